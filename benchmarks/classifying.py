@@ -101,7 +101,7 @@ class Classifying(Bench):
         bare = replace(recipe.model, base=replace(recipe.model.base, name=""))  # where recipes say none
         if (former := self.former(system)) is not None:
             former.check(recipe)
-        recipe = replace(recipe, train=replace(recipe.train, seed=seed), model=bare, former=former)
+        recipe = replace(recipe, train=replace(recipe.train, seed=seed), model=bare, init_from=former)
         recipe, vectors = self.begun(recipe, system)
         fitted = fit(
             find_task(self.kind),

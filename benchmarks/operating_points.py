@@ -34,7 +34,7 @@ def main() -> None:
                     point = OperatingPoint(label, rate, wanted)
                     found = promise(point, scores[0], true[0], chances[0][:, number])
                     given = scores[1] > found.threshold
-                    if found.kept:
+                    if found.met:
                         recall, fpr = given[true[1]].mean(), given[~true[1]].mean()
                         precision = true[1][given].mean() if given.any() else np.nan
                         came.append({"recall": recall, "precision": precision, "fpr": fpr}[rate])

@@ -269,7 +269,7 @@ def attack_measured(campaign: Campaign, place: Path) -> None:
             Measured(path, IDENTITY).add("32 1", 0.5)
             return
         Runs(path, IDENTITY).add("b", np.ones((2, 3), np.float32), 1.0)
-        if "b" not in Runs(path, IDENTITY).found:
+        if "b" not in Runs(path, IDENTITY).tallies:
             raise AssertionError("what was measured is lost")
 
     campaign.attack("measured", data, use)

@@ -1,7 +1,7 @@
-"""headwise: small, fast, honest text models of your own, with a structural prior on every head.
+"""headwise: train small, fast text models with a structural prior on every attention head.
 
-The public names below are imported when they are first used: `import headwise` alone loads neither torch
-nor anything else that is large.
+The public names are imported on first use: `import headwise` alone loads neither torch nor any other large
+library.
 """
 
 import importlib

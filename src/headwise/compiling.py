@@ -1,4 +1,4 @@
-"""What `torch.compile` is to leave alone."""
+"""Exclude functions from `torch.compile`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +7,6 @@ import torch
 
 
 def uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, to be called as it is where `torch.compile` is at work and cannot see through it.
-    Elsewhere nothing is done: to disable what is not compiled would load the compiler."""
+    """Exclude a function that cannot be traced from compilation. Outside `torch.compile` the function is
+    returned unchanged, since `torch.compiler.disable` would load the compiler."""
     return torch.compiler.disable(function) if torch.compiler.is_compiling() else function

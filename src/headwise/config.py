@@ -1,4 +1,4 @@
-"""Configurations: frozen dataclasses, filled from JSON, TOML or flags; what does not fit is an error."""
+"""Configurations: frozen dataclasses, filled from JSON, TOML or flags, with validation."""
 
 import json
 import math
@@ -17,100 +17,101 @@ from headwise.errors import ConfigError
 C = TypeVar("C")
 
 _LARGEST = sys.float_info.max
-_TOLD = 6  # differences
+_TOLD = 6  # differences listed in a message
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
 
 
 _hints = cache(get_type_hints)
-"""Types of the fields of a dataclass, which take longer to find out than all else here."""
+"""Types of the fields of a dataclass; cached, since resolving them dominates the run time of this
+module."""
 
 
-def unknown(kind: str, name: str, known: list[str]) -> ConfigError:
-    """The error for a name that is not known, naming the nearest that is."""
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+def unknown(kind: str, name: str, choices: list[str]) -> ConfigError:
+    """The error for an unknown name; it suggests the nearest of `choices`."""
+    matches = get_close_matches(name, choices, n=1)
+    hint = f"did you mean {matches[0]!r}?" if matches else f"known are {', '.join(choices)}"
     return ConfigError(f"unknown {kind} {name!r}; {hint}")
 
 
 def from_dict(cls: type[C], data: Mapping[str, Any], where: str = "") -> C:
-    """A configuration from plain data.
+    """Make a configuration from plain data.
 
     Args:
         cls: A dataclass; fields may be dataclasses themselves.
-        data: Names and values; what is left out takes its default.
-        where: What to call the place in messages (`model.json: encoder`).
+        data: Names and values; missing settings take their defaults.
+        where: Name of the place in messages (`model.json: encoder`).
 
     Raises:
-        ConfigError: A key is unknown (the nearest known one is named), is missing, or its value has the
-            wrong type or is out of range.
+        ConfigError: A key is unknown (the nearest one is suggested) or missing, or its value has the wrong
+            type or is out of range.
     """
     at = f"{where}: " if where else ""
     if not isinstance(data, Mapping):
         raise ConfigError(f"{at}expected a table of settings, got {data!r}")
     hints = _hints(cls)
-    known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
+    fields_by_name = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
     values = {}
     for key, value in data.items():
         name = key.replace("-", "_")
-        if name not in known:
-            error = unknown("setting", key, [field.replace("_", "-") for field in known])
+        if name not in fields_by_name:
+            error = unknown("setting", key, [field.replace("_", "-") for field in fields_by_name])
             raise ConfigError(at + error.args[0])
         values[name] = _convert(hints[name], value, f"{where}: {key}" if where else key)
-    for name, field in known.items():
+    for name, field in fields_by_name.items():
         if name not in values and field.default is MISSING and field.default_factory is MISSING:
             raise ConfigError(f"{at}the setting {name!r} is missing")
     try:
         return cls(**values)
-    except ConfigError as error:  # of __post_init__, which does not know the place
+    except ConfigError as error:  # from __post_init__, which does not know `where`
         raise ConfigError(at + error.args[0], code=error.code) from None
 
 
 def check_range(
     config: Any, *names: str, low: float, high: float = float("inf"), open: bool = False
 ) -> None:
-    """Check numbers of a configuration, usually in its `__post_init__`; None is passed over.
+    """Check numbers of a configuration, usually in its `__post_init__`; None is skipped.
 
     Args:
         config: The configuration.
-        names: Of the fields to check.
-        low: The least that is allowed.
-        high: The most that is allowed; infinity itself and NaN never are.
-        open: `high` itself is not allowed.
+        names: Names of the fields to check.
+        low: Lower bound, inclusive.
+        high: Upper bound, inclusive. Infinity and NaN are never allowed.
+        open: Whether `high` is exclusive.
 
     Raises:
-        ConfigError: A number is out of range, or of another type than its field; names the setting, what
-            it is and what is expected.
+        ConfigError: A number is out of range or has the wrong type; the message names the setting, its
+            value and what is expected.
     """
     for name in names:
         value: Any = getattr(config, name)
-        whole = getattr(type(config), "__dataclass_fields__", {}).get(name)
-        whole = whole is not None and whole.type in (int, int | None)
-        kind: Any = Integral if whole else Real
+        field = getattr(type(config), "__dataclass_fields__", {}).get(name)
+        is_integer = field is not None and field.type in (int, int | None)
+        kind: Any = Integral if is_integer else Real
         if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
-            raise ConfigError(f"{name} must be a {'whole ' * whole}number, got {value!r:.80}")
+            raise ConfigError(f"{name} must be a {'whole ' * is_integer}number, got {value!r:.80}")
         if value is None or (
             low <= value <= high and not (open and value == high) and math.isfinite(value)
         ):
             continue
-        wanted = f"at least {low:g}"
+        bounds = f"at least {low:g}"
         if math.isfinite(high):
-            wanted += f" and less than {high:g}" if open else f" and at most {high:g}"
-        raise ConfigError(f"{name} must be {wanted}, got {value}")
+            bounds += f" and less than {high:g}" if open else f" and at most {high:g}"
+        raise ConfigError(f"{name} must be {bounds}, got {value}")
 
 
-def check_choice(config: Any, name: str, known: Sequence[str]) -> None:
-    """Check that a text of a configuration is one of those known.
+def check_choice(config: Any, name: str, choices: Sequence[str]) -> None:
+    """Check that a string of a configuration is one of `choices`.
 
     Raises:
-        ConfigError: It is not; the nearest known one is named.
+        ConfigError: It is not; the message suggests the nearest one.
     """
     value = getattr(config, name)
-    if value not in known:
-        raise ConfigError(f"{name}: {unknown('value', str(value), list(known)).args[0]}")
+    if value not in choices:
+        raise ConfigError(f"{name}: {unknown('value', str(value), list(choices)).args[0]}")
 
 
 def to_dict(config: Any) -> dict[str, Any]:
-    """Plain data (for JSON) of a configuration; tuples become lists."""
+    """A configuration as plain data for JSON; tuples become lists."""
     return {
         key: list(value) if isinstance(value, tuple) else value for key, value in asdict(config).items()
     }
@@ -119,7 +120,7 @@ def to_dict(config: Any) -> dict[str, Any]:
 def _convert(kind: Any, value: Any, where: str) -> Any:
     """`value` as the annotated type, or a ConfigError."""
     if getattr(value, "shape", None) == ():
-        value = value.item()  # a number of NumPy's
+        value = value.item()  # a NumPy scalar
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         if value is None and type(None) in get_args(kind):
@@ -153,26 +154,26 @@ def _name(kind: Any) -> str:
     return names.get(kind, "a list" if get_origin(kind) is tuple else str(kind))
 
 
-def differences(saved: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    """What is not as it was, for a message: the task first, then the data, and of all else, most of which
-    may follow from these, only some; empty where all is."""
-    before, now = _flat(saved), _flat(json.loads(json.dumps(asked)))
-    found = [key for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
-    found.sort(key=lambda key: (key.rpartition(".")[2] != "task", not key.startswith("texts"), key))
-    told = [f"{key} was {_brief(before.get(key))} and is now {_brief(now.get(key))}" for key in found]
-    more = len(told) - _TOLD
-    return "; ".join(told[:_TOLD] + ([f"and {more} more"] if more > 0 else []))
+def differences(saved: Mapping[str, Any], requested: Mapping[str, Any]) -> str:
+    """The settings that differ, for a message: the task first, then the data, then a few of the others,
+    which often follow from these. Empty if nothing differs."""
+    before, now = _flat(saved), _flat(json.loads(json.dumps(requested)))
+    changed = [key for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
+    changed.sort(key=lambda key: (key.rpartition(".")[2] != "task", not key.startswith("texts"), key))
+    messages = [f"{key} was {_brief(before.get(key))} and is now {_brief(now.get(key))}" for key in changed]
+    more = len(messages) - _TOLD
+    return "; ".join(messages[:_TOLD] + ([f"and {more} more"] if more > 0 else []))
 
 
 def _brief(value: Any) -> str:
-    """A value for a message; of a fingerprint, its beginning."""
+    """A value for a message; a fingerprint is shortened to 8 characters."""
     if isinstance(value, list):
         return f"[{', '.join(map(_brief, value))}]"
     return repr(f"{value[:8]}..." if isinstance(value, str) and _FINGERPRINT.fullmatch(value) else value)
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """A table without tables in it: `{"train": {"epochs": 4}}` -> `{"train.epochs": 4}`."""
+    """Flatten a nested table: `{"train": {"epochs": 4}}` -> `{"train.epochs": 4}`."""
     flat: dict[str, Any] = {}
     for key, value in table.items():
         flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}

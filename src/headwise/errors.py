@@ -1,11 +1,11 @@
-"""The errors that headwise raises for what a user can put right."""
+"""The errors that headwise raises for problems that a user can fix."""
 
 
 class HeadwiseError(Exception):
-    """A problem with the input, the configuration or a file, not with headwise itself.
+    """A problem with the input, the configuration or a file, not a bug in headwise.
 
-    The message says what was found, where, what was expected and what to do. `code` is a short,
-    stable identifier (`HW101`) to search for in the documentation or to test against.
+    The message says what happened, where, what was expected and what to do. `code` is a short, stable
+    identifier (`HW101`) to search for in the documentation or to test against.
     """
 
     code = "HW000"
@@ -20,6 +20,6 @@ class HeadwiseError(Exception):
 
 
 class ConfigError(HeadwiseError):
-    """An option has a value that cannot be used, or an unknown name."""
+    """An option has an invalid value or an unknown name."""
 
     code = "HW001"

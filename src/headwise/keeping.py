@@ -1,4 +1,5 @@
-"""Where tensors are made that are kept for later batches: apart from whatever is computing now."""
+"""Create tensors that can be cached for later batches, outside inference mode and `torch.func`
+transforms."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,17 +11,17 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 @contextmanager
 def to_be_kept() -> Iterator[None]:
-    """Within this, tensors are made outside inference mode, which would forbid that a batch that has been
-    predicted is trained on later, and outside the transforms of `torch.func` (a Hessian, say), whose
-    tensors are of no use to anybody when these have ended.
+    """Within this context, tensors are created outside inference mode, whose tensors cannot be used in
+    later training, and outside `torch.func` transforms such as a Hessian, whose tensors are invalid after
+    the transform ends.
 
-    What they are made of must be neither.
+    The inputs of these tensors must not come from either.
     """
     with torch.inference_mode(False):
         if peek_interpreter_stack() is None:
             yield
         else:
-            # A name of PyTorch's own, which may change: of use to none but these transforms.
+            # A private name of PyTorch, which may change; imported only inside these transforms.
             from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
             with temporarily_clear_interpreter_stack():
@@ -28,6 +29,6 @@ def to_be_kept() -> Iterator[None]:
 
 
 def outlasts() -> bool:
-    """Whether what is made now can be kept beyond this batch: not where tensors without values, or what
-    writes down what is computed, stand in for it (`torch.export`, say)."""
+    """Whether tensors created now can be cached beyond this batch: False under a dispatch mode that traces
+    or uses tensors without data, such as `torch.export`."""
     return _get_current_dispatch_mode() is None

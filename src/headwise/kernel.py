@@ -1,8 +1,8 @@
-"""kernel: functions that Numba compiles, and keeps for the next process where that is possible and safe.
+"""Functions that Numba compiles, with a safe on-disk cache of the compiled code.
 
-Numba keeps what it has compiled in pickles, in a folder beside the source or in NUMBA_CACHE_DIR. Left to
-itself it fails where it finds no such folder, where a file there is damaged or the disk is full, and takes
-what was compiled of other sources for its own where only a function that is called has changed.
+Numba caches compiled code as pickles, in a folder beside the source or in NUMBA_CACHE_DIR. Its own cache
+raises an error if there is no such folder, a file is damaged or the disk is full; and it returns stale code
+if only a called function has changed.
 """
 
 import hashlib
@@ -18,23 +18,23 @@ from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 VARIABLE = "HEADWISE_KERNELS"
-"""The environment variable that says how kernels are used (`headwise.attention.compiled` has it too, as it
-does without Numba); `off` reads and keeps nothing."""
+"""The environment variable that controls compiled kernels; `off` disables the cache. (It is also defined in
+`headwise.attention.compiled`, which must not import Numba.)"""
 
 _log = logging.getLogger(__name__)
 _told: set[str] = set()
 
 
 def kernel(*, required: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """`numba.njit`, without the lock of Python, kept for the next process.
+    """`numba.njit` without the GIL and with the on-disk cache.
 
     Args:
-        required: It is not to be compiled for one process alone, nor again when another file of its folder
-            changes: who calls it sees to that (`headwise.attention.compiled`).
-        options: Of `numba.njit`.
+        required: The cache must be usable, and changes of other files in the folder do not invalidate it;
+            the caller does that (`headwise.attention.compiled`).
+        options: Options of `numba.njit`.
 
     Raises:
-        RuntimeError: There is no folder to keep it in, and it is `required`.
+        RuntimeError: There is no cache folder, and `required` is True.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -52,11 +52,12 @@ def kernel(*, required: bool = False, **options: Any) -> Callable[[Callable[...,
 
 
 class _Kept(FunctionCache):
-    """What is kept of a function; what cannot be read is compiled anew, what cannot be written is not kept.
+    """The cached code of a function. Code that cannot be read is compiled again; code that cannot be
+    written is not cached.
 
     Args:
         function: The function.
-        digest: Of what it depends on besides its own file.
+        digest: Digest of the other files that the function depends on.
     """
 
     def __init__(self, function: Callable[..., Any], digest: str = ""):
@@ -83,14 +84,16 @@ class _Kept(FunctionCache):
     def _tell(self, what: str, error: Exception) -> None:
         if self._cache_path not in _told:
             _told.add(self._cache_path)
-            said = f"{type(error).__name__}: {error}"
-            _log.info("compiled code in %s cannot be %s (%s): compiled anew", self._cache_path, what, said)
+            reason = f"{type(error).__name__}: {error}"
+            _log.info(
+                "compiled code in %s cannot be %s (%s): compiled anew", self._cache_path, what, reason
+            )
 
 
 @cache
 def _digest(folder: Path) -> str:
-    """Of the sources in a folder, whose kernels call each other."""
-    found = hashlib.sha256()
+    """Digest of the sources in a folder, whose kernels call each other."""
+    digest = hashlib.sha256()
     for path in sorted(folder.glob("*.py")):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:16]
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -3,9 +3,9 @@
 Batches of different lengths need buffers of different sizes. By default glibc maps each large one anew
 and the kernel fills it with zeros page by page, which on some machines costs more than the arithmetic.
 
-And oneDNN, which multiplies in bfloat16, makes a program for each number of rows, and keeps 1,024 of them
-(PyTorch as many again). Here nearly all batches have another number; and as the programs lie between the
-buffers of the batches, freed memory is cut into pieces that the next batch does not fit into.
+oneDNN, which multiplies in bfloat16, compiles a primitive for each number of rows and caches 1,024 of them
+(PyTorch caches as many again). Here the number of rows differs in nearly every batch. The primitives lie
+between the buffers of the batches and so fragment the freed memory.
 """
 
 import ctypes
@@ -13,18 +13,18 @@ import os
 import sys
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # malloc.h
-_PROGRAMS = "64"  # more than a step needs where all batches are of one size
+_PROGRAMS = "64"  # cached primitives: more than a step needs if all batches have the same size
 _CACHES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"
 
 
 def keep_freed_memory() -> bool:
-    """Tell glibc to keep up to 2 GiB of freed memory for the next batch, and oneDNN to keep few programs.
+    """Let glibc keep up to 2 GiB of freed memory for the next batch, and oneDNN cache few primitives.
 
-    For the commands that own their process (`headwise train`, `headwise predict`), before they compute; a
-    library call never changes how its host's memory is managed.
+    Only for commands that own their process (`headwise train`, `headwise predict`), before they compute; a
+    library call never changes the memory management of its host.
 
     Returns:
-        Whether glibc was told: only on Linux.
+        Whether the glibc settings were changed; False on systems other than Linux with glibc.
     """
     for name in _CACHES:
         os.environ.setdefault(name, _PROGRAMS)
@@ -44,8 +44,8 @@ def keep_freed_memory() -> bool:
 
 
 def ran_out(error: BaseException) -> bool:
-    """Whether an error says that there is no more memory: Python's, or PyTorch's, also on a GPU."""
+    """Whether an error of Python or PyTorch, also on a GPU, means that memory is exhausted."""
     text = str(error)
-    # The last: a library that does not fit, as under a limit of the address space.
-    said = ("out of memory", "can't allocate memory", "failed to map segment")
-    return isinstance(error, MemoryError) or any(own in text for own in said)
+    # The last one: a library could not be loaded, for example under an address-space limit.
+    messages = ("out of memory", "can't allocate memory", "failed to map segment")
+    return isinstance(error, MemoryError) or any(message in text for message in messages)

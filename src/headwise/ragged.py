@@ -1,9 +1,9 @@
 """Ragged: a batch of sequences of different lengths, stored without padding.
 
 `values` holds the rows of all texts one after the other, `[total, ...]`; a `Layout` says where each text
-begins and ends. Linear layers run on `values` as they are; whatever must not mix texts (pooling, softmax,
-attention) goes by the layout. "The result of a text does not depend on its batch mates" then holds by
-construction: there is no padding that could leak.
+begins and ends. Linear layers run directly on `values`; operations that must not mix texts (pooling,
+softmax, attention) use the layout. The result for a text never depends on the other texts of its batch,
+since there is no padding that could leak.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ from headwise.keeping import to_be_kept
 
 
 def _index_tensor(build: "Callable[[Layout], Tensor]") -> "cached_property[Tensor]":
-    """A cached index tensor."""
+    """A cached property that holds an index tensor."""
 
     def make(layout: "Layout") -> Tensor:
         with to_be_kept():
@@ -33,19 +33,20 @@ class Layout:
     """Where each text of a ragged batch begins and ends.
 
     Args:
-        lengths: Rows of each text, zeros allowed.
-        device: Where the index tensors live.
-        trees: Where the texts are parsed, the distances in each text's dependency tree, `[length, length]`
-            of whole numbers (`headwise.features.syntax.tree_distances`); or what gives those among the rows
-            of a text from the first number to the second, which is asked only for what somebody looks at.
-        heads: Likewise the word that each word depends on, from 1, and 0 for roots, `[length]`.
+        lengths: Number of rows of each text; 0 is allowed.
+        device: Device of the index tensors.
+        trees: For parsed texts, the distances in the dependency tree of each text, integers
+            `[length, length]` (`headwise.features.syntax.tree_distances`); or a function of
+            `(text, start, stop)` that returns the distances among these rows, so that they are computed
+            only on demand.
+        heads: For parsed texts, the 1-based head of each word, 0 for a root, `[length]`.
 
     Raises:
         ValueError: A length is negative, or the trees do not fit the lengths.
-        TypeError: A length is not a whole number.
+        TypeError: A length is not an integer.
 
-    `memo` is a scratch dictionary for whoever derives something costly from a layout (attention masks,
-    graphs); it lives as long as the layout, that is one batch.
+    `memo` is a dictionary that caches expensive data derived from the layout (attention masks, graphs) for
+    the lifetime of the layout, that is one batch.
     """
 
     def __init__(
@@ -65,8 +66,10 @@ class Layout:
                 raise ValueError(f"tree distances {shapes} do not fit texts of {list(self.sizes)} rows")
             trees = tuple(tree.to(self.device) for tree in trees)
         self._trees = trees
-        if heads is not None and [len(own) for own in heads] != [*self.sizes]:
-            raise ValueError(f"heads of {[len(own) for own in heads]} words do not fit {list(self.sizes)}")
+        if heads is not None and [len(text_heads) for text_heads in heads] != [*self.sizes]:
+            raise ValueError(
+                f"heads of {[len(text_heads) for text_heads in heads]} words do not fit {list(self.sizes)}"
+            )
         self.heads = None if heads is None else tuple(heads)
         self.memo: dict[Any, Any] = {}
 
@@ -77,18 +80,18 @@ class Layout:
 
     @property
     def parsed(self) -> bool:
-        """Whether there are trees."""
+        """Whether the layout has trees."""
         return self._trees is not None
 
     @cached_property
     def trees(self) -> tuple[Tensor, ...] | None:
-        """The distances in the tree of each text."""
+        """The tree distances of each text, `[length, length]`; None without trees."""
         if not callable(self._trees):
             return None if self._trees is None else tuple(self._trees)
         return tuple(self.tree(text, 0, size) for text, size in enumerate(self.sizes))
 
     def tree(self, text: int, start: int, stop: int) -> Tensor:
-        """The distances among some rows of a text of which there are trees."""
+        """The tree distances among the rows `start` to `stop` of a text, `[stop - start, stop - start]`."""
         if callable(self._trees):
             with to_be_kept():
                 return self._trees(text, start, stop).to(self.device)
@@ -96,47 +99,47 @@ class Layout:
 
     @cached_property
     def total(self) -> int:
-        """Number of rows of all texts together."""
+        """Total number of rows."""
         return sum(self.sizes)
 
     @cached_property
     def longest(self) -> int:
-        """Rows of the longest text, 0 for an empty batch."""
+        """Number of rows of the longest text, 0 for an empty batch."""
         return max(self.sizes, default=0)
 
     @_index_tensor
     def lengths(self) -> Tensor:
-        """`[texts]`, int64."""
+        """Number of rows of each text, int64 `[texts]`."""
         return torch.tensor(self.sizes, dtype=torch.int64, device=self.device)
 
     @_index_tensor
     def offsets(self) -> Tensor:
-        """`[texts + 1]`, int64: text `t` owns the rows `offsets[t]` to `offsets[t + 1]`."""
+        """Row offsets, int64 `[texts + 1]`: text `t` has the rows `offsets[t]` to `offsets[t + 1]`."""
         zero = torch.zeros(1, dtype=torch.int64, device=self.device)
         return torch.cat([zero, self.lengths.cumsum(0)])
 
     @_index_tensor
     def text_of(self) -> Tensor:
-        """`[total]`, int64: the text that each row belongs to."""
+        """The index of the text that each row belongs to, int64 `[total]`."""
         texts = torch.arange(self.texts, device=self.device)
         return torch.repeat_interleave(texts, self.lengths, output_size=self.total)
 
     @_index_tensor
     def positions(self) -> Tensor:
-        """`[total]`, int64: the place of each row in its text, from 0."""
+        """The position of each row in its text, from 0, int64 `[total]`."""
         rows = torch.arange(self.total, device=self.device)
         return rows - self.offsets[:-1][self.text_of]
 
     @cached_property
     def prepended(self) -> "Layout":
-        """The layout after one more row has been put in front of every text (see `Ragged.prepend`). In the
-        trees it has the distance 0 from every word."""
+        """The layout with one more row before every text (see `Ragged.prepend`). Its tree distance from
+        every word is 0."""
         trees = None if self.trees is None else [pad(tree, (1, 0, 1, 0)) for tree in self.trees]
         return Layout([n + 1 for n in self.sizes], self.device, trees)
 
     @property
     def without_first(self) -> "Layout":
-        """The layout after the first row of every text has been taken away; every text must have a row."""
+        """The layout without the first row of every text; every text must have a row."""
         if min(self.sizes, default=1) == 0:
             raise ValueError("a text without rows has no first row")
         trees = None if self.trees is None else [tree[1:, 1:] for tree in self.trees]
@@ -145,10 +148,10 @@ class Layout:
     def put_first(self, values: Tensor, row: Tensor) -> Tensor:
         """See `Ragged.prepend`: `[total, ...]` -> the rows of `prepended`."""
         rows = row.to(values.dtype).expand(self.texts, *row.shape)
-        either = torch.cat([values[:0], rows[:0]])  # under torch.func.vmap one of them may be for many
-        found = either.new_empty((self.prepended.total, *values.shape[1:]))
-        found.index_copy_(0, torch.arange(self.total, device=self.device) + self.text_of + 1, values)
-        return found.index_copy_(0, self.prepended.offsets[:-1], rows)
+        either = torch.cat([values[:0], rows[:0]])  # under torch.func.vmap, one of them may be batched
+        combined = either.new_empty((self.prepended.total, *values.shape[1:]))
+        combined.index_copy_(0, torch.arange(self.total, device=self.device) + self.text_of + 1, values)
+        return combined.index_copy_(0, self.prepended.offsets[:-1], rows)
 
     def take_first(self, values: Tensor, rest: "Layout") -> tuple[Tensor, Tensor]:
         """See `Ragged.split_first`: the first rows, `[texts, ...]`, and those of `without_first`."""
@@ -170,7 +173,7 @@ class Layout:
         heads = None if self.heads is None else [self.heads[t] for t in texts]
         trees = self._trees
         if callable(trees):
-            trees = partial(self._tree_among, tuple(texts))  # which can be pickled where they can
+            trees = partial(self._tree_among, tuple(texts))  # picklable if the function is
         elif trees is not None:
             trees = [trees[t] for t in texts]
         return Layout([self.sizes[t] for t in texts], self.device, trees, heads)
@@ -179,13 +182,13 @@ class Layout:
         return self.tree(texts[text], start, stop)
 
     def to(self, device: torch.device | str) -> "Layout":
-        """The same layout with its index tensors on `device`."""
+        """The layout with its index tensors on `device`."""
         if torch.device(device) == self.device:
             return self
         return Layout(self.sizes, device, self._trees, self.heads)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Layout) and self.sizes == other.sizes
+    def __eq__(self, layout: object) -> bool:
+        return isinstance(layout, Layout) and self.sizes == layout.sizes
 
     def __hash__(self) -> int:
         return hash(self.sizes)
@@ -195,14 +198,14 @@ class Layout:
 
 
 class Ragged:
-    """Rows of several texts, one text after the other.
+    """A batch of texts of different lengths: the rows of all texts, one text after the other.
 
     Args:
         values: `[total, ...]`.
         layout: Where each text begins and ends; its total must be the number of rows.
 
     Raises:
-        TypeError: The values are no tensor, or the layout is none.
+        TypeError: `values` is no tensor, or `layout` is no Layout.
         ValueError: The number of rows and the layout disagree, or they are on different devices.
     """
 
@@ -226,26 +229,27 @@ class Ragged:
 
     @classmethod
     def from_lengths(cls, values: Tensor, lengths: Sequence[int]) -> "Ragged":
-        """From packed rows `[total, ...]` and the number of rows of each text."""
+        """A batch from packed rows `[total, ...]` and the number of rows of each text."""
         return cls(values, Layout(lengths, getattr(values, "device", "cpu")))
 
     @classmethod
     def from_offsets(cls, values: Tensor, offsets: Tensor) -> "Ragged":
-        """From packed rows and `[texts + 1]` offsets, the first of which is 0 (as nested tensors have)."""
+        """A batch from packed rows and offsets `[texts + 1]`, beginning with 0 as in nested tensors."""
         if offsets.dim() != 1 or len(offsets) == 0 or int(offsets[0]) != 0:
             raise ValueError("offsets must be one-dimensional and begin with 0")
         return cls.from_lengths(values, offsets.diff().tolist())
 
     @classmethod
     def from_list(cls, texts: Sequence[Tensor]) -> "Ragged":
-        """From one tensor `[length, ...]` for each text; at least one text, to know the other sizes."""
+        """A batch from one tensor `[length, ...]` per text, of one or more texts."""
         if not texts:
             raise ValueError("from_list needs at least one text; use from_lengths for an empty batch")
         return cls.from_lengths(torch.cat(list(texts)), [len(text) for text in texts])
 
     @classmethod
     def from_padded(cls, padded: Tensor, mask: Tensor) -> "Ragged":
-        """From `padded` `[texts, longest, ...]` and a boolean `mask` `[texts, longest]`, True = keep.
+        """A batch from `padded` `[texts, longest, ...]` and a boolean `mask` `[texts, longest]`, True
+        = keep.
 
         The kept rows of a text may stand anywhere (padding left, right or between); their order is kept.
 
@@ -278,12 +282,12 @@ class Ragged:
 
     @property
     def lengths(self) -> Tensor:
-        """`[texts]`, int64."""
+        """Number of rows of each text, int64 `[texts]`."""
         return self.layout.lengths
 
     @property
     def offsets(self) -> Tensor:
-        """`[texts + 1]`, int64."""
+        """Row offsets, int64 `[texts + 1]`."""
         return self.layout.offsets
 
     def __len__(self) -> int:
@@ -294,44 +298,45 @@ class Ragged:
         return iter(self.values.split(self.layout.sizes))
 
     @overload
-    def __getitem__(self, which: SupportsIndex) -> Tensor: ...
+    def __getitem__(self, selection: SupportsIndex) -> Tensor: ...
     @overload
-    def __getitem__(self, which: slice | Sequence[int] | Tensor) -> "Ragged": ...
-    def __getitem__(self, which: SupportsIndex | slice | Sequence[int] | Tensor) -> "Tensor | Ragged":
-        """One text `[length, ...]`, or a Ragged of some texts in the order asked for.
+    def __getitem__(self, selection: slice | Sequence[int] | Tensor) -> "Ragged": ...
+    def __getitem__(self, selection: SupportsIndex | slice | Sequence[int] | Tensor) -> "Tensor | Ragged":
+        """One text `[length, ...]`, or a Ragged of the selected texts in the given order.
 
-        Several texts are named by a slice, a list, array or tensor of numbers (negative ones count from the
-        end), or a list, array or tensor of `texts` booleans, True = keep.
+        Several texts are selected by a slice, by a list, array or tensor of indices (negative ones count
+        from the end), or by a list, array or tensor of `texts` booleans, True = keep.
 
         Raises:
-            IndexError: There is no such text, or not one boolean for each text.
+            IndexError: An index is out of range, or there is not one boolean for each text.
         """
-        if getattr(which, "ndim", 0):
-            which = cast(Tensor, which).tolist()
-        if isinstance(which, slice):
-            picked = list(range(len(self))[which])
-        elif isinstance(which, Sequence):
-            picked = self._picked(which)
+        if getattr(selection, "ndim", 0):
+            selection = cast(Tensor, selection).tolist()
+        if isinstance(selection, slice):
+            picked = list(range(len(self))[selection])
+        elif isinstance(selection, Sequence):
+            picked = self._picked(selection)
         else:
-            text = self._picked([index(which)])[0]
+            text = self._picked([index(selection)])[0]
             start = sum(self.layout.sizes[:text])
             return self.values[start : start + self.layout.sizes[text]]
         pieces = self.values.split(self.layout.sizes)
         values = torch.cat([pieces[t] for t in picked]) if picked else self.values[:0]
         return Ragged(values, self.layout.select(picked))
 
-    def _picked(self, which: Sequence[int]) -> list[int]:
-        """Text numbers, or one boolean for each text, as numbers from 0."""
+    def _picked(self, selection: Sequence[int]) -> list[int]:
+        """Indices from 0 of the selected texts, from indices or from one boolean for each text."""
         texts = len(self)
-        which = [getattr(t, "item", lambda t=t: t)() for t in which]  # a boolean of NumPy is no number
-        if any(isinstance(t, bool) for t in which):
-            if len(which) != texts:
-                raise IndexError(f"{len(which)} booleans for {texts} texts")
-            return [t for t, keep in enumerate(which) if keep]
-        for t in which:
+        # NumPy booleans become bool.
+        selection = [getattr(t, "item", lambda t=t: t)() for t in selection]
+        if any(isinstance(t, bool) for t in selection):
+            if len(selection) != texts:
+                raise IndexError(f"{len(selection)} booleans for {texts} texts")
+            return [t for t, keep in enumerate(selection) if keep]
+        for t in selection:
             if not -texts <= t < texts:
                 raise IndexError(f"text {t} of {texts}")
-        return [t % texts for t in which]
+        return [t % texts for t in selection]
 
     def with_values(self, values: Tensor) -> "Ragged":
         """The same layout with other rows `[total, ...]`."""
@@ -353,8 +358,8 @@ class Ragged:
     def split_first(self) -> "tuple[Tensor, Ragged]":
         """Undo `prepend`: `(first rows [texts, ...], the rest)`; every text must have a row."""
         rest = self.layout.without_first
-        first, others = self.layout.take_first(self.values, rest)
-        return first, Ragged(others, rest)
+        first, remaining = self.layout.take_first(self.values, rest)
+        return first, Ragged(remaining, rest)
 
     def sum(self) -> Tensor:
         """Sum over the rows of each text, `[texts, ...]`; 0 for a text without rows."""
@@ -378,7 +383,7 @@ class Ragged:
         return self._scattered_max() if self.values.is_cuda else self.layout.tops(self.values)
 
     def _scattered_max(self) -> Tensor:
-        """The same in one kernel: a loop over texts would launch thousands of them on a GPU."""
+        """`max` in one kernel, for GPUs: a loop over texts would launch thousands of kernels."""
         rows = self.layout.text_of.view(-1, *[1] * (self.values.dim() - 1)).expand_as(self.values)
         top = self.values.new_zeros((len(self), *self.values.shape[1:]))
         return top.scatter_reduce(0, rows, self.values, "amax", include_self=False)
@@ -403,16 +408,17 @@ class RaggedModule(nn.Module):
     """
 
     def __call__(self, *batches: Any, **named: Any) -> Any:
-        for own in (*batches, *named.values()):
-            if not isinstance(own, Ragged):
+        for batch in (*batches, *named.values()):
+            if not isinstance(batch, Ragged):
                 raise TypeError(
-                    f"{type(self).__name__} takes a Ragged, got {_kind(own)}; Ragged.from_padded(x, mask), "
-                    "Ragged.from_lengths(rows, lengths) or Ragged.from_list(texts) make one"
+                    f"{type(self).__name__} takes a Ragged, got {_kind(batch)}; "
+                    "Ragged.from_padded(x, mask), Ragged.from_lengths(rows, lengths) or "
+                    "Ragged.from_list(texts) make one"
                 )
         return super().__call__(*batches, **named)
 
 
-def _kind(found: Any) -> str:
-    if isinstance(found, Tensor):
-        return f"a tensor {list(found.shape)}"
-    return f"a {type(found).__name__}"
+def _kind(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor {list(value.shape)}"
+    return f"a {type(value).__name__}"

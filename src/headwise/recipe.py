@@ -1,7 +1,7 @@
-"""Recipes from files, flags and the size of the data.
+"""Build the configuration of a training run (a recipe) from layers of settings.
 
-Three layers of settings, the later over the earlier: defaults for the size of the data, a TOML file, and
-flags. All of them name the same fields.
+There are three layers, and each overrides the ones before it: defaults by the amount of data, a TOML file,
+and flags. All layers use the same section and setting names.
 """
 
 import tomllib
@@ -33,11 +33,12 @@ Sections = Mapping[str, Mapping[str, Any]]
 
 
 def build_recipe(*layers: Mapping[str, Mapping[str, Any]]) -> Recipe:
-    """A recipe from layers of sections, the later over the earlier; what none of them names is default.
+    """A recipe from layers of sections; later layers override earlier ones, and missing settings are
+    default.
 
     Raises:
-        ConfigError: A section or setting is unknown (the nearest is named), has the wrong type, or is
-            larger than can be.
+        ConfigError: A section or setting is unknown (the nearest one is suggested), has the wrong type, or
+            exceeds its limit.
     """
     merged: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     for layer in layers:
@@ -54,32 +55,32 @@ def build_recipe(*layers: Mapping[str, Mapping[str, Any]]) -> Recipe:
             raise ConfigError(f"model: {error.args[0]}")
     name = merged["model"].get("task", DEFAULT_TASK)
     task = find_task(name)
-    own = task.sections
+    sections = task.sections
     encoders = [_spelt(layer.get("encoder", {})) for layer in layers]
     merged["encoder"] = _encoder_settings(encoders, task.encoder)
     for section in CONFIGS:
-        if merged[section] and section not in own:
-            told = f"it has those of {', '.join(own)}"
-            if section == "base" and "words" in own:
-                told = (
+        if merged[section] and section not in sections:
+            hint = f"it has those of {', '.join(sections)}"
+            if section == "base" and "words" in sections:
+                hint = (
                     "its words begin with vectors (--vectors FILE), or all of it with a model of masked "
                     "words (--base FOLDER)"
                 )
-            raise ConfigError(f"{section}: the task {name} has no such settings; {told}")
+            raise ConfigError(f"{section}: the task {name} has no such settings; {hint}")
     for section in ("encoder", "vectors"):
-        given = {key for layer in layers for key in layer.get(section, {})} - {"extra_words"}
-        if "encoder" not in own and given:
+        named_settings = {key for layer in layers for key in layer.get(section, {})} - {"extra_words"}
+        if "encoder" not in sections and named_settings:
             raise ConfigError(f"{section}: the task {name} has no such settings, as it reads no texts")
-    parts = {section: merged[section] for section in own}
-    model = ModelConfig.from_json({**parts, **merged["model"]}, sections=own)
-    check_limits(model.to_json(own))
+    parts = {section: merged[section] for section in sections}
+    model = ModelConfig.from_json({**parts, **merged["model"]}, sections=sections)
+    check_limits(model.to_json(sections))
     return Recipe(
         data=options_for(name, merged["data"], "data"),
         split=from_dict(SplitConfig, merged["split"], "split"),
         vectors=from_dict(VectorsConfig, merged["vectors"], "vectors"),
         model=model,
         train=from_dict(TrainConfig, merged["train"], "train"),
-        sections=own,
+        sections=sections,
     )
 
 
@@ -88,7 +89,8 @@ def _spelt(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _encoder_settings(layers: Sequence[Mapping[str, Any]], default: str) -> dict[str, Any]:
-    """The encoder's settings; those said of another encoder than the one named last do not carry over."""
+    """The encoder's settings. The last layer with a name decides; settings for other encoders are
+    dropped."""
     current, names = default, []
     for layer in layers:
         current = layer.get("name", current)
@@ -101,35 +103,35 @@ def _encoder_settings(layers: Sequence[Mapping[str, Any]], default: str) -> dict
 
 
 def read_recipe(path: Path) -> dict[str, dict[str, Any]]:
-    """The sections of a TOML recipe: a file, or the name of one that comes with headwise.
+    """The sections of a TOML recipe: a file, or the name of a recipe in headwise.
 
     Raises:
-        ConfigError: There is no such file or recipe, or it is not TOML (with its line).
+        ConfigError: There is no such file or recipe, or it is not valid TOML (the message has the line).
     """
-    own = {item.name.removesuffix(".toml"): item for item in files("headwise.recipes").iterdir()}
-    own = {name: item for name, item in own.items() if item.name.endswith(".toml")}
-    if not path.suffix and not path.exists() and str(path) not in own:
-        raise unknown("recipe", str(path), [*sorted(own), "any TOML file"])
+    recipes = {item.name.removesuffix(".toml"): item for item in files("headwise.recipes").iterdir()}
+    recipes = {name: item for name, item in recipes.items() if item.name.endswith(".toml")}
+    if not path.suffix and not path.exists() and str(path) not in recipes:
+        raise unknown("recipe", str(path), [*sorted(recipes), "any TOML file"])
     try:
-        source = path if path.suffix or path.exists() else own[str(path)]
+        source = path if path.suffix or path.exists() else recipes[str(path)]
         with source.open("rb") as file:
             return tomllib.load(file)
     except OSError as error:
         raise ConfigError(f"{path}: cannot read the recipe: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:  # also a number of 4,301 digits, lists within lists
+    except (ValueError, RecursionError) as error:  # also for huge integers, deep nesting
         raise ConfigError(f"{path}: not a TOML file: {error}") from None
 
 
 def size_defaults(
     items: int, *, vectors: bool, encoder: str = DEFAULT_ENCODER, task: str = DEFAULT_TASK
 ) -> dict[str, dict[str, Any]]:
-    """Sensible settings for a number of training items; see `headwise.tasks.task.Task.defaults`."""
+    """Default settings for a number of training items; see `headwise.tasks.task.Task.defaults`."""
     return find_task(task).defaults(items, vectors=vectors, encoder=encoder)
 
 
 class Sources:
-    """What settings are chosen by: word vectors of files, and bases for these data; each is read once, by
-    whoever chooses several times.
+    """A cache of word vectors and static embeddings (bases) for one data set, so that repeated calls of
+    `choose_settings` read each of them once.
 
     Args:
         parts: The data.
@@ -141,13 +143,13 @@ class Sources:
         self._bases = dict[tuple[str, str], tuple[Base | None, str]]()
 
     def vectors(self, file: str) -> WordVectors:
-        """See `load_vectors`."""
+        """The word vectors of a file; see `load_vectors`."""
         if file not in self._vectors:
             self._vectors[file] = load_vectors(file)
         return self._vectors[file]
 
     def base(self, name: str, tokenizer: str) -> tuple[Base | None, str]:
-        """See `choose_base`; by the words that a tokenizer finds in the training texts."""
+        """The base for the tokens of the training texts, and a note; see `choose_base`."""
         key = name, tokenizer
         if key not in self._bases:
             cut, kind = get_tokenizer(tokenizer).words, self.parts.kind
@@ -159,37 +161,41 @@ class Sources:
 def choose_settings(
     parts: Parts[Any],
     layers: Sequence[Sections],
-    former: Former | None = None,
+    previous_model: Former | None = None,
     sources: Sources | None = None,
 ) -> tuple[Recipe, WordVectors | None, tuple[str, ...]]:
-    """The settings of a training: what suits the data under what the user has said.
+    """The settings of a training run: defaults for the data, overridden by the settings of the user.
 
     Args:
         parts: The data.
-        layers: What the user has said, the later over the earlier.
-        former: An earlier model to begin with; its settings go before those by size.
-        sources: Where settings for the same data are chosen several times.
+        layers: Settings of the user; later layers override earlier ones.
+        previous_model: A model to start from (warm start); its settings override the defaults.
+        sources: A cache, for repeated calls on the same data.
 
     Returns:
-        The recipe; the word vectors that it names, if any; and what there is to say.
+        The recipe, its word vectors (None without a vector file), and notes for the user.
     """
-    if former is not None:
-        asked = build_recipe(*layers)
-        former.check_task(asked)
-        own = {name: of for name, of in former.settings().items() if name in ("model", *asked.sections)}
-        layers = (own, *layers)
-    asked = build_recipe(*layers)
-    task, sources = find_task(asked.model.task), sources or Sources(parts)
-    vectors = sources.vectors(asked.vectors.file) if asked.vectors.file else None
-    encoder = encoder_name(asked.model.encoder)
-    learnt = vectors is not None or (former is not None and former.bare)
+    if previous_model is not None:
+        requested = build_recipe(*layers)
+        previous_model.check_task(requested)
+        previous_settings = {
+            name: of
+            for name, of in previous_model.settings().items()
+            if name in ("model", *requested.sections)
+        }
+        layers = (previous_settings, *layers)
+    requested = build_recipe(*layers)
+    task, sources = find_task(requested.model.task), sources or Sources(parts)
+    vectors = sources.vectors(requested.vectors.file) if requested.vectors.file else None
+    encoder = encoder_name(requested.model.encoder)
+    learnt = vectors is not None or (previous_model is not None and previous_model.bare)
     by_size = task.defaults(len(parts.train), vectors=learnt, encoder=encoder)
     if vectors is not None:
         by_size["words"]["vector_size"] = vectors.size
-    name, note, own = _base_name(asked, task.based), "", {"name": ""}
+    name, note, base_section = _base_name(requested, task.based), "", {"name": ""}
     suits: Sections = {}
     if name != NONE:
-        base, note = sources.base(name, asked.model.words.tokenizer)
+        base, note = sources.base(name, requested.model.words.tokenizer)
         if base is not None:
             if not any(layer.get("encoder") for layer in layers):
                 suits = task.encoder_with_base(parts)
@@ -197,27 +203,30 @@ def choose_settings(
                 encoder = suits["encoder"]["name"]
                 by_size = task.defaults(len(parts.train), vectors=False, encoder=encoder)
             by_size = task.defaults_with_base(by_size, len(parts.train))
-            known = base.name if name == AUTO else name
-            own = {"name": known, "size": base.size, "subwords": len(base.subwords)}
-    found = {"base": own} if "base" in asked.sections else {}
-    recipe = build_recipe(by_size, suits, task.suggested(parts), *layers, found)
-    if former is not None:
-        former.check(recipe)
-        recipe = replace(recipe, former=former)
+            base_name = base.name if name == AUTO else name
+            base_section = {"name": base_name, "size": base.size, "subwords": len(base.subwords)}
+    base_layer = {"base": base_section} if "base" in requested.sections else {}
+    recipe = build_recipe(by_size, suits, task.suggested(parts), *layers, base_layer)
+    if previous_model is not None:
+        previous_model.check(recipe)
+        recipe = replace(recipe, init_from=previous_model)
     return recipe, vectors, (note,) if note else ()
 
 
-def _base_name(asked: Recipe, based: bool) -> str:
-    """The base that is asked for.
+def _base_name(requested: Recipe, based: bool) -> str:
+    """The name of the requested base; NONE without one.
 
     Raises:
-        ConfigError: So are vectors or a pretrained encoder.
+        ConfigError: Word vectors or a pretrained encoder are requested, too.
     """
-    if "base" not in asked.sections:
+    if "base" not in requested.sections:
         return NONE
-    name, others = asked.model.base.name, (asked.vectors.file, asked.model.pretrained.name)
+    name, alternatives = (
+        requested.model.base.name,
+        (requested.vectors.file, requested.model.pretrained.name),
+    )
     if name in ("", AUTO):
-        return NONE if any(others) or not (based or name == AUTO) else AUTO
+        return NONE if any(alternatives) or not (based or name == AUTO) else AUTO
     if name != NONE:
-        check_alone(*others)
+        check_alone(*alternatives)
     return name

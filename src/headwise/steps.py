@@ -1,7 +1,8 @@
-"""Steps: the rows of a ragged batch ordered by their place in the text, for what must go word by word.
+"""Steps: the rows of a ragged batch ordered by time step, as in a packed sequence.
 
-A recurrence (a CRF, an LSTM) takes all first rows at once, then all second rows, and so on. With the
-longest text first, the texts that go on at a step are the first so many of the step before: no padding.
+A recurrence (a CRF, an LSTM) processes the first rows of all texts, then all second rows, and so on. Texts
+are sorted by length, longest first, so that the texts active at a step are a prefix of those at the step
+before, and no padding is needed.
 """
 
 from dataclasses import dataclass
@@ -16,16 +17,17 @@ from headwise.ragged import Layout
 
 @dataclass(frozen=True)
 class Steps:
-    """The order of the rows, step by step; texts without rows take no part.
+    """A packed sequence: the rows ordered by time step. Texts without rows are left out.
 
     Attributes:
-        sizes: How many texts have a row at each step, never rising, `[longest]`.
-        texts: Numbers of the texts with rows, the longest first, `[full texts]`.
-        rows: The row of the batch that stands at each place of the order, `[total]`.
-        places: The place of each row of the batch, `[total]`: the inverse of `rows`.
-        ranks: For each place, which of `texts` the row belongs to, `[total]`.
-        previous: The place of the row before, for each place after the first step, `[total - full texts]`.
-        last: The place of the last row of each of `texts`, `[full texts]`.
+        sizes: Number of texts with a row at each step, non-increasing, `[longest]`.
+        texts: Indices of the non-empty texts, the longest first, `[non-empty texts]`.
+        rows: The batch row at each place of the order, `[total]`.
+        places: The place of each batch row, `[total]`; the inverse of `rows`.
+        ranks: For each place, the index into `texts` of its text, `[total]`.
+        previous: The place of the previous row of the same text, for each place after the first step,
+            `[total - non-empty texts]`.
+        last: The place of the last row of each of `texts`, `[non-empty texts]`.
     """
 
     sizes: tuple[int, ...]
@@ -38,7 +40,7 @@ class Steps:
 
 
 def steps_of(layout: Layout) -> Steps:
-    """The steps of a batch; computed once for each layout."""
+    """The steps of a batch; cached in the layout."""
     if Steps not in layout.memo:
         layout.memo[Steps] = _steps(layout)
     return layout.memo[Steps]
@@ -47,7 +49,7 @@ def steps_of(layout: Layout) -> Steps:
 def _steps(layout: Layout) -> Steps:
     lengths = np.array(layout.sizes, dtype=np.int64)
     texts = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
-    # A step has as many texts as are longer than its number.
+    # At step t, the texts longer than t are active.
     ends = np.bincount(lengths[texts], minlength=layout.longest + 1)
     sizes = len(texts) - ends.cumsum()[:-1]
     starts = sizes.cumsum() - sizes

@@ -1,4 +1,4 @@
-"""Jobs shared among threads, for kernels that release Python's lock while they compute."""
+"""Run jobs in threads, for kernels that release the GIL."""
 
 import os
 import sys
@@ -18,41 +18,41 @@ _here = threading.local()
 
 
 def usable_threads() -> int:
-    """As many as torch uses, where it is loaded; else what OMP_NUM_THREADS says, or one for each processor
-    that this process may use."""
+    """Number of threads to use: that of torch if it is loaded; else OMP_NUM_THREADS, or one per processor
+    available to this process."""
     if (torch := sys.modules.get("torch")) is not None:
         return torch.get_num_threads()
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    if asked.isdecimal() and int(asked):
-        return int(asked)
+    requested = os.environ.get("OMP_NUM_THREADS", "")
+    if requested.isdecimal() and int(requested):
+        return int(requested)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Within this, NumPy and SciPy multiply matrices with one thread: several take longer over small ones,
-    and need not add up in the same order."""
+    """Within this context, BLAS uses one thread: several are slower on small matrices, and their summation
+    order may vary."""
     return _blas().limit(limits=1, user_api="blas")
 
 
 @cache
 def _blas() -> Any:
-    """Who multiplies matrices here. To find that out takes ten milliseconds, which trainings that do it for
-    each small fit spent a fifth of their time with."""
-    import scipy.linalg  # noqa: F401  (loads the last of the libraries that are to be found)
+    """The controller of the BLAS libraries. Finding them takes 10 ms, which used to be a fifth of the time
+    of training runs with many small fits."""
+    import scipy.linalg  # noqa: F401  (loads the last BLAS library, so that it is found)
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 class Halted(Exception):
-    """Another job of the same call has failed, or Ctrl-C came, so this one is of no use any more."""
+    """Raised in a job to stop it: another job of the same call has failed, or Ctrl-C was pressed."""
 
 
 def end_if_halted() -> None:
-    """For jobs of several steps: ends the one at work in this thread if it is of no use any more.
+    """Stop the current job of this thread if its call has been halted; for jobs of several steps.
 
     Raises:
-        Halted: It is not.
+        Halted: Another job has failed, or Ctrl-C was pressed.
     """
     halted = getattr(_here, "halted", None)
     if halted is not None and halted.is_set():
@@ -60,8 +60,9 @@ def end_if_halted() -> None:
 
 
 def run_jobs(work: Callable[[Job], None], jobs: Iterable[Job], threads: int) -> None:
-    """`work(job)` for every job, by the calling thread and up to `threads` - 1 more, each taking the next
-    job when it is done with one. What a job raises is raised here, once no job is at work any more."""
+    """Call `work(job)` for every job, in the calling thread and up to `threads` - 1 others. Each thread
+    takes the next job when it has finished one. An exception of a job is raised here after all jobs have
+    ended."""
     waiting, halted = deque(jobs), threading.Event()
     helpers = min(threads, len(waiting)) - 1
 
@@ -84,14 +85,14 @@ def run_jobs(work: Callable[[Job], None], jobs: Iterable[Job], threads: int) -> 
 
     started = [_threads(helpers).submit(take) for _ in range(helpers)]
     try:
-        with suppress(Halted):  # by a failure that is raised below
+        with suppress(Halted):  # after a failure, which is raised below
             take()
     finally:
-        # Where the threads are busy with other calls, this one has done all of its jobs itself.
+        # If all threads were busy with other calls, the calling thread has done all jobs itself.
         running = [future for future in started if not future.cancel()]
         try:
             failures = [failure for future in running if (failure := future.exception())]
-        except BaseException:  # Ctrl-C, while the others are waited for
+        except BaseException:  # Ctrl-C while waiting for the other threads
             halted.set()
             raise
     for failure in failures:
@@ -100,7 +101,7 @@ def run_jobs(work: Callable[[Job], None], jobs: Iterable[Job], threads: int) -> 
 
 
 def _threads(count: int) -> ThreadPoolExecutor:
-    """The threads of this process, at least so many."""
+    """The thread pool of this process, with `count` or more threads."""
     global _pool
     with _lock:
         if _pool is None or _pool[1] < count:
@@ -109,7 +110,7 @@ def _threads(count: int) -> ThreadPoolExecutor:
 
 
 def _forget() -> None:
-    """A forked process has none of its parent's threads, and perhaps the lock held by one of them."""
+    """Reset the pool in a forked process: it has none of its parent's threads, and the lock may be held."""
     global _lock, _pool
     _lock, _pool = threading.Lock(), None
 

@@ -19,19 +19,19 @@ def machine(monkeypatch, tmp_path):
     module, happened = ModuleType("headwise.attention.banded_kernels"), []
     ready = tmp_path / "ready"
 
-    def load(found):
+    def load(module):
         happened.append("loaded" if ready.exists() else "compiled")
         ready.touch()
-        return found
+        return module
 
-    def start(found):
+    def start(module):
         happened.append("in the background")
         return compiled._LATER
 
     monkeypatch.setattr(compiled, "_decisions", {})
     monkeypatch.setattr(compiled, "_module", lambda library: module)
-    monkeypatch.setattr(compiled, "_mark", lambda found: tmp_path / "cache" / "kernels.ready")
-    monkeypatch.setattr(compiled, "_ready", lambda found: ready.exists())
+    monkeypatch.setattr(compiled, "_mark", lambda module: tmp_path / "cache" / "kernels.ready")
+    monkeypatch.setattr(compiled, "_ready", lambda module: ready.exists())
     monkeypatch.setattr(compiled, "_load", load)
     monkeypatch.setattr(compiled, "_compile_in_background", start)
     monkeypatch.delenv(compiled.VARIABLE, raising=False)
@@ -95,8 +95,8 @@ def test_what_could_not_be_had_before_is_tried_again_by_who_waits(machine, monke
 def test_a_run_that_began_with_them_says_where_they_cannot_be_had(machine, monkeypatch, caplog):
     monkeypatch.setattr(compiled, "_module", lambda library: "Numba cannot be imported")
     compiled.follow({compiled.BANDED: True})
-    [told] = caplog.messages
-    assert "(banded), which cannot be had here: Numba cannot be imported; so it goes on without" in told
+    [messages] = caplog.messages
+    assert "(banded), which cannot be had here: Numba cannot be imported; so it goes on without" in messages
     assert isinstance(compiled.kernels(), str)
 
 
@@ -149,10 +149,10 @@ def test_the_first_training_of_a_machine_ends_like_the_second(tmp_path, capfd, m
     for name in ("first", "second"):
         call = ["train", str(tmp_path / "texts.tsv"), "--no-baseline", *settings.split(), "--output"]
         assert main([*call, str(tmp_path / name)]) == 0
-        told = (
+        messages = (
             "- compiling the kernels of attention (banded): once for each machine" in capfd.readouterr().err
         )
-        assert told == (name == "first")
+        assert messages == (name == "first")
     assert (tmp_path / "first/model.safetensors").read_bytes() == (
         tmp_path / "second/model.safetensors"
     ).read_bytes()

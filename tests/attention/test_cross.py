@@ -48,9 +48,9 @@ def compare(lengths, scale=None, tolerance=1e-10, **shape):
     tensors = [x.requires_grad_() for x in inputs(queries, keys, **shape)]
     got = cross_attention(*tensors, Layout(queries), Layout(keys), scale)
     exact = [x.detach().double().requires_grad_() for x in tensors]
-    wanted = loop(*exact, list(queries), list(keys), scale or tensors[0].shape[-1] ** -0.5)
+    expected = loop(*exact, list(queries), list(keys), scale or tensors[0].shape[-1] ** -0.5)
     assert got.dtype == tensors[0].dtype
-    for ours, theirs in zip(with_gradients(got, tensors), with_gradients(wanted, exact), strict=True):
+    for ours, theirs in zip(with_gradients(got, tensors), with_gradients(expected, exact), strict=True):
         torch.testing.assert_close(ours.double(), theirs, rtol=tolerance, atol=tolerance)
 
 
@@ -89,20 +89,20 @@ def test_of_a_batch_to_itself_is_self_attention_without_a_prior():
     lengths = (4, 0, 17, 1, 5)
     q, k, _ = inputs(lengths, lengths)
     layout = Layout(lengths)
-    wanted = attention(q, k, k, [Everything()] * 2, layout)
-    torch.testing.assert_close(cross_attention(q, k, k, layout, layout), wanted, rtol=1e-12, atol=1e-12)
+    expected = attention(q, k, k, [Everything()] * 2, layout)
+    torch.testing.assert_close(cross_attention(q, k, k, layout, layout), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("poison", [float("nan"), 1e30])
 def test_a_poisoned_text_spoils_only_itself(poison):
     queries, keys = (3, 2, 4, 3), (5, 4, 6, 2)
     tensors, clean = inputs(queries, keys), [Layout(n).text_of != 1 for n in (queries, keys, keys)]
-    wanted = cross_attention(*tensors, Layout(queries), Layout(keys))[clean[0]]
+    expected = cross_attention(*tensors, Layout(queries), Layout(keys))[clean[0]]
     for x, keep in zip(tensors, clean, strict=True):
         x[~keep] = poison
         x.requires_grad_()
     got = cross_attention(*tensors, Layout(queries), Layout(keys))[clean[0]]
-    torch.testing.assert_close(got, wanted)
+    torch.testing.assert_close(got, expected)
     for gradient, keep in zip(torch.autograd.grad(got.sum(), tensors), clean, strict=True):
         assert gradient[keep].isfinite().all()
 

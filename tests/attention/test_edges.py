@@ -22,13 +22,13 @@ def compiled_edges():
 def random_edges(seed=0, labels=4):
     """Every row sees itself, some rows of its text, and some of its text's extra keys."""
     random, layout = np.random.default_rng(seed), Layout(LENGTHS)
-    found = []
+    edges = []
     for row, text in enumerate(layout.text_of.tolist()):
         start, end = layout.offsets[text : text + 2].tolist()
-        near = random.choice(np.arange(start, end), min(end - start, 9), replace=False).tolist()
+        nearby = random.choice(np.arange(start, end), min(end - start, 9), replace=False).tolist()
         extra = [layout.total + n for n in range(EXTRA) if n % len(LENGTHS) == text]
-        found += [(row, key, int(random.integers(labels))) for key in {row, *near, *extra}]
-    return layout, *np.array(found).T
+        edges += [(row, key, int(random.integers(labels))) for key in {row, *nearby, *extra}]
+    return layout, *np.array(edges).T
 
 
 def tensors(layout, size, dtype=torch.float64, seed=0):
@@ -39,9 +39,9 @@ def tensors(layout, size, dtype=torch.float64, seed=0):
     return [x.requires_grad_() for x in made]
 
 
-def dense(query, key, value, table, found):
+def dense(query, key, value, table, edges):
     """The same with a matrix of all pairs."""
-    rows, keys, labels = (torch.from_numpy(x) for x in found)
+    rows, keys, labels = (torch.from_numpy(x) for x in edges)
     bias = query.new_full((HEADS, len(query), len(key)), float("-inf"))
     of_label = torch.einsum("nhc,lc->hnl", query, table)[:, rows, labels] / query.shape[-1] ** 0.5
     bias = bias.index_put((torch.arange(HEADS)[:, None], rows, keys), of_label)
@@ -57,23 +57,23 @@ def width_of(dtype, columns=1):
 @pytest.mark.parametrize("size", [1, 3, 8, 16, 20, 32, 50, 64])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_tiles_equal_all_pairs(dtype, size, columns):
-    layout, *found = random_edges()
-    tiles = Tiles.of(layout, *found, width_of(dtype, columns))
+    layout, *edges = random_edges()
+    tiles = Tiles.of(layout, *edges, width_of(dtype, columns))
     inputs, exact = tensors(layout, size, dtype), tensors(layout, size)
-    got, wanted = tile_attention(*inputs[:3], tiles, inputs[3]), dense(*exact, found)
+    got, expected = tile_attention(*inputs[:3], tiles, inputs[3]), dense(*exact, edges)
     loose = {"rtol": 1e-4, "atol": 2e-5} if dtype == torch.float32 else {"rtol": 1e-9, "atol": 1e-9}
-    torch.testing.assert_close(got.double(), wanted, **loose)
-    grads = [torch.autograd.grad(x.sin().sum(), y) for x, y in ((got, inputs), (wanted, exact))]
+    torch.testing.assert_close(got.double(), expected, **loose)
+    grads = [torch.autograd.grad(x.sin().sum(), y) for x, y in ((got, inputs), (expected, exact))]
     for ours, theirs in zip(*grads, strict=True):
         torch.testing.assert_close(ours.double(), theirs, **loose)
 
 
 def test_without_labels():
-    layout, *found = random_edges(labels=1)
-    tiles = Tiles.of(layout, *found, width_of(torch.float64))
+    layout, *edges = random_edges(labels=1)
+    tiles = Tiles.of(layout, *edges, width_of(torch.float64))
     query, key, value, table = tensors(layout, 6)
     got = tile_attention(query, key, value, tiles)
-    torch.testing.assert_close(got, dense(query, key, value, 0 * table, found))
+    torch.testing.assert_close(got, dense(query, key, value, 0 * table, edges))
     assert [x is not None for x in torch.autograd.grad(got.sum(), [query, key, value])] == [True] * 3
 
 
@@ -90,13 +90,13 @@ def test_more_keys_than_are_taken_at_once(size):
 
 
 def test_16_bits_are_computed_in_32():
-    layout, *found = random_edges()
-    tiles = Tiles.of(layout, *found, width_of(torch.bfloat16))
+    layout, *edges = random_edges()
+    tiles = Tiles.of(layout, *edges, width_of(torch.bfloat16))
     inputs = tensors(layout, 16, torch.bfloat16)
     got = tile_attention(*inputs[:3], tiles, inputs[3])
     assert got.dtype == torch.bfloat16
-    wanted = tile_attention(*(x.float() for x in inputs[:3]), tiles, inputs[3].float())
-    torch.testing.assert_close(got, wanted.bfloat16())
+    expected = tile_attention(*(x.float() for x in inputs[:3]), tiles, inputs[3].float())
+    torch.testing.assert_close(got, expected.bfloat16())
 
 
 def spoil(inputs, row):
@@ -107,27 +107,27 @@ def spoil(inputs, row):
 
 
 def test_a_spoilt_text_spoils_no_other():
-    layout, *found = random_edges()
-    tiles = Tiles.of(layout, *found, width_of(torch.float32))
+    layout, *edges = random_edges()
+    tiles = Tiles.of(layout, *edges, width_of(torch.float32))
     inputs = tensors(layout, 20, torch.float32)
     spoilt = spoil(inputs, 9)  # of the text of 37
-    others = layout.text_of != 3
+    unaffected = layout.text_of != 3
     want = tile_attention(*inputs[:3], tiles, inputs[3])
     got = tile_attention(*spoilt[:3], tiles, spoilt[3])
-    assert torch.equal(got[others], want[others])
+    assert torch.equal(got[unaffected], want[unaffected])
     gradients = [
-        torch.autograd.grad(out[others].sin().sum(), own[:3])
-        for out, own in ((got, spoilt), (want, inputs))
+        torch.autograd.grad(out[unaffected].sin().sum(), inputs_of[:3])
+        for out, inputs_of in ((got, spoilt), (want, inputs))
     ]
     for ours, theirs in zip(*gradients, strict=True):
-        assert torch.equal(ours[: layout.total][others], theirs[: layout.total][others])
+        assert torch.equal(ours[: layout.total][unaffected], theirs[: layout.total][unaffected])
 
 
 def test_threads_and_neighbours_change_nothing(monkeypatch):
     monkeypatch.setattr(edges, "_ALONE", 0)
-    layout, *found = random_edges()
+    layout, *listed = random_edges()
     inputs = tensors(layout, 12, torch.float32)
-    tiles = Tiles.of(layout, *found, width_of(torch.float32))
+    tiles = Tiles.of(layout, *listed, width_of(torch.float32))
     results, before = [], torch.get_num_threads()
     try:
         for threads in (1, 3):
@@ -171,10 +171,10 @@ def test_trees_equal_a_loop(dtype, size):
     shapes = [(rows, HEADS, size) for rows in (len(spans), layout.total, layout.total)]
     exact = [torch.randn(*s, generator=random, dtype=torch.float64, requires_grad=True) for s in shapes]
     inputs = [x.detach().to(dtype).requires_grad_() for x in exact]
-    got, wanted = tree_attention(*inputs, trees), by_a_loop(*exact, spans)
+    got, expected = tree_attention(*inputs, trees), by_a_loop(*exact, spans)
     loose = {"rtol": 1e-4, "atol": 2e-5} if dtype == torch.float32 else {"rtol": 1e-9, "atol": 1e-9}
-    torch.testing.assert_close(got.double(), wanted, **loose)
-    grads = [torch.autograd.grad(x.sin().sum(), y) for x, y in ((got, inputs), (wanted, exact))]
+    torch.testing.assert_close(got.double(), expected, **loose)
+    grads = [torch.autograd.grad(x.sin().sum(), y) for x, y in ((got, inputs), (expected, exact))]
     for ours, theirs in zip(*grads, strict=True):
         torch.testing.assert_close(ours.double(), theirs, **loose)
 
@@ -188,11 +188,11 @@ def test_a_spoilt_text_spoils_no_other_tree():
         x[2] = float("nan")
     clean = torch.tensor([span[0] >= 21 for span in spans])
     rows, gradients = [], []
-    for own in (inputs, spoilt):
-        own = [x.requires_grad_() for x in own]
-        out = tree_attention(*own, trees)
+    for tensors in (inputs, spoilt):
+        tensors = [x.requires_grad_() for x in tensors]
+        out = tree_attention(*tensors, trees)
         rows.append(out[clean])
-        gradients.append(torch.autograd.grad(out[clean].sin().sum(), own[1:]))
+        gradients.append(torch.autograd.grad(out[clean].sin().sum(), tensors[1:]))
     assert torch.equal(*rows)
     for ours, theirs in zip(*gradients, strict=True):
         assert torch.equal(ours[21:], theirs[21:])
@@ -201,8 +201,8 @@ def test_a_spoilt_text_spoils_no_other_tree():
 def test_dropout_keeps_the_mean_and_the_gradient_fits():
     """Dropped weights are 0 and the others larger; and with one seed it is a smooth function, with the
     gradient that the backward pass gives."""
-    layout, *found = random_edges()
-    tiles = Tiles.of(layout, *found, width_of(torch.float64))
+    layout, *edges = random_edges()
+    tiles = Tiles.of(layout, *edges, width_of(torch.float64))
     trees, spans = trees_of(layout, torch.float64)
     query, key, value, table = tensors(layout, 5)
     upper = torch.randn(len(spans), HEADS, 5, dtype=torch.float64, requires_grad=True)
@@ -210,7 +210,7 @@ def test_dropout_keeps_the_mean_and_the_gradient_fits():
         key.detach()[: layout.total].requires_grad_(),
         value.detach()[: layout.total].requires_grad_(),
     )
-    whole = torch.cat([key, key[:EXTRA]]), torch.cat([value, value[:EXTRA]])
+    full = torch.cat([key, key[:EXTRA]]), torch.cat([value, value[:EXTRA]])
 
     def both(drop, seed):
         torch.manual_seed(seed)
@@ -220,12 +220,12 @@ def test_dropout_keeps_the_mean_and_the_gradient_fits():
             tree_attention(upper, key, value, trees, drop),
         )
 
-    calm = tile_attention(query, *whole, tiles, table), tree_attention(upper, key, value, trees)
+    calm = tile_attention(query, *full, tiles, table), tree_attention(upper, key, value, trees)
     with torch.no_grad():
         runs = [both(0.4, seed) for seed in range(1500)]
-        for place, wanted in enumerate(calm):
+        for place, expected_row in enumerate(calm):
             mean = sum(run[place] for run in runs) / len(runs)
-            torch.testing.assert_close(mean, wanted, rtol=0, atol=0.25)
+            torch.testing.assert_close(mean, expected_row, rtol=0, atol=0.25)
             assert not torch.equal(runs[0][place], runs[1][place])
             assert torch.equal(runs[3][place], both(0.4, 3)[place])
 

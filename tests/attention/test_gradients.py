@@ -15,8 +15,8 @@ SIZES = [2, 0, 3, 1]
 
 
 def summed(module, values):
-    found = module(Ragged.from_lengths(values, SIZES))
-    return getattr(found, "tokens", found).values.square().sum()
+    actual = module(Ragged.from_lengths(values, SIZES))
+    return getattr(actual, "tokens", actual).values.square().sum()
 
 
 @pytest.mark.parametrize(
@@ -27,24 +27,24 @@ def summed(module, values):
     ],
 )
 def test_second_derivatives_are_those_of_the_reference(priors):
-    values, found = torch.randn(6, 8, dtype=torch.float64), {}
+    values, actual = torch.randn(6, 8, dtype=torch.float64), {}
     for impl in ("banded", "reference"):
         torch.manual_seed(0)
         layer = SelfAttention(8, priors, 4, impl=impl).double()
-        found[impl] = torch.autograd.functional.hessian(lambda x, own=layer: summed(own, x), values)
-    assert found["reference"].abs().sum() > 1
-    torch.testing.assert_close(found["banded"], found["reference"])
+        actual[impl] = torch.autograd.functional.hessian(lambda x, module=layer: summed(module, x), values)
+    assert actual["reference"].abs().sum() > 1
+    torch.testing.assert_close(actual["banded"], actual["reference"])
 
 
 def test_a_penalty_on_gradients_reaches_the_weights():
-    found = {}
+    actual = {}
     for impl in ("banded", "reference"):
         torch.manual_seed(0)
         layer = SelfAttention(8, [Window(3), Forward()], 4, impl=impl).double()
         values = torch.randn(6, 8, dtype=torch.float64, requires_grad=True)
         [grad] = torch.autograd.grad(summed(layer, values), values, create_graph=True)
-        found[impl] = torch.autograd.grad(grad.square().sum(), list(layer.parameters()))
-    torch.testing.assert_close(found["banded"], found["reference"])
+        actual[impl] = torch.autograd.grad(grad.square().sum(), list(layer.parameters()))
+    torch.testing.assert_close(actual["banded"], actual["reference"])
 
 
 def test_what_is_frozen_needs_no_gradient():
@@ -83,11 +83,11 @@ def test_sets_are_differentiated_twice_where_pytorch_computes_in_steps():
     [grad] = torch.autograd.grad(summed(model, values), values, create_graph=True)
     for weights in model.parameters():  # each alone: none gets a part of what is right
         with suppress(RuntimeError):
-            [found] = torch.autograd.grad(grad.sum(), weights, retain_graph=True, allow_unused=True)
+            [actual] = torch.autograd.grad(grad.sum(), weights, retain_graph=True, allow_unused=True)
             with sdpa_kernel(SDPBackend.MATH):
                 [again] = torch.autograd.grad(summed(model, values), values, create_graph=True)
-            [wanted] = torch.autograd.grad(again.sum(), weights, allow_unused=True)
-            torch.testing.assert_close(found, wanted)
+            [expected] = torch.autograd.grad(again.sum(), weights, allow_unused=True)
+            torch.testing.assert_close(actual, expected)
     with pytest.raises(RuntimeError, match="is not implemented"):
         torch.autograd.grad(grad.sum(), values)
 
@@ -98,6 +98,6 @@ def test_transforms_of_functions():
     torch.manual_seed(0)
     layer = SelfAttention(8, [Window(3), Forward()], 4).double()
     values = torch.randn(6, 8, dtype=torch.float64, requires_grad=True)
-    [wanted] = torch.autograd.grad(summed(layer, values), values)
-    found = torch.func.grad(lambda x: summed(layer, x))(values.detach())
-    torch.testing.assert_close(found, wanted)
+    [expected] = torch.autograd.grad(summed(layer, values), values)
+    actual = torch.func.grad(lambda x: summed(layer, x))(values.detach())
+    torch.testing.assert_close(actual, expected)

@@ -84,10 +84,10 @@ def with_gradients(layer, batch):
 @every_list
 def test_values_and_gradients_equal_the_reference(impl, name):
     batch = batch_of()
-    wanted = with_gradients(layer_of(LISTS[name]), batch)
+    expected = with_gradients(layer_of(LISTS[name]), batch)
     got = with_gradients(layer_of(LISTS[name], impl), batch)
-    for part in wanted:
-        torch.testing.assert_close(got[part], wanted[part], **exactly, msg=lambda m, p=part: f"{p}: {m}")
+    for part in expected:
+        torch.testing.assert_close(got[part], expected[part], **exactly, msg=lambda m, p=part: f"{p}: {m}")
 
 
 def score_by_hand(terms, prior, head, q, k, i, j, tree) -> float:
@@ -279,14 +279,14 @@ def test_bfloat16(impl):
 @every_list
 def test_copies_are_independent(name):
     layer, batch = layer_of(LISTS[name], "sdpa"), batch_of()
-    wanted = layer(batch).values
-    other = copy.deepcopy(layer)
+    expected = layer(batch).values
+    second = copy.deepcopy(layer)
     for parameter in layer.learned.parameters():
         torch.nn.init.ones_(parameter)
-    torch.testing.assert_close(other(batch).values, wanted)
+    torch.testing.assert_close(second(batch).values, expected)
     fresh = layer_of(LISTS[name], "sdpa", seed=1)
-    fresh.load_state_dict(other.state_dict())
-    torch.testing.assert_close(fresh(batch).values, wanted)
+    fresh.load_state_dict(second.state_dict())
+    torch.testing.assert_close(fresh(batch).values, expected)
 
 
 def test_without_its_module_a_learned_prior_is_refused(inputs):
@@ -338,6 +338,6 @@ heads = st.lists(simple, min_size=1, max_size=3).map(lambda parts: Sum(tuple(par
 )
 def test_fuzz(impl, priors, lengths):
     run = functools.partial(with_gradients, batch=batch_of(lengths) if lengths else batch_of((0,)))
-    wanted, got = run(layer_of(priors)), run(layer_of(priors, impl))
-    for part in wanted:
-        torch.testing.assert_close(got[part], wanted[part], **exactly)
+    expected, got = run(layer_of(priors)), run(layer_of(priors, impl))
+    for part in expected:
+        torch.testing.assert_close(got[part], expected[part], **exactly)

@@ -52,8 +52,8 @@ def listed(parts):
 
 def by_the_formula(query, key, value, parts, table=None):
     rows = []
-    for i, found in enumerate(listed(parts)):
-        keys, labels = zip(*found, strict=True)
+    for i, edges in enumerate(listed(parts)):
+        keys, labels = zip(*edges, strict=True)
         k, v = key[:, list(keys)], value[:, list(keys)]
         k = k if table is None else k + table[list(labels)]
         weights = (k @ query[:, i, :, None] / SIZE**0.5).softmax(1)
@@ -94,7 +94,7 @@ def test_a_poisoned_row_spoils_only_who_sees_it():
     for x in (query, key, value):
         x.requires_grad_()
     out = graph_attention(query, key, value, Graph.of(ROWS, PARTS))
-    seen = [9 in [k for k, _ in found] for found in listed(PARTS)]
+    seen = [9 in [k for k, _ in edges] for edges in listed(PARTS)]
     assert out.isnan().any(-1).all(0).tolist() == seen == out.isnan().any(-1).any(0).tolist()
     out[:, :4].sum().backward()
     for x in (query, key, value):

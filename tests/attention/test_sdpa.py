@@ -94,12 +94,12 @@ def differentiated(function, priors, layout, tensors):
 def test_gradients_where_all_scores_of_a_row_are_large(inputs, lengths, by, dtype):
     """The kernel's gradient goes by the logarithm of a row's sum, which has no digits left there."""
     tensors = [x.requires_grad_() for x in inputs(lengths, 2, 4, dtype)]
-    found, wanted = (
+    actual, expected = (
         differentiated(function, [Shifted(by), Everything()], Layout(lengths), tensors)
         for function in (attention, reference.attention)
     )
     tolerance = 1e-5 if dtype == torch.float32 else 1e-6
-    torch.testing.assert_close(found, wanted, rtol=tolerance, atol=tolerance)
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("by", [0.0, -300.0, -30_000.0])
@@ -108,8 +108,8 @@ def test_large_scores_in_16_bits(inputs, by):
     lengths = (30, 25, 2)
     tensors = [x.requires_grad_() for x in inputs(lengths, 1, 4, torch.float16)]
     exact = [x.detach().double().requires_grad_() for x in tensors]
-    found = differentiated(attention, [Shifted(by)], Layout(lengths), tensors)
-    wanted = differentiated(reference.attention, [Shifted(by)], Layout(lengths), exact)
-    for ours, theirs in zip(found, wanted, strict=True):
+    actual = differentiated(attention, [Shifted(by)], Layout(lengths), tensors)
+    expected = differentiated(reference.attention, [Shifted(by)], Layout(lengths), exact)
+    for ours, theirs in zip(actual, expected, strict=True):
         assert ours.dtype == torch.float16
         torch.testing.assert_close(ours.double(), theirs, rtol=5e-3, atol=5e-3)

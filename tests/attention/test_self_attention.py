@@ -155,13 +155,13 @@ def test_projections_that_were_replaced_or_hooked_are_called(priors):
         layer(x.map(lambda rows: rows.clone().requires_grad_())).values.sum().backward()
         assert called
         handle.remove()
-    own = layer.query.forward
-    layer.query.forward = lambda rows: 0 * own(rows)  # as accelerate and others do
+    original = layer.query.forward
+    layer.query.forward = lambda rows: 0 * original(rows)  # as accelerate and others do
     assert not torch.allclose(layer(x).values, plain)
     del layer.query.forward
     doubled = Scaled(8, 8, bias=False)
     doubled.load_state_dict(layer.query.state_dict())
     with torch.no_grad():
         layer.query.weight *= 2
-    wanted, layer.query = layer(x).values, doubled
-    torch.testing.assert_close(layer(x).values, wanted)
+    expected, layer.query = layer(x).values, doubled
+    torch.testing.assert_close(layer(x).values, expected)

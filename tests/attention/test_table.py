@@ -146,8 +146,8 @@ def test_values_and_gradients_equal_the_reference(impl, case, lengths, inputs, p
             continue
         run = functools.partial(attention, priors=priors, layout=layout, impl=impl)
         got = with_gradients(run, tensors, weights)
-        wanted = exact(tensors, priors, layout_of(lengths), weights)
-        for name, ours, theirs in zip(("output", "query", "key", "value"), got, wanted, strict=True):
+        expected = exact(tensors, priors, layout_of(lengths), weights)
+        for name, ours, theirs in zip(("output", "query", "key", "value"), got, expected, strict=True):
             assert ours.dtype == dtype, name
             tolerance = TOLERANCE[dtype]
             torch.testing.assert_close(
@@ -192,9 +192,9 @@ def test_batch_equals_single_and_order_does_not_matter(impl, case, inputs, prior
         return {t: [pieces[place] for pieces in results] for place, t in enumerate(texts)}
 
     together = run(range(len(lengths)))
-    others = [run([t]) for t in range(len(lengths))] + [run([7, 3, 1, 0, 6, 2, 5, 4])]
-    for other in others:
-        for t, results in other.items():
+    variants = [run([t]) for t in range(len(lengths))] + [run([7, 3, 1, 0, 6, 2, 5, 4])]
+    for second in variants:
+        for t, results in second.items():
             for ours, theirs in zip(results, together[t], strict=True):
                 if impl == "reference":
                     assert torch.equal(ours, theirs)
@@ -213,7 +213,7 @@ def test_rows_without_keys_are_zero_and_other_texts_do_not_leak(impl, case, pois
         return
     clean = layout.text_of != bad
     weights = clean[:, None, None].float()
-    wanted = exact(tensors, priors, layout_of(lengths), weights.expand_as(tensors[0]))
+    expected = exact(tensors, priors, layout_of(lengths), weights.expand_as(tensors[0]))
     for x in tensors:
         x[~clean] = poison
 
@@ -221,8 +221,8 @@ def test_rows_without_keys_are_zero_and_other_texts_do_not_leak(impl, case, pois
         return attention(q, k, v, priors, layout, impl)[clean]
 
     got = with_gradients(run, tensors)
-    torch.testing.assert_close(got[0].double(), wanted[0][clean], rtol=1e-5, atol=1e-5)
-    for ours, theirs in zip(got[1:], wanted[1:], strict=True):
+    torch.testing.assert_close(got[0].double(), expected[0][clean], rtol=1e-5, atol=1e-5)
+    for ours, theirs in zip(got[1:], expected[1:], strict=True):
         torch.testing.assert_close(ours[clean].double(), theirs[clean], rtol=1e-5, atol=1e-5)
 
     output = torch.zeros_like(tensors[0])
@@ -255,8 +255,8 @@ def test_inputs_need_not_be_contiguous(impl, inputs):
     tensors = wide.chunk(3, dim=-1)
     if not refused(impl, tensors, priors, layout_of(lengths)):
         got = attention(*tensors, priors, layout_of(lengths), impl)
-        wanted = reference.attention(*(x.contiguous() for x in tensors), priors, layout_of(lengths))
-        torch.testing.assert_close(got, wanted)
+        expected = reference.attention(*(x.contiguous() for x in tensors), priors, layout_of(lengths))
+        torch.testing.assert_close(got, expected)
 
 
 @every_implementation
@@ -288,8 +288,8 @@ def test_one_layout_serves_many_priors_and_dtypes(impl, inputs):
                 tensors = inputs(lengths, 1, 4, dtype)
                 if not refused(impl, tensors, [prior], layout):
                     got = attention(*tensors, [prior], layout, impl)
-                    wanted = reference.attention(*tensors, [prior], layout_of(lengths))
-                    torch.testing.assert_close(got, wanted)
+                    expected = reference.attention(*tensors, [prior], layout_of(lengths))
+                    torch.testing.assert_close(got, expected)
 
 
 simple = st.one_of(

@@ -98,9 +98,9 @@ def check(tensors, priors, lengths, weights=None, tolerance=None):
     run = functools.partial(attention, priors=priors, layout=layout, impl="triton")
     got = with_gradients(run, tensors, weights)
     exact = functools.partial(reference.attention, priors=priors, layout=Layout(lengths))
-    wanted = with_gradients(exact, [x.cpu().double() for x in tensors], weights.cpu().double())
+    expected = with_gradients(exact, [x.cpu().double() for x in tensors], weights.cpu().double())
     tolerance = tolerance or TOLERANCE[tensors[0].dtype]
-    for name, ours, theirs in zip(("output", "query", "key", "value"), got, wanted, strict=True):
+    for name, ours, theirs in zip(("output", "query", "key", "value"), got, expected, strict=True):
         assert ours.dtype == tensors[0].dtype, name
         theirs = torch.zeros_like(ours, dtype=torch.float64, device="cpu") if theirs is None else theirs
         torch.testing.assert_close(
@@ -152,12 +152,12 @@ def test_heads_that_see_only_themselves_need_no_query(alone, drawn):
     def theirs(q, k, v):
         return reference.attention(q, k, v, priors, layout)
 
-    got, wanted = (with_gradients(run, (query, key, value), weights) for run in (ours, theirs))
-    for mine, other in zip(got, wanted, strict=True):
-        torch.testing.assert_close(mine, other, rtol=1e-5, atol=1e-5)
+    got, expected = (with_gradients(run, (query, key, value), weights) for run in (ours, theirs))
+    for mine, second in zip(got, expected, strict=True):
+        torch.testing.assert_close(mine, second, rtol=1e-5, atol=1e-5)
     assert torch.equal(got[0][:, list(alone)], value[:, list(alone)])
     in_full = attention(query, key, value, priors, layout, "triton")  # on a layout that was used without
-    torch.testing.assert_close(in_full, wanted[0], rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(in_full, expected[0], rtol=1e-5, atol=1e-5)
 
 
 def test_inputs_need_not_be_contiguous(drawn):
@@ -177,14 +177,14 @@ def test_other_texts_do_not_leak(poison, drawn):
     layout = Layout(lengths, DEVICE)
     clean = layout.text_of != 1
     alone = [x[clean] for x in tensors]
-    wanted = with_gradients(
+    expected = with_gradients(
         functools.partial(reference.attention, priors=priors, layout=Layout((4, 7), DEVICE)), alone, 1.0
     )
     for x in tensors:
         x[~clean] = poison
     run = functools.partial(attention, priors=priors, layout=layout, impl="triton")
     got = with_gradients(run, tensors, torch.where(clean, 1.0, poison)[:, None, None])
-    for ours, theirs in zip(got, wanted, strict=True):
+    for ours, theirs in zip(got, expected, strict=True):
         torch.testing.assert_close(ours[clean], theirs, rtol=1e-5, atol=1e-5)
 
 
@@ -213,15 +213,15 @@ def test_results_depend_neither_on_the_batch_nor_on_chance(drawn):
     cut = [x.split(lengths) for x in tensors]
 
     def run(texts):
-        own = [torch.cat([pieces[t] for t in texts]) for pieces in cut]
+        tensors = [torch.cat([pieces[t] for t in texts]) for pieces in cut]
         sizes = [lengths[t] for t in texts]
         function = functools.partial(attention, priors=priors, layout=Layout(sizes, DEVICE), impl="triton")
-        results = [x.split(sizes) for x in with_gradients(function, own, 1.0)]
+        results = [x.split(sizes) for x in with_gradients(function, tensors, 1.0)]
         return {t: [pieces[place] for pieces in results] for place, t in enumerate(texts)}
 
     together = run([0, 1, 2])
-    for other in (run([2, 1]), run([2, 0, 1])):
-        for t, results in other.items():
+    for second in (run([2, 1]), run([2, 0, 1])):
+        for t, results in second.items():
             assert all(torch.equal(a, b) for a, b in zip(results, together[t], strict=True))
 
 
@@ -316,17 +316,17 @@ def test_refusals(dtype, size, prior, reason, drawn):
 
 def test_it_says_what_is_missing(drawn, monkeypatch):
     query, layout = drawn((2,), 1, 4)[0], Layout((2,), DEVICE)
-    said = []
+    outputs = []
     kernels = triton_band._kernels()
     monkeypatch.setattr(kernels, "INTERPRETED", None)
-    said.append(triton_band.refuses(query, [Everything()], layout))
+    outputs.append(triton_band.refuses(query, [Everything()], layout))
     monkeypatch.setattr(triton_band, "_kernels", lambda: "Triton cannot be imported (no module)")
-    said.append(triton_band.refuses(query, [Everything()], layout))
+    outputs.append(triton_band.refuses(query, [Everything()], layout))
     monkeypatch.setattr("torch.compiler.is_compiling", lambda: True)
-    said.append(triton_band.refuses(query, [Everything()], layout))
+    outputs.append(triton_band.refuses(query, [Everything()], layout))
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
-    said.append(triton_band.refuses(query.cpu(), [Everything()], layout))
-    assert said == [
+    outputs.append(triton_band.refuses(query.cpu(), [Everything()], layout))
+    assert outputs == [
         "TRITON_INTERPRET was changed after Triton had been imported",
         "Triton cannot be imported (no module)",
         "it cannot be traced",
@@ -354,14 +354,14 @@ def test_float32_is_exact_unless_pytorch_may_use_tf32(drawn):
     query, _, value = drawn((2,), 1, 4)
     before = torch.get_float32_matmul_precision()
     try:
-        found = []
+        actual = []
         for setting in ("highest", "high"):
             torch.set_float32_matmul_precision(setting)
             shapes = (triton_band._Shape.of(x, x) for x in (query, value.half()))
-            found.append([shape.precision for shape in shapes])
+            actual.append([shape.precision for shape in shapes])
     finally:
         torch.set_float32_matmul_precision(before)
-    assert found == [["ieee", "ieee"], ["tf32", "ieee"]]
+    assert actual == [["ieee", "ieee"], ["tf32", "ieee"]]
 
 
 COMPILE = """
@@ -375,7 +375,7 @@ from headwise.attention.triton_band import _Shape
 query = torch.empty(0, 1, 30, dtype=torch.bfloat16)
 shape = _Shape.of(query, query)
 fixed = {"SIZE": 30, "VALUE_SIZE": 30, "WIDTH": 32, "VALUE_WIDTH": 32, "ALIGN": 2, "ROWS": shape.rows,
-         "KEYS": shape.keys, "WHOLE": shape.whole, "SLOPED": True, "PRECISION": shape.precision}
+         "KEYS": shape.keys, "WHOLE": shape.full_blocks, "SLOPED": True, "PRECISION": shape.precision}
 types = {"items": "*i32", "slopes": "*fp32", "logs": "*fp32", "deltas": "*fp32", "count": "i32",
          "scale": "fp32", "factor": "fp32"}
 for name in ("forward", "backward_queries", "backward_keys"):

@@ -34,10 +34,10 @@ def test_layers_in_their_order_with_times():
     assert (first.layer, second.layer) == ("blocks.0.attention", "blocks.1.attention")
     assert min(first.seconds, first.floor) > 0
     alone, window = first.paths
-    assert (alone.path.implementation, alone.seconds, alone.other) == ("value", None, None)
+    assert (alone.path.implementation, alone.seconds, alone.alternative) == ("value", None, None)
     assert window.path.implementation == "sdpa"
     assert window.seconds
-    assert (window.other, window.other_seconds) == (None, None)
+    assert (window.alternative, window.alternative_seconds) == (None, None)
     assert encoder.training
     assert not any(module._forward_pre_hooks for module in encoder.modules())
 
@@ -53,11 +53,11 @@ def test_the_other_way(monkeypatch):
     monkeypatch.setitem(IMPLEMENTATIONS, "banded", Implementation(run, lambda *_: None))
     encoder = Transformer(TransformerConfig(**SIZES, attention="sdpa"))
     (path,) = timed(encoder)[0].paths
-    assert (path.path.implementation, path.other) == ("sdpa", "banded")
-    assert path.other_seconds is not None
+    assert (path.path.implementation, path.alternative) == ("sdpa", "banded")
+    assert path.alternative_seconds is not None
     assert set(ran) == {2}
     monkeypatch.setattr("headwise.bench.layers._MOST_PAIRS", 10)
-    assert timed(encoder)[0].paths[0].other is None
+    assert timed(encoder)[0].paths[0].alternative is None
 
 
 def test_priors_with_parameters():

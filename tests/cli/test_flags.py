@@ -10,8 +10,8 @@ import pytest
 from cyclopts import App
 
 from headwise.cli import main
-from headwise.cli.flags import flags, given
-from headwise.cli.settings import known
+from headwise.cli.flags import flag_values, flags
+from headwise.cli.settings import load_settings
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def parse(configs: Mapping[str, type], *tokens: str, prefix: str = "*", **option
     found: dict[str, Any] = {}
 
     def command(*, settings: holder = None) -> None:  # type: ignore[valid-type]
-        found.update(given(settings))
+        found.update(flag_values(settings))
 
     app.default(command)
     app(list(tokens))
@@ -219,7 +219,7 @@ def test_every_flag_works_however_little_of_it_is_shown(run, tmp_path):
 
 def test_every_flag_of_a_training_says_what_it_is_for():
     """Those too whose field stands in a class that the configuration inherits from."""
-    for section, described in known()["sections"].items():
+    for section, described in load_settings()["sections"].items():
         for flag in described:
             assert re.match(r"\w", flag["help"]), f"{section}.{flag['name']}"
 

@@ -46,7 +46,7 @@ def test_a_matrix_in_a_file_that_is_none_is_left_out(confusion):
 
 
 def labels_table(scores: Scores, **more):
-    return each_table(SHEET.each, evaluation(scores).to_json(), **more)
+    return each_table(SHEET.per_class, evaluation(scores).to_json(), **more)
 
 
 def matrix(scores: Scores, *, width: int):

@@ -2,7 +2,7 @@ from itertools import count, islice
 
 import pytest
 
-from headwise.data.chunks import in_chunks, several
+from headwise.data.chunks import in_chunks, require_list
 from headwise.errors import ConfigError
 
 
@@ -38,5 +38,5 @@ def test_a_set_has_no_order():
         with pytest.raises(
             ConfigError, match=f"list of texts, got a {type(own).__name__}, which has no order"
         ):
-            several(own)
-    assert list(several({"a": 1, "b": 2}.keys())) == ["a", "b"]
+            require_list(own)
+    assert list(require_list({"a": 1, "b": 2}.keys())) == ["a", "b"]

@@ -63,8 +63,10 @@ def test_spam_beside_others_of_its_kind_is_one_of_several_labels(write):
 def test_labels_of_a_model_that_have_no_column_are_told(write):
     path = write("f.csv", CSV)
     told = "labels without a column, which therefore no text has: 'insult'"
-    assert told in read_sets(path, None, known=("toxic", "threat", "insult")).notes
-    assert "without a column" not in "".join(read_sets(path, None, known=("toxic", "threat")).notes)
+    assert told in read_sets(path, None, training_labels=("toxic", "threat", "insult")).notes
+    assert "without a column" not in "".join(
+        read_sets(path, None, training_labels=("toxic", "threat")).notes
+    )
 
 
 @pytest.mark.parametrize("asked", ["toxic,threat", "Threat, 3", "3-4", "3,4-4"])
@@ -145,10 +147,12 @@ def test_a_missing_field(write):
 def test_known_labels_are_found_again(write):
     train = read_sets(write("f.csv", CSV))
     quiet = "comment_text,toxic,threat,rare\nall is well,0,0,0\nand again,0,0,0\n"
-    other = read_sets(write("g.csv", quiet), known=train.columns.flags)
+    other = read_sets(write("g.csv", quiet), training_labels=train.columns.flags)
     assert sets(other) == [(), ()]
     check_known(train.labels, other, train.path)
-    strange = read_sets(write("h.csv", quiet.replace("0,0,0", "0,0,1", 1)), known=train.columns.flags)
+    strange = read_sets(
+        write("h.csv", quiet.replace("0,0,0", "0,0,1", 1)), training_labels=train.columns.flags
+    )
     with pytest.raises(DataError, match="the label 'rare' does not occur"):
         check_known(train.labels, strange, train.path)
 

@@ -273,6 +273,8 @@ def test_a_label_may_be_called_weight(write):
     ticked = write("h.csv", "text,sleep,weight\nI gained much,,x\nI lie awake,x,\nboth of them,x,x\n")
     assert read_examples(ticked, LabelSetOptions()).labels == {"sleep": 2, "weight": 2}
     known = read_examples(
-        write("g.csv", "text,weight,sleep\nI lie,0,1\nx,1,1\n"), LabelSetOptions(), known=["weight"]
+        write("g.csv", "text,weight,sleep\nI lie,0,1\nx,1,1\n"),
+        LabelSetOptions(),
+        training_labels=["weight"],
     )
     assert known.labels == {"weight": 1}

@@ -44,9 +44,11 @@ def test_nearly_the_same_texts():
         "near": 4,
         "total": 8,
     }
-    assert "1 of 8 test texts are training texts too, and 4 more nearly (62.5 %)" in found.told(KIND.nouns)
+    assert "1 of 8 test texts are training texts too, and 4 more nearly (62.5 %)" in found.message(
+        KIND.nouns
+    )
     nearly = replace(found, items=0)
-    assert "4 of 8 test texts are training texts but for a few words (50.0 %)" in nearly.told(KIND.nouns)
+    assert "4 of 8 test texts are training texts but for a few words (50.0 %)" in nearly.message(KIND.nouns)
 
 
 def test_near_texts_are_found_and_others_are_not():
@@ -95,5 +97,5 @@ def test_a_pair_is_the_same_the_other_way_round():
     kind, own = KINDS["pair"], [Pair("a b", "C d", "yes"), Pair("e", "f", "no")]
     other = [Pair("c d", "A b", "yes"), Pair("f", "g", "no")]
     (found,) = overlaps(kind, {"train": own, "test": other})
-    assert (found.items, found.near, found.total) == (1, 0, 2)
+    assert (found.items, found.nearly_equal, found.total) == (1, 0, 2)
     assert remembered(kind, remember(kind, own), other) == [True, False]

@@ -24,7 +24,7 @@ def test_conll2003(real_data, name, sentences, tokens, documents, entities):
     data = read_tagged(real_data / f"conll2003/{name}.gz")
     assert (len(data.items), data.tokens, data.entities) == (sentences, tokens, entities)
     assert len(data.documents) == documents
-    assert (data.format, data.columns.tag, data.columns.others) == ("columns", "ner", ("pos", "chunk"))
+    assert (data.format, data.columns.tag, data.columns.extra) == ("columns", "ner", ("pos", "chunk"))
     assert (data.findings, data.skipped) == ((), 0)
 
 

@@ -166,7 +166,7 @@ def test_formulas_without_values_are_told(book):
     rows = [["text", "label"], *[[f'=CONCATENATE("a","{n}")', "xy"[n % 2]] for n in range(4)]]
     error = refused(book(Data=rows))
     assert (error.code, error.line) == ("HW128", 2)
-    assert "column 1, first '=CONCATENATE" in error.found
+    assert "column 1, first '=CONCATENATE" in error.problem
     computed = in_sheet(lambda xml: xml.replace(b"<v></v>", b"<v>7</v>").replace(b"<v />", b"<v>7</v>"))
     assert lines(book(change=computed, Data=rows))[1] == (2, '"7","x"')
 
@@ -221,7 +221,7 @@ def test_a_part_that_unpacks_to_far_more_is_refused(book):
         change=in_sheet(lambda xml: xml.replace(b"<row", b" " * (1 << 27) + b"<row", 1)), Data=TABLE
     )
     assert refused(path).code == "HW104"
-    assert re.search(r"bytes stand for 134,", refused(path).found)
+    assert re.search(r"bytes stand for 134,", refused(path).problem)
 
 
 def test_a_row_that_excel_does_not_have(book):

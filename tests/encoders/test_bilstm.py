@@ -45,10 +45,10 @@ def test_equals_a_loop(layers, words):
 
 
 def test_reversal_swaps_the_directions_when_their_weights_are_swapped(words):
-    encoder, other, batch = encoder_of(), encoder_of(), words((7,), WIDTH)
-    other.forwards.load_state_dict(encoder.backwards.state_dict())
-    other.backwards.load_state_dict(encoder.forwards.state_dict())
-    straight, mirrored = encoder(batch), other(batch.map(lambda x: x.flip(0)))
+    encoder, second, batch = encoder_of(), encoder_of(), words((7,), WIDTH)
+    second.forwards.load_state_dict(encoder.backwards.state_dict())
+    second.backwards.load_state_dict(encoder.forwards.state_dict())
+    straight, mirrored = encoder(batch), second(batch.map(lambda x: x.flip(0)))
     swapped = mirrored.tokens.values.flip(0).roll(HIDDEN, -1)
     torch.testing.assert_close(swapped, straight.tokens.values)
     torch.testing.assert_close(mirrored.summary.roll(HIDDEN, -1), straight.summary)
@@ -81,8 +81,8 @@ def test_the_width_of_the_output_is_that_of_both_directions():
 def test_long_texts_are_read_in_pieces(words, monkeypatch):
     """All at once they are too long for the library that computes LSTMs."""
     encoder, batch = encoder_of(layers=2), words(SIZES, WIDTH)
-    whole = encoder(batch)
+    full = encoder(batch)
     monkeypatch.setattr("headwise.encoders.bilstm._AT_ONCE", 3)
     pieces = encoder(batch)
-    torch.testing.assert_close(pieces.tokens.values, whole.tokens.values)
-    torch.testing.assert_close(pieces.summary, whole.summary)
+    torch.testing.assert_close(pieces.tokens.values, full.tokens.values)
+    torch.testing.assert_close(pieces.summary, full.summary)

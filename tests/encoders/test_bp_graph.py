@@ -20,19 +20,19 @@ def levels_of(n):
 
 def blocks_by_the_rule(n, i, k, causal):
     """`{(level, begin, end, label)}`: the nodes that token `i` sees on its sides, by the pointers."""
-    found, right, left = set(), i + 1, i
+    edges, right, left = set(), i + 1, i
     for level in range(levels_of(n)):
         for slot in range(k):
             label = (2 * k + 1) * level + 2 * slot
             of = level - 1 if slot == 0 and right % 2**level else level
             if right < n and not causal:
-                found.add((of, right, min(n, right + 2**of), label + 2))
+                edges.add((of, right, min(n, right + 2**of), label + 2))
             right += 2**of
             of = level - 1 if slot == 0 and left % 2**level else level
             if left > 0:
-                found.add((of, max(0, left - 2**of), left, label + 1))
+                edges.add((of, max(0, left - 2**of), left, label + 1))
             left -= 2**of
-    return found
+    return edges
 
 
 def blocks_of_nodes(lengths):

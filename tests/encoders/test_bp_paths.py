@@ -65,8 +65,8 @@ def test_states_of_the_words_alone(layers, kernels, monkeypatch):
         monkeypatch.setattr(edges, "refuses", lambda rows: "not today")
     encoder = encoder_of(layers=layers)
     batch = Ragged.from_lengths(torch.randn(sum(LENGTHS), WIDTH, dtype=torch.float64), LENGTHS)
-    wanted = encoder(batch).tokens.values
-    torch.testing.assert_close(encoder.token_states(batch).values, wanted, rtol=1e-12, atol=1e-12)
+    expected = encoder(batch).tokens.values
+    torch.testing.assert_close(encoder.token_states(batch).values, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_dropout_with_kernels_depends_on_torch_s_seed():

@@ -50,19 +50,19 @@ def neighbours(node, nodes, config):
     n, k = max(e for _, _, e in nodes), config.k
     if level > 0:
         return [(0, i, i + 1, (2 * k + 1) * min(level, config.clip)) for i in range(begin, end)]
-    found, right, left = [(0, begin, end, 0)], end, begin
+    edges, right, left = [(0, begin, end, 0)], end, begin
     for j in range(max(level for level, _, _ in nodes) + 1):
         for slot in range(k):
             label = (2 * k + 1) * min(j, config.clip) + 2 * slot + 1
             of = j if slot or right % 2**j == 0 else j - 1
             if right < n and not config.causal:
-                found.append((of, right, min(n, right + 2**of), label + 1))
+                edges.append((of, right, min(n, right + 2**of), label + 1))
             right += 2**of
             of = j if slot or left % 2**j == 0 else j - 1
             if left > 0:
-                found.append((of, max(0, left - 2**of), left, label))
+                edges.append((of, max(0, left - 2**of), left, label))
             left -= 2**of
-    return found
+    return edges
 
 
 def by_the_paper(encoder, text):
@@ -143,8 +143,8 @@ def test_k_from_the_length_on_is_a_transformer(k, holds, causal, words):
         theirs.load_state_dict(state)
         if causal:
             theirs.attention.priors = (Forward(),) * HEADS
-    wanted = vanilla.eval()(batch.map(encoder.norm)).tokens.values
-    assert torch.allclose(encoder(batch).tokens.values, wanted, rtol=0, atol=1e-10) is holds
+    expected = vanilla.eval()(batch.map(encoder.norm)).tokens.values
+    assert torch.allclose(encoder(batch).tokens.values, expected, rtol=0, atol=1e-10) is holds
 
 
 def test_spans_of_the_first_layer_are_uniform(words):
@@ -153,8 +153,8 @@ def test_spans_of_the_first_layer_are_uniform(words):
     [block] = encoder.blocks
     mean = encoder.norm(batch.values).mean(0)
     z = block.norm1(block.attention.heads.out(block.attention.heads.value(mean)))
-    wanted = block.norm2(z + block.down(torch.relu(block.up(z))))
-    torch.testing.assert_close(encoder(batch).summary[0], wanted)
+    expected = block.norm2(z + block.down(torch.relu(block.up(z))))
+    torch.testing.assert_close(encoder(batch).summary[0], expected)
 
 
 @pytest.mark.parametrize(
@@ -258,8 +258,10 @@ def test_pair_layers_are_the_definition(words):
     for t, text in enumerate(batch):
         if not len(text):
             continue
-        other = (t + 3) % 6
-        memory = below[other][: len(batch[other])] if len(batch[other]) else torch.zeros(0, WIDTH).double()
+        second = (t + 3) % 6
+        memory = (
+            below[second][: len(batch[second])] if len(batch[second]) else torch.zeros(0, WIDTH).double()
+        )
         h = below[t]
         for block in encoder.pair_blocks:
             h = mixed_by_the_paper(block.block, h, len(text), encoder.config)

@@ -18,14 +18,14 @@ def forgotten():
 
 @pytest.mark.parametrize("name", list(ENCODERS))
 def test_compiled_encoders_give_the_same(name, rows, encoder_of, words):
-    encoder = encoder_of(next(row for row, (own, _) in rows.items() if own == name))
+    encoder = encoder_of(next(row for row, (label, _) in rows.items() if label == name))
     compiled = torch.compile(encoder, backend="eager")
     batch, results = words((3, 0, 5), 8), []
-    for own in (encoder, compiled):
+    for variant in (encoder, compiled):
         values = batch.values.detach().clone().requires_grad_()
-        found = own(batch.with_values(values)).tokens.values
-        found.square().sum().backward()
-        results.append((found.detach(), values.grad))
+        actual = variant(batch.with_values(values)).tokens.values
+        actual.square().sum().backward()
+        results.append((actual.detach(), values.grad))
     torch.testing.assert_close(*results)
 
 

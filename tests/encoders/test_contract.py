@@ -81,8 +81,8 @@ def test_batch_equals_single_and_order_does_not_matter(encoder_row, encoder_of, 
     assert together.tokens.layout == batch.layout
     for order in [[t] for t in range(len(LENGTHS))] + [[5, 2, 0, 4, 1, 3]]:
         encoded = encoder(batch[order])
-        wanted = together.tokens[order].values
-        torch.testing.assert_close(encoded.tokens.values, wanted, rtol=1e-10, atol=1e-10)
+        expected = together.tokens[order].values
+        torch.testing.assert_close(encoded.tokens.values, expected, rtol=1e-10, atol=1e-10)
         for readout in readouts:
             vectors = readout(together)
             assert vectors.shape == (len(LENGTHS), readout.width)
@@ -96,10 +96,10 @@ def test_a_poisoned_text_spoils_only_itself(encoder_row, bad, encoder_of, words)
         batch.values.masked_fill((batch.layout.text_of == bad)[:, None], float("nan"))
     )
     keep = [text for text in range(len(LENGTHS)) if text != bad]
-    wanted, got = encoder(batch), encoder(spoilt)
-    torch.testing.assert_close(got.tokens[keep].values, wanted.tokens[keep].values)
-    if wanted.summary is not None:
-        torch.testing.assert_close(got.summary[keep], wanted.summary[keep])
+    expected, got = encoder(batch), encoder(spoilt)
+    torch.testing.assert_close(got.tokens[keep].values, expected.tokens[keep].values)
+    if expected.summary is not None:
+        torch.testing.assert_close(got.summary[keep], expected.summary[keep])
 
 
 @pytest.mark.parametrize("lengths", [(), (0,), (1,), (2,), (0, 0), (1, 0, 2)])
@@ -174,25 +174,25 @@ def test_eval_is_deterministic_and_training_drops_out(encoder_row, encoder_of, w
 
 def test_state_dict_round_trip(encoder_row, encoder_of, words):
     batch = words(LENGTHS, WIDTH)
-    encoder, other = encoder_of(encoder_row), encoder_of(encoder_row)
-    for parameter in other.parameters():
+    encoder, second = encoder_of(encoder_row), encoder_of(encoder_row)
+    for parameter in second.parameters():
         torch.nn.init.normal_(parameter)
-    wanted = encoder(batch).tokens.values
-    assert not torch.allclose(other(batch).tokens.values, wanted)
-    other.load_state_dict(encoder.state_dict())
-    assert torch.equal(other(batch).tokens.values, wanted)
+    expected = encoder(batch).tokens.values
+    assert not torch.allclose(second(batch).tokens.values, expected)
+    second.load_state_dict(encoder.state_dict())
+    assert torch.equal(second(batch).tokens.values, expected)
 
 
 def test_another_default_device_changes_nothing(encoder_row, encoder_of, words):
     """What is made for a batch is made where the batch is, or on the CPU where NumPy is to read it."""
     encoder, lengths = encoder_of(encoder_row), (4, 0, 19, 1, 2)
-    wanted = encoder(words(lengths, WIDTH)).tokens.values
+    expected = encoder(words(lengths, WIDTH)).tokens.values
     batch = words(lengths, WIDTH)
     batch.values.requires_grad_()
     with torch.device("meta"):
-        found = encoder(batch).tokens.values
-        found.sum().backward()
-    assert torch.equal(found, wanted)
+        actual = encoder(batch).tokens.values
+        actual.sum().backward()
+    assert torch.equal(actual, expected)
 
 
 def test_bfloat16(encoder_row, encoder_of, words):
@@ -230,7 +230,7 @@ def test_gradcheck(encoder_row, encoder_of, words):
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
 def test_the_transforms_of_torch_func(encoder_row, encoder_of, words):
     encoder, batch = encoder_of(encoder_row), words((3, 0, 5), WIDTH)
-    weights = {name: own.detach() for name, own in encoder.named_parameters()}
+    weights = {name: weight.detach() for name, weight in encoder.named_parameters()}
 
     def states(weights):
         encoded = torch.func.functional_call(encoder, weights, (batch,))
@@ -239,14 +239,14 @@ def test_the_transforms_of_torch_func(encoder_row, encoder_of, words):
 
     gradients = torch.func.grad(lambda weights: states(weights).sin().sum())(weights)
     states(dict(encoder.named_parameters())).sin().sum().backward()
-    for name, own in encoder.named_parameters():
-        if own.grad is not None:
-            torch.testing.assert_close(gradients[name], own.grad)
+    for name, weight in encoder.named_parameters():
+        if weight.grad is not None:
+            torch.testing.assert_close(gradients[name], weight.grad)
     if not encoder_row.startswith("bilstm"):  # PyTorch's LSTM knows no vmap
-        several = {name: torch.stack([own, own / 2]) for name, own in weights.items()}
-        together = torch.vmap(states)(several)
+        stacked = {name: torch.stack([weight, weight / 2]) for name, weight in weights.items()}
+        together = torch.vmap(states)(stacked)
         for place in range(2):
-            alone = states({name: own[place] for name, own in several.items()})
+            alone = states({name: weight[place] for name, weight in stacked.items()})
             torch.testing.assert_close(together[place], alone)
 
 

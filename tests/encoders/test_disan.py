@@ -26,11 +26,11 @@ def by_the_paper(one, x, forward, c=5.0):
     states = []
     for i in range(len(x)):
         seen = torch.zeros(WIDTH, dtype=torch.float64)
-        others = range(i) if forward else range(i + 1, len(x))
-        if len(others):
-            z = [one.key.weight @ h[j] + one.query.weight @ h[i] + one.query.bias for j in others]
+        visible = range(i) if forward else range(i + 1, len(x))
+        if len(visible):
+            z = [one.key.weight @ h[j] + one.query.weight @ h[i] + one.query.bias for j in visible]
             weights = torch.stack([c * (score / c).tanh() for score in z]).softmax(0)
-            seen = (weights * h[list(others)]).sum(0)
+            seen = (weights * h[list(visible)]).sum(0)
         f = (one.gate_word.weight @ h[i] + one.gate_seen.weight @ seen + one.gate_seen.bias).sigmoid()
         states.append(f * h[i] + (1 - f) * seen)
     return torch.stack(states) if states else h
@@ -43,8 +43,8 @@ def test_equations(bound, words):
     encoded = encoder(batch)
     assert encoded.summary is None
     for got, x in zip(encoded.tokens, batch, strict=True):
-        wanted = [by_the_paper(forward, x, True, bound), by_the_paper(backward, x, False, bound)]
-        torch.testing.assert_close(got, torch.cat(wanted, dim=-1))
+        expected = [by_the_paper(forward, x, True, bound), by_the_paper(backward, x, False, bound)]
+        torch.testing.assert_close(got, torch.cat(expected, dim=-1))
 
 
 def test_layers_are_stacked(words):
@@ -58,7 +58,7 @@ def test_layers_are_stacked(words):
 def test_the_first_word_forward_and_the_last_backward_see_nothing(words):
     encoder, batch = encoder_of(), words((6, 1), WIDTH)
     rows = batch.with_values(torch.stack([batch.values] * 3, dim=1))
-    forward, backward = (disan.token2token(rows, 5.0, earlier=earlier) for earlier in (True, False))
+    forward, backward = (disan.token2token(rows, 5.0, before=before) for before in (True, False))
     assert (forward[0][0] == 0).all()
     assert (backward[0][5] == 0).all()
     assert (forward[1] == 0).all()
@@ -71,21 +71,21 @@ def test_the_first_word_forward_and_the_last_backward_see_nothing(words):
 def test_directions_look_one_way_and_the_diagonal_is_excluded(words):
     batch = words((6,), WIDTH)
     query, key = batch.values.clone(), batch.values.clone()
-    for earlier, wanted in ((True, [4, 5]), (False, [0, 1, 2])):
+    for before, expected in ((True, [4, 5]), (False, [0, 1, 2])):
         results = []
         for change in (0.0, 1.0):
             value = batch.values.clone()
             value[3] += change
             rows = batch.with_values(torch.stack([query, key, value], dim=1))
-            results.append(disan.token2token(rows, 5.0, earlier=earlier).values)
-        assert (results[0] != results[1]).any(-1).nonzero().flatten().tolist() == wanted
+            results.append(disan.token2token(rows, 5.0, before=before).values)
+        assert (results[0] != results[1]).any(-1).nonzero().flatten().tolist() == expected
 
 
 def test_reversal_swaps_the_directions_when_their_weights_are_swapped(words):
-    encoder, other, batch = encoder_of(), encoder_of(), words((7,), WIDTH)
-    other.forwards.load_state_dict(encoder.backwards.state_dict())
-    other.backwards.load_state_dict(encoder.forwards.state_dict())
-    mirrored = other(batch.map(lambda x: x.flip(0))).tokens.values.flip(0).roll(WIDTH, -1)
+    encoder, second, batch = encoder_of(), encoder_of(), words((7,), WIDTH)
+    second.forwards.load_state_dict(encoder.backwards.state_dict())
+    second.backwards.load_state_dict(encoder.forwards.state_dict())
+    mirrored = second(batch.map(lambda x: x.flip(0))).tokens.values.flip(0).roll(WIDTH, -1)
     torch.testing.assert_close(mirrored, encoder(batch).tokens.values)
 
 
@@ -98,8 +98,8 @@ def test_how_many_texts_go_together_changes_nothing(limit, words, monkeypatch):
         monkeypatch.setattr(disan, "_WEIGHTS", weights)
         out = encoder(batch).tokens.values
         results.append([out, *torch.autograd.grad(out.sin().sum(), [batch.values, *encoder.parameters()])])
-    for got, wanted in zip(*results, strict=True):
-        torch.testing.assert_close(got, wanted)
+    for got, expected in zip(*results, strict=True):
+        torch.testing.assert_close(got, expected)
 
 
 def test_without_gradients_the_same(words):
@@ -112,7 +112,7 @@ def test_without_gradients_the_same(words):
 def test_large_scores_are_bounded(words):
     batch = words((6,), WIDTH).map(lambda x: 1e6 * x)
     rows = batch.with_values(torch.stack([batch.values] * 3, dim=1).float())
-    assert disan.token2token(rows, 50.0, earlier=True).values.isfinite().all()
+    assert disan.token2token(rows, 50.0, before=True).values.isfinite().all()
 
 
 def test_groups_hold_texts_of_similar_length():

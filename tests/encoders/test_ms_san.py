@@ -158,8 +158,8 @@ def test_layers_are_stacked(parsed):
     encoder, batch = encoder_of(layers=2, distance_alpha=0.7), parsed((6,))
     [[first, second]] = encoder.stacks
     [tree] = batch.layout.trees
-    wanted = by_the_paper(second, by_the_paper(first, batch.values, tree, FULL), tree, FULL)
-    torch.testing.assert_close(encoder(batch).tokens.values, wanted, **exactly)
+    expected = by_the_paper(second, by_the_paper(first, batch.values, tree, FULL), tree, FULL)
+    torch.testing.assert_close(encoder(batch).tokens.values, expected, **exactly)
 
 
 def test_activations_of_the_feed_forward_layer(parsed):
@@ -176,8 +176,13 @@ def test_trees_belong_to_their_texts(parsed):
     for order in ([0], [1], [3, 1, 0, 2], [2, 3]):
         torch.testing.assert_close(encoder(batch[order]).tokens.values, encoded[order].values, **exactly)
     swapped = Layout((7, 7, 2, 7), trees=[batch.layout.trees[t] for t in (1, 0, 2, 3)])
-    other = encoder(Ragged(batch.values, swapped)).tokens
-    assert [torch.allclose(a, b) for a, b in zip(other, encoded, strict=True)] == [False, False, True, True]
+    second = encoder(Ragged(batch.values, swapped)).tokens
+    assert [torch.allclose(a, b) for a, b in zip(second, encoded, strict=True)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 def test_without_trees_there_is_an_error_or_the_word_distance(parsed, words):
@@ -211,10 +216,10 @@ def test_o1_alpha_0_without_direction_is_plain_attention(parsed):
 def test_o2_with_a_chain_for_a_tree_dependency_distance_is_word_distance(words):
     chains = [torch.from_numpy(tree_distances([*range(2, n + 1), 0])) for n in LENGTHS]
     batch = Ragged(words(LENGTHS, WIDTH).values, Layout(LENGTHS, trees=chains))
-    got, wanted = (
+    got, expected = (
         encoder_of(distances=(kind, "none", "none"))(batch).tokens.values for kind in ("tree", "word")
     )
-    torch.testing.assert_close(got, wanted, **exactly)
+    torch.testing.assert_close(got, expected, **exactly)
 
 
 @pytest.mark.parametrize("row_constant", [False, True])
@@ -289,8 +294,8 @@ def test_o9_a_constant_on_a_row_of_the_mask_changes_nothing(parsed):
     batch, random = parsed(), torch.Generator().manual_seed(0)
     q, k, v = torch.randn(3, batch.layout.total, 1, 4, dtype=torch.float64, generator=random)
     for prior in (Forward() + WordDistance(), Everything(), Backward()):
-        got, wanted = (attention(q, k, v, [p], batch.layout) for p in (prior + PerQuery(), prior))
-        torch.testing.assert_close(got, wanted, **exactly)
+        got, expected = (attention(q, k, v, [p], batch.layout) for p in (prior + PerQuery(), prior))
+        torch.testing.assert_close(got, expected, **exactly)
 
 
 def parameters_of_a_pair_classifier(config, hidden=300, labels=3):

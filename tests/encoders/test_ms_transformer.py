@@ -40,8 +40,8 @@ def by_the_paper(encoder, text, omegas):
                 for projection in (block.attention.query, block.attention.key, block.attention.value)
             )
             for j in range(len(h)):
-                near = (place - j).abs() <= (omega - 1) // 2
-                heads.append((q[j] @ k[near].T / 4**0.5).softmax(-1) @ v[near])
+                nearby = (place - j).abs() <= (omega - 1) // 2
+                heads.append((q[j] @ k[nearby].T / 4**0.5).softmax(-1) @ v[nearby])
         mixed = torch.cat(torch.stack(heads).split(len(h)), dim=-1) if len(h) else h[:, :0]
         h = normed(block, h + torch.relu(mixed @ block.attention.out.weight.T))
     return h
@@ -55,9 +55,9 @@ def test_equations(node, attention, words):
     encoded = encoder(batch)
     for t, text in enumerate(batch):
         omega = 2 * ((len(text) + node) // 6) + 1  # n / 3, the node counts
-        wanted = by_the_paper(encoder, text, [(1, 1, 3), (1, 3, omega)])
+        expected = by_the_paper(encoder, text, [(1, 1, 3), (1, 3, omega)])
         got = encoded.tokens[t] if not node else torch.cat([encoded.summary[t : t + 1], encoded.tokens[t]])
-        torch.testing.assert_close(got, wanted, rtol=1e-10, atol=1e-10)
+        torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-10)
 
 
 def test_a_global_node_hears_from_all_words_in_one_layer(words):
@@ -82,16 +82,16 @@ def test_windows_over_the_whole_text_are_ordinary_attention(words):
         for projection in (block.attention.query, block.attention.key, block.attention.value)
     )
     mixed = torch.nn.functional.scaled_dot_product_attention(q, k, v).transpose(0, 1).flatten(1)
-    wanted = normed(block, batch.values + torch.relu(block.attention.out(mixed)))
-    torch.testing.assert_close(encoder(batch).tokens.values, wanted, rtol=0, atol=1e-12)
+    expected = normed(block, batch.values + torch.relu(block.attention.out(mixed)))
+    torch.testing.assert_close(encoder(batch).tokens.values, expected, rtol=0, atol=1e-12)
 
 
 def test_windows_of_one_are_a_map_of_each_word_alone(words):
     encoder, batch = encoder_of(scales=("1",)), words((9, 2), WIDTH)
     [block] = encoder.blocks
     update = torch.relu(batch.values @ block.attention.value.weight.T @ block.attention.out.weight.T)
-    wanted = normed(block, batch.values + update)
-    torch.testing.assert_close(encoder(batch).tokens.values, wanted, rtol=0, atol=1e-12)
+    expected = normed(block, batch.values + update)
+    torch.testing.assert_close(encoder(batch).tokens.values, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,8 @@ def expected(name, tokens, node, cls, attentive):
         logits = torch.relu(tokens @ attentive.up.weight.T + attentive.up.bias)
         weights = (logits @ attentive.down.weight.T + attentive.down.bias).softmax(0)
         pooled = (weights * tokens).sum(0)
-        beside = {"attentive": top[:0], "attentive,max": top, "attentive,cls": cls}[name]
-        return torch.cat([pooled, beside])
+        extra = {"attentive": top[:0], "attentive,max": top, "attentive,cls": cls}[name]
+        return torch.cat([pooled, extra])
     if node is None and "node" in name:
         raise AssertionError("needs a node")
     return {

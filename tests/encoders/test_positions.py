@@ -17,8 +17,8 @@ def test_sinusoids_equal_the_formula(width):
     for place in range(40):
         for k in range(width):
             angle = place / 10000 ** (2 * (k // 2) / width)
-            wanted = math.cos(angle) if k % 2 else math.sin(angle)
-            assert table[place, k].item() == pytest.approx(wanted, abs=1e-6)
+            expected = math.cos(angle) if k % 2 else math.sin(angle)
+            assert table[place, k].item() == pytest.approx(expected, abs=1e-6)
     assert sinusoids(0, 4).shape == (0, 4)
 
 

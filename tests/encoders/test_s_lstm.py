@@ -22,8 +22,8 @@ def loop(encoder, x):
         new_h, new_c = [], []
         for i in range(len(x)):
             left, right = h[i - 1] if i else nothing, h[i + 1] if i + 1 < len(x) else nothing
-            near = torch.cat([h[i], left, right])
-            gates = (encoder.near(near) + encoder.word(x[i]) + encoder.sentence(g)).sigmoid().chunk(6)
+            nearby = torch.cat([h[i], left, right])
+            gates = (encoder.near(nearby) + encoder.word(x[i]) + encoder.sentence(g)).sigmoid().chunk(6)
             share = torch.stack(gates[:5]).exp()
             share = share / share.sum(0)
             left, right = c[i - 1] if i else nothing, c[i + 1] if i + 1 < len(x) else nothing
@@ -31,12 +31,14 @@ def loop(encoder, x):
             new_c.append(cell)
             new_h.append(gates[5] * cell.tanh())
         mean = sum(h, start=nothing) / max(len(h), 1)
-        own, average = encoder.own_gates(g).chunk(3), encoder.mean_gates(mean).chunk(2)
-        keep = (own[0] + average[0]).sigmoid().exp()
-        words = [(own[2] + encoder.word_gate(row)).sigmoid().exp() for row in h]
+        gate_parts, average = encoder.own_gates(g).chunk(3), encoder.mean_gates(mean).chunk(2)
+        keep = (gate_parts[0] + average[0]).sigmoid().exp()
+        words = [(gate_parts[2] + encoder.word_gate(row)).sigmoid().exp() for row in h]
         total = sum(words, start=keep)
-        c_g = (keep * c_g + sum((w * own for w, own in zip(words, c, strict=True)), start=nothing)) / total
-        g = (own[1] + average[1]).sigmoid() * c_g.tanh()
+        c_g = (
+            keep * c_g + sum((w * cell for w, cell in zip(words, c, strict=True)), start=nothing)
+        ) / total
+        g = (gate_parts[1] + average[1]).sigmoid() * c_g.tanh()
         h, c = new_h, new_c
     return h, g
 
@@ -55,14 +57,14 @@ def test_equals_a_loop(layers, words):
 def test_a_step_reaches_one_word_and_the_mean(words):
     """Of another word a state hears at once where it is a neighbour; of the rest through the sentence."""
     batch = words((9,), WIDTH)
-    other = batch.values.clone()
-    other[2] += torch.tensor([1.0, -1.0, 0, 0, 0], dtype=torch.float64)
-    other[8] -= torch.tensor([1.0, -1.0, 0, 0, 0], dtype=torch.float64)  # the mean stays
+    second = batch.values.clone()
+    second[2] += torch.tensor([1.0, -1.0, 0, 0, 0], dtype=torch.float64)
+    second[8] -= torch.tensor([1.0, -1.0, 0, 0, 0], dtype=torch.float64)  # the mean stays
     encoder = encoder_of(layers=1)
-    change = (encoder(batch).tokens.values - encoder(batch.with_values(other)).tokens.values).abs().sum(1)
+    change = (encoder(batch).tokens.values - encoder(batch.with_values(second)).tokens.values).abs().sum(1)
     assert (change > 1e-9).nonzero().flatten().tolist() == [1, 2, 3, 7, 8]
     encoder = encoder_of(layers=2)
-    change = (encoder(batch).tokens.values - encoder(batch.with_values(other)).tokens.values).abs().sum(1)
+    change = (encoder(batch).tokens.values - encoder(batch.with_values(second)).tokens.values).abs().sum(1)
     assert (change > 1e-9).all()
 
 
@@ -73,7 +75,7 @@ def test_the_steps_share_their_weights():
 
 def test_large_batches_keep_less_and_give_the_same_bits(words, monkeypatch):
     """Steps that are computed again on the way back are those of the way there, in eval and in training."""
-    batch, found, kept = words(SIZES, WIDTH), [], []
+    batch, actual, stored = words(SIZES, WIDTH), [], []
     for most in (1 << 30, 0):
         monkeypatch.setattr(s_lstm, "KEPT_WHOLE", most)
         encoder, sizes = encoder_of(layers=4, dropout=0.5).train(), []
@@ -86,12 +88,12 @@ def test_large_batches_keep_less_and_give_the_same_bits(words, monkeypatch):
 
         with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
             encoded = encoder(batch.with_values(x))
-        kept.append(sum(sizes))
+        stored.append(sum(sizes))
         (encoded.tokens.values.square().sum() + encoded.summary.sum()).backward()
         grads = [parameter.grad for parameter in encoder.parameters()]
-        found.append([encoded.tokens.values, encoded.summary, x.grad, *grads])
-    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
-    assert 4 * kept[1] < kept[0]
+        actual.append([encoded.tokens.values, encoded.summary, x.grad, *grads])
+    assert all(torch.equal(one, second) for one, second in zip(*actual, strict=True))
+    assert 4 * stored[1] < stored[0]
     with torch.no_grad():  # nothing is kept, so nothing need be computed again
         monkeypatch.setattr(s_lstm, "recomputed", None)
         encoder_of(layers=4)(batch)

@@ -54,8 +54,8 @@ def test_pma_models_are_the_papers_composition(words):
     model, x = model_named("isab4+pma"), words((5, 1, 9), 2)
     first, second = model.encoder
     sab, last = model.decoder
-    wanted = last(sab(model.pooling(second(first(x))))).values.reshape(3, 3, 5)
-    torch.testing.assert_close(model(x), wanted)
+    expected = last(sab(model.pooling(second(first(x))))).values.reshape(3, 3, 5)
+    torch.testing.assert_close(model(x), expected)
 
 
 def test_pooled_models_by_hand(words):

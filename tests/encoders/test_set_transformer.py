@@ -60,16 +60,16 @@ def test_equations(config, scale, words):
     config = replace(config, scale=scale)
     mab, isab = made(MAB(WIDTH, WIDTH, WIDTH, config)), made(ISAB(WIDTH, WIDTH, config, induced=4))
     sab, pma = made(SAB(WIDTH, WIDTH, config)), made(PMA(WIDTH, config, seeds=2))
-    x, other = words(SIZES, WIDTH), words((2, 3, 0, 1, 8), WIDTH, seed=1)
-    results = [mab(x, other), isab(x), sab(x), pma(x)]
-    for t, (rows, others) in enumerate(zip(x, other, strict=True)):
-        wanted = [
-            mab_by_hand(mab, rows, others),
+    x, second = words(SIZES, WIDTH), words((2, 3, 0, 1, 8), WIDTH, seed=1)
+    results = [mab(x, second), isab(x), sab(x), pma(x)]
+    for t, (rows, keys) in enumerate(zip(x, second, strict=True)):
+        expected_rows = [
+            mab_by_hand(mab, rows, keys),
             mab_by_hand(isab.spread, rows, mab_by_hand(isab.gather, isab.points.rows, rows)),
             mab_by_hand(sab.mab, rows, rows),
             mab_by_hand(pma.mab, pma.seeds.rows, rows),
         ]
-        for got, expected in zip(results, wanted, strict=True):
+        for got, expected in zip(results, expected_rows, strict=True):
             torch.testing.assert_close(got[t], expected, **exactly)
 
 
@@ -111,8 +111,8 @@ def test_o2_doubling_the_set_changes_nothing(config, words):
     x = words((5, 2), WIDTH)
     doubled = Ragged.from_list([torch.cat([rows, rows]) for rows in x])
     for block in (sab, isab):
-        for got, wanted in zip(block(doubled), block(x), strict=True):
-            torch.testing.assert_close(got, torch.cat([wanted, wanted]), **exactly)
+        for got, expected in zip(block(doubled), block(x), strict=True):
+            torch.testing.assert_close(got, torch.cat([expected, expected]), **exactly)
     torch.testing.assert_close(pma(doubled).values, pma(x).values, **exactly)
 
 
@@ -120,8 +120,8 @@ def test_o3_a_seed_of_zeros_sees_the_mean_of_the_values(words):
     pma, x = made(PMA(WIDTH, replace(CONFIG, bias=False), seeds=1)), words(SIZES, WIDTH)
     pma.seeds.rows.data.zero_()
     h = x.map(pma.mab.value).mean()
-    wanted = h + torch.relu(pma.mab.feedforward(h))
-    torch.testing.assert_close(pma(x).values, wanted, **exactly)
+    expected = h + torch.relu(pma.mab.feedforward(h))
+    torch.testing.assert_close(pma(x).values, expected, **exactly)
 
 
 @every_variant
@@ -136,11 +136,11 @@ def test_o4_sets_of_any_sizes_give_together_what_they_give_alone(config, words):
 @every_variant
 def test_o4_an_empty_set_gives_what_the_seeds_give_by_themselves(config, words):
     pma, x = made(PMA(WIDTH, config, seeds=2)), words((0,), WIDTH)
-    wanted = mab_by_hand(pma.mab, pma.seeds.rows, x.values)
-    torch.testing.assert_close(pma(x).values, wanted, **exactly)
+    expected = mab_by_hand(pma.mab, pma.seeds.rows, x.values)
+    torch.testing.assert_close(pma(x).values, expected, **exactly)
     if config.block != "paper":  # all else of the keys is gone
         pma.mab.value.bias.data.fill_(7.0)
-        torch.testing.assert_close(pma(x).values, wanted, **exactly)
+        torch.testing.assert_close(pma(x).values, expected, **exactly)
 
 
 def test_o5_isab_with_as_many_points_as_elements_is_not_sab(words):

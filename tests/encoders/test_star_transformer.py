@@ -125,14 +125,14 @@ def test_three_words_in_a_ring_all_see_each_other(ring, holds, words):
     assert torch.allclose(straight.summary, swapped.summary) is holds
 
 
-@pytest.mark.parametrize(("n", "others"), [(1, [0, 0, 0]), (2, [1, 0, 1])])
-def test_shortest_rings_meet_a_neighbour_more_than_once(n, others, words):
+@pytest.mark.parametrize(("n", "neighbours"), [(1, [0, 0, 0]), (2, [1, 0, 1])])
+def test_shortest_rings_meet_a_neighbour_more_than_once(n, neighbours, words):
     """One word sees h, h, h, e, s."""
     encoder, batch = encoder_of(), words((n,), WIDTH)
     [step], h = encoder.steps, batch.values
-    context = torch.cat([h[others], h[:1], h.mean(0, keepdim=True)])
-    wanted = step.norm(relu(multi_att(step.ring_attention, h[0], context)))
-    torch.testing.assert_close(encoder(batch).tokens.values[0], wanted)
+    context = torch.cat([h[neighbours], h[:1], h.mean(0, keepdim=True)])
+    expected = step.norm(relu(multi_att(step.ring_attention, h[0], context)))
+    torch.testing.assert_close(encoder(batch).tokens.values[0], expected)
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
@@ -175,26 +175,26 @@ def test_satellites_equal_dense_attention_with_a_band(ring, words):
     band = (distance <= 1) | ((distance == n - 1) if ring == "wrap" else False)
     mask = torch.cat([band, torch.eye(n, dtype=torch.bool), torch.ones(n, 1, dtype=torch.bool)], dim=1)
     mixed = torch.nn.functional.scaled_dot_product_attention(q, k, v, mask)
-    wanted = att.out(mixed.transpose(0, 1).flatten(1))
+    expected = att.out(mixed.transpose(0, 1).flatten(1))
     got = step.satellites(h, batch.values, s, ring_of(batch.layout, ring))
-    torch.testing.assert_close(got, wanted, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(got, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_padding_of_any_content_is_inert(words):
     encoder, batch = encoder_of(layers=2), words((2, 5, 3), WIDTH)
-    wanted = encoder(batch)
+    expected = encoder(batch)
     for fill in (float("nan"), 1e30):
         padded, mask = batch.to_padded(fill)
         got = encoder(Ragged.from_padded(padded, mask))
-        torch.testing.assert_close(got.tokens.values, wanted.tokens.values)
-        torch.testing.assert_close(got.summary, wanted.summary)
+        torch.testing.assert_close(got.tokens.values, expected.tokens.values)
+        torch.testing.assert_close(got.summary, expected.summary)
 
 
 def test_an_empty_texts_relay_sees_itself_alone(words):
     encoder, batch = encoder_of(), words((0, 2), WIDTH)
     [step] = encoder.steps
-    wanted = step.relay_norm(relu(step.relay_attention.out(step.relay_attention.value.bias)))
-    torch.testing.assert_close(encoder(batch).summary[0], wanted)
+    expected = step.relay_norm(relu(step.relay_attention.out(step.relay_attention.value.bias)))
+    torch.testing.assert_close(encoder(batch).summary[0], expected)
 
 
 def test_the_maximum_leaves_the_relay_out(words):

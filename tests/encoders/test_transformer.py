@@ -61,9 +61,9 @@ def test_parity_with_a_node_and_positions(words):
     encoded = ours(batch)
     assert ours.node is not None
     for t, text in enumerate(ours.positions(batch)):
-        wanted = layer(torch.cat([ours.node.state[None], text])[None])[0]
-        torch.testing.assert_close(encoded.summary[t], wanted[0], rtol=1e-10, atol=1e-10)
-        torch.testing.assert_close(encoded.tokens[t], wanted[1:], rtol=1e-10, atol=1e-10)
+        expected = layer(torch.cat([ours.node.state[None], text])[None])[0]
+        torch.testing.assert_close(encoded.summary[t], expected[0], rtol=1e-10, atol=1e-10)
+        torch.testing.assert_close(encoded.tokens[t], expected[1:], rtol=1e-10, atol=1e-10)
 
 
 def test_order_matters_only_through_positions(words):

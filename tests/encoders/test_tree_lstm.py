@@ -25,9 +25,9 @@ def encoder_of(trees, **config) -> TreeLSTM:
 
 
 def batch_of(heads) -> Ragged:
-    sizes = [len(own) for own in heads]
+    sizes = [len(parse) for parse in heads]
     values = torch.randn(sum(sizes), WIDTH, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    return Ragged(values, Layout(sizes, heads=[torch.tensor(own, dtype=torch.int64) for own in heads]))
+    return Ragged(values, Layout(sizes, heads=[torch.tensor(parse, dtype=torch.int64) for parse in heads]))
 
 
 def test_child_sum_is_the_recursion():

@@ -22,9 +22,9 @@ def test_the_output_follows_from_the_weights(encoder_row, encoder_of, words, row
     if rows[encoder_row][0] in ("bilstm", "s-lstm", "tree-lstm"):
         pytest.skip("it has no attention")
     encoder, batch = encoder_of(encoder_row), words(LENGTHS, WIDTH)
-    wanted = encoder(batch)
+    expected = encoder(batch)
     looks = looks_of(encoder, batch)
-    assert torch.equal(encoder(batch).tokens.values, wanted.tokens.values)
+    assert torch.equal(encoder(batch).tokens.values, expected.tokens.values)
     assert {look.text for look in looks} == set(range(len(LENGTHS)))
     for look in looks:
         assert look.error < 1e-10
@@ -55,7 +55,7 @@ def test_in_single_precision_the_compiled_paths_agree(encoder_row, encoder_of, w
 
 def test_other_weights_would_be_found_out(encoder_of, words, monkeypatch):
     right = reference.head_weights
-    monkeypatch.setattr(reference, "head_weights", lambda *given: right(*given).flip(-1))
+    monkeypatch.setattr(reference, "head_weights", lambda *arguments: right(*arguments).flip(-1))
     assert max(look.error for look in looks_of(encoder_of("transformer"), words(LENGTHS, WIDTH))) > 0.01
 
 
@@ -73,8 +73,8 @@ def test_words_of_a_bp_transformer_see_the_text_once(encoder_of, words):
     for query, row in zip(look.queries, look.weights[0], strict=True):
         seen = sorted(
             place
-            for key, own in zip(look.keys, row, strict=True)
-            if own > 0
+            for key, weight in zip(look.keys, row, strict=True)
+            if weight > 0
             for place in range(key.start, key.stop)
         )
         assert seen == list(range(query.start, query.stop) if query.name == "span" else range(21))

@@ -67,13 +67,13 @@ def test_every_word_is_owned_once_where_it_stands_farthest_from_an_edge(length, 
     assert (len(windows) == 1) == (length <= words)
     assert windows[0].start == 0
     assert windows[-1].stop == length
-    for one, other in pairwise(windows):
-        assert one.stop - other.start >= overlap
-        assert one.start < other.start
+    for one, second in pairwise(windows):
+        assert one.stop - second.start >= overlap
+        assert one.start < second.start
     for w in windows:
         assert w.start <= w.first < w.last <= w.stop or length == 0
         for word in (w.first, w.last - 1) if length else ():
-            edges = {other: _depth(word, other, length) for other in windows}
+            edges = {second: _depth(word, second, length) for second in windows}
             assert edges[w] >= max(edges.values()) - 1
             assert edges[w] >= overlap // 2
 
@@ -90,23 +90,23 @@ def _depth(word: int, window, length: int) -> float:
 def test_exact_where_no_head_sees_beyond_half_the_overlap(words, overlap):
     encoder, x = banded().double(), texts()
     x = x.map(lambda values: values.double())
-    whole = encoder(x).tokens.values
+    full = encoder(x).tokens.values
     torch.testing.assert_close(
-        encode_long(encoder, x, words, overlap).tokens.values, whole, atol=1e-10, rtol=0
+        encode_long(encoder, x, words, overlap).tokens.values, full, atol=1e-10, rtol=0
     )
 
 
 def test_not_exact_where_they_do():
     encoder, x = banded(), texts()
-    whole = encoder(x).tokens.values
-    assert (encode_long(encoder, x, 25, 6).tokens.values - whole).abs().max() > 1e-3
+    full = encoder(x).tokens.values
+    assert (encode_long(encoder, x, 25, 6).tokens.values - full).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("words", [0, 90, 91])
 def test_nothing_changes_where_no_text_is_longer(words):
     encoder, x = banded(), texts()
-    one, other = encoder(x), encode_long(encoder, x, words, 8)
-    assert torch.equal(one.tokens.values, other.tokens.values)
+    one, second = encoder(x), encode_long(encoder, x, words, 8)
+    assert torch.equal(one.tokens.values, second.tokens.values)
 
 
 @pytest.mark.parametrize("name", sorted(ENCODERS))
@@ -115,27 +115,28 @@ def test_every_encoder(name):
     torch.manual_seed(0)
     kind, settings_ = ENCODERS[name]
     small = {"width": 12, "layers": 1, "heads": 2, "head_size": 6, "tree_fallback": "word"}
-    known = settings_.__dataclass_fields__
-    encoder = kind(settings_(**{key: value for key, value in small.items() if key in known})).eval()
+    fields = settings_.__dataclass_fields__
+    encoder = kind(settings_(**{key: value for key, value in small.items() if key in fields})).eval()
     x = texts((20, 0, 1, 7), 12)
-    found, alone = encode_long(encoder, x, 8, 2), encoder(x[[1, 2, 3]])
-    torch.testing.assert_close(found.tokens.values[20:], alone.tokens.values, atol=1e-5, rtol=1e-5)
-    assert found.tokens.layout == x.layout
+    actual, alone = encode_long(encoder, x, 8, 2), encoder(x[[1, 2, 3]])
+    torch.testing.assert_close(actual.tokens.values[20:], alone.tokens.values, atol=1e-5, rtol=1e-5)
+    assert actual.tokens.layout == x.layout
     windows = cut_windows(20, 8, 2)
     parts = Ragged.from_list([x.values[w.start : w.stop] for w in windows])
     single = encoder(parts)
-    kept = [
-        own[w.first - w.start : w.last - w.start] for own, w in zip(single.tokens, windows, strict=True)
+    joined = [
+        states[w.first - w.start : w.last - w.start]
+        for states, w in zip(single.tokens, windows, strict=True)
     ]
-    torch.testing.assert_close(found.tokens.values[:20], torch.cat(kept), atol=1e-5, rtol=1e-5)
-    if found.summary is not None and single.summary is not None and alone.summary is not None:
+    torch.testing.assert_close(actual.tokens.values[:20], torch.cat(joined), atol=1e-5, rtol=1e-5)
+    if actual.summary is not None and single.summary is not None and alone.summary is not None:
         shares = torch.tensor([(w.last - w.first) / 20 for w in windows])
         torch.testing.assert_close(
-            found.summary[0], (shares[:, None] * single.summary).sum(0), atol=1e-5, rtol=1e-5
+            actual.summary[0], (shares[:, None] * single.summary).sum(0), atol=1e-5, rtol=1e-5
         )
-        torch.testing.assert_close(found.summary[1:], alone.summary, atol=1e-5, rtol=1e-5)
-    assert found.summary_is_node == single.summary_is_node
-    total = found.tokens.values.square().sum()
+        torch.testing.assert_close(actual.summary[1:], alone.summary, atol=1e-5, rtol=1e-5)
+    assert actual.summary_is_node == single.summary_is_node
+    total = actual.tokens.values.square().sum()
     [grad] = torch.autograd.grad(total, x.values)
     assert (grad.abs().sum(1) > 0).all()
 
@@ -147,12 +148,12 @@ def test_trees_are_those_of_the_whole_text():
     heads[15] = 3  # a word far away
     tree = torch.from_numpy(tree_distances(heads[:20].numpy()))
     x = Ragged(torch.randn(20, 8), Layout([20], trees=[tree]))
-    found = encode_long(encoder, x, 8, 2).tokens.values
+    actual = encode_long(encoder, x, 8, 2).tokens.values
     w = cut_windows(20, 8, 2)[1]
     inner = Layout([w.stop - w.start], trees=[tree[w.start : w.stop, w.start : w.stop]])
     alone = encoder(Ragged(x.values[w.start : w.stop], inner)).tokens.values
-    own = slice(w.first - w.start, w.last - w.start)
-    torch.testing.assert_close(found[w.first : w.last], alone[own], atol=1e-5, rtol=1e-5)
+    rows_kept = slice(w.first - w.start, w.last - w.start)
+    torch.testing.assert_close(actual[w.first : w.last], alone[rows_kept], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -191,12 +192,12 @@ def test_a_text_may_be_of_any_length(monkeypatch):
     torch.manual_seed(0)
     encoder = MSTransformer(MSTransformerConfig(width=8, heads=2, head_size=4, layers=1)).eval()
     x = Ragged.from_lengths(torch.randn(700, 8), [5, 600, 95])
-    whole = encode_long(encoder, x, 64, 8)
+    full = encode_long(encoder, x, 64, 8)
     monkeypatch.setattr("headwise.encoders.windows._AT_ONCE", 130)
     parts = encode_long(encoder, x, 64, 8)
-    torch.testing.assert_close(parts.tokens.values, whole.tokens.values)
-    torch.testing.assert_close(parts.summary, whole.summary)
-    assert parts.summary_is_node == whole.summary_is_node
+    torch.testing.assert_close(parts.tokens.values, full.tokens.values)
+    torch.testing.assert_close(parts.summary, full.summary)
+    assert parts.summary_is_node == full.summary_is_node
 
 
 def test_settings():

@@ -152,9 +152,9 @@ def make_model():
             words=words, encoder=ENCODERS[encoder][1](**sizes), readout=readout, **settings
         )
         model = Model(config, Vocabulary.build([WORDS]), ["x", "y", "z"])
-        for own in (*model.parameters(), *model.buffers()):
-            if own.is_floating_point():
-                own.data += 0.3 * torch.rand_like(own)
+        for tensor in (*model.parameters(), *model.buffers()):
+            if tensor.is_floating_point():
+                tensor.data += 0.3 * torch.rand_like(tensor)
         model.temperature = 1.5
         return model.eval()
 

@@ -101,7 +101,7 @@ def test_encoders_that_are_not_exported(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"distances": ("tree",)}, "heads go by dependency trees"),
         ({"distances": ("tree",), "tree_fallback": "word"}, "heads go by dependency trees"),
@@ -109,9 +109,9 @@ def test_encoders_that_are_not_exported(name, tmp_path):
         ({"priors": ("global-tokens(rotary)",)}, "prior rotary"),
     ],
 )
-def test_heads_that_are_not_exported(settings, said):
+def test_heads_that_are_not_exported(settings, message):
     model = model_with("ms-san", heads=2, head_size=4, feedforward=4, **settings)
-    with pytest.raises(ExportError, match=f"HW952.*{said}"):
+    with pytest.raises(ExportError, match=f"HW952.*{message}"):
         refuse(model, "text classifier")
 
 

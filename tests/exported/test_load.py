@@ -166,8 +166,8 @@ def test_tables_that_cannot_be(copied, what):
 
 @pytest.mark.parametrize("name", ["encoder.onnx", "readout.onnx"])
 def test_graphs_that_cannot_be_run(copied, name):
-    other = {"encoder.onnx": "readout.onnx", "readout.onnx": "encoder.onnx"}[name]
-    for content in (b"", b"no graph at all", (copied / other).read_bytes()):
+    second = {"encoder.onnx": "readout.onnx", "readout.onnx": "encoder.onnx"}[name]
+    for content in (b"", b"no graph at all", (copied / second).read_bytes()):
         (copied / name).write_bytes(content)
         sign(copied)
         with pytest.raises(ExportError, match=rf"HW956.*{name}"):
@@ -179,7 +179,11 @@ def test_a_graph_that_reads_other_files_is_refused(copied, tmp_path, monkeypatch
     (tmp_path / "secret").write_bytes(b"\0" * 64)
     monkeypatch.chdir(tmp_path)
     graph = onnx.load(copied / "readout.onnx")
-    tensor = next(own for own in graph.graph.initializer if len(own.raw_data) == 0 or own.dims)
+    tensor = next(
+        initializer
+        for initializer in graph.graph.initializer
+        if len(initializer.raw_data) == 0 or initializer.dims
+    )
     tensor.ClearField("raw_data")
     tensor.data_location = onnx.TensorProto.EXTERNAL
     entry = tensor.external_data.add()

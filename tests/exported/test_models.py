@@ -16,10 +16,10 @@ from .conftest import ROWS
 @pytest.mark.parametrize("row", ROWS)
 def test_the_outputs_are_those_of_the_model(row, pair_of, texts):
     model, exported = pair_of(row)
-    encoded = [own.encoded(texts) for own in (model, exported)]
-    wanted, found = model.outputs_of(encoded[0]), exported.outputs_of(encoded[1])
-    assert np.abs(wanted).max() > 0.1
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    encoded = [item.encoded(texts) for item in (model, exported)]
+    expected, actual = model.outputs_of(encoded[0]), exported.outputs_of(encoded[1])
+    assert np.abs(expected).max() > 0.1
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(exported.predict_proba(texts), model.predict_proba(texts), rtol=0, atol=1e-6)
 
 
@@ -39,10 +39,10 @@ def test_a_text_does_not_depend_on_its_company(row, pair_of, texts):
 @pytest.mark.parametrize("row", ["ms-transformer, windows", "ms-san"])
 def test_little_memory_gives_the_same(row, pair_of, texts, monkeypatch):
     _, exported = pair_of(row)
-    wanted = exported.predict_proba(texts)
+    expected = exported.predict_proba(texts)
     monkeypatch.setattr(runner_module, "_PAIRS", 1)
     monkeypatch.setattr(runner_module, "_WORDS", 1)
-    np.testing.assert_allclose(exported.predict_proba(texts), wanted, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(exported.predict_proba(texts), expected, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_trained_models_say_the_same(task, based, exported_folder, texts):
     assert model.expert is not None
     assert exported.expert is not None
     texts = [*texts, "a good film", "Bad, poor film!", "goooood w1 badder"]
-    one, other = (own.logits(own.encoded(texts)) for own in (model, exported))
+    one, second = (item.logits(item.encoded(texts)) for item in (model, exported))
     assert np.ptp(one, axis=0).max() > 0.1
-    np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-5)
-    for wanted, found in zip(model.predict(texts), exported.predict(texts), strict=True):
+    np.testing.assert_allclose(second, one, rtol=1e-5, atol=1e-5)
+    for expected, actual in zip(model.predict(texts), exported.predict(texts), strict=True):
         if task == "regress":
-            assert found == pytest.approx(wanted, abs=1e-5)
+            assert actual == pytest.approx(expected, abs=1e-5)
             continue
-        assert found.probabilities == pytest.approx(wanted.probabilities, abs=1e-6)
-        assert found.unknown_words == wanted.unknown_words
+        assert actual.probabilities == pytest.approx(expected.probabilities, abs=1e-6)
+        assert actual.unknown_words == expected.unknown_words
         name = "labels" if task == "multi-label" else "label"
-        assert getattr(found, name) == getattr(wanted, name)
+        assert getattr(actual, name) == getattr(expected, name)
     for name in ("labels", "separator", "scale", "thresholds", *model.FACTORS):
         assert getattr(exported, name, None) == getattr(model, name, None)
 

@@ -35,21 +35,21 @@ def test_padding_changes_nothing(row, sizes):
         settings = settings | {"distances": ("word", "none")}
     encoder = kind(config(**settings)).eval()
     readout = Readout(readout, output_width(encoder.config))
-    own = on_padded(encoder, 8, 32)
+    padded_encoder = on_padded(encoder, 8, 32)
     texts = [torch.randn(size, 8) for size in sizes]
     longest = max(1, *sizes)
     padded = torch.full((len(sizes), longest, 8), 1e3)  # what nobody may read
     for row_of, text in zip(padded, texts, strict=True):
         row_of[: len(text)] = text
     with torch.no_grad():
-        wanted = encoder(Ragged.from_list(texts))
+        expected = encoder(Ragged.from_list(texts))
         layout = PaddedLayout(torch.tensor(sizes), longest)
-        found = own(Ragged(padded.flatten(0, 1), layout))
-        states = found.tokens.values.unflatten(0, (len(sizes), longest))
-        for state, text in zip(states, wanted.tokens, strict=True):
+        actual = padded_encoder(Ragged(padded.flatten(0, 1), layout))
+        states = actual.tokens.values.unflatten(0, (len(sizes), longest))
+        for state, text in zip(states, expected.tokens, strict=True):
             torch.testing.assert_close(state[: len(text)], text, rtol=1e-5, atol=1e-5)
-        assert (found.summary is None) == (wanted.summary is None)
-        torch.testing.assert_close(readout(found), readout(wanted), rtol=1e-5, atol=1e-5)
+        assert (actual.summary is None) == (expected.summary is None)
+        torch.testing.assert_close(readout(actual), readout(expected), rtol=1e-5, atol=1e-5)
 
 
 def test_a_layout_without_sizes():

@@ -38,22 +38,22 @@ def hard_pairs() -> list[tuple[str, str]]:
     texts = hard_texts()
     drawn = random.Random(2)
     pairs = [(one, drawn.choice(texts)) for one in texts]
-    return [("", ""), ("", "w1"), ("w1 w2", " "), *pairs, *((other, one) for one, other in pairs[:4])]
+    return [("", ""), ("", "w1"), ("w1 w2", " "), *pairs, *((second, one) for one, second in pairs[:4])]
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory, needs_onnx):
-    known = {}
+    trained = {}
 
     def give(row: str):
-        if row not in known:
+        if row not in trained:
             name, readout, pair, windows = ROWS[row]
             torch.manual_seed(0)
             kind = ENCODERS[name][1]
             sizes = {"width": 8, "heads": 4, "head_size": 2, "layers": 1, "feedforward": 6, "hidden": 4}
             sizes["distances"] = ("word", "none")
-            own = {field.name for field in fields(kind)}
-            encoder = kind(**{key: value for key, value in sizes.items() if key in own})
+            field_names = {field.name for field in fields(kind)}
+            encoder = kind(**{key: value for key, value in sizes.items() if key in field_names})
             config = ModelConfig(
                 task="pair",
                 words=WordConfig(vector_size=8),
@@ -68,8 +68,8 @@ def made(tmp_path_factory, needs_onnx):
                 parameter.data += 0.3 * torch.rand_like(parameter)
             folder = tmp_path_factory.mktemp("pairs") / "x"
             write_exported(model.eval(), folder)
-            known[row] = model, load_exported(folder)
-        return known[row]
+            trained[row] = model, load_exported(folder)
+        return trained[row]
 
     return give
 
@@ -78,10 +78,10 @@ def made(tmp_path_factory, needs_onnx):
 def test_the_outputs_are_those_of_the_model(row, made):
     model, exported = made(row)
     pairs = hard_pairs()
-    encoded = [own.encoded(pairs) for own in (model, exported)]
-    wanted, found = model.outputs_of(encoded[0]), exported.outputs_of(encoded[1])
-    assert np.ptp(wanted, axis=0).max() > 0.01
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    encoded = [variant.encoded(pairs) for variant in (model, exported)]
+    expected, actual = model.outputs_of(encoded[0]), exported.outputs_of(encoded[1])
+    assert np.ptp(expected, axis=0).max() > 0.01
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
     alone = np.concatenate([exported.predict_proba([pair]) for pair in pairs])
     np.testing.assert_allclose(alone, exported.predict_proba(pairs), rtol=0, atol=1e-6)
 
@@ -102,21 +102,21 @@ def test_trained_models_say_the_same(task, settings, base, tmp_path, needs_onnx)
         for number in range(160):
             words = drawn.choices(WORDS, k=drawn.randrange(2, 7))
             same = number % 2 == 0
-            other = drawn.sample(words, k=len(words)) if same else drawn.choices(WORDS, k=4)
+            second = drawn.sample(words, k=len(words)) if same else drawn.choices(WORDS, k=4)
             answer = ("same" if same else "other") if task == "pair" else f"{1.5 * same + 0.1:.2f}"
-            table.writerow([" ".join(words), " ".join(other), answer])
-    own = {
+            table.writerow([" ".join(words), " ".join(second), answer])
+    sizes = {
         "model": {"task": task},
         "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
         "train": {"epochs": 2, "batch-texts": 16},
         **settings,
         "base": {"name": base, **settings.get("base", {})},
     }
-    train_files(tmp_path / "data.csv", tmp_path / "model", settings=[own])
+    train_files(tmp_path / "data.csv", tmp_path / "model", settings=[sizes])
     model = load_model(tmp_path / "model")
     write_exported(model, tmp_path / "x")
     exported = load_exported(tmp_path / "x")
     assert model.expert is not None
-    one, other = (own.logits(own.encoded(hard_pairs())) for own in (model, exported))
+    one, second = (variant.logits(variant.encoded(hard_pairs())) for variant in (model, exported))
     assert np.ptp(one, axis=0).max() > 0.01
-    np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(second, one, rtol=1e-5, atol=1e-5)

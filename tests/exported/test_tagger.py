@@ -122,7 +122,7 @@ SAYS = {
 @pytest.fixture(scope="module")
 def made(tmp_path_factory, needs_onnx):
     """`made(row, say)`: a model, what was exported of it, and in which folder."""
-    known, graphs = {}, {}
+    trained, graphs = {}, {}
 
     def give(row: str, say: str):
         def once(module, inputs, outputs):  # whatever the expert says, the network says the same
@@ -130,7 +130,7 @@ def made(tmp_path_factory, needs_onnx):
                 graphs[row, type(module)] = onnx_of(module, inputs, outputs)
             return graphs[row, type(module)]
 
-        if (row, say) not in known:
+        if (row, say) not in trained:
             model = make(row)
             *weights, outside = SAYS[say]
             expert = None if say == "encoder" else expert_of(model.tags)
@@ -139,8 +139,8 @@ def made(tmp_path_factory, needs_onnx):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(export, "onnx_of", once)
                 write_exported(model.eval(), folder)
-            known[row, say] = model, load_exported(folder), folder
-        return known[row, say]
+            trained[row, say] = model, load_exported(folder), folder
+        return trained[row, say]
 
     return give
 
@@ -151,23 +151,27 @@ def made(tmp_path_factory, needs_onnx):
 def test_the_tags_are_those_of_the_model(row, say, made):
     model, exported, _ = made(row, say)
     texts = [*hard_texts(), "é w1 éé w2 unheard É w7", "w1 " + "x" * 300, "W1w2 w3-4 1990"]
-    for wanted, found in zip(model.predict(texts), exported.predict(texts), strict=True):
-        assert (found.words, found.tags, found.places) == (wanted.words, wanted.tags, wanted.places)
-        assert model.scheme == "plain" or found.spans == wanted.spans
-        assert found.unknown_words == wanted.unknown_words
-        assert found.probabilities == pytest.approx(wanted.probabilities, abs=1e-5)
+    for expected, actual in zip(model.predict(texts), exported.predict(texts), strict=True):
+        assert (actual.words, actual.tags, actual.places) == (
+            expected.words,
+            expected.tags,
+            expected.places,
+        )
+        assert model.scheme == "plain" or actual.spans == expected.spans
+        assert actual.unknown_words == expected.unknown_words
+        assert actual.probabilities == pytest.approx(expected.probabilities, abs=1e-5)
     encoded = [
-        own.encode_sentences([own.sentence(as_example(text)) for text in texts])
-        for own in (model, exported)
+        variant.encode_sentences([variant.sentence(as_example(text)) for text in texts])
+        for variant in (model, exported)
     ]
     for weights in (None, (1.0, 0.0)):
-        one, other = (
-            own.marginals(some, weights=weights)
-            for own, some in zip((model, exported), encoded, strict=True)
+        one, second = (
+            variant.marginals(sentences, weights=weights)
+            for variant, sentences in zip((model, exported), encoded, strict=True)
         )
-        for wanted, found in zip(one, other, strict=True):
-            assert wanted.shape == found.shape
-            np.testing.assert_allclose(found, wanted, atol=1e-5)
+        for expected, actual in zip(one, second, strict=True):
+            assert expected.shape == actual.shape
+            np.testing.assert_allclose(actual, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -177,10 +181,10 @@ def test_a_text_does_not_depend_on_its_company(row, made):
     together = [*exported.predict(texts)]
     alone = [next(exported.predict([text])) for text in texts]
     in_parts = exported.tag([exported.sentence(as_example(text)) for text in texts], batch_tokens=12)
-    for others in (alone, in_parts):
-        for wanted, found in zip(together, others, strict=True):
-            assert found.tags == wanted.tags
-            assert found.probabilities == pytest.approx(wanted.probabilities, abs=1e-5)
+    for separate in (alone, in_parts):
+        for expected, actual in zip(together, separate, strict=True):
+            assert actual.tags == expected.tags
+            assert actual.probabilities == pytest.approx(expected.probabilities, abs=1e-5)
     assert list(exported.predict([])) == []
 
 
@@ -192,13 +196,13 @@ def test_its_chain_is_a_crf(scheme):
     assert may is not None
     torch.manual_seed(0)
     crf = CRF(len(tags), may)
-    for own in crf.parameters():
-        own.data = 2 * torch.randn_like(own)
+    for parameter in crf.parameters():
+        parameter.data = 2 * torch.randn_like(parameter)
     layout = Layout([4, 0, 1, 7])
     scores = Ragged(3 * torch.randn(12, len(tags), dtype=torch.float64), layout)
-    tables = {name: own.detach().numpy() for name, own in crf.named_parameters()}
-    own = Chain.of(tables, len(tags))
-    parts = ((own.transitions, may.follow), (own.start, may.start), (own.end, may.end))
+    tables = {name: parameter.detach().numpy() for name, parameter in crf.named_parameters()}
+    learned = Chain.of(tables, len(tags))
+    parts = ((learned.transitions, may.follow), (learned.start, may.start), (learned.end, may.end))
     chain = Chain(*(part + np.where(allowed, 0.0, -1e30) for part, allowed in parts))
     ends = layout.offsets.numpy()
     np.testing.assert_array_equal(chain.best(scores.values.numpy(), ends), crf.viterbi(scores)[0].numpy())
@@ -230,11 +234,15 @@ def trained_tagger(tmp_path_factory, base, needs_onnx):
 def test_a_trained_tagger_says_the_same(trained_tagger):
     model, exported = load_model(trained_tagger[0]), load_exported(trained_tagger[1])
     texts = [*hard_texts(), "w1 by Ann Lee", "good film by Bob Ray w2", "Zoe-Lee 5"]
-    found = [*exported.predict(texts)]
-    assert any(own.spans for own in found)
-    for wanted, own in zip(model.predict(texts), found, strict=True):
-        assert (own.words, own.tags, own.unknown_words) == (wanted.words, wanted.tags, wanted.unknown_words)
-        assert own.probabilities == pytest.approx(wanted.probabilities, abs=1e-5)
+    actual = [*exported.predict(texts)]
+    assert any(tagged.spans for tagged in actual)
+    for expected, tagged in zip(model.predict(texts), actual, strict=True):
+        assert (tagged.words, tagged.tags, tagged.unknown_words) == (
+            expected.words,
+            expected.tags,
+            expected.unknown_words,
+        )
+        assert tagged.probabilities == pytest.approx(expected.probabilities, abs=1e-5)
     for name in ("tags", "written", "scheme", *model.FACTORS):
         assert getattr(exported, name) == getattr(model, name)
 
@@ -293,5 +301,5 @@ def test_an_expert_that_is_not_there_is_not_asked(made, tmp_path):
     forge(tmp_path / "x", "calibration.json", lambda data: data.update(encoder_weight=0, expert_weight=1))
     exported = load_exported(tmp_path / "x")
     encoded = exported.encode_sentences([exported.sentence(as_example("w1 unheard w2"))])
-    wanted = model.marginals(encoded, weights=(0.0, 1.0))
-    np.testing.assert_allclose(exported.marginals(encoded)[0], wanted[0], atol=1e-6)
+    expected = model.marginals(encoded, weights=(0.0, 1.0))
+    np.testing.assert_allclose(exported.marginals(encoded)[0], expected[0], atol=1e-6)

@@ -39,14 +39,14 @@ def test_rare_characters_are_unknown():
 @given(st.lists(TEXT), TEXT)
 def test_properties(words, word):
     alphabet = Alphabet.build(words)
-    known = set("".join(map(plain_spelling, words)))
-    assert set(alphabet.characters) == known
+    characters = set("".join(map(plain_spelling, words)))
+    assert set(alphabet.characters) == characters
     assert Alphabet.build(reversed(words)) == alphabet
     again = Alphabet.from_json(json.loads(json.dumps(alphabet.to_json())))
     assert again == alphabet
     numbers = again.encode(word).tolist()
     spelled = plain_spelling(word)
-    assert numbers == [1, *(alphabet.characters.index(c) + 3 if c in known else 0 for c in spelled), 2]
+    assert numbers == [1, *(alphabet.characters.index(c) + 3 if c in characters else 0 for c in spelled), 2]
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from headwise.features.syntax import HeadsError
     ],
 )
 def test_heads(tree, words, heads):
-    found, numbers = bracket_heads(tree)
-    assert (" ".join(found), numbers.tolist()) == (words, heads)
+    actual, numbers = bracket_heads(tree)
+    assert (" ".join(actual), numbers.tolist()) == (words, heads)
 
 
 @pytest.mark.parametrize("tree", ["(a b", "a", "(a b))", "(a ())", "(a b) (c d)", ")"])
@@ -33,9 +33,9 @@ def test_brackets_that_do_not_fit(tree):
 def test_files(tmp_path):
     path = tmp_path / "a.brackets"
     path.write_text("(3 (2 It) (4 works))\n(2 Yes)\n")
-    assert [own.tolist() for own in read_parses(str(path), [["It", "works"], ["Yes"]])] == [[0, 1], [0]]
+    assert [parse.tolist() for parse in read_parses(str(path), [["It", "works"], ["Yes"]])] == [[0, 1], [0]]
     path = path.rename(tmp_path / "a.txt")
-    assert [own.tolist() for own in read_parses(str(path))] == [[0, 1], [0]]
+    assert [parse.tolist() for parse in read_parses(str(path))] == [[0, 1], [0]]
     with pytest.raises(HeadsError, match="word 1 of the parse is 'Yes', of the text 'No'"):
         read_parses(str(path), [["It", "works"], ["No"]])
     with pytest.raises(HeadsError, match="2 lines for 3 texts"):

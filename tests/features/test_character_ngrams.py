@@ -27,7 +27,7 @@ def test_the_hash_is_the_same_everywhere():
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=8), st.integers(1, 5))
 def test_ends_belong_to_longer_ngrams_only(word, longest):
-    found = ngram_buckets(word, longest, 1 << 30)
-    assert len(found) <= len(word) + sum(max(len(word) + 3 - n, 0) for n in range(2, longest + 1))
-    assert ((found >= 0) & (found < 1 << 30)).all()
-    assert len(set(found.tolist()) - set(ngram_buckets(word + "x", longest, 1 << 30).tolist())) <= longest
+    actual = ngram_buckets(word, longest, 1 << 30)
+    assert len(actual) <= len(word) + sum(max(len(word) + 3 - n, 0) for n in range(2, longest + 1))
+    assert ((actual >= 0) & (actual < 1 << 30)).all()
+    assert len(set(actual.tolist()) - set(ngram_buckets(word + "x", longest, 1 << 30).tolist())) <= longest

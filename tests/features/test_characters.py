@@ -114,9 +114,9 @@ def test_spellings_are_remembered_up_to_a_limit(monkeypatch):
 
 def test_copies():
     embedding = make()
-    other = copy.deepcopy(embedding)
-    torch.testing.assert_close(other(TEXTS), embedding(TEXTS))
-    torch.testing.assert_close(other([["new"]]), embedding([["new"]]))
+    second = copy.deepcopy(embedding)
+    torch.testing.assert_close(second(TEXTS), embedding(TEXTS))
+    torch.testing.assert_close(second([["new"]]), embedding([["new"]]))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from headwise.features.syntax import tree_distances
 
 
 def text(*words: int, spelling=None, heads=None) -> EncodedText:
-    own = None if heads is None else np.array(heads)
-    return EncodedText(np.array(words, dtype=np.int64), spelling, own)
+    array = None if heads is None else np.array(heads)
+    return EncodedText(np.array(words, dtype=np.int64), spelling, array)
 
 
 def test_length_and_unknown_words():

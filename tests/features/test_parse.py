@@ -58,8 +58,8 @@ def train(spacy, updates):
         words = text.split()
         from_zero = [place if head == 0 else head - 1 for place, head in enumerate(heads)]
         labels = ["ROOT" if head == 0 else "dep" for head in heads]
-        known = spacy.tokens.Doc(nlp.vocab, words=words, heads=from_zero, deps=labels)
-        examples.append(Example(spacy.tokens.Doc(nlp.vocab, words=words), known))
+        doc = spacy.tokens.Doc(nlp.vocab, words=words, heads=from_zero, deps=labels)
+        examples.append(Example(spacy.tokens.Doc(nlp.vocab, words=words), doc))
     optimizer = nlp.initialize(lambda: examples)
     optimizer.learn_rate = 0.01
     for _ in range(updates):
@@ -83,8 +83,8 @@ def parser(pipeline):
 
 def test_it_parses_what_it_has_learned(parser):
     heads = parser([text.split() for text, _ in SENTENCES])
-    assert [own.tolist() for own in heads] == [own for _, own in SENTENCES]
-    assert all(own.dtype == np.int64 for own in heads)
+    assert [head_row.tolist() for head_row in heads] == [head_row for _, head_row in SENTENCES]
+    assert all(head_row.dtype == np.int64 for head_row in heads)
 
 
 def test_the_heads_are_those_of_spacys_own_tokens(spacy, parser):
@@ -105,20 +105,22 @@ def test_only_the_parser_and_what_it_needs_is_kept(parser):
 def test_words_stay_as_they_are(parser):
     texts = [["don't", "New York", " ", "\t", "\n\n", "", "a" * 5000, "\ud800", "🙂", "..."], [], [""], []]
     heads = parser(texts)
-    assert [len(own) for own in heads] == [len(words) for words in texts]
-    for own in heads:
-        checked_heads(own)
+    assert [len(head_row) for head_row in heads] == [len(words) for words in texts]
+    for head_row in heads:
+        checked_heads(head_row)
 
 
 def test_long_texts_are_cut_behind_full_stops(parser, monkeypatch):
     first, second, third = (text.split() for text, _ in SENTENCES)
-    pieces = [own.tolist() for own in parser([["cat"] * 7, ["cat"] * 6])]
+    pieces = [head_row.tolist() for head_row in parser([["cat"] * 7, ["cat"] * 6])]
     monkeypatch.setattr(parse, "BATCH", 7)
-    found = [own.tolist() for own in parser([first + second + first, third, ["cat"] * 20])]
-    assert found[0] == [2, 3, 0, 3, 6, 7, 0, 9, 7, 7, 12, 13, 0, 13]
-    assert found[1] == SENTENCES[2][1]
+    actual = [head_row.tolist() for head_row in parser([first + second + first, third, ["cat"] * 20])]
+    assert actual[0] == [2, 3, 0, 3, 6, 7, 0, 9, 7, 7, 12, 13, 0, 13]
+    assert actual[1] == SENTENCES[2][1]
     parts = [pieces[0], pieces[0], pieces[1]]
-    assert found[2] == [head and head + 7 * place for place, own in enumerate(parts) for head in own]
+    assert actual[2] == [
+        head and head + 7 * place for place, head_row in enumerate(parts) for head in head_row
+    ]
 
 
 @settings(deadline=None, max_examples=60)
@@ -146,9 +148,9 @@ def test_batches_hold_all_words_in_order(texts, most):
 
 def test_progress(parser, monkeypatch):
     monkeypatch.setattr(parse, "BATCH", 10)
-    told = []
-    assert len(parser([["the", "cat"]] * 12 + [["a"] * 25], told.append)) == 13
-    assert told == [5, 10, 12, 12, 12, 13]
+    reports = []
+    assert len(parser([["the", "cat"]] * 12 + [["a"] * 25], reports.append)) == 13
+    assert reports == [5, 10, 12, 12, 12, 13]
 
 
 def test_new_words_leave_nothing_behind(parser):
@@ -161,19 +163,19 @@ def test_new_words_leave_nothing_behind(parser):
 
 def test_threads_may_share_a_parser(parser):
     texts = [text.split() for text, _ in SENTENCES] * 20
-    wanted = [own.tolist() for own in parser(texts)]
-    found = []
+    expected = [head_row.tolist() for head_row in parser(texts)]
+    actual = []
 
     def work(name):
         parser([[f"new{name}", *words] for words in texts])
-        found.append([own.tolist() for own in parser(texts)])
+        actual.append([head_row.tolist() for head_row in parser(texts)])
 
     threads = [Thread(target=work, args=[name]) for name in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [wanted] * 3
+    assert actual == [expected] * 3
 
 
 def test_the_identity_is_that_of_the_weights(spacy, parser, pipeline, tmp_path):

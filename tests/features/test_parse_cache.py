@@ -41,8 +41,8 @@ def run(folder, texts=TEXTS, parser=None):
     """The cache after parsing, and how many texts its parser has parsed."""
     cached = CachedParser(parser or Chain(), folder)
     heads = cached(texts)
-    assert [own.tolist() for own in heads] == chains(texts)
-    assert all(own.dtype == np.int64 for own in heads)
+    assert [parse.tolist() for parse in heads] == chains(texts)
+    assert all(parse.dtype == np.int64 for parse in heads)
     return cached, len(cached.parser.parsed)
 
 
@@ -51,7 +51,7 @@ def test_a_text_is_parsed_once(tmp_path):
     assert parsed == cached.misses == 7
     assert cached.hits == 1
     assert cached.trouble is None
-    assert [own.tolist() for own in cached(TEXTS)] == chains(TEXTS)
+    assert [parse.tolist() for parse in cached(TEXTS)] == chains(TEXTS)
     assert (cached.hits, cached.misses) == (9, 7)
     cached, parsed = run(tmp_path / "new" / "folder", [*TEXTS, ["d"]])
     assert (parsed, cached.hits, cached.misses) == (1, 8, 1)
@@ -70,20 +70,20 @@ def test_words_may_come_in_any_sequence(tmp_path):
 
 def test_each_parser_has_its_own_parses(tmp_path):
     one, _ = run(tmp_path)
-    other, parsed = run(tmp_path, parser=Chain("chain 1.0 (a_b)"))
+    second, parsed = run(tmp_path, parser=Chain("chain 1.0 (a_b)"))
     assert parsed == 7
-    assert one.path != other.path
-    assert one.path.parent == other.path.parent == tmp_path
-    assert sorted(tmp_path.iterdir()) == sorted([one.path, other.path])
+    assert one.path != second.path
+    assert one.path.parent == second.path.parent == tmp_path
+    assert sorted(tmp_path.iterdir()) == sorted([one.path, second.path])
     assert one.path.name.startswith("chain-1.0-")
     assert one.identity == "chain 1.0 (ä/b)"
 
 
 def test_chunks_are_told_and_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(parse_cache, "CHUNK", 3)
-    told = []
-    CachedParser(Chain(), tmp_path)(TEXTS, told.append)
-    assert told == [3, 6, 8]
+    reports = []
+    CachedParser(Chain(), tmp_path)(TEXTS, reports.append)
+    assert reports == [3, 6, 8]
 
     class Tired(Chain):
         def __call__(self, texts, progress=None):
@@ -178,37 +178,37 @@ def test_where_nothing_can_be_kept(tmp_path):
     assert len(cached.parser.parsed) == 14
     cached, _ = run(tmp_path)
     write(cached.path, "ALTER TABLE parses RENAME COLUMN heads TO other")
-    other, _ = run(tmp_path)
-    assert "no such column" in str(other.trouble)
+    second, _ = run(tmp_path)
+    assert "no such column" in str(second.trouble)
 
 
 def test_a_locked_file_costs_one_wait(tmp_path, monkeypatch):
     monkeypatch.setattr(parse_cache, "WAIT", 0.02)
     cached, _ = run(tmp_path, [["a"]])
-    other = sqlite3.connect(cached.path)
-    other.execute("BEGIN EXCLUSIVE")
+    second = sqlite3.connect(cached.path)
+    second.execute("BEGIN EXCLUSIVE")
     late, parsed = run(tmp_path)
     assert parsed == 7
     assert "locked" in str(late.trouble)
     monkeypatch.setattr(sqlite3, "connect", None)
     late(TEXTS)
-    other.close()
+    second.close()
 
 
 def test_threads_may_share_a_cache(tmp_path):
     cached = CachedParser(Chain(), tmp_path)
-    found = []
+    actual = []
 
     def work(name):
         texts = [[word, str(number % 5 * name)] for number in range(30) for word in "abc"]
-        found.append([own.tolist() for own in cached(texts)] == chains(texts))
+        actual.append([parse.tolist() for parse in cached(texts)] == chains(texts))
 
     threads = [Thread(target=work, args=[name]) for name in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [True] * 4
+    assert actual == [True] * 4
     assert cached.trouble is None
 
 

@@ -144,8 +144,8 @@ def test_documents_of_ewt(real_data):
         sizes[-1].append(len(sentence.words))
     assert all((a == b).all() for a, b in zip(parses, read_parses(path, texts), strict=True))
     # A word and its head are in the same sentence, and words of two sentences meet over their roots.
-    for heads, own in zip(parses, sizes, strict=True):
-        number = np.repeat(np.arange(len(own)), own)
+    for heads, size in zip(parses, sizes, strict=True):
+        number = np.repeat(np.arange(len(size)), size)
         arcs = np.flatnonzero(heads)
         assert (number[arcs] == number[heads[arcs] - 1]).all()
     heads, first = parses[0], sizes[0][0]

@@ -28,14 +28,14 @@ def tree(words, choose):
 
 def nodes(text):
     """The brackets of a tree, each before those within it."""
-    opened, found = [], {}
+    opened, nodes_read = [], {}
     for place, letter in enumerate(text):
         if letter == "(":
             opened.append(place)
         elif letter == ")":
             start = opened.pop()
-            found[start] = text[start : place + 1]
-    return [found[start] for start in sorted(found)]
+            nodes_read[start] = text[start : place + 1]
+    return [nodes_read[start] for start in sorted(nodes_read)]
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def trees():
 @pytest.fixture
 def file(tmp_path, trees):
     path = tmp_path / "trees.txt"
-    path.write_text("".join(f"{own}\n" for own in trees))
+    path.write_text("".join(f"{tree}\n" for tree in trees))
     return str(path)
 
 
@@ -59,19 +59,22 @@ def test_every_phrase_has_its_own_tree(file, trees, labels):
     reader = ParseReader(str.split, read_parses, read_phrase_parses)
     files, heads = [file] * 3, Parses(file, file, file)
     parts = read_parts(kind, *files, options, parses=heads, reader=reader)
-    wanted = [own for text in trees for own in nodes(text) if labels == "five" or own[1] != "2"]
-    assert [item.text for item in parts.train] == [" ".join(bracket_heads(own)[0]) for own in wanted]
-    for item, own in zip(parts.train, wanted, strict=True):
-        np.testing.assert_array_equal(item.heads, bracket_heads(own)[1])
-    whole = [text for text in trees if labels == "five" or text[1] != "2"]
-    for item, own in zip(parts.dev, whole, strict=True):
-        np.testing.assert_array_equal(item.heads, bracket_heads(own)[1])
+    expected = [node for text in trees for node in nodes(text) if labels == "five" or node[1] != "2"]
+    assert [item.text for item in parts.train] == [" ".join(bracket_heads(tree)[0]) for tree in expected]
+    for item, tree in zip(parts.train, expected, strict=True):
+        np.testing.assert_array_equal(item.heads, bracket_heads(tree)[1])
+    full = [text for text in trees if labels == "five" or text[1] != "2"]
+    for item, tree in zip(parts.dev, full, strict=True):
+        np.testing.assert_array_equal(item.heads, bracket_heads(tree)[1])
 
 
 def test_trees_of_another_file_are_an_error(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("(3 (2 It) (4 works))\n\n(2 Yes)\n")
-    assert [own.tolist() for own in read_phrase_parses(str(path), [(1, "It"), (3, "Yes")])] == [[0], [0]]
+    assert [parse.tolist() for parse in read_phrase_parses(str(path), [(1, "It"), (3, "Yes")])] == [
+        [0],
+        [0],
+    ]
     with pytest.raises(HeadsError, match=r"a.txt:1: the tree has no phrase 'fails'") as caught:
         read_phrase_parses(str(path), [(1, "It"), (1, "fails")])
     assert caught.value.code == "HW236"

@@ -41,10 +41,10 @@ def test_the_largest_numbers_of_all():
 
 
 def test_the_constants_are_saved():
-    other = Standardizer(3)
-    other.load_state_dict(fitted().state_dict())
-    assert other(torch.from_numpy(ROWS)).equal(fitted()(torch.from_numpy(ROWS)))
-    assert not list(other.parameters())
+    second = Standardizer(3)
+    second.load_state_dict(fitted().state_dict())
+    assert second(torch.from_numpy(ROWS)).equal(fitted()(torch.from_numpy(ROWS)))
+    assert not list(second.parameters())
 
 
 def test_no_rows_change_nothing():

@@ -48,9 +48,9 @@ def by_search(heads):
     for start in range(1, len(heads) + 1):
         steps, border = {start: 0}, [start]
         for node in border:
-            for other in neighbours[node] - steps.keys():
-                steps[other] = steps[node] + 1
-                border.append(other)
+            for second in neighbours[node] - steps.keys():
+                steps[second] = steps[node] + 1
+                border.append(second)
         rows.append([steps[word] for word in range(1, len(heads) + 1)])
     return rows
 
@@ -73,13 +73,13 @@ def test_distances_equal_a_search_through_the_tree(heads):
 @given(trees(), st.data())
 def test_distances_among_some_words_are_those_in_the_whole_tree(heads, data):
     start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(heads))] * 2)))
-    found = distances_within(np.array(heads, dtype=np.int64), start, stop)
-    assert found.tolist() == tree_distances(heads)[start:stop, start:stop].tolist()
+    actual = distances_within(np.array(heads, dtype=np.int64), start, stop)
+    assert actual.tolist() == tree_distances(heads)[start:stop, start:stop].tolist()
 
 
 def test_distances_among_some_words_of_a_long_chain_take_little_memory():
-    found = distances_within(np.arange(1_000_000), 500_000, 500_020)
-    assert found.tolist() == np.abs(np.arange(20)[:, None] - np.arange(20)).tolist()
+    actual = distances_within(np.arange(1_000_000), 500_000, 500_020)
+    assert actual.tolist() == np.abs(np.arange(20)[:, None] - np.arange(20)).tolist()
 
 
 @settings(deadline=None, max_examples=60)
@@ -108,8 +108,8 @@ def test_shortest_texts():
 
 def test_a_chain_is_the_distance_in_the_text():
     places = np.arange(30)
-    wanted = np.abs(places[:, None] - places)
-    assert (tree_distances([*range(2, 31), 0]) == wanted).all()
+    expected = np.abs(places[:, None] - places)
+    assert (tree_distances([*range(2, 31), 0]) == expected).all()
 
 
 def test_a_text_of_400_words_takes_little_time(takes_under):
@@ -166,9 +166,9 @@ def test_reading(tmp_path, ending, newline):
     data = newline.join(["2 0", "", "0 ", "2  0 2", ""]).encode()
     path = tmp_path / f"train.{ending}"
     path.write_bytes(gzip.compress(data) if ending.endswith("gz") else data)
-    wanted = [[2, 0], [], [0], [2, 0, 2]]
-    assert [heads.tolist() for heads in read_heads(str(path))] == wanted
-    assert [heads.tolist() for heads in read_heads(str(path), [2, 0, 1, 3])] == wanted
+    expected = [[2, 0], [], [0], [2, 0, 2]]
+    assert [heads.tolist() for heads in read_heads(str(path))] == expected
+    assert [heads.tolist() for heads in read_heads(str(path), [2, 0, 1, 3])] == expected
 
 
 @pytest.mark.parametrize(

@@ -97,9 +97,9 @@ def test_numbers_do_not_depend_on_the_cache(monkeypatch):
 
 def test_copies_and_pickles_encode_alike():
     vocabulary = Vocabulary.build(TEXTS)
-    for other in (copy.deepcopy(vocabulary), pickle.loads(pickle.dumps(vocabulary))):
-        assert other == vocabulary
-        assert other.encode(["FILM", "?"]).tolist() == [3, 0]
+    for second in (copy.deepcopy(vocabulary), pickle.loads(pickle.dumps(vocabulary))):
+        assert second == vocabulary
+        assert second.encode(["FILM", "?"]).tolist() == [3, 0]
 
 
 GOOD = {"case": "lower", "words": ["<unk>", "a"], "counts": [0, 1]}

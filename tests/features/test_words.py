@@ -44,8 +44,8 @@ def test_parses_that_nothing_reads_are_passed_over():
 
 
 def test_a_parse_comes_with_the_text():
-    given = [Example("a b", heads=[2, 0]), Example("", heads=[])]
-    assert heads_of(features(trees="error").encode(given)) == [[2, 0], []]
+    examples = [Example("a b", heads=[2, 0]), Example("", heads=[])]
+    assert heads_of(features(trees="error").encode(examples)) == [[2, 0], []]
 
 
 def test_a_text_without_a_parse_is_an_error_that_says_what_to_do():
@@ -58,8 +58,8 @@ def test_a_text_without_a_parse_is_an_error_that_says_what_to_do():
 
 
 def test_on_request_it_gets_a_chain():
-    given = [Example("a b c"), Example("a b", heads=[2, 0]), Example("")]
-    assert heads_of(features(trees="word").encode(given)) == [[0, 1, 2], [2, 0], []]
+    examples = [Example("a b c"), Example("a b", heads=[2, 0]), Example("")]
+    assert heads_of(features(trees="word").encode(examples)) == [[0, 1, 2], [2, 0], []]
 
 
 def test_a_parser_sees_only_the_texts_without_a_parse():
@@ -69,8 +69,8 @@ def test_a_parser_sees_only_the_texts_without_a_parse():
         seen.extend(texts)
         return [np.zeros(len(words), dtype=np.int64) for words in texts]
 
-    given = [Example("a b"), Example("a b", heads=[2, 0]), Example("c")]
-    assert heads_of(features(trees="error", parser=parser).encode(given)) == [[0, 0], [2, 0], [0]]
+    examples = [Example("a b"), Example("a b", heads=[2, 0]), Example("c")]
+    assert heads_of(features(trees="error", parser=parser).encode(examples)) == [[0, 0], [2, 0], [0]]
     assert seen == [["a", "b"], ["c"]]
 
 

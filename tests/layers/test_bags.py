@@ -5,10 +5,10 @@ from headwise.layers.bags import BagConfig
 
 
 def test_the_model_of_sets():
-    found = BagConfig(model="isab8+pma", width=32, heads=2, layers=3, norm="pre").set_model(5, 4)
-    assert (found.inputs, found.outputs, found.rows) == (5, 4, 1)
-    assert (found.blocks.width, found.blocks.heads, found.blocks.layers) == (32, 2, 3)
-    assert (found.blocks.induced, found.blocks.norm, found.pooling) == (8, "pre", "pma")
+    actual = BagConfig(model="isab8+pma", width=32, heads=2, layers=3, norm="pre").set_model(5, 4)
+    assert (actual.inputs, actual.outputs, actual.rows) == (5, 4, 1)
+    assert (actual.blocks.width, actual.blocks.heads, actual.blocks.layers) == (32, 2, 3)
+    assert (actual.blocks.induced, actual.blocks.norm, actual.pooling) == (8, "pre", "pma")
 
 
 @pytest.mark.parametrize("model", ["", "sab", "sab+attention", "isab+pma", "isab0+pma"])

@@ -28,12 +28,12 @@ def test_a_text_alone_in_its_batch_goes_by_the_batches_before(texts):
     """An epoch of 33 texts ends with one, and so does one with a long text."""
     classifier = Classifier(6, 3, ClassifierConfig(normalize="batch", dropout=0.0)).train()
     classifier(3 + 2 * torch.randn(8, 6))
-    before = {name: own.clone() for name, own in classifier.state_dict().items()}
+    before = {name: tensor.clone() for name, tensor in classifier.state_dict().items()}
     alone = torch.randn(texts, 6, requires_grad=True)
-    found = classifier(alone)
-    found.sum().backward()
+    actual = classifier(alone)
+    actual.sum().backward()
     torch.testing.assert_close(classifier.state_dict(), before)
-    torch.testing.assert_close(found, classifier.eval()(alone))
+    torch.testing.assert_close(actual, classifier.eval()(alone))
 
 
 def test_label_smoothing_by_hand():
@@ -55,9 +55,9 @@ def test_a_weight_of_two_is_the_text_twice():
 def test_balanced_weights_give_every_label_the_same_say():
     counts = [90, 9, 1]
     weights = class_weights("balanced", ["a", "b", "c"], counts)
-    said = weights * torch.tensor(counts)
-    torch.testing.assert_close(said, said[0].expand(3))
-    assert said.sum().item() == pytest.approx(100)
+    outputs = weights * torch.tensor(counts)
+    torch.testing.assert_close(outputs, outputs[0].expand(3))
+    assert outputs.sum().item() == pytest.approx(100)
 
 
 def test_given_weights():

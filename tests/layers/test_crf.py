@@ -78,7 +78,7 @@ def test_all_paths(tags, may):
     texts = zip(
         emissions, y.split(LENGTHS), best_tags.split(LENGTHS), crf.marginals(emissions), strict=True
     )
-    for text, (emission, gold, found, marginals) in enumerate(texts):
+    for text, (emission, gold, actual, marginals) in enumerate(texts):
         if len(emission) == 0:
             assert partition[text] == likelihood[text] == best[text] == 0
             continue
@@ -88,7 +88,7 @@ def test_all_paths(tags, may):
         expected = scores.log_softmax(0)[is_gold].sum() if is_gold.any() else torch.tensor(float("-inf"))
         torch.testing.assert_close(likelihood[text], expected.double())
         torch.testing.assert_close(best[text], scores.max())
-        assert found.tolist() == paths[scores.argmax()].tolist()
+        assert actual.tolist() == paths[scores.argmax()].tolist()
         chances = scores.softmax(0)[:, None, None] * torch.nn.functional.one_hot(paths, tags)
         torch.testing.assert_close(marginals, chances.sum(0))
 
@@ -126,13 +126,13 @@ def test_a_batch_is_its_texts():
     tags, scores = crf.viterbi(emissions)
     together = [crf.log_likelihood(emissions, y), crf.log_partition(emissions), scores]
     marginals = crf.marginals(emissions)
-    for text, (gold, found) in enumerate(zip(y.split(LENGTHS), tags.split(LENGTHS), strict=True)):
+    for text, (gold, actual) in enumerate(zip(y.split(LENGTHS), tags.split(LENGTHS), strict=True)):
         alone = emissions[[text]]
         own_tags, own_score = crf.viterbi(alone)
-        own = [crf.log_likelihood(alone, gold), crf.log_partition(alone), own_score]
-        for ours, theirs in zip(together, own, strict=True):
+        likelihoods = [crf.log_likelihood(alone, gold), crf.log_partition(alone), own_score]
+        for ours, theirs in zip(together, likelihoods, strict=True):
             torch.testing.assert_close(ours[text], theirs[0])
-        assert own_tags.tolist() == found.tolist()
+        assert own_tags.tolist() == actual.tolist()
         torch.testing.assert_close(crf.marginals(alone).values, marginals[text])
 
 
@@ -167,10 +167,10 @@ def test_16_bit_emissions_are_computed_with_in_32():
     expected.sum().backward()
     gradient, crf.transitions.grad = crf.transitions.grad, None
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        found = crf.log_likelihood(emissions.with_values(values), y)
-        found.sum().backward()
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found, expected, rtol=0, atol=0)
+        actual = crf.log_likelihood(emissions.with_values(values), y)
+        actual.sum().backward()
+    assert actual.dtype == torch.float32
+    torch.testing.assert_close(actual, expected, rtol=0, atol=0)
     torch.testing.assert_close(crf.transitions.grad, gradient, rtol=0, atol=0)
 
 

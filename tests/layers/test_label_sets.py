@@ -25,9 +25,9 @@ def test_the_loss_is_that_of_scikit_learn():
     logits, targets = data()
     expected = np.mean([log_loss(targets[:, n], expit(logits[:, n])) for n in range(3)])
     assert mean_binary_loss(logits, targets) == pytest.approx(expected)
-    found = label_set_loss(torch.tensor(logits), torch.tensor(targets, dtype=torch.float64))
-    assert found.shape == (400,)
-    assert found.mean().item() == pytest.approx(expected)
+    actual = label_set_loss(torch.tensor(logits), torch.tensor(targets, dtype=torch.float64))
+    assert actual.shape == (400,)
+    assert actual.mean().item() == pytest.approx(expected)
 
 
 def test_weights_count_texts_with_a_label_more_often():
@@ -56,8 +56,8 @@ def test_the_temperature_that_was_put_in_is_found():
 def test_an_expert_gets_the_say_that_it_deserves():
     logits, targets = data(4_000)
     noise = np.random.default_rng(1).normal(size=logits.shape)
-    own, weight, _ = fit_binary_mixture(logits - noise, noise, targets)
-    assert weight / own == pytest.approx(1, rel=0.1)
+    encoder_weight, weight, _ = fit_binary_mixture(logits - noise, noise, targets)
+    assert weight / encoder_weight == pytest.approx(1, rel=0.1)
     assert fit_binary_mixture(logits, noise, targets)[1] == pytest.approx(0, abs=0.1)
     assert fit_binary_mixture(noise, logits, targets)[0] == pytest.approx(0, abs=0.1)
 
@@ -77,8 +77,8 @@ def test_an_expert_whose_zero_is_not_even_odds_is_shifted():
 def test_nothing_to_fit_on():
     nothing = np.zeros((0, 3), np.float32)
     assert fit_binary_temperature(nothing, nothing.astype(bool)) == 1
-    own, weight, shift = fit_binary_mixture(nothing, nothing, nothing.astype(bool))
-    assert (own, weight, shift.tolist()) == (1, 0, [0, 0, 0])
+    encoder_weight, weight, shift = fit_binary_mixture(nothing, nothing, nothing.astype(bool))
+    assert (encoder_weight, weight, shift.tolist()) == (1, 0, [0, 0, 0])
 
 
 def test_calibration_error():
@@ -94,15 +94,15 @@ def test_a_weight_is_as_many_texts():
     logits[:200] *= 3  # the half that is too sure counts more
     weights = np.where(np.arange(400) < 200, 3, 1)
     again = np.repeat(np.arange(400), weights)
-    for found in (
+    for actual in (
         mean_binary_loss,
         fit_binary_temperature,
-        lambda *own: binary_calibration_error(expit(own[0]), *own[1:]),
+        lambda *arguments: binary_calibration_error(expit(arguments[0]), *arguments[1:]),
     ):
-        weighed, wanted = found(logits, targets, weights), found(logits[again], targets[again])
-        assert weighed == pytest.approx(wanted, rel=0.02)
-        assert abs(found(logits, targets) - wanted) > 0.02
+        weighed, expected = actual(logits, targets, weights), actual(logits[again], targets[again])
+        assert weighed == pytest.approx(expected, rel=0.02)
+        assert abs(actual(logits, targets) - expected) > 0.02
     noise = random.normal(size=logits.shape)
     weighed = fit_binary_mixture(logits, noise, targets, weights)
-    wanted = fit_binary_mixture(logits[again], noise[again], targets[again])
-    np.testing.assert_allclose(weighed[0], wanted[0], rtol=0.02)
+    expected = fit_binary_mixture(logits[again], noise[again], targets[again])
+    np.testing.assert_allclose(weighed[0], expected[0], rtol=0.02)

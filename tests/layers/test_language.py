@@ -71,13 +71,13 @@ def test_losses_in_parts_are_those_of_the_whole(monkeypatch):
         torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((9, 4), (5, 4), (5,))
     ]
     targets = torch.randint(5, (9,))
-    wanted = cross_entropy((inputs[0] @ inputs[1].T + inputs[2]).float(), targets, reduction="none")
-    gradients = torch.autograd.grad(wanted.sum(), inputs)
+    expected = cross_entropy((inputs[0] @ inputs[1].T + inputs[2]).float(), targets, reduction="none")
+    gradients = torch.autograd.grad(expected.sum(), inputs)
     for most in (1 << 22, 20, 1):
         monkeypatch.setattr(language, "_LOGITS", most)
-        found = symbol_losses(*inputs, targets)
-        torch.testing.assert_close(found, wanted)
-        for ours, theirs in zip(torch.autograd.grad(found.sum(), inputs), gradients, strict=True):
+        actual = symbol_losses(*inputs, targets)
+        torch.testing.assert_close(actual, expected)
+        for ours, theirs in zip(torch.autograd.grad(actual.sum(), inputs), gradients, strict=True):
             torch.testing.assert_close(ours, theirs)
 
 

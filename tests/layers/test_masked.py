@@ -20,11 +20,11 @@ def drawn():
 
 def test_with_every_word_drawn_once_it_is_the_softmax_over_all(drawn):
     guesses, targets, table, bias = drawn
-    own = sampled_losses(guesses, targets, torch.arange(WORDS), torch.zeros(WORDS), table, bias)
-    whole = cross_entropy(guesses @ table.t() + bias, targets, reduction="none")
-    torch.testing.assert_close(own, whole, rtol=1e-5, atol=1e-6, check_dtype=False)
-    (first,) = torch.autograd.grad(own.sum(), guesses, retain_graph=True)
-    (second,) = torch.autograd.grad(whole.sum(), guesses)
+    sampled = sampled_losses(guesses, targets, torch.arange(WORDS), torch.zeros(WORDS), table, bias)
+    full = cross_entropy(guesses @ table.t() + bias, targets, reduction="none")
+    torch.testing.assert_close(sampled, full, rtol=1e-5, atol=1e-6, check_dtype=False)
+    (first,) = torch.autograd.grad(sampled.sum(), guesses, retain_graph=True)
+    (second,) = torch.autograd.grad(full.sum(), guesses)
     torch.testing.assert_close(first, second, rtol=1e-5, atol=1e-6)
 
 
@@ -36,9 +36,9 @@ def test_how_often_words_are_drawn_does_not_change_what_is_learnt(drawn):
     count = 200_000
     many = torch.multinomial(chances, count, replacement=True)
     logs = (chances * count).log()
-    own = sampled_losses(guesses, targets, many, logs, table, bias)
-    whole = cross_entropy(guesses @ table.t() + bias, targets, reduction="none")
-    torch.testing.assert_close(own, whole, rtol=2e-2, atol=2e-2, check_dtype=False)
+    sampled = sampled_losses(guesses, targets, many, logs, table, bias)
+    full = cross_entropy(guesses @ table.t() + bias, targets, reduction="none")
+    torch.testing.assert_close(sampled, full, rtol=2e-2, atol=2e-2, check_dtype=False)
 
 
 def test_a_guess_has_the_size_of_a_word():

@@ -24,8 +24,8 @@ def test_scale_there_and_back():
 
 def test_scale_of_numbers_that_count_several_times_or_not_at_all():
     targets, counts = np.array([1.0, 3.0, 8.0, 1e300]), np.array([1, 2, 3, 0])
-    found, wanted = Scale.of(targets, counts / 1.5), Scale.of(targets.repeat(counts))
-    assert (found.mean, found.deviation) == pytest.approx((wanted.mean, wanted.deviation))
+    actual, expected = Scale.of(targets, counts / 1.5), Scale.of(targets.repeat(counts))
+    assert (actual.mean, actual.deviation) == pytest.approx((expected.mean, expected.deviation))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_numbers_are_written_by_their_deviation():
 
 
 @pytest.mark.parametrize(
-    ("number", "predicted", "said"),
+    ("number", "predicted", "message"),
     [
         (1.0, 0.98765, "1 taken for 0.9877"),
         (2001.0, 2003.4567, "2001 taken for 2003.46"),
@@ -94,5 +94,5 @@ def test_numbers_are_written_by_their_deviation():
         (3.0, 3.0, "3 taken for 3.00"),
     ],
 )
-def test_a_mistake_is_told_by_what_it_is_off(number, predicted, said):
-    assert find_task("regress").mistaken({"number": number, "predicted": predicted}) == said
+def test_a_mistake_is_told_by_what_it_is_off(number, predicted, message):
+    assert find_task("regress").mistaken({"number": number, "predicted": predicted}) == message

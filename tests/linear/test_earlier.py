@@ -65,7 +65,7 @@ def test_what_learns_nothing_says_what_the_earlier_said(classes, size):
     quiet = LinearSettings(tuple(first.blocks), ratios=False, strength=1e-7, dense=dense, start=1.0)
     earlier = earlier_of(first, range(classes))
     again = fit_linear(
-        texts[some], targets[some], classes, dense=given, settings=quiet, earlier=earlier
+        texts[some], targets[some], classes, dense=given, settings=quiet, previous=earlier
     ).model
     before, after = first.scores(texts, vectors), again.scores(texts, vectors)
     slope = (before * after).sum() / (before * before).sum()
@@ -77,7 +77,7 @@ def test_few_texts_go_further():
     texts, targets = corpus(3, 15, seed=1, noise=0.6)
     tests, truth = corpus(3, 300, seed=2, noise=0.6)
     anew = fit_linear(texts, targets, 3).model.scores(tests)
-    found = fit_linear(texts, targets, 3, earlier=earlier_of(first, range(3)))
+    found = fit_linear(texts, targets, 3, previous=earlier_of(first, range(3)))
     on = found.model.scores(tests)
     assert found.settings.start > 0
     assert (on.argmax(1) == truth).mean() > (anew.argmax(1) == truth).mean() + 0.1
@@ -86,7 +86,7 @@ def test_few_texts_go_further():
 def test_an_earlier_model_that_is_wrong_is_left():
     texts, targets = corpus(2, 300, noise=0.1)
     first = fit_linear(texts, 1 - targets, 2).model
-    found = fit_linear(texts, targets, 2, earlier=earlier_of(first, range(2)))
+    found = fit_linear(texts, targets, 2, previous=earlier_of(first, range(2)))
     assert found.settings.start == 0
     assert found.cv_score > 0.9
 
@@ -111,7 +111,7 @@ def test_it_knows_the_words_of_both_and_how_rare_they_were():
     texts, targets = corpus(2, 100)
     first = fit_linear(texts, targets, 2).model
     others, own = corpus(2, 100, first=5)
-    model = fit_linear(others, own, 2, earlier=earlier_of(first, range(2))).model
+    model = fit_linear(others, own, 2, previous=earlier_of(first, range(2))).model
     for name, theirs in first.blocks.items():
         keys = model.blocks[name].keys
         assert (np.diff(keys.astype(np.int64)) > 0).all()
@@ -145,26 +145,26 @@ def test_label_sets_and_soft_labels_go_on_too():
     few, own = corpus(3, 12, seed=1)
     tests, truth = corpus(3, 200, seed=2)
     for given, columns in ((np.eye(3, dtype=np.bool_)[own], 3), (np.eye(3)[own] * 0.8 + 0.2 / 3, 3)):
-        found = fit_linear(few, given, columns, earlier=earlier_of(first, range(3))).model
+        found = fit_linear(few, given, columns, previous=earlier_of(first, range(3))).model
         assert (found.scores(tests).argmax(1) == truth).mean() > 0.8
 
 
 def test_thinned_weights_are_gone_on_with(monkeypatch):
     texts, targets = corpus(40, 400, noise=0.1)
     first = TextExpert.of(fit_linear(texts, targets, 40).model)
-    assert first.kept
+    assert first.stored_weights
     monkeypatch.setattr(text_tables, "MOST_DENSE", 1)
     earlier = Earlier(first.linear_model(), tuple(range(40)))
     assert isinstance(earlier.model.machine.weights, csr_matrix)
     few, own = corpus(40, 80, seed=1, noise=0.1)
     tests, truth = corpus(40, 200, seed=2, noise=0.1)
-    found = fit_linear(few, own, 40, earlier=earlier).model.scores(tests)
+    found = fit_linear(few, own, 40, previous=earlier).model.scores(tests)
     assert (found.argmax(1) == truth).mean() > 0.8
 
 
 def test_labels_of_which_it_knows_none():
     texts, targets = corpus(2, 80)
     first = fit_linear(texts, targets, 2).model
-    found = fit_linear(texts, targets, 2, earlier=earlier_of(first, (-1, -1)))
+    found = fit_linear(texts, targets, 2, previous=earlier_of(first, (-1, -1)))
     assert found.settings.start == 0
     assert found.cv_score > 0.8

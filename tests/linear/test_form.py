@@ -114,7 +114,7 @@ def test_what_an_earlier_model_makes_of_the_form_is_gone_on_with():
     first = fit_linear(texts, wanted, 1).model
     few, theirs = of_length(12, 2)
     near = ((theirs - lengths.mean()) / lengths.std()).astype(np.float32)
-    found = fit_linear(few, near, 1, earlier=Earlier(first, (0,)))
+    found = fit_linear(few, near, 1, previous=Earlier(first, (0,)))
     others, far = of_length(100, 1)
     assert found.model.form
     assert np.corrcoef(found.model.scores(others)[:, 0], far)[0, 1] > 0.95

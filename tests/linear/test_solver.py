@@ -76,7 +76,7 @@ def test_numbers_are_ridge_regression(size):
     random = np.random.default_rng(5)
     wanted = random.normal(size=signs.shape).astype(np.float32)
     costs = random.uniform(0.2, 2.0, signs.shape).astype(np.float32)
-    found = solve(rows, np.ones_like(signs), costs, wanted=wanted)
+    found = solve(rows, np.ones_like(signs), costs, targets=wanted)
     wide = np.hstack([rows.sparse.toarray(), rows.dense, np.ones((80, 1))]).astype(np.float64)
     for column in range(3):
         own = costs[:, column, None] * wide

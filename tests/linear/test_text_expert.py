@@ -71,11 +71,11 @@ def test_of_many_labels_keeps_only_the_weights_that_are_worth_it(most_dense, mon
     monkeypatch.setattr(text_tables, "MOST_DENSE", most_dense)
     model, texts = of_many_labels()
     expert = TextExpert.of(model)
-    assert 0 < expert.kept < model.machine.weights.size / 2
+    assert 0 < expert.stored_weights < model.machine.weights.size / 2
     own, whole = softmax(expert(texts), axis=1), softmax(model.scores(texts), axis=1)
     np.testing.assert_allclose(own, whole, atol=0.02)
     sizes = expert.features, expert.words, expert.vectors, expert.classes, expert.tokenizer
-    loaded = TextExpert(*sizes, kept=expert.kept)
+    loaded = TextExpert(*sizes, stored_weights=expert.stored_weights)
     loaded.load_state_dict(expert.state_dict())
     np.testing.assert_array_equal(loaded(texts), expert(texts))
 

@@ -123,7 +123,7 @@ def test_first_and_last_words_are_read_as_such_where_that_helps():
     again = TextExpert(expert.features, expert.words, 0, 2, "penn", form=expert.form, edges=True)
     again.load_state_dict(expert.state_dict())
     np.testing.assert_allclose(again(texts), found.model.scores(texts), atol=0.1)
-    gone_on = fit_linear(texts[:50], targets[:50], 2, earlier=Earlier(found.model, (0, 1))).model
+    gone_on = fit_linear(texts[:50], targets[:50], 2, previous=Earlier(found.model, (0, 1))).model
     assert gone_on.edges
     assert accuracy(gone_on.scores(texts), targets) > 0.95
 
@@ -219,9 +219,9 @@ def test_of_many_texts_words_tell_by_those_that_are_near(monkeypatch):
     many = fit_linear(texts[known], targets[known], 2, settings=FIXED).model
     assert accuracy(few.scores(texts[new]), targets[new]) < 0.7
     assert accuracy(many.scores(texts[new]), targets[new]) > 0.95
-    again = fit_linear(texts[:20], targets[:20], 2, settings=FIXED, earlier=Earlier(many, (0, 1))).model
+    again = fit_linear(texts[:20], targets[:20], 2, settings=FIXED, previous=Earlier(many, (0, 1))).model
     assert (few.reach, many.reach, again.reach) == (1, text_fit.FAR, text_fit.FAR)
-    more = fit_linear(texts[known], targets[known], 2, settings=FIXED, earlier=Earlier(few, (0, 1))).model
+    more = fit_linear(texts[known], targets[known], 2, settings=FIXED, previous=Earlier(few, (0, 1))).model
     assert accuracy(more.scores(texts[new]), targets[new]) > 0.95
 
 

@@ -39,28 +39,28 @@ def config(encoder="ms-transformer", **more) -> ModelConfig:
 def test_every_encoder(encoder):
     model = Model(config(encoder), VOCABULARY, ["x", "y"]).train()
     maps = attention_weights(model, "the cat saw a dog")
-    assert {own.layer for own in maps} == {1, 2}
+    assert {attn.layer for attn in maps} == {1, 2}
     assert model.training
-    for own in maps:
-        assert own.words == ("the", "cat", "saw", "a", "dog")
-        assert own.error < 1e-5
-        assert own.between_words().shape == (len(own.weights), 5, 5)
-        assert own.between_words().sum(-1).max() < 1 + 1e-5
+    for attn in maps:
+        assert attn.words == ("the", "cat", "saw", "a", "dog")
+        assert attn.error < 1e-5
+        assert attn.between_words().shape == (len(attn.weights), 5, 5)
+        assert attn.between_words().sum(-1).max() < 1 + 1e-5
 
 
 def test_a_span_is_shared_by_its_words():
     maps = attention_weights(Model(config("bp-transformer"), VOCABULARY, ["x", "y"]), "the cat " * 8)
-    for own in maps:
-        torch.testing.assert_close(own.between_words().sum(-1), torch.ones(2, 16))
-        assert {own.name(node) for node in own.keys if node.name == "span"} >= {"the cat"}
+    for attn in maps:
+        torch.testing.assert_close(attn.between_words().sum(-1), torch.ones(2, 16))
+        assert {attn.name(node) for node in attn.keys if node.name == "span"} >= {"the cat"}
 
 
 def test_pairs_tags_and_symbols():
     pair = attention_weights(PairModel(config(task="pair"), VOCABULARY, ["x", "y"]), ("a cat", "a dog saw"))
-    assert [(own.text, len(own.words)) for own in pair[:2]] == [(0, 2), (1, 3)]
+    assert [(attn.text, len(attn.words)) for attn in pair[:2]] == [(0, 2), (1, 3)]
     tagger = TagModel(config(task="tag"), VOCABULARY, ["O", "N"], "plain", Alphabet.build(["cat"]))
-    for given in ("a cat", ["a", "cat"], Tagged(("a", "cat"), ())):
-        assert attention_weights(tagger, given)[0].words == ("a", "cat")
+    for content in ("a cat", ["a", "cat"], Tagged(("a", "cat"), ())):
+        assert attention_weights(tagger, content)[0].words == ("a", "cat")
     back = ENCODERS["transformer"][1](width=8, layers=1, priors=("forward",), classification_node=False)
     symbols, language = Symbols("characters", ("a", "b"), (1, 1)), LanguageConfig(unit="characters")
     model = LanguageModel(ModelConfig(task="language-model", encoder=back, language=language), symbols)
@@ -74,14 +74,14 @@ def test_pair_layers_look_at_the_other_text():
     encoder = {"name": "bp-transformer", **sizes}
     settings = ModelConfig.from_json({"task": "pair", "encoder": encoder, "readout": "mean"})
     maps = attention_weights(PairModel(settings, VOCABULARY, ["x", "y"]), ("a cat", "the dog saw a"))
-    assert [own.layer for own in maps] == [1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4]
-    assert max(own.error for own in maps) < 1e-5
-    first, second = (own for own in maps if own.layer == 4 and own.module.endswith("heads"))
-    for own, words, others in ((first, "a cat", "the dog saw a"), (second, "the dog saw a", "a cat")):
-        assert (" ".join(own.words), " ".join(own.seen)) == (words, others)
-        assert [own.name(node) for node in own.keys] == others.split()
-        torch.testing.assert_close(own.between_words(), own.weights)
-        torch.testing.assert_close(own.weights.sum(-1), torch.ones(2, len(words.split())))
+    assert [attn.layer for attn in maps] == [1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4]
+    assert max(attn.error for attn in maps) < 1e-5
+    first, second = (attn for attn in maps if attn.layer == 4 and attn.module.endswith("heads"))
+    for attn, words, attended in ((first, "a cat", "the dog saw a"), (second, "the dog saw a", "a cat")):
+        assert (" ".join(attn.words), " ".join(attn.seen)) == (words, attended)
+        assert [attn.name(node) for node in attn.keys] == attended.split()
+        torch.testing.assert_close(attn.between_words(), attn.weights)
+        torch.testing.assert_close(attn.weights.sum(-1), torch.ones(2, len(words.split())))
     page = heat_maps(maps, {})
     assert "layer 4 (second text), on the other text: a cat" in page
     drawn = page.split("layer 4 (second text), on the other text")[1]
@@ -95,23 +95,23 @@ def test_what_stands_on_the_encoder_looks_at_the_other_text(encoder, interaction
     windows, pair = WindowsConfig(words=8, overlap=2), PairConfig(interaction=interaction, cross_heads=2)
     settings = replace(config(encoder, task="pair", windows=windows), pair=pair)
     maps = attention_weights(PairModel(settings, VOCABULARY, ["x", "y"]), (long, short))
-    across = [own for own in maps if own.module.startswith("interaction")]
-    below = [own for own in maps if not own.module.startswith("interaction")]
-    assert {own.layer for own in across} == {1 + max((own.layer for own in below), default=0)}
-    assert max(own.error for own in across) < 1e-5
-    words = [own for own in across if own.queries[0].name == "word"]
-    assert [(own.text, " ".join(own.seen)) for own in words] == [(0, short), (1, long.strip())]
-    for own in words:
-        assert [own.name(node) for node in own.keys] == list(own.seen)
-        torch.testing.assert_close(own.between_words().sum(-1), torch.ones(own.weights.shape[:2]))
-    assert [own.text for own in across if own.queries[0].name == "node"] == [0, 1]
+    across = [attn for attn in maps if attn.module.startswith("interaction")]
+    below = [attn for attn in maps if not attn.module.startswith("interaction")]
+    assert {attn.layer for attn in across} == {1 + max((attn.layer for attn in below), default=0)}
+    assert max(attn.error for attn in across) < 1e-5
+    words = [attn for attn in across if attn.queries[0].name == "word"]
+    assert [(attn.text, " ".join(attn.seen)) for attn in words] == [(0, short), (1, long.strip())]
+    for attn in words:
+        assert [attn.name(node) for node in attn.keys] == list(attn.seen)
+        torch.testing.assert_close(attn.between_words().sum(-1), torch.ones(attn.weights.shape[:2]))
+    assert [attn.text for attn in across if attn.queries[0].name == "node"] == [0, 1]
 
 
 def test_long_texts_in_windows():
     windows = WindowsConfig(words=8, overlap=2)
     model = Model(config("transformer", windows=windows), VOCABULARY, ["x", "y"])
-    maps = [own for own in attention_weights(model, "the cat saw a dog " * 3) if own.layer == 1]
-    assert [(own.queries[1].start, own.queries[-1].stop) for own in maps] == [(0, 7), (4, 11), (8, 15)]
+    maps = [attn for attn in attention_weights(model, "the cat saw a dog " * 3) if attn.layer == 1]
+    assert [(attn.queries[1].start, attn.queries[-1].stop) for attn in maps] == [(0, 7), (4, 11), (8, 15)]
     assert maps[2].name(maps[2].keys[1]) == "a"
 
 
@@ -123,23 +123,23 @@ def test_what_cannot_be_shown():
         attention_weights(bags, "a cat")
 
 
-@pytest.mark.parametrize("given", [["a cat", "a dog"], None, b"a cat", 1.5])
-def test_what_is_no_text(given):
+@pytest.mark.parametrize("content", [["a cat", "a dog"], None, b"a cat", 1.5])
+def test_what_is_no_text(content):
     with pytest.raises(ConfigError, match="expected a text, got"):
-        attention_weights(Model(config(), VOCABULARY, ["x", "y"]), given)
+        attention_weights(Model(config(), VOCABULARY, ["x", "y"]), content)
 
 
 def test_threads_share_a_model_and_not_what_they_see():
     model = Model(config(), VOCABULARY, ["x", "y"]).eval()
     texts = ["the cat saw a dog", "a dog", "the the cat cat", "saw"]
     alone = [attention_weights(model, text) for text in texts]
-    said = model.predict_proba(texts)
+    outputs = model.predict_proba(texts)
 
     def look(number: int) -> bool:
-        found = attention_weights(model, texts[number % 4])
-        pairs = zip(found, alone[number % 4], strict=True)
-        same = [torch.equal(own.weights, other.weights) for own, other in pairs]
-        return all(same) and np.array_equal(model.predict_proba(texts), said)
+        actual = attention_weights(model, texts[number % 4])
+        pairs = zip(actual, alone[number % 4], strict=True)
+        same = [torch.equal(attn.weights, second.weights) for attn, second in pairs]
+        return all(same) and np.array_equal(model.predict_proba(texts), outputs)
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(look, range(60)))
@@ -149,7 +149,7 @@ def test_threads_share_a_model_and_not_what_they_see():
 @pytest.mark.parametrize("encoder", [name for name in ENCODERS if "lstm" not in name])
 def test_another_default_device_changes_nothing(encoder):
     model = Model(config(encoder), VOCABULARY, ["x", "y"])
-    wanted = [own.between_words() for own in attention_weights(model, "the cat saw a dog")]
+    expected = [attn.between_words() for attn in attention_weights(model, "the cat saw a dog")]
     with torch.device("meta"):
-        found = [own.between_words() for own in attention_weights(model, "the cat saw a dog")]
-    assert all(map(torch.equal, found, wanted))
+        actual = [attn.between_words() for attn in attention_weights(model, "the cat saw a dog")]
+    assert all(map(torch.equal, actual, expected))

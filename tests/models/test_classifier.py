@@ -33,29 +33,29 @@ def model() -> Model:
     return made.eval()
 
 
-def some(texts: int, seed: int = 0) -> list[str]:
+def random_texts(texts: int, seed: int = 0) -> list[str]:
     random = np.random.default_rng(seed)
     return [" ".join(random.choice(WORDS, random.integers(0, 15))) for _ in range(texts)]
 
 
 def test_predictions_in_the_order_of_the_texts(model):
-    texts = some(60)
+    texts = random_texts(60)
     one_by_one = [next(iter(model.predict([text]))) for text in texts]
     together = list(model.predict(texts))
     assert [p.label for p in together] == [p.label for p in one_by_one]
     assert len({p.label for p in together}) > 1
-    for one, other in zip(one_by_one, together, strict=True):
-        assert one.probabilities == pytest.approx(other.probabilities, abs=1e-6)
+    for one, second in zip(one_by_one, together, strict=True):
+        assert one.probabilities == pytest.approx(second.probabilities, abs=1e-6)
 
 
 def test_the_label_is_the_most_probable_one(model):
-    for prediction in model.predict(some(20)):
+    for prediction in model.predict(random_texts(20)):
         assert LABELS.index(prediction.label) == np.argmax(prediction.probabilities)
 
 
 @pytest.mark.parametrize("limits", [(1, 10_000), (3, 10_000), (256, 1), (256, 40)])
 def test_the_size_of_batches_does_not_matter(model, limits):
-    encoded = model.features.encode(some(40))
+    encoded = model.features.encode(random_texts(40))
     texts, tokens = limits
     expected = model.logits(encoded)
     np.testing.assert_allclose(
@@ -65,13 +65,13 @@ def test_the_size_of_batches_does_not_matter(model, limits):
 
 @pytest.mark.parametrize("chunk", [1, 7, 40, 100])
 def test_the_size_of_chunks_does_not_matter(model, chunk):
-    texts = some(40)
-    found = [p.probabilities for p in model.predict(iter(texts), chunk=chunk)]
-    np.testing.assert_allclose(found, model.predict_proba(texts), atol=1e-6)
+    texts = random_texts(40)
+    actual = [p.probabilities for p in model.predict(iter(texts), chunk=chunk)]
+    np.testing.assert_allclose(actual, model.predict_proba(texts), atol=1e-6)
 
 
 def test_probabilities_add_up_to_one(model):
-    texts = ["", " ", "unseen words only", *some(30)]
+    texts = ["", " ", "unseen words only", *random_texts(30)]
     probabilities = model.predict_proba(texts)
     assert probabilities.dtype == np.float64
     assert probabilities.shape == (33, 3)
@@ -143,7 +143,7 @@ def test_an_endless_stream_needs_constant_memory(model):
 
 
 def test_logits_leave_the_mode_as_it_was(model):
-    encoded = model.features.encode(some(5))
+    encoded = model.features.encode(random_texts(5))
     expected = model.logits(encoded)
     model.train()
     try:
@@ -164,10 +164,10 @@ def test_every_encoder_has_its_name(name):
     assert encoder_name(ENCODERS[name][1]()) == name
 
 
-@pytest.mark.parametrize("asked", [["w1 w2"], "w1 w2", (), None, 3])
-def test_a_model_is_not_called_with_texts(model, asked):
+@pytest.mark.parametrize("call", [["w1 w2"], "w1 w2", (), None, 3])
+def test_a_model_is_not_called_with_texts(model, call):
     with pytest.raises(ConfigError, match=r"predict\(texts\)"):
-        model(asked)
+        model(call)
 
 
 class Frame:

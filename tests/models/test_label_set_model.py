@@ -31,32 +31,32 @@ def new(labels=("a", "b", "c")) -> LabelSetModel:
     model = LabelSetModel(config, Vocabulary.build([WORDS]), labels, separator=";")
     for parameter in model.parameters():
         parameter.data += 0.5 * torch.randn_like(parameter)
-    middle = torch.from_numpy(model.outputs_of(model.features.encode(some(50))).mean(0))
+    middle = torch.from_numpy(model.outputs_of(model.features.encode(random_texts(50))).mean(0))
     model.head.layers[-1].bias.data -= middle  # so that each label is given now and then
     model.temperature, model.thresholds = 0.5, [0.3, 0.5, 0.7][: len(labels)]
     return model.eval()
 
 
-def some(texts: int) -> list[str]:
+def random_texts(texts: int) -> list[str]:
     random = np.random.default_rng(0)
     return ["", *(" ".join(random.choice(WORDS, random.integers(0, 12))) for _ in range(texts))]
 
 
 def test_alone_and_in_company():
-    model, texts = new(), some(30)
+    model, texts = new(), random_texts(30)
     together = model.predict_proba(texts)
     alone = [next(model.predict([text])) for text in texts]
-    np.testing.assert_allclose(together, [own.probabilities for own in alone], atol=1e-5)
-    for row, own in zip(together, model.predict(iter(texts), chunk=7), strict=True):
+    np.testing.assert_allclose(together, [prediction.probabilities for prediction in alone], atol=1e-5)
+    for row, prediction in zip(together, model.predict(iter(texts), chunk=7), strict=True):
         expected = [n for n, p, t in zip("abc", row, model.thresholds, strict=True) if p >= t]
-        assert list(own.labels) == expected
-    assert len({own.labels for own in alone}) > 2
-    assert {own.unknown_words for own in alone} == {0.0}
+        assert list(prediction.labels) == expected
+    assert len({prediction.labels for prediction in alone}) > 2
+    assert {prediction.unknown_words for prediction in alone} == {0.0}
     assert np.ptp(together.sum(1)) > 0.1  # each label by itself
 
 
 def test_saved_and_loaded(tmp_path):
-    model, texts = new(), some(10)
+    model, texts = new(), random_texts(10)
     save_model(model, tmp_path / "m", data={}, training={}, metrics={"dev": {"micro_f1": 0.5}})
     loaded = load_model(tmp_path / "m")
     assert isinstance(loaded, LabelSetModel)
@@ -104,23 +104,23 @@ def forge(folder, name, change) -> None:
 
 
 def test_evaluation():
-    model, texts = new(), some(20)
+    model, texts = new(), random_texts(20)
     examples = [
-        LabelSetExample(own, labels=p.labels) for own, p in zip(texts, model.predict(texts), strict=True)
+        LabelSetExample(text, labels=p.labels) for text, p in zip(texts, model.predict(texts), strict=True)
     ]
     targets = indicators(examples, model.labels)
-    found = evaluate_label_sets(model, examples, targets)
-    assert (found.scores.micro_f1, found.scores.subset_accuracy, found.reading.empty_texts) == (
+    actual = evaluate_label_sets(model, examples, targets)
+    assert (actual.scores.micro_f1, actual.scores.subset_accuracy, actual.reading.empty_texts) == (
         1.0,
         1.0,
         1 + sum(not t for t in texts[1:]),
     )
-    assert found.worst(targets, 5) == []
+    assert actual.worst(targets, 5) == []
     wrong = targets.copy()
     wrong[3, 1] ^= True
     wrong[7, 0] ^= True
     worse = evaluate_label_sets(model, examples, wrong)
     gaps = np.abs(worse.probabilities - wrong)
     assert worse.worst(wrong, 5) == sorted([3, 7], key=lambda n: -gaps[n, 1 if n == 3 else 0])
-    told = json.loads(json.dumps(worse.to_json()))
-    assert told["labels"][0]["threshold"] == 0.3
+    messages = json.loads(json.dumps(worse.to_json()))
+    assert messages["labels"][0]["threshold"] == 0.3

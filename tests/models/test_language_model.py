@@ -76,13 +76,13 @@ def model(request):
 @pytest.mark.parametrize("length", [1, 2, 5, 23])
 def test_a_later_symbol_changes_nothing_earlier(model, length):
     """Also beside texts of other lengths."""
-    text, others = stream(length).ids.tolist(), [[1], stream(13, 1).ids.tolist(), [2, 3]]
+    text, more_texts = stream(length).ids.tolist(), [[1], stream(13, 1).ids.tolist(), [2, 3]]
     with torch.no_grad():
-        before = log_probabilities(model, [others[0], text, *others[1:]])[1]
+        before = log_probabilities(model, [more_texts[0], text, *more_texts[1:]])[1]
         for place in range(length):
             changed = [*text]
             changed[place] = (changed[place] + 3) % 7
-            after = log_probabilities(model, [others[0], changed, *others[1:]])[1]
+            after = log_probabilities(model, [more_texts[0], changed, *more_texts[1:]])[1]
             torch.testing.assert_close(after[: place + 1], before[: place + 1], rtol=0, atol=0)
             if place + 1 < length:
                 assert not torch.allclose(after[place + 1], before[place + 1])
@@ -162,11 +162,11 @@ def test_score_by_brute_force(length, context):
 
 
 def test_score_tells_and_leaves_the_mode():
-    model, told = model_of(ENCODERS["bpt"], 8).train(), []
-    model.score(stream(30), batch_tokens=8, told=told.append)
+    model, reports = model_of(ENCODERS["bpt"], 8).train(), []
+    model.score(stream(30), batch_tokens=8, report=reports.append)
     assert model.training
-    assert told[-1] == 30
-    assert told == sorted(told)
+    assert reports[-1] == 30
+    assert reports == sorted(reports)
 
 
 def test_next_logits_are_cut_to_the_context():
@@ -175,8 +175,8 @@ def test_next_logits_are_cut_to_the_context():
         before = [NOTHING, *ids[:count]][-6:]
         with torch.no_grad():
             states = model(Ragged.from_list([torch.tensor(before)])).values
-            wanted = model.logits(states[-1])
-        torch.testing.assert_close(model.next_logits(ids[:count]), wanted)
+            expected = model.logits(states[-1])
+        torch.testing.assert_close(model.next_logits(ids[:count]), expected)
 
 
 def test_training_begins_not_far_from_a_guess():

@@ -20,10 +20,10 @@ class Model:
     def __init__(self, name: str, **more):
         torch.manual_seed(0)
         made, kind = ENCODERS[name]
-        known = kind.__dataclass_fields__
-        own = kind(**{key: value for key, value in SIZES.items() if key in known} | more)
-        self.config = ModelConfig(encoder=own)
-        self.encoder = made(own).eval()
+        fields = kind.__dataclass_fields__
+        config = kind(**{key: value for key, value in SIZES.items() if key in fields} | more)
+        self.config = ModelConfig(encoder=config)
+        self.encoder = made(config).eval()
         for parameter in self.encoder.parameters():  # biases and norms too
             torch.nn.init.normal_(parameter, std=0.5)
 
@@ -35,21 +35,25 @@ def test_a_head_without_values(name):
     model = Model(name)
     words = Ragged.from_lengths(torch.randn(9, 8), [4, 5])
     with torch.no_grad():
-        whole, changed = model.encoder(words).tokens.values, []
+        full, changed = model.encoder(words).tokens.values, []
         for head in heads_of(model):
             values = model.encoder.get_submodule(head.module).value
             rows = slice(head.number * head.size, (head.number + 1) * head.size)
-            kept = [own[rows].clone() for own in (values.weight, values.bias) if own is not None]
+            copies = [
+                parameter[rows].clone()
+                for parameter in (values.weight, values.bias)
+                if parameter is not None
+            ]
             with without(head):
                 masked = model.encoder(words).tokens.values
-            assert torch.equal(model.encoder(words).tokens.values, whole)
-            for own in (values.weight, values.bias):
-                if own is not None:
-                    own[rows] = 0
+            assert torch.equal(model.encoder(words).tokens.values, full)
+            for parameter in (values.weight, values.bias):
+                if parameter is not None:
+                    parameter[rows] = 0
             assert torch.allclose(model.encoder(words).tokens.values, masked, atol=1e-6)
-            changed.append(not torch.allclose(masked, whole, atol=1e-4))
-            for own, before in zip((values.weight, values.bias), kept, strict=False):
-                own[rows] = before
+            changed.append(not torch.allclose(masked, full, atol=1e-4))
+            for parameter, before in zip((values.weight, values.bias), copies, strict=False):
+                parameter[rows] = before
         assert sum(changed) >= len(changed) / 2  # Star-Transformer's last relay is seen by no word
 
 
@@ -75,16 +79,16 @@ def test_heads_are_removed_as_if_they_found_nothing(name, gone):
         remove(model, chosen)
         assert torch.allclose(model.encoder(words).tokens.values, masked, atol=1e-5)
         assert model.config.windows.sizes(model.config.encoder) == windows
-        assert [str(own.prior) for own in heads_of(model)] == [
-            own.prior for number, own in enumerate(heads) if number not in gone
+        assert [str(head.prior) for head in heads_of(model)] == [
+            head.prior for number, head in enumerate(heads) if number not in gone
         ]
         after = sum(p.numel() for p in model.encoder.parameters())
         weights = 4 * 8 * 4 + (3 * 4 if name == "transformer" else 0)
         assert before - after == len(gone) * weights
         # Made anew from its configuration, and once more without a head.
-        other = ENCODERS[name][0](model.config.encoder).eval()
-        other.load_state_dict(model.encoder.state_dict())
-        assert torch.equal(other(words).tokens.values, model.encoder(words).tokens.values)
+        second = ENCODERS[name][0](model.config.encoder).eval()
+        second.load_state_dict(model.encoder.state_dict())
+        assert torch.equal(second(words).tokens.values, model.encoder(words).tokens.values)
         names = list(model.config.encoder.dropped)
         remove(model, [heads_of(model)[-1]])
         last = max(set(range(4, 8)) - set(gone))
@@ -92,20 +96,20 @@ def test_heads_are_removed_as_if_they_found_nothing(name, gone):
 
 
 @pytest.mark.parametrize(
-    ("name", "more", "said"),
+    ("name", "more", "message"),
     [
         ("star-transformer", {}, "heads of the encoder star-transformer cannot be removed"),
         ("transformer", {"priors": ("shaw(2)", "everything")}, r"blocks\.0\.attention: .* shaw"),
     ],
 )
-def test_heads_that_cannot_be_removed(name, more, said):
-    with pytest.raises(ConfigError, match=said):
+def test_heads_that_cannot_be_removed(name, more, message):
+    with pytest.raises(ConfigError, match=message):
         check_removable(Model(name, **more))
 
 
-@pytest.mark.parametrize(("dropped", "said"), [("3.1", "no head '3.1'"), ("x", "no head 'x'")])
-def test_dropped_heads_that_are_not_there(dropped, said):
-    with pytest.raises(ConfigError, match=said):
+@pytest.mark.parametrize(("dropped", "message"), [("3.1", "no head '3.1'"), ("x", "no head 'x'")])
+def test_dropped_heads_that_are_not_there(dropped, message):
+    with pytest.raises(ConfigError, match=message):
         Model("ms-transformer", dropped=(dropped,))
     with pytest.raises(ConfigError, match="no head left"):
         Model("ms-transformer", dropped=("2.1", "2.2"))

@@ -31,10 +31,10 @@ def test_what_is_hidden_is_not_seen(model):
     """Other words in its place change nothing of what is said of it and of its neighbours."""
     first, second = (batch_of(model.encoded([text])) for text in ("the film was dull", "the plot was dull"))
     places, unseen = torch.arange(4), torch.tensor([False, True, False, False])
-    torch.testing.assert_close(*(model.guesses(own, places, unseen) for own in (first, second)))
+    torch.testing.assert_close(*(model.guesses(batch, places, unseen) for batch in (first, second)))
     seen = torch.zeros(4, dtype=torch.bool)
-    own, other = (model.guesses(batch, places, seen) for batch in (first, second))
-    assert not torch.allclose(own[1], other[1])
+    first_guesses, second_guesses = (model.guesses(batch, places, seen) for batch in (first, second))
+    assert not torch.allclose(first_guesses[1], second_guesses[1])
 
 
 def test_only_words_of_the_training_texts_are_hidden(model):
@@ -44,20 +44,20 @@ def test_only_words_of_the_training_texts_are_hidden(model):
 
 def test_a_judgement_adds_up_whatever_the_batches(model):
     encoded = model.encoded(TEXTS * 20)
-    whole = model.score(encoded)
-    found = {}
+    full = model.score(encoded)
+    actual = {}
     for texts, owner, nats, right in model.nats(encoded):
-        for place, own, told in zip(owner.tolist(), nats.tolist(), right.tolist(), strict=True):
-            found.setdefault(texts[place], []).append((own, told))
-    assert whole.words == sum(map(len, found.values())) > 50
-    assert whole.nats == pytest.approx(sum(own for texts in found.values() for own, _ in texts), rel=1e-5)
-    assert whole.right == sum(told for texts in found.values() for _, told in texts)
+        for place, loss, is_right in zip(owner.tolist(), nats.tolist(), right.tolist(), strict=True):
+            actual.setdefault(texts[place], []).append((loss, is_right))
+    assert full.words == sum(map(len, actual.values())) > 50
+    assert full.nats == pytest.approx(sum(loss for texts in actual.values() for loss, _ in texts), rel=1e-5)
+    assert full.right == sum(messages for texts in actual.values() for _, messages in texts)
     alone = model.batches
     model.batches = lambda encoded: alone(encoded, batch_texts=1)
     single = model.score(encoded)
-    assert single.words == whole.words
-    assert single.nats == pytest.approx(whole.nats, rel=1e-5)
-    assert whole.perplexity == pytest.approx(math.exp(whole.nats / whole.words))
+    assert single.words == full.words
+    assert single.nats == pytest.approx(full.nats, rel=1e-5)
+    assert full.perplexity == pytest.approx(math.exp(full.nats / full.words))
 
 
 def test_nothing_to_judge(model):

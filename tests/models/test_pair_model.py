@@ -27,9 +27,9 @@ SIZES = {"width": 12, "heads": 2, "head_size": 6, "layers": 1}
 
 def settings(encoder="ms-transformer", task="pair", **pair) -> ModelConfig:
     kind = ENCODERS[encoder][1]
-    known = kind.__dataclass_fields__
-    chosen = {name: value for name, value in SIZES.items() if name in known}
-    if "tree_fallback" in known:
+    fields = kind.__dataclass_fields__
+    chosen = {name: value for name, value in SIZES.items() if name in fields}
+    if "tree_fallback" in fields:
         chosen["tree_fallback"] = "word"
     readout = "attentive,max" if encoder in ("ms-san", "disan", "bilstm", "set-transformer") else "node,max"
     small = {"cross_heads": 2, "cross_head_size": 4, "cross_feedforward": 8}
@@ -55,7 +55,7 @@ def new(encoder="ms-transformer", **pair) -> PairModel:
     return shaken(PairModel(settings(encoder, **pair), Vocabulary.build([WORDS]), LABELS))
 
 
-def some(pairs: int, seed: int = 0) -> list[Pair]:
+def random_pairs(pairs: int, seed: int = 0) -> list[Pair]:
     random = np.random.default_rng(seed)
     texts = [" ".join(random.choice(WORDS, random.integers(0, 9))) for _ in range(2 * pairs)]
     made = [Pair(texts[2 * n], texts[2 * n + 1], line=n + 1) for n in range(pairs)]
@@ -65,7 +65,7 @@ def some(pairs: int, seed: int = 0) -> list[Pair]:
 @pytest.mark.parametrize("interaction", ["none", "cross", "match"])
 @pytest.mark.parametrize("encoder", [name for name in ENCODERS if name != "set-transformer"])
 def test_the_same_alone_and_in_company(encoder, interaction):
-    model, pairs = new(encoder, interaction=interaction), some(12)
+    model, pairs = new(encoder, interaction=interaction), random_pairs(12)
     together = model.predict_proba(pairs)
     alone = np.concatenate([model.predict_proba([pair]) for pair in pairs])
     np.testing.assert_allclose(together, alone, atol=1e-5)
@@ -76,7 +76,7 @@ def test_the_same_alone_and_in_company(encoder, interaction):
 
 @pytest.mark.parametrize("interaction", ["none", "cross", "match"])
 def test_the_order_of_the_pair_matters(interaction):
-    model, pairs = new(interaction=interaction), some(6)
+    model, pairs = new(interaction=interaction), random_pairs(6)
     swapped = [Pair(pair.second, pair.first) for pair in pairs]
     assert np.abs(model.predict_proba(pairs) - model.predict_proba(swapped)).max() > 1e-3
 
@@ -94,19 +94,19 @@ def test_a_text_depends_on_its_partner_only_with_interaction():
 @pytest.mark.parametrize("limits", [(1, 10_000), (3, 10_000), (256, 1), (256, 40)])
 def test_the_size_of_batches_does_not_matter(limits):
     model = new()
-    encoded = model.encoded(some(20))
-    found = model.logits(encoded, batch_texts=limits[0], batch_tokens=limits[1])
-    np.testing.assert_allclose(found, model.logits(encoded), atol=1e-5)
+    encoded = model.encoded(random_pairs(20))
+    actual = model.logits(encoded, batch_texts=limits[0], batch_tokens=limits[1])
+    np.testing.assert_allclose(actual, model.logits(encoded), atol=1e-5)
 
 
 def test_predictions_in_a_stream():
-    model, pairs = new(), some(20)
+    model, pairs = new(), random_pairs(20)
     expected = model.predict_proba(pairs)
-    given = [(pair.first, pair.second) for pair in pairs]
+    tuples = [(pair.first, pair.second) for pair in pairs]
     for chunk in (1, 7, 100):
-        found = list(model.predict(iter(given), chunk=chunk))
-        np.testing.assert_allclose([p.probabilities for p in found], expected, atol=1e-6)
-        assert [p.label for p in found] == [LABELS[n] for n in expected.argmax(axis=1)]
+        actual = list(model.predict(iter(tuples), chunk=chunk))
+        np.testing.assert_allclose([p.probabilities for p in actual], expected, atol=1e-6)
+        assert [p.label for p in actual] == [LABELS[n] for n in expected.argmax(axis=1)]
     assert next(iter(model.predict([("w1 what", "is this")]))).unknown_words == pytest.approx(0.75)
 
 
@@ -114,7 +114,7 @@ def test_gradients_reach_all_parameters_from_both_texts():
     from headwise.features.encoded_pairs import batch_of_pairs
 
     model = new(interaction="cross").train()
-    model(batch_of_pairs(model.encoded(some(5)))).sum().backward()
+    model(batch_of_pairs(model.encoded(random_pairs(5)))).sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
     assert model.embedding.vectors.weight.grad[1:].abs().sum(dim=1).count_nonzero() > 10
 
@@ -135,7 +135,7 @@ def test_saved_and_loaded(tmp_path, interaction):
     loaded = load_model(tmp_path / "m")
     assert isinstance(loaded, PairModel)
     assert (loaded.labels, loaded.temperature) == (tuple(LABELS), 1.7)
-    pairs = some(10)
+    pairs = random_pairs(10)
     np.testing.assert_array_equal(loaded.predict_proba(pairs), model.predict_proba(pairs))
     assert "text pairs" in (tmp_path / "m" / "README.md").read_text()
 
@@ -148,12 +148,12 @@ def test_scores_saved_and_loaded(tmp_path):
     loaded = load_model(tmp_path / "m")
     assert isinstance(loaded, PairScorer)
     assert loaded.scale == scale
-    pairs = some(10)
-    found = list(loaded.predict(pairs, chunk=3))
-    np.testing.assert_allclose(found, model.scores(model.encoded(pairs)), atol=1e-5)
+    pairs = random_pairs(10)
+    actual = list(loaded.predict(pairs, chunk=3))
+    np.testing.assert_allclose(actual, model.scores(model.encoded(pairs)), atol=1e-5)
     alone = [next(iter(loaded.predict([pair]))) for pair in pairs]
-    np.testing.assert_allclose(found, alone, atol=1e-5)
-    assert np.ptp(found) > 0.1
+    np.testing.assert_allclose(actual, alone, atol=1e-5)
+    assert np.ptp(actual) > 0.1
 
 
 def test_a_hostile_scale(tmp_path):
@@ -174,7 +174,7 @@ def test_a_hostile_scale(tmp_path):
 
 def test_the_linear_expert_has_its_say_and_is_saved(tmp_path):
 
-    model, pairs = new(), some(30)
+    model, pairs = new(), random_pairs(30)
     encoded = model.encoded(pairs)
     texts, vectors, numbers = model.expert_reads(encoded)
     assert vectors is None

@@ -33,13 +33,13 @@ def model_of(*priors, **more) -> Model:
 
 
 def test_windows_of_our_own():
-    found = probe(model_of("window(1)", "later + window(3)", classification_node=False), TEXTS)
-    assert [(own.layer, own.head) for own in found] == [(1, 1), (1, 2), (2, 1), (2, 2)]
-    for own in found:
-        assert own.mean == own.spread == own.head - 1
-        assert own.counts.tolist() == ([10] if own.head == 1 else [0, 8])  # the last words see nothing
-    assert found[1].prior == "later + window 3"
-    assert by_layer(found)[2].tolist() == [10, 8]
+    actual = probe(model_of("window(1)", "later + window(3)", classification_node=False), TEXTS)
+    assert [(reach.layer, reach.head) for reach in actual] == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    for reach in actual:
+        assert reach.mean == reach.spread == reach.head - 1
+        assert reach.counts.tolist() == ([10] if reach.head == 1 else [0, 8])  # the last words see nothing
+    assert actual[1].prior == "later + window 3"
+    assert by_layer(actual)[2].tolist() == [10, 8]
 
 
 def shifted(steps: int) -> Pretrained:

@@ -30,13 +30,13 @@ def new() -> Regressor:
     return model.eval()
 
 
-def some(texts: int) -> list[str]:
+def random_texts(texts: int) -> list[str]:
     random = np.random.default_rng(0)
     return ["", *(" ".join(random.choice(WORDS, random.integers(0, 12))) for _ in range(texts))]
 
 
 def test_alone_and_in_company():
-    model, texts = new(), some(30)
+    model, texts = new(), random_texts(30)
     together = model.scores(model.features.encode(texts))
     alone = [next(iter(model.predict([text]))) for text in texts]
     np.testing.assert_allclose(together, alone, atol=1e-4)
@@ -45,7 +45,7 @@ def test_alone_and_in_company():
 
 
 def test_saved_and_loaded(tmp_path):
-    model, texts = new(), some(10)
+    model, texts = new(), random_texts(10)
     save_model(model, tmp_path / "m", data={}, training={}, metrics={"dev": {"mae": 1.0, "rmse": 2.0}})
     loaded = load_model(tmp_path / "m")
     assert isinstance(loaded, Regressor)
@@ -57,11 +57,11 @@ def test_saved_and_loaded(tmp_path):
 
 
 def test_evaluation():
-    model, texts = new(), some(20)
+    model, texts = new(), random_texts(20)
     predicted = np.array(list(model.predict(texts)))
-    found = evaluate_numbers(model, texts, predicted + 1)
-    np.testing.assert_allclose(found.scores.mae, 1, atol=1e-4)
-    assert found.reading.empty_texts >= 1
+    actual = evaluate_numbers(model, texts, predicted + 1)
+    np.testing.assert_allclose(actual.scores.mae, 1, atol=1e-4)
+    assert actual.reading.empty_texts >= 1
     targets = predicted.copy()
     targets[5] += 3
     targets[7] -= 9

@@ -57,8 +57,8 @@ def test_choice_is_by_probability():
     generator = torch.Generator().manual_seed(0)
 
     def shares(**config):
-        found = [choose(logits, SampleConfig(**config), generator) for _ in range(4000)]
-        return torch.from_numpy(np.bincount(found, minlength=4) / 4000)
+        actual = [choose(logits, SampleConfig(**config), generator) for _ in range(4000)]
+        return torch.from_numpy(np.bincount(actual, minlength=4) / 4000)
 
     torch.testing.assert_close(shares(temperature=1.0), logits.softmax(0).double(), atol=0.03, rtol=0)
     torch.testing.assert_close(shares(temperature=0.5), (2 * logits).softmax(0).double(), atol=0.03, rtol=0)

@@ -32,11 +32,11 @@ def make():
     def make(*, encoder="ms-transformer", written="iob2", characters=True, pos=False, **tagger) -> TagModel:
         torch.manual_seed(0)
         kind = ENCODERS[encoder][1]
-        known = kind.__dataclass_fields__
+        fields = kind.__dataclass_fields__
         config = ModelConfig(
             task="tag",
             words=WordConfig(vector_size=6),
-            encoder=kind(**{name: value for name, value in SIZES.items() if name in known}),
+            encoder=kind(**{name: value for name, value in SIZES.items() if name in fields}),
             readout=default_readout(kind),
             characters=CharacterConfig(network="cnn" if characters else "none", min_count=1),
             tagger=TaggerConfig(**{"hidden": 5, **tagger}),
@@ -68,10 +68,10 @@ SENTENCES = [
 def test_batch_equals_single(make, encoder, crf):
     model = make(encoder=encoder, crf=crf)
     together = model.tag(SENTENCES)
-    for own, alone in zip(together, (model.tag([s])[0] for s in SENTENCES), strict=True):
-        assert own.tags == alone.tags
-        np.testing.assert_allclose(own.probabilities, alone.probabilities, atol=1e-5)
-    assert [len(own.tags) for own in together] == [8, 1, 5, 3]
+    for tagged, alone in zip(together, (model.tag([s])[0] for s in SENTENCES), strict=True):
+        assert tagged.tags == alone.tags
+        np.testing.assert_allclose(tagged.probabilities, alone.probabilities, atol=1e-5)
+    assert [len(tagged.tags) for tagged in together] == [8, 1, 5, 3]
 
 
 def test_every_parameter_learns(make):
@@ -89,8 +89,8 @@ def test_predictions_are_in_the_scheme_of_the_file(make, written):
     from headwise.scores.scheme_check import check_tags
 
     model = make(written=written)
-    for own in model.tag(SENTENCES):
-        assert not check_tags(own.tags, model.written)
+    for tagged in model.tag(SENTENCES):
+        assert not check_tags(tagged.tags, model.written)
 
 
 @pytest.mark.parametrize("crf", [True, False])
@@ -98,28 +98,28 @@ def test_predictions_are_in_the_scheme_of_the_file(make, written):
 def test_probabilities_are_of_the_written_tag(make, written, crf):
     """Against the sum over all tag sequences of what each writes."""
     model = make(written=written, crf=crf)
-    own = sentence("Anna", "Li", "York")
-    (found,) = model.tag([own])
-    batch = next(model.batches(model.encode_sentences([own])))[1]
+    example = sentence("Anna", "Li", "York")
+    (actual,) = model.tag([example])
+    batch = next(model.batches(model.encode_sentences([example])))[1]
     scores, numbers = model(batch), list(product(range(len(model.tags)), repeat=3))
     with torch.no_grad():
-        losses = [float(model.tagger.loss(scores, torch.tensor(each)).sum()) for each in numbers]
+        losses = [float(model.tagger.loss(scores, torch.tensor(tags)).sum()) for tags in numbers]
     expected = []
     for word in range(3):
         chance = 0.0
-        for each, loss in zip(numbers, losses, strict=True):
-            tag = model.tags[each[word]]
+        for tags, loss in zip(numbers, losses, strict=True):
+            tag = model.tags[tags[word]]
             if written == "iob1":  # what is told is that the word is in such a span
-                same = tag[1:] == found.tags[word][1:]
+                same = tag[1:] == actual.tags[word][1:]
             elif written == "iob2":
-                same = {"S": "B", "E": "I"}.get(tag[0], tag[0]) + tag[1:] == found.tags[word]
+                same = {"S": "B", "E": "I"}.get(tag[0], tag[0]) + tag[1:] == actual.tags[word]
             else:
-                same = tag == found.tags[word].replace("U-", "S-").replace("L-", "E-")
+                same = tag == actual.tags[word].replace("U-", "S-").replace("L-", "E-")
             chance += np.exp(-loss) * same
         expected.append(chance)
-    np.testing.assert_allclose(found.probabilities, expected, atol=1e-4)
-    spans = [min(found.probabilities[read.start : read.end]) for read in found.spans]
-    assert [why.probability for why in explain_tags(model, [own])] == pytest.approx(spans, abs=1e-4)
+    np.testing.assert_allclose(actual.probabilities, expected, atol=1e-4)
+    spans = [min(actual.probabilities[read.start : read.end]) for read in actual.spans]
+    assert [why.probability for why in explain_tags(model, [example])] == pytest.approx(spans, abs=1e-4)
 
 
 def test_the_spelling_counts_only_with_characters(make):
@@ -133,34 +133,34 @@ def test_the_spelling_counts_only_with_characters(make):
 
 def test_texts_are_cut_into_words_that_know_their_characters(make):
     text = "  Anna met Bob\nin New York. "
-    (found,) = make().predict([text])
-    assert [text[start:end] for start, end in found.places] == list(found.words)
-    assert found.text == text
-    assert len(found.tags) == len(found.words) == 7
+    (actual,) = make().predict([text])
+    assert [text[start:end] for start, end in actual.places] == list(actual.words)
+    assert actual.text == text
+    assert len(actual.tags) == len(actual.words) == 7
 
 
 def test_sentences_are_lists_of_words(make):
     model = make()
     for words in (["Anna", "met", "Bob"], ("Anna", "met", "Bob")):
         assert model.tag([words]) == model.tag([Tagged(tuple(words), ())])
-    for other in ("Anna met Bob", ["Anna", 5], None, {"Anna": 1}):
+    for second in ("Anna met Bob", ["Anna", 5], None, {"Anna": 1}):
         with pytest.raises(ConfigError, match=r"expected a sentence as a list of words, got .* predict"):
-            model.tag([other])
+            model.tag([second])
     with pytest.raises(ConfigError, match="expected a list of sentences"):
         model.tag("Anna met Bob")
 
 
 def test_texts_without_words(make):
     model = make()
-    found = list(model.predict(["", "Anna", "  "]))
-    assert [len(own.words) for own in found] == [0, 1, 0]
-    assert found[1].tags == next(model.predict(["Anna"])).tags
+    actual = list(model.predict(["", "Anna", "  "]))
+    assert [len(tagged.words) for tagged in actual] == [0, 1, 0]
+    assert actual[1].tags == next(model.predict(["Anna"])).tags
 
 
 def test_targets_are_converted_and_unknown_ones_marked(make):
     model = make(scheme="bioes")
-    own = sentence("New", "York", "Li", tags=("B-LOC", "I-LOC", "B-ORG"))
-    assert [model.tags[n] if n >= 0 else None for n in model.targets(own)] == ["B-LOC", "E-LOC", None]
+    example = sentence("New", "York", "Li", tags=("B-LOC", "I-LOC", "B-ORG"))
+    assert [model.tags[n] if n >= 0 else None for n in model.targets(example)] == ["B-LOC", "E-LOC", None]
 
 
 def test_a_saved_tagger_says_the_same(make, tmp_path):
@@ -209,8 +209,8 @@ def test_configurations_of_other_tasks_are_refused():
 
 def test_evaluation_is_that_of_the_predicted_tags(make):
     model = make()
-    said = model.tag(SENTENCES)
-    right = [replace(s, tags=own.tags) for s, own in zip(SENTENCES, said, strict=True)]
+    outputs = model.tag(SENTENCES)
+    right = [replace(s, tags=tagged.tags) for s, tagged in zip(SENTENCES, outputs, strict=True)]
     perfect = evaluate_tags(model, right)
     assert perfect.tokens.accuracy == 1.0
     assert perfect.entities is not None

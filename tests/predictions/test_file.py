@@ -220,14 +220,14 @@ def test_what_is_of_no_use_in_part_is_there_whole_or_not_at_all(tmp_path, name, 
         path.write_bytes(before)
 
     def stopped() -> None:
-        with open_output(path, whole=True) as file:
+        with open_output(path, atomic=True) as file:
             file.write(b"half of")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         stopped()
     assert [own.read_bytes() for own in tmp_path.iterdir()] == ([] if before is None else [before])
-    with open_output(path, whole=True) as file:
+    with open_output(path, atomic=True) as file:
         file.write(b"all of it")
     content = path.read_bytes()
     assert (gzip.decompress(content) if name.endswith(".gz") else content) == b"all of it"

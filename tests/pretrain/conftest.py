@@ -43,13 +43,15 @@ def encoder(tmp_path_factory) -> Path:
         *STARS,
         *SHARED[2:],
     ]
-    own = Tokenizer(models.WordPiece({p: n for n, p in enumerate(pieces)}, unk_token="[UNK]"))
-    own.normalizer = normalizers.BertNormalizer(lowercase=True)
-    own.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    own.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, [("[CLS]", 2), ("[SEP]", 3)])
+    tokenizer = Tokenizer(models.WordPiece({p: n for n, p in enumerate(pieces)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        "[CLS] $A [SEP]", None, [("[CLS]", 2), ("[SEP]", 3)]
+    )
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     folder = tmp_path_factory.mktemp("encoder")
-    transformers.PreTrainedTokenizerFast(tokenizer_object=own, **names).save_pretrained(folder)
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
     torch.manual_seed(0)
     config = transformers.BertConfig(
         vocab_size=len(pieces), hidden_size=24, num_hidden_layers=2, num_attention_heads=2,

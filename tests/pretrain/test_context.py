@@ -14,29 +14,29 @@ def two_topics(passages: int = 800) -> Numbers:
 
 
 def train(numbers, path, epochs, **settings):
-    told = []
+    messages = []
     config = ContextConfig(common=0, learning_rate=0.3, negatives=4, **settings)
     counts = np.bincount(numbers.flat, minlength=20)
     vectors = train_contexts(
         numbers, counts, 8, config, epochs=epochs, seed=0, state=path,
-        report=lambda done, total, tell: told.append((done, total, tell)),
+        report=lambda done, total, tell: messages.append((done, total, tell)),
     )  # fmt: skip
-    return vectors, told
+    return vectors, messages
 
 
 def test_words_that_stand_together_are_near(tmp_path):
-    vectors, told = train(two_topics(), tmp_path / "state", 6)
+    vectors, messages = train(two_topics(), tmp_path / "state", 6)
     vectors = without_common_part(vectors, np.ones(20, np.float32), np.ones(20, np.int64))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    near = vectors @ vectors.T
-    assert near[:10, :10].mean() > 0.5
-    assert near[:10, 10:].mean() < -0.5
-    assert told[-1][:2] == (4800, 4800)
+    nearby = vectors @ vectors.T
+    assert nearby[:10, :10].mean() > 0.5
+    assert nearby[:10, 10:].mean() < -0.5
+    assert messages[-1][:2] == (4800, 4800)
 
 
 def test_a_run_that_goes_on_ends_with_the_same_vectors(tmp_path):
     numbers = two_topics(100)
-    whole, _ = train(numbers, tmp_path / "a", 3)
+    full, _ = train(numbers, tmp_path / "a", 3)
 
     def stop(done, total, tell):
         if done > 150:
@@ -47,7 +47,7 @@ def test_a_run_that_goes_on_ends_with_the_same_vectors(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         train_contexts(numbers, counts, 8, config, epochs=3, seed=0, state=tmp_path / "b", report=stop)
     again, _ = train(numbers, tmp_path / "b", 3)
-    assert (whole == again).all()
+    assert (full == again).all()
 
 
 def test_passages_without_company_teach_nothing(tmp_path):
@@ -68,9 +68,9 @@ def test_runs_of_letters_stand_for_words_that_are_made_of_them():
     meaning = {part: random.normal(size=8) for part in (*stems, *ends)}
     words = [stem + end for stem in stems for end in ends]
     vectors = np.array([meaning[word[:4]] + meaning[word[4:]] for word in words], np.float32)
-    known = np.array([word != "jumping" for word in words])
+    listed = np.array([word != "jumping" for word in words])
     sub = fit_subwords(
-        [w for w, k in zip(words, known, strict=True) if k], vectors[known],
+        [w for w, k in zip(words, listed, strict=True) if k], vectors[listed],
         np.ones(15, np.float32), 512, ridge=0.01,
     )  # fmt: skip
     from headwise.features.bases.spelling import subwords

@@ -18,20 +18,20 @@ def test_lines_are_cut_into_passages_of_sentences_in_order(tmp_path):
     sentences = [f"This is sentence {number}." for number in range(200)]
     file = tmp_path / "text.txt"
     file.write_text(" ".join(sentences) + "\n\n")
-    found = passages(file)
-    assert " ".join(found).split() == " ".join(sentences).split()
-    counts = Counter(passage.count("sentence") for passage in found)
+    actual = passages(file)
+    assert " ".join(actual).split() == " ".join(sentences).split()
+    counts = Counter(passage.count("sentence") for passage in actual)
     assert set(counts) == {1, 2, 3}
     assert counts[1] > counts[2] > counts[3]
-    assert found == passages(file) != passages(file, seed=1)
+    assert actual == passages(file) != passages(file, seed=1)
 
 
 def test_no_passage_is_longer_than_asked_and_nothing_is_lost(tmp_path):
     file = tmp_path / "text.txt"
     file.write_text("word " * 1000)
-    found = passages(file, longest=30)
-    assert max(len(passage.split()) for passage in found) == 30
-    assert sum(len(passage.split()) for passage in found) == 1000
+    actual = passages(file, longest=30)
+    assert max(len(passage.split()) for passage in actual) == 30
+    assert sum(len(passage.split()) for passage in actual) == 1000
 
 
 def test_a_line_may_be_a_passage(tmp_path):
@@ -53,11 +53,11 @@ def test_of_tables_the_texts_are_read_and_that_is_told(tmp_path):
     rows = '1,good,"Nice, it works."\n2,bad,It broke. Twice.\n3,good,\n' * 5
     table.write_text(f"id,label,text\n{rows}")
     lines.write_text('{"label": "good", "text": "Fine."}\n{"label": "bad", "text": "Not\\nfine."}\n')
-    told = []
-    found = passages(table, lines, cut=False, note=told.append)
-    assert found == ["Nice, it works.", "It broke. Twice."] * 5 + ["Fine.", "Not\nfine."]
-    assert [note.split(": ", 1)[1].split(",")[0] for note in told] == ["csv", "jsonl"]
-    assert "'text'" in told[0]
+    messages = []
+    actual = passages(table, lines, cut=False, note=messages.append)
+    assert actual == ["Nice, it works.", "It broke. Twice."] * 5 + ["Fine.", "Not\nfine."]
+    assert [note.split(": ", 1)[1].split(",")[0] for note in messages] == ["csv", "jsonl"]
+    assert "'text'" in messages[0]
     assert passages(table, cut=False, options=ReadOptions(text_column="label"))[:2] == ["good", "bad"]
 
 
@@ -67,9 +67,9 @@ def test_which_sheet_of_a_workbook_is_read_is_told(tmp_path):
         for row in (["text", "label"], [f"Nice in {title}.", "good"], ["It broke.", "bad"]):
             (book[title] if title in book else book.create_sheet(title)).append(row)
     book.save(tmp_path / "book.xlsx")
-    told = []
-    assert passages(tmp_path / "book.xlsx", note=told.append) == ["Nice in May.", "It broke."]
-    assert "book.xlsx: the sheet 'May' is read, not 'June'" in told[1]
+    messages = []
+    assert passages(tmp_path / "book.xlsx", note=messages.append) == ["Nice in May.", "It broke."]
+    assert "book.xlsx: the sheet 'May' is read, not 'June'" in messages[1]
     assert passages(tmp_path / "book.xlsx!June")[0] == "Nice in June."
 
 
@@ -80,19 +80,19 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path):
 
 
 def test_shuffling_loses_nothing_and_holds_no_more_than_its_buffer():
-    asked = 0
+    draws = 0
 
     def numbers():
-        nonlocal asked
-        for asked in range(1000):
-            yield str(asked)
+        nonlocal draws
+        for draws in range(1000):
+            yield str(draws)
 
     stream = shuffled(numbers(), seed=0, buffer=100)
     first = next(stream)
-    assert asked == 100
-    found = [first, *stream]
-    assert found != sorted(found, key=int)
-    assert sorted(found, key=int) == [str(number) for number in range(1000)]
+    assert draws == 100
+    actual = [first, *stream]
+    assert actual != sorted(actual, key=int)
+    assert sorted(actual, key=int) == [str(number) for number in range(1000)]
 
 
 def test_a_sample_is_random_and_without_repetitions():

@@ -11,7 +11,7 @@ from headwise.pretrain.numbering import Numbers
 
 def of(passages: list[list[int]]) -> Numbers:
     starts = np.cumsum([0, *map(len, passages)])
-    return Numbers(np.array([n for own in passages for n in own], dtype=np.int32), starts)
+    return Numbers(np.array([n for passage in passages for n in passage], dtype=np.int32), starts)
 
 
 def quiet(done: int, total: int) -> None:
@@ -25,17 +25,17 @@ def test_neighbours_are_counted_within_passages(part, monkeypatch):
     random = np.random.default_rng(0)
     # Numbers from 7 on are words without groups: they stand between others.
     passages = [random.integers(0, 9, size).tolist() for size in (0, 1, 2, 7, 3, 0, 12)]
-    found = neighbour_counts(of(passages), 7)
-    flat = [n for own in passages for n in own]
+    actual = neighbour_counts(of(passages), 7)
+    flat = [n for passage in passages for n in passage]
     common = sorted(range(7), key=lambda n: (-flat.count(n), n))[:5]
-    for own, place in zip(found, PLACES, strict=True):
-        wanted = np.zeros((7, 5))
+    for counts, place in zip(actual, PLACES, strict=True):
+        expected = np.zeros((7, 5))
         for passage in passages:
             for at, word in enumerate(passage):
-                beside = at + place
-                if word < 7 and 0 <= beside < len(passage) and passage[beside] in common:
-                    wanted[word, common.index(passage[beside])] += 1
-        np.testing.assert_array_equal(own.toarray(), wanted)
+                neighbour = at + place
+                if word < 7 and 0 <= neighbour < len(passage) and passage[neighbour] in common:
+                    expected[word, common.index(passage[neighbour])] += 1
+        np.testing.assert_array_equal(counts.toarray(), expected)
 
 
 def grammar(count: int = 3_000) -> tuple[Numbers, list[str], list[str]]:
@@ -52,24 +52,24 @@ def grammar(count: int = 3_000) -> tuple[Numbers, list[str], list[str]]:
 def test_words_of_a_class_point_the_same_way():
     numbers, words, classes = grammar()
     vectors = neighbour_vectors(numbers, len(words), seed=0, report=quiet)
-    near = vectors @ vectors.T
+    nearby = vectors @ vectors.T
     same = np.array(classes)[:, None] == np.array(classes)
-    assert near[same].mean() > near[~same].mean() + 0.5
-    nearest = (near - 2 * np.eye(len(words))).argmax(axis=1)
+    assert nearby[same].mean() > nearby[~same].mean() + 0.5
+    nearest = (nearby - 2 * np.eye(len(words))).argmax(axis=1)
     assert [classes[row] for row in nearest] == classes
 
 
 def test_each_kept_word_has_groups_the_same_each_time():
     numbers, words, _ = grammar()
-    told = []
+    messages = []
     groups = group_words(
         numbers,
         words,
         np.array([word != "fast7" for word in words]),
         seed=0,
-        report=lambda done, total: told.append((done, total)),
+        report=lambda done, total: messages.append((done, total)),
     )
-    assert told[-1] == (3_000, 3_000)
+    assert messages[-1] == (3_000, 3_000)
     assert len(groups) == len(words) - 1
     assert (groups.of(["fast7"]) == -1).all()
     # 2**32, which is the largest seed of a base, is as good as 0.
@@ -86,6 +86,6 @@ def test_words_without_neighbours_have_no_direction():
 
 
 def test_fewer_words_than_groups():
-    found = grouped(np.eye(9, 4, dtype=np.float32), seed=0)
-    assert found.shape == (9, len(LEVELS))
-    assert len(np.unique(found[:, -1])) == 5  # as many as there are different vectors
+    actual = grouped(np.eye(9, 4, dtype=np.float32), seed=0)
+    assert actual.shape == (9, len(LEVELS))
+    assert len(np.unique(actual[:, -1])) == 5  # as many as there are different vectors

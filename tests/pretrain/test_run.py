@@ -41,8 +41,8 @@ def taught(encoder, **settings) -> PretrainConfig:
 
 def topics_apart(base) -> float:
     one = base.texts([["cat", "barn", "horse"], ["dog", "meadow", "cow"]])
-    other = base.texts([["star", "orbit", "moon"], ["comet", "sky", "galaxy"]])
-    return float((one @ one.T).min() - (one @ other.T).max())
+    second = base.texts([["star", "orbit", "moon"], ["comet", "sky", "galaxy"]])
+    return float((one @ one.T).min() - (one @ second.T).max())
 
 
 def test_the_text_is_its_own_teacher(text, tmp_path):
@@ -76,15 +76,17 @@ def test_words_are_grouped_by_what_stands_beside_them(text, encoder, tmp_path):
 
 
 def test_little_text_is_told_where_there_is_no_teacher(text, encoder, tmp_path, monkeypatch):
-    told: list[str] = []
-    pretrain_files([text], tmp_path / "taught", taught(encoder), note=told.append)
-    assert not told
-    made = pretrain_files([text], tmp_path / "alone", alone(), note=told.append)
+    messages: list[str] = []
+    pretrain_files([text], tmp_path / "taught", taught(encoder), note=messages.append)
+    assert not messages
+    made = pretrain_files([text], tmp_path / "alone", alone(), note=messages.append)
     words = made.base.about["words_read"]
-    assert told == [f"{words:,} words of text; a base of less than 1,000,000 is seldom better than none"]
+    assert messages == [
+        f"{words:,} words of text; a base of less than 1,000,000 is seldom better than none"
+    ]
     monkeypatch.setattr("headwise.pretrain.run.LEAST_WORDS", words)
-    pretrain_files([text], tmp_path / "more", alone(), note=told.append)
-    assert len(told) == 1
+    pretrain_files([text], tmp_path / "more", alone(), note=messages.append)
+    assert len(messages) == 1
 
 
 def test_a_sentence_encoder_is_the_teacher(text, encoder, tmp_path):
@@ -95,18 +97,18 @@ def test_a_sentence_encoder_is_the_teacher(text, encoder, tmp_path):
     # The base's cosines go with those of the teacher (which has random weights, and goes by order as well).
     texts = text.read_text().splitlines()[:60]
     theirs = sentence_encoder.SentenceEncoder(TeacherConfig(str(encoder))).read(texts).astype(np.float32)
-    ours = base.texts([own.split() for own in texts])
+    ours = base.texts([text.split() for text in texts])
     off = ~np.eye(60, dtype=bool)
     assert np.corrcoef((ours @ ours.T)[off], (theirs @ theirs.T)[off])[0, 1] > 0.25
 
 
 def test_two_sentence_encoders_are_the_teachers(text, encoder, tmp_path):
-    other = tmp_path / "other"
-    shutil.copytree(encoder, other)
+    second = tmp_path / "other"
+    shutil.copytree(encoder, second)
     config = transformers.BertConfig.from_pretrained(encoder, hidden_size=16)
     torch.manual_seed(1)
-    transformers.BertModel(config).save_pretrained(other)
-    made = pretrain_files([text], tmp_path / "base", taught(f"{encoder}, {other}"))
+    transformers.BertModel(config).save_pretrained(second)
+    made = pretrain_files([text], tmp_path / "base", taught(f"{encoder}, {second}"))
     assert made.scores["mean cosine to the teacher, held-out passages"] > 0.7
     assert {"other reads words", f"{encoder.name} reads passages"} <= set(made.seconds)
     assert load_base(tmp_path / "base").about["teacher"] == f"{encoder.name}, other"
@@ -142,7 +144,7 @@ def test_words_of_a_list_come_in(text, encoder, tmp_path):
 
 @pytest.mark.parametrize("stage", ["numbering", "learning from the text"])
 def test_an_interrupted_run_goes_on_to_the_same_base(stage, text, tmp_path):
-    whole = pretrain_files([text], tmp_path / "whole", alone()).base
+    full = pretrain_files([text], tmp_path / "whole", alone()).base
 
     def stop(at, done, total, tell):
         if at == stage and done >= 1500:
@@ -153,25 +155,25 @@ def test_an_interrupted_run_goes_on_to_the_same_base(stage, text, tmp_path):
     assert not (tmp_path / "base").exists()
     assert (tmp_path / "base.work").is_dir()
     again = pretrain_files([text], tmp_path / "base", alone(), resume=True).base
-    assert again.words == whole.words
-    assert (again.table.values == whole.table.values).all()
-    assert (again.subwords.values == whole.subwords.values).all()
+    assert again.words == full.words
+    assert (again.table.values == full.table.values).all()
+    assert (again.subwords.values == full.subwords.values).all()
     assert not (tmp_path / "base.work").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="no locks of files there")
 @pytest.mark.parametrize("how", [{}, {"resume": True}, {"overwrite": True}])
 def test_two_runs_do_not_work_in_one_folder(how, text, tmp_path):
-    said = []
+    outputs = []
 
     def meanwhile(at, done, total, tell):
-        if at == "learning from the text" and done and not said:
-            with pytest.raises(HeadwiseError, match=r"HW606.*base\.work.*another --output") as other:
+        if at == "learning from the text" and done and not outputs:
+            with pytest.raises(HeadwiseError, match=r"HW606.*base\.work.*another --output") as second:
                 pretrain_files([text], tmp_path / "base", alone(), **how)
-            said.append(other)
+            outputs.append(second)
 
     pretrain_files([text], tmp_path / "base", alone(), report=meanwhile)
-    assert said
+    assert outputs
     assert not (tmp_path / "base.work").exists()
 
 
@@ -191,10 +193,10 @@ def test_a_work_folder_keeps_what_the_teacher_said(text, encoder, tmp_path, monk
     pretrain_files([text], tmp_path / "one", taught(encoder), work=tmp_path / "work")
     assert len(list((tmp_path / "work").glob("answers-*"))) == 2
     monkeypatch.setattr(sentence_encoder.SentenceEncoder, "read", None)
-    other = PretrainConfig(
+    second = PretrainConfig(
         words=40, size=6, subwords=32, teacher=TeacherConfig(str(encoder)), student=StudentConfig(epochs=1)
     )
-    assert pretrain_files([text], tmp_path / "two", other, work=tmp_path / "work").base.size == 6
+    assert pretrain_files([text], tmp_path / "two", second, work=tmp_path / "work").base.size == 6
 
 
 def test_a_work_folder_is_not_taken_for_that_of_another_encoding(tmp_path):
@@ -264,30 +266,30 @@ def test_what_is_there_is_not_lost(text, tmp_path):
 
 
 def test_a_finished_base_of_something_else_is_not_taken_for_the_one_asked_for(text, tmp_path):
-    own, listed = tmp_path / "text.txt", ["cat"]
-    shutil.copy(text, own)
+    text_file, listed = tmp_path / "text.txt", ["cat"]
+    shutil.copy(text, text_file)
     options = ReadOptions(encoding="latin-1")
 
-    def again(**other):
-        how = {"config": alone(), "word_list": listed, "options": options, **other}
-        return pretrain_files([own], tmp_path / "base", **how, resume=True)
+    def again(**second):
+        how = {"config": alone(), "word_list": listed, "options": options, **second}
+        return pretrain_files([text_file], tmp_path / "base", **how, resume=True)
 
     def made():
         return {path.name: path.read_bytes() for path in (tmp_path / "base").iterdir()}
 
     assert again().seconds  # there was none, so it was made
     before = made()
-    own.touch()
+    text_file.touch()
     again(word_list=("cat",))
-    for other, said in (
+    for second, outputs in (
         ({"word_list": []}, "read.word_list was"),
         ({"options": ReadOptions()}, "read.encoding was 'latin-1' and is now 'utf-8'"),
         ({"config": alone(seed=9)}, "settings.seed was 0 and is now 9"),
     ):
-        with pytest.raises(PretrainError, match=said) as caught:
-            again(**other)
+        with pytest.raises(PretrainError, match=outputs) as caught:
+            again(**second)
         assert caught.value.code == "HW811"
-    own.write_text(own.read_text()[::-1])  # as long as it was
+    text_file.write_text(text_file.read_text()[::-1])  # as long as it was
     with pytest.raises(PretrainError, match=r"read\.contents was"):
         again()
     assert made() == before
@@ -302,9 +304,9 @@ def test_of_an_earlier_base_files_and_settings_are_compared(text, tmp_path):
     saved = json.loads(path.read_text())
     del saved["about"]["read"]
     path.write_text(json.dumps(saved))
-    told: list[str] = []
-    pretrain_files([text], tmp_path / "base", alone(), word_list=["cat"], resume=True, note=told.append)
-    assert told == [f"{tmp_path / 'base'}: the base is finished, so there is nothing to resume"]
+    messages: list[str] = []
+    pretrain_files([text], tmp_path / "base", alone(), word_list=["cat"], resume=True, note=messages.append)
+    assert messages == [f"{tmp_path / 'base'}: the base is finished, so there is nothing to resume"]
     with pytest.raises(PretrainError, match=r"settings\.seed"):
         pretrain_files([text], tmp_path / "base", alone(seed=9), resume=True)
     del saved["about"]["files"]

@@ -17,14 +17,14 @@ def expected(folder, texts, first=False):
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModel.from_pretrained(folder).eval()
-    found = []
+    actual = []
     with torch.inference_mode():
         for text in texts:
             ids = tokenizer(text, truncation=True, max_length=40, return_tensors="pt")
             states = model(ids["input_ids"]).last_hidden_state[0]
             vector = states[0] if first else states.mean(0)
-            found.append((vector / vector.norm()).numpy())
-    return np.array(found)
+            actual.append((vector / vector.norm()).numpy())
+    return np.array(actual)
 
 
 def test_its_vectors_are_the_means_of_its_states(encoder):
@@ -38,10 +38,13 @@ def test_or_the_first_state_where_its_folder_says_so(encoder, tmp_path):
     shutil.copytree(encoder, folder)
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
-    own = SentenceEncoder(TeacherConfig(str(folder)))
-    assert np.allclose(own.read(TEXTS), expected(encoder, TEXTS, first=True), atol=2e-3)
-    assert own.fingerprint != SentenceEncoder(TeacherConfig(str(encoder))).fingerprint
-    assert own.fingerprint == SentenceEncoder(TeacherConfig(str(encoder), pooling="first")).fingerprint
+    sentence_encoder = SentenceEncoder(TeacherConfig(str(folder)))
+    assert np.allclose(sentence_encoder.read(TEXTS), expected(encoder, TEXTS, first=True), atol=2e-3)
+    assert sentence_encoder.fingerprint != SentenceEncoder(TeacherConfig(str(encoder))).fingerprint
+    assert (
+        sentence_encoder.fingerprint
+        == SentenceEncoder(TeacherConfig(str(encoder), pooling="first")).fingerprint
+    )
 
 
 def test_half_precision_says_nearly_the_same(encoder):
@@ -55,12 +58,12 @@ def test_what_it_said_is_not_asked_again(encoder, tmp_path, monkeypatch):
     texts = [f"the cat {number}" for number in range(SHARD + 10)]
     teacher = SentenceEncoder(TeacherConfig(str(encoder)))
     monkeypatch.setattr(
-        teacher, "read", lambda own: np.tile(np.array([[len(own)]], np.float16), (len(own), 24))
+        teacher, "read", lambda texts: np.tile(np.array([[len(texts)]], np.float16), (len(texts), 24))
     )
-    told = []
-    first = ask(teacher, texts, tmp_path, lambda done, total: told.append(done))
+    messages = []
+    first = ask(teacher, texts, tmp_path, lambda done, total: messages.append(done))
     assert first.shape == (SHARD + 10, 24)
-    assert told[-1] == SHARD + 10
+    assert messages[-1] == SHARD + 10
     assert not missing(len(texts), tmp_path)
     monkeypatch.setattr(teacher, "read", None)
     assert (ask(teacher, texts, tmp_path, lambda done, total: None) == first).all()

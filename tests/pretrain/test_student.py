@@ -29,11 +29,11 @@ def lessons(passages: int = 400) -> tuple[Numbers, np.ndarray]:
     return Numbers(flat.astype(np.int32).ravel(), np.arange(passages + 1) * 7), vectors.astype(np.float16)
 
 
-def train(own, path, epochs=4, rate=0.02, report=lambda *_: None, **settings):
+def train(trained, path, epochs=4, rate=0.02, report=lambda *_: None, **settings):
     numbers, answers = lessons()
     config = StudentConfig(epochs=epochs, batch=32, learning_rate=rate, **settings)
     return train_student(
-        own, numbers, answers, config, seed=0, held=np.arange(40), state=path, report=report
+        trained, numbers, answers, config, seed=0, held=np.arange(40), state=path, report=report
     )
 
 
@@ -47,11 +47,11 @@ def test_it_learns_from_two_teachers(tmp_path):
     start = start_from_words(
         np.random.default_rng(0).normal(size=(20, TEACHER)), np.ones(21, np.float32), SIZE
     )
-    own = Student(start, *runs_of(TYPES, BUCKETS), BUCKETS, 0, [7, 5])
+    trained = Student(start, *runs_of(TYPES, BUCKETS), BUCKETS, 0, [7, 5])
     config = StudentConfig(epochs=20, batch=32, learning_rate=0.1)
     held = np.arange(40)
     cosine = train_student(
-        own,
+        trained,
         numbers,
         np.hstack(both),
         config,
@@ -63,42 +63,45 @@ def test_it_learns_from_two_teachers(tmp_path):
     assert cosine > 0.9
     flat, lengths = numbers.take(held)
     with torch.no_grad():
-        found = own(torch.from_numpy(flat.astype(np.int64)), torch.from_numpy(lengths)).split([7, 5], dim=1)
+        actual = trained(torch.from_numpy(flat.astype(np.int64)), torch.from_numpy(lengths)).split(
+            [7, 5], dim=1
+        )
     cosines = [
-        2**0.5 * (one.numpy() * own[held]).sum(1).mean() for one, own in zip(found, both, strict=True)
+        2**0.5 * (one.numpy() * answers[held]).sum(1).mean()
+        for one, answers in zip(actual, both, strict=True)
     ]
     assert cosine == pytest.approx(np.mean(cosines), abs=1e-3)
 
 
 def test_the_tables_have_the_angles_of_the_teachers_space(tmp_path):
-    own = student()
-    train(own, tmp_path / "state")
+    trained = student()
+    train(trained, tmp_path / "state")
     numbers, _ = lessons(20)
     listed = numbers.flat.reshape(20, 7) % 20
-    vectors, sub, weights = own.tables()
+    vectors, sub, weights = trained.tables()
     assert sub.shape == (BUCKETS, SIZE)
     assert (weights > 0).all()
     means = (vectors[listed] * weights[listed][..., None]).sum(axis=1)
     means /= np.linalg.norm(means, axis=1, keepdims=True)
     with torch.no_grad():
-        found = own(torch.from_numpy(listed.astype(np.int64).ravel()), torch.full((20,), 7)).numpy()
-    assert np.allclose(means @ means.T, found @ found.T, atol=1e-4)
+        actual = trained(torch.from_numpy(listed.astype(np.int64).ravel()), torch.full((20,), 7)).numpy()
+    assert np.allclose(means @ means.T, actual @ actual.T, atol=1e-4)
 
 
 def test_words_that_are_not_listed_are_runs_of_letters():
-    own = student()
+    trained = student()
     with torch.no_grad():
-        vectors, weights = own.vectors(torch.tensor([25, 3]))
+        vectors, weights = trained.vectors(torch.tensor([25, 3]))
         runs, starts = runs_of(TYPES, BUCKETS)
-        assert torch.allclose(vectors[0], own.sub[runs[starts[25] : starts[26]]].mean(0), atol=1e-6)
-        assert weights[0] == torch.nn.functional.softplus(own.free)[-1]
-        hidden, _ = own.vectors(torch.tensor([3]), torch.tensor([True]))
-        assert torch.allclose(vectors[1] - hidden[0], own.own[3], atol=1e-6)
+        assert torch.allclose(vectors[0], trained.sub[runs[starts[25] : starts[26]]].mean(0), atol=1e-6)
+        assert weights[0] == torch.nn.functional.softplus(trained.free)[-1]
+        hidden, _ = trained.vectors(torch.tensor([3]), torch.tensor([True]))
+        assert torch.allclose(vectors[1] - hidden[0], trained.word_vectors[3], atol=1e-6)
 
 
 def test_a_run_that_goes_on_ends_with_the_same_student(tmp_path):
-    whole, part, again = student(), student(), student()
-    wanted = train(whole, tmp_path / "a", epochs=3, word_dropout=0.3)
+    full, part, again = student(), student(), student()
+    expected = train(full, tmp_path / "a", epochs=3, word_dropout=0.3)
 
     def stop(done, total, tell):
         if done >= 25:
@@ -106,10 +109,10 @@ def test_a_run_that_goes_on_ends_with_the_same_student(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         train(part, tmp_path / "b", epochs=3, word_dropout=0.3, report=stop)
-    assert train(again, tmp_path / "b", epochs=3, word_dropout=0.3) == wanted
-    for one, other in zip(whole.parameters(), again.parameters(), strict=True):
-        assert torch.equal(one, other)
-    assert train(again, tmp_path / "b", epochs=3, word_dropout=0.3) == wanted  # and it is finished
+    assert train(again, tmp_path / "b", epochs=3, word_dropout=0.3) == expected
+    for one, second in zip(full.parameters(), again.parameters(), strict=True):
+        assert torch.equal(one, second)
+    assert train(again, tmp_path / "b", epochs=3, word_dropout=0.3) == expected  # and it is finished
 
 
 def test_a_start_spans_the_directions_in_which_words_differ_most():
@@ -133,8 +136,8 @@ def test_words_that_the_teacher_does_not_know_begin_as_the_text_says():
     often[20] = 0
     damaged = vectors.copy()
     damaged[:21] = 0
-    found = with_text(damaged, texts, share, often)
-    assert np.allclose(found[21:], vectors[21:], atol=1e-5)
-    near = (found[:20] * vectors[:20]).sum(1) / np.linalg.norm(found[:20], axis=1)
-    assert (near / np.linalg.norm(vectors[:20], axis=1) > 0.99).all()
-    assert (found[20] == 0).all()  # the text knows nothing of it either
+    actual = with_text(damaged, texts, share, often)
+    assert np.allclose(actual[21:], vectors[21:], atol=1e-5)
+    nearby = (actual[:20] * vectors[:20]).sum(1) / np.linalg.norm(actual[:20], axis=1)
+    assert (nearby / np.linalg.norm(vectors[:20], axis=1) > 0.99).all()
+    assert (actual[20] == 0).all()  # the text knows nothing of it either

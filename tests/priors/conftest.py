@@ -37,7 +37,7 @@ bands = st.one_of(
     *(widths, fractions, distances),
 )
 odd = st.none() | st.integers(0, 9).map(lambda k: 2 * k + 1)
-others = st.one_of(
+unbanded = st.one_of(
     st.builds(TreeDistance, st.floats(-2, 2), st.just("word")),
     st.builds(Gaussian, st.floats(0.1, 9), st.floats(-2, 2)),
     st.builds(Dilated, st.integers(1, 5), odd),
@@ -47,7 +47,7 @@ others = st.one_of(
     st.sampled_from([Rotary(), Rotary(100.0), TransformerXL()]),
     st.builds(RandomBlocks, st.integers(1, 5), st.integers(0, 3), st.integers(0, 2), st.integers(0, 9)),
 )
-simple = st.one_of(bands, others)
+simple = st.one_of(bands, unbanded)
 
 
 def _sees(prior, query: int, key: int, length: int) -> bool:
@@ -75,8 +75,8 @@ def _sees(prior, query: int, key: int, length: int) -> bool:
             half = length if prior.width is None else (prior.width - 1) / 2
             return abs(query - key) in [k * prior.step for k in range(length) if k * prior.step <= half]
         case RandomBlocks():
-            near = abs(query // prior.size - key // prior.size) <= prior.neighbours
-            return near or _drawn(prior, query // prior.size, key // prior.size, length)
+            nearby = abs(query // prior.size - key // prior.size) <= prior.neighbours
+            return nearby or _drawn(prior, query // prior.size, key // prior.size, length)
         case GlobalTokens():
             return min(query, key) < prior.count or _sees(prior.inner, query, key, length)
         case Everything() | WordDistance() | TreeDistance() | Gaussian() | Rotary() | LearnedPrior():
@@ -97,7 +97,7 @@ def _scored(prior, query: int, key: int) -> float:
     return 0.0
 
 
-def _drawn(prior: RandomBlocks, block: int, other: int, length: int) -> bool:
+def _drawn(prior: RandomBlocks, block: int, second: int, length: int) -> bool:
     """Whether the lot falls on the block `other`: splitmix64 once more, with numbers of any size."""
 
     def mixed(number: int) -> int:
@@ -111,7 +111,7 @@ def _drawn(prior: RandomBlocks, block: int, other: int, length: int) -> bool:
         return number - 2**64 if number >= 2**63 else number
 
     far = [k for k in range(-(-length // prior.size)) if abs(k - block) > prior.neighbours]
-    return other in sorted(far, key=lot)[: prior.count]
+    return second in sorted(far, key=lot)[: prior.count]
 
 
 def _visible(prior, length: int) -> list[list[bool]]:

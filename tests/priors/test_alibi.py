@@ -22,9 +22,9 @@ def test_slopes_are_a_geometric_series_for_every_number_of_heads():
 
 
 def test_sides():
-    near, far = WordDistance(2.0**-4), WordDistance(2.0**-8)
-    assert alibi(2, "left") == (Forward() + near, Forward() + far)
-    assert alibi(2, "right") == (Backward() + near, Backward() + far)
+    nearby, far = WordDistance(2.0**-4), WordDistance(2.0**-8)
+    assert alibi(2, "left") == (Forward() + nearby, Forward() + far)
+    assert alibi(2, "right") == (Backward() + nearby, Backward() + far)
     assert alibi(4, "halves") == (*alibi(2, "left"), *alibi(2, "right"))
 
 
@@ -44,8 +44,8 @@ def test_the_causal_form_of_the_paper():
         pairs = Pairs.of_length(6)
         bias = prior.bias(pairs, torch.float64)
         slope = prior.band(torch.tensor([6])).slope
-        other = torch.where(pairs.key <= pairs.query, slope * pairs.key, float("-inf")).double()
-        torch.testing.assert_close(bias.softmax(-1), other.softmax(-1))
+        second = torch.where(pairs.key <= pairs.query, slope * pairs.key, float("-inf")).double()
+        torch.testing.assert_close(bias.softmax(-1), second.softmax(-1))
 
 
 @pytest.mark.parametrize(

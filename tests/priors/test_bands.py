@@ -35,12 +35,12 @@ HEADS = {
 def equals_its_band(prior) -> bool:
     for n in (0, 1, 2, 3, 7, 16, 33):
         band = prior.band(torch.tensor([n]))
-        wanted = torch.full((n, n), float("-inf"), dtype=torch.float64)
+        expected = torch.full((n, n), float("-inf"), dtype=torch.float64)
         for i in range(n):
             for j in range(max(0, i - int(band.left)), min(n - 1, i + int(band.right)) + 1):
-                wanted[i, j] = -band.slope * abs(i - j)
+                expected[i, j] = -band.slope * abs(i - j)
         got = prior.bias(Pairs.of_length(n), torch.float64).expand(n, n)
-        torch.testing.assert_close(got, wanted)
+        torch.testing.assert_close(got, expected)
     return True
 
 

@@ -55,9 +55,11 @@ def test_visible_and_score_equal_brute_force(any_prior, sees, scored, data):
     assert visible.dtype == torch.bool
     assert visible.expand(n, n).tolist() == [[sees(prior, i, j, n) for j in range(n)] for i in range(n)]
     score = prior.score(pairs)
-    wanted = torch.tensor([[scored(prior, i, j) for j in range(n)] for i in range(n)], dtype=torch.float64)
+    expected = torch.tensor(
+        [[scored(prior, i, j) for j in range(n)] for i in range(n)], dtype=torch.float64
+    )
     got = torch.zeros((), dtype=torch.float64) if score is None else score.double()
-    torch.testing.assert_close(got.expand(n, n), wanted.view(n, n), rtol=1e-14, atol=1e-12)
+    torch.testing.assert_close(got.expand(n, n), expected.view(n, n), rtol=1e-14, atol=1e-12)
 
 
 @fuzz
@@ -175,9 +177,9 @@ def test_what_is_learned_and_turned_is_found_inside_of_others():
 
 
 def test_adding():
-    forward, near, far = Forward(), Window(width=3), WordDistance(2.0)
-    assert (forward + near) + far == forward + (near + far) == Sum((forward, near, far))
-    assert str(forward + near + far) == "forward + window 3 + word distance 2"
+    forward, nearby, far = Forward(), Window(width=3), WordDistance(2.0)
+    assert (forward + nearby) + far == forward + (nearby + far) == Sum((forward, nearby, far))
+    assert str(forward + nearby + far) == "forward + window 3 + word distance 2"
     with pytest.raises(TypeError):
         forward + 1  # type: ignore[operator]
     with pytest.raises(ConfigError, match="at least one prior"):
@@ -260,7 +262,7 @@ def test_json_errors(data, message):
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("prior", "expected"),
     [
         (Window(width=np.int64(3)), Window(width=3)),
         (Window(fraction=np.float64(0.25)), Window(fraction=0.25)),
@@ -271,16 +273,16 @@ def test_json_errors(data, message):
         (T5Buckets(np.int64(8), np.int64(64)), T5Buckets(8, 64)),
     ],
 )
-def test_numbers_of_numpy_are_numbers(given, wanted):
+def test_numbers_of_numpy_are_numbers(prior, expected):
     """They are kept as Python's, so that nobody can tell them apart."""
-    assert given == wanted
-    assert hash(given) == hash(wanted)
-    assert repr(given) == repr(wanted)
-    assert json.dumps(given.to_json()) == json.dumps(wanted.to_json())
-    assert spell(given) == spell(wanted)
+    assert prior == expected
+    assert hash(prior) == hash(expected)
+    assert repr(prior) == repr(expected)
+    assert json.dumps(prior.to_json()) == json.dumps(expected.to_json())
+    assert spell(prior) == spell(expected)
 
 
-@pytest.mark.parametrize("make", [WordDistance, lambda own: Window(width=own), Dilated])
+@pytest.mark.parametrize("make", [WordDistance, lambda width: Window(width=width), Dilated])
 @pytest.mark.parametrize("truth", [True, np.True_])
 def test_truth_values_are_no_numbers(make, truth):
     with pytest.raises(ConfigError, match="number"):

@@ -54,7 +54,7 @@ class Own(Prior):
 
 
 @pytest.mark.parametrize(
-    ("way", "told"),
+    ("way", "message"),
     [
         ("number", r"has a visible that gives one of torch\.float32; expected a boolean tensor"),
         ("python", "has a visible that gives True; expected a boolean tensor"),
@@ -72,8 +72,8 @@ class Own(Prior):
         ("batch", "take pairs.length"),
     ],
 )
-def test_what_cannot_be_is_told_when_the_layer_is_made(way, told):
-    with pytest.raises(ConfigError, match=rf"the prior .*Own\(way='{way}'\).*{told}"):
+def test_what_cannot_be_is_told_when_the_layer_is_made(way, message):
+    with pytest.raises(ConfigError, match=rf"the prior .*Own\(way='{way}'\).*{message}"):
         SelfAttention(4, [Window(width=3), Own(way)], 2)
 
 
@@ -88,9 +88,9 @@ def test_priors_within_others_are_asked_too(prior):
 @pytest.mark.parametrize("lengths", [[3, 0, 5], [4, 4]])
 def test_what_broadcasts_and_what_is_unseen_may_be_anything(way, impl, lengths):
     layers = []
-    for own in (impl, "reference"):
+    for implementation in (impl, "reference"):
         torch.manual_seed(0)
-        layers.append(SelfAttention(4, [Own(way), Window(width=3)], 2, impl=own).double())
+        layers.append(SelfAttention(4, [Own(way), Window(width=3)], 2, impl=implementation).double())
     rows = Ragged(torch.randn(8, 4, dtype=torch.float64), Layout(lengths))
     torch.testing.assert_close(layers[0](rows).values, layers[1](rows).values)
 

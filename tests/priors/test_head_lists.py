@@ -16,19 +16,19 @@ from headwise.priors import (
     spell,
 )
 
-near, every, forward = Window(width=3), Everything(), Forward()
+nearby, every, forward = Window(width=3), Everything(), Forward()
 tree = forward + TreeDistance()
 
 
 @pytest.mark.parametrize(
     ("text", "heads", "priors"),
     [
-        ("window(3)", 1, [near]),
-        ("window(3)", 3, [near] * 3),
-        ("window(3); everything", 4, [near, every, near, every]),
-        ("window(3)*3;everything ; forward+tree-distance(1)*2", 6, [near] * 3 + [every] + [tree] * 2),
-        (("window(3)*2", "everything*2"), 4, [near, near, every, every]),
-        (["window(3); forward", "everything*2"], 4, [near, forward, every, every]),
+        ("window(3)", 1, [nearby]),
+        ("window(3)", 3, [nearby] * 3),
+        ("window(3); everything", 4, [nearby, every, nearby, every]),
+        ("window(3)*3;everything ; forward+tree-distance(1)*2", 6, [nearby] * 3 + [every] + [tree] * 2),
+        (("window(3)*2", "everything*2"), 4, [nearby, nearby, every, every]),
+        (["window(3); forward", "everything*2"], 4, [nearby, forward, every, every]),
         ("alibi(4)", 4, alibi(4)),
         ("alibi(4)", 8, alibi(4) * 2),
         ("alibi(2, left)*2; forward", 5, (*alibi(2, "left"), *alibi(2, "left"), forward)),
@@ -40,10 +40,10 @@ def test_heads(text, heads, priors):
 
 
 def test_layers():
-    assert parse_layers("window(3); forward", 2, 3) == ((near, forward),) * 3
-    assert parse_layers("window(3) | everything*2", 2, 2) == ((near, near), (every, every))
-    assert parse_layers("window(3) | everything", 1, 4) == ((near,), (every,)) * 2
-    assert parse_layers(["window(3)", "forward | everything"], 2, 2) == ((near, forward), (every, every))
+    assert parse_layers("window(3); forward", 2, 3) == ((nearby, forward),) * 3
+    assert parse_layers("window(3) | everything*2", 2, 2) == ((nearby, nearby), (every, every))
+    assert parse_layers("window(3) | everything", 1, 4) == ((nearby,), (every,)) * 2
+    assert parse_layers(["window(3)", "forward | everything"], 2, 2) == ((nearby, forward), (every, every))
 
 
 @settings(deadline=None, max_examples=40)

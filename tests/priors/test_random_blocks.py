@@ -16,9 +16,9 @@ def blocks_seen(prior, n) -> list[list[int]]:
 
 def test_neighbours_and_as_many_others_as_asked():
     for block, seen in enumerate(blocks_seen(RandomBlocks(4, 2, neighbours=1), 40)):
-        near = [k for k in (block - 1, block, block + 1) if 0 <= k < 10]
-        assert set(near) <= set(seen)
-        assert len(seen) == len(near) + 2
+        nearby = [k for k in (block - 1, block, block + 1) if 0 <= k < 10]
+        assert set(nearby) <= set(seen)
+        assert len(seen) == len(nearby) + 2
 
 
 def test_all_blocks_where_there_are_not_so_many():
@@ -38,9 +38,9 @@ def test_pinned_lots():
 
 
 def test_lots_are_drawn_whatever_the_default_device():
-    wanted = blocks_seen(RandomBlocks(4, 1), 24)
+    expected = blocks_seen(RandomBlocks(4, 1), 24)
     with torch.device("meta"):
-        assert blocks_seen(RandomBlocks(4, 1), 24) == wanted
+        assert blocks_seen(RandomBlocks(4, 1), 24) == expected
 
 
 def test_seed_and_length_change_the_lots():

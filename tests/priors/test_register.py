@@ -238,7 +238,7 @@ class OwnBand(Prior):
 
 
 @pytest.mark.parametrize(
-    ("off", "told"),
+    ("off", "message"),
     [
         ("left", r"word 0 adds -1\.5 for word 3 by the band, and nothing \(it is not seen\) by visible"),
         ("right", r"word 3 adds -1\.5 for word 0 by the band, and nothing"),
@@ -247,13 +247,13 @@ class OwnBand(Prior):
         ("long", "in a text of 120 words"),
     ],
 )
-def test_a_wrong_band_is_told_at_first_use(off, told):
+def test_a_wrong_band_is_told_at_first_use(off, message):
     from headwise.attention import attention
     from headwise.ragged import Layout
 
     rows = torch.randn(125, 1, 4)
     for prior in (OwnBand(off), OwnBand(off) + Window(width=99)):
-        with pytest.raises(ConfigError, match=rf"OwnBand.*{told}"):
+        with pytest.raises(ConfigError, match=rf"OwnBand.*{message}"):
             attention(rows, rows, rows, [prior], Layout([120, 5]))
 
 
@@ -264,10 +264,10 @@ def test_a_right_band_is_used():
 
     rows, layout = torch.randn(125, 1, 4), Layout([120, 5])
     assert band_of(OwnBand(), layout) is not None
-    found, wanted = (
+    actual, expected = (
         attention(rows, rows, rows, [OwnBand()], layout, impl) for impl in ("auto", "reference")
     )
-    torch.testing.assert_close(found, wanted)
+    torch.testing.assert_close(actual, expected)
 
 
 @dataclass(frozen=True)

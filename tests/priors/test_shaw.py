@@ -12,8 +12,8 @@ def test_distances_are_signed_and_clipped():
         terms.values.copy_(torch.tensor([[1.0], [2.0], [3.0]]).expand(3, 3))
     pairs = Pairs.of_length(4)
     query = torch.ones(4, 3)
-    wanted = torch.tensor([[2, 3, 3, 3], [1, 2, 3, 3], [1, 1, 2, 3], [1, 1, 1, 2]])
-    torch.testing.assert_close(terms.score(query, query, pairs, 0), wanted * 3**0.5)
+    expected = torch.tensor([[2, 3, 3, 3], [1, 2, 3, 3], [1, 1, 2, 3], [1, 1, 1, 2]])
+    torch.testing.assert_close(terms.score(query, query, pairs, 0), expected * 3**0.5)
     torch.testing.assert_close(terms.value(torch.eye(4), pairs, 0), torch.full((4, 3), 2.0))
     first = torch.zeros(4, 4)
     first[:, 0] = 1.0

@@ -55,7 +55,7 @@ def anywhere(random, n=14) -> Text:
     return Text(words, np.where(words == A, -1, label))
 
 
-def beside(random, n=15) -> Text:
+def neighbour_task(random, n=15) -> Text:
     """Is the word before or after a marker?"""
     words = np.zeros(n, dtype=np.int64)
     words[random.permutation(n)[:4]] = A
@@ -69,10 +69,10 @@ def within(random) -> Text:
     words, place = np.zeros(n, dtype=np.int64), int(random.integers(n))
     words[place] = A
     distance = abs(np.arange(n) - place)
-    near = random.permutation(np.flatnonzero((distance > 0) & (distance <= n // 4)))
+    nearby = random.permutation(np.flatnonzero((distance > 0) & (distance <= n // 4)))
     far = random.permutation(np.flatnonzero(distance > n // 4))
-    labels, some = np.full(n, -1), min(len(near), len(far))
-    labels[near[:some]], labels[far[:some]] = 1, 0
+    labels, count = np.full(n, -1), min(len(nearby), len(far))
+    labels[nearby[:count]], labels[far[:count]] = 1, 0
     return Text(words, labels)
 
 
@@ -102,8 +102,8 @@ def last(random, n=16) -> Text:
     """Which of the markers before the word is the nearest?"""
     words, a, b = two_markers(random, n)
     place = np.arange(n)
-    asked = (place > min(a, b)) & (words == FILLER)
-    return Text(words, np.where(asked, (place > b) & ((place < a) | (a < b)), -1))
+    queries = (place > min(a, b)) & (words == FILLER)
+    return Text(words, np.where(queries, (place > b) & ((place < a) | (a < b)), -1))
 
 
 def nearest_in_tree(random, n=14) -> Text:
@@ -123,8 +123,8 @@ def every_third(random, n=15) -> Text:
     while (a - b) % 3 == 0:
         words, a, b = two_markers(random, n)
     place = np.arange(n)
-    asked = (((place - a) % 3 == 0) | ((place - b) % 3 == 0)) & (words == FILLER)
-    return Text(words, np.where(asked, (place - b) % 3 == 0, -1))
+    queries = (((place - a) % 3 == 0) | ((place - b) % 3 == 0)) & (words == FILLER)
+    return Text(words, np.where(queries, (place - b) % 3 == 0, -1))
 
 
 BLOCKS = "random-blocks(2, count=2, neighbours=0, seed=1)"
@@ -134,9 +134,9 @@ def in_blocks(random, n=16) -> Text:
     """Which marker is in the blocks that are drawn for the word's own block?"""
     words, a, b = two_markers(random, n)
     sees = parse_prior(BLOCKS).visible(Pairs.of_length(n)).numpy()
-    own = np.arange(n) // 2
-    asked = (sees[:, a] != sees[:, b]) & (own != a // 2) & (own != b // 2)
-    return Text(words, np.where(asked, sees[:, b], -1))
+    pair_number = np.arange(n) // 2
+    queries = (sees[:, a] != sees[:, b]) & (pair_number != a // 2) & (pair_number != b // 2)
+    return Text(words, np.where(queries, sees[:, b], -1))
 
 
 def half_and_half(random, n) -> np.ndarray:
@@ -159,7 +159,7 @@ def two_before(random, n=16) -> Text:
 # Prior, task, and a prior that does not fit.
 CASES: list[tuple[str, Task, str]] = [
     ("everything", anywhere, "window(1)"),
-    ("window(3)", beside, "everything"),
+    ("window(3)", neighbour_task, "everything"),
     ("window(n/2)", within, "everything"),
     ("forward", before, "everything"),
     ("backward", before, "window(3)"),
@@ -211,8 +211,8 @@ def accuracy_of(prior: str, task: Task, seed: int = 0, steps: int = 240) -> floa
 
     accuracy = 0.0
     for step in range(1, steps + 1):
-        texts, wanted = train[step % len(train)]
-        loss = cross_entropy(logits(texts), wanted, ignore_index=-1)
+        texts, expected = train[step % len(train)]
+        loss = cross_entropy(logits(texts), expected, ignore_index=-1)
         adam.zero_grad()
         loss.backward()
         adam.step()

@@ -29,8 +29,8 @@ def test_keys_after_the_query_get_their_own_distance():
             for j in range(5):
                 angles = torch.tensor([(i - j) * 10000 ** (-2 * m / 6) for m in range(3)]).double()
                 r = terms.relative[0] @ torch.cat([angles.sin(), angles.cos()])
-                wanted = (terms.u[0] @ key[j] + (query[i] + terms.v[0]) @ r) / 2
-                torch.testing.assert_close(score[i, j], wanted, rtol=1e-6, atol=1e-6)
+                expected = (terms.u[0] @ key[j] + (query[i] + terms.v[0]) @ r) / 2
+                torch.testing.assert_close(score[i, j], expected, rtol=1e-6, atol=1e-6)
 
 
 def test_heads_have_their_own_parameters():

@@ -50,7 +50,7 @@ def test_of_a_long_text_is_shown_what_is_around_what_is_explained():
 
 def test_words_that_run_from_right_to_left_do_not_turn_what_stands_beside_them():
     word = "\u05d0\u05d1\u05d2"
-    own = replace(explanation(), said=word, without=(word, "b"), left=0.041)
+    own = replace(explanation(), prediction=word, without=(word, "b"), left=0.041)
     html = own.to_html()
     assert f"<h3><bdi>{word}</bdi> 75.0 %</h3>" in html
     assert f"<bdi>{word}</bdi> without <bdi>{word}</bdi>, <bdi>b</bdi>: 4.1 %</p>" in html
@@ -76,7 +76,7 @@ def test_the_form_has_a_share_and_a_name():
     assert (form.strongest, form.share) == ("capitals", pytest.approx(-3.6))
     assert FormShare.of(-shares).strongest == "capitals"
     shares[7] = 9.0  # the other way, and stronger
-    assert FormShare.of(shares).told == "form: line ends +6.40"
+    assert FormShare.of(shares).summary == "form: line ends +6.40"
     own = replace(explanation(), form=form)
     assert '<p class="hw-note">form: capitals -3.60</p>' in own.to_html()
     assert own.to_json()["form"] == {"strongest": "capitals", "share": form.share}

@@ -87,9 +87,9 @@ def test_thresholds_decide(model, monkeypatch):
     data = found.to_json()
     assert [own["threshold"] for own in data["labels"]] == model.thresholds
     assert found.scores == score(found.predicted, TARGETS, model.labels)
-    assert "threshold" in {line.key for line in find_task("classify").sheet(data).each.lines}
+    assert "threshold" in {line.key for line in find_task("classify").sheet(data).per_class.lines}
     [explained] = find_task("classify").explain(model, TEXTS[:1])
-    assert explained.said == model.labels[found.predicted[0]]
+    assert explained.prediction == model.labels[found.predicted[0]]
 
 
 def test_rival_survives_json():

@@ -75,7 +75,7 @@ def test_the_form_of_a_text_is_no_word_and_no_rest():
         assert own.form is not None
         total = own.rest + own.form.share + sum(word.share for word in own.words)
         assert total == pytest.approx(own.margin)
-    assert (broken.said, broken.form.strongest, whole.said) == ("bad", "line ends", "good")
+    assert (broken.prediction, broken.form.strongest, whole.prediction) == ("bad", "line ends", "good")
     # The words are the same, so what the texts differ by is their form.
     assert broken.form.share - -whole.form.share == pytest.approx(broken.margin + whole.margin, abs=1e-4)
     assert broken.rest == pytest.approx(-whole.rest, abs=1e-4)

@@ -43,8 +43,8 @@ def test_the_threshold_is_that_of_a_count(texts, rate, wanted):
     places = np.concatenate([own - 1e-3, own + 1e-3]) if len(own) else np.zeros(1)
     rates = np.array([rate_at(rate, place, scores, targets, weights) for place in places])
     good = places[rates <= wanted + 1e-9] if rate == "fpr" else places[rates >= wanted - 1e-9]
-    assert found.kept == (len(good) > 0)
-    if found.kept:
+    assert found.met == (len(good) > 0)
+    if found.met:
         best = good.max() if rate == "recall" else good.min()
         assert ((scores > best) == (scores > found.threshold))[weights > 0].all()
     else:
@@ -81,7 +81,7 @@ def test_what_is_promised_is_kept_by_other_texts(rate, wanted):
         found = promise(OperatingPoint("a", rate, wanted), held, targets, held)
         given_ = new > found.threshold
         of, got = {"recall": (true, given_), "fpr": (~true, given_), "precision": (given_, true)}[rate]
-        if found.kept:
+        if found.met:
             came.append(got[of].mean())
     assert len(came) > 300
     if rate == "fpr":
@@ -93,13 +93,13 @@ def test_what_is_promised_is_kept_by_other_texts(rate, wanted):
 def test_too_few_texts_promise_what_they_can():
     scores, targets = np.array([0.9, 0.8, 0.4, 0.2]), np.array([True, False, True, False])
     found = promise(OperatingPoint("a", "fpr", 0.01), scores, targets, scores)
-    assert (found.kept, found.texts, found.expected) == (False, 2, pytest.approx(1 / 3))
+    assert (found.met, found.texts, found.expected) == (False, 2, pytest.approx(1 / 3))
     assert 0.8 < found.threshold < 0.9
     found = promise(OperatingPoint("a", "recall", 0.95), scores, targets, scores)
-    assert (found.kept, found.texts, found.expected) == (False, 2, pytest.approx(2 / 3))
+    assert (found.met, found.texts, found.expected) == (False, 2, pytest.approx(2 / 3))
     assert 0.2 < found.threshold < 0.4
     found = promise(OperatingPoint("a", "precision", 0.95), scores, targets, scores)
-    assert (found.kept, found.texts) == (False, 0)
+    assert (found.met, found.texts) == (False, 0)
     assert found.threshold > 0.9
 
 

@@ -11,7 +11,7 @@ from headwise.scores.schemes import convert, read_spans
 
 
 def found(tags: str, scheme) -> list[tuple[int, str]]:
-    return [(problem.word, problem.found) for problem in check_tags(tags.split(), scheme)]
+    return [(problem.word, problem.description) for problem in check_tags(tags.split(), scheme)]
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class Stars(Classify):
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         plain = super().sheet(scores)
         lines = (Line("stars off", "distance", "two", card=True), *plain.lines)
-        return Sheet(lines, plain.of, plain.each, Ahead(form="two"), plain.confusion, lower=True)
+        return Sheet(lines, plain.of, plain.per_class, Ahead(form="two"), plain.confusion, lower=True)
 
 
 def distances(labels: Any, guessed: np.ndarray, items: Any) -> np.ndarray:

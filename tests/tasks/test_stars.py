@@ -81,10 +81,10 @@ def test_it_stands_in_the_help(stars, tmp_path):
     train = importlib.import_module("headwise.cli.train")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "FILE", tmp_path / "settings.json")
-        settings.known.cache_clear()
+        settings.load_settings.cache_clear()
         importlib.reload(train)
         code, out = call("train", "--help")
-    settings.known.cache_clear()
+    settings.load_settings.cache_clear()
     importlib.reload(train)
     assert code == 0
     assert "stars" in out

@@ -140,6 +140,6 @@ def test_labels_have_the_rates_that_are_asked_of_them():
         ("b", True),
     ]
     assert asked.thresholds[2] == plain.thresholds[2]
-    given = asked.given(asked.probabilities(said))
+    given = asked.chosen_labels(asked.probabilities(said))
     assert 0.95 <= given[wanted[:, 0], 0].mean() < 0.97
     assert 0.03 < given[~wanted[:, 1], 1].mean() <= 0.05

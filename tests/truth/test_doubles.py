@@ -107,8 +107,8 @@ def test_doubles_of_the_test_part_are_told(task, truth):
     random.Random(1).shuffle(again)
     kind = KINDS[truth.task_of(task)]
     parts = read_parts(kind, str(truth.file(task, items)), None, str(truth.file(task, again)))
-    (found,) = [own for own in parts.overlaps() if own.one == "train" and own.other == "test"]
-    assert found.items + found.near >= 2 * len(parts.train)
+    (found,) = [own for own in parts.overlaps() if own.source_part == "train" and own.scored_part == "test"]
+    assert found.items + found.nearly_equal >= 2 * len(parts.train)
 
 
 WORDS = [

@@ -139,7 +139,7 @@ def test_texts_that_it_has_learnt_from(tmp_path):
     ear = Ear()
     base = str(tmp_path / "first")
     second = beside(tmp_path / "second", write(tmp_path / "g.csv", count=120), base, ear)
-    assert second.earlier is None
+    assert second.previous_expert is None
     [note] = [text for text in ear.heard if text.startswith("goes on from")]
     assert note.endswith("has learnt from these texts: the linear expert is fitted anew")
     [test] = [text for text in ear.heard if f"test texts are {base}'s training texts too" in text]

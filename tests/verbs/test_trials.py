@@ -18,11 +18,11 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path):
     runs.add("x", TALLY, 2.0)
     path.write_text(path.read_text() + '{"key": "y", "ta')
     again = Runs(path, {"a": 1})
-    assert list(again.found) == ["x"]
-    assert np.array_equal(again.found["x"], TALLY)
+    assert list(again.tallies) == ["x"]
+    assert np.array_equal(again.tallies["x"], TALLY)
     assert again.seconds == 2.0
     again.add("y", TALLY[:1], 1.0)
-    assert list(Runs(path, {"a": 1}).found) == ["x", "y"]
+    assert list(Runs(path, {"a": 1}).tallies) == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path):
 def test_a_line_that_was_damaged_is_left_out(tmp_path, line):
     path = tmp_path / "search.jsonl"
     path.write_text(f'{{"a": 1}}\n{line}\n')
-    assert not Runs(path, {"a": 1}).found
+    assert not Runs(path, {"a": 1}).tallies
 
 
 @pytest.mark.parametrize("content", [b'{"a": 1', b"\xff\xfe", b'{"a": 2}\n'])
@@ -49,10 +49,10 @@ def test_what_was_judged_otherwise_is_not_mixed(tmp_path, old):
     runs = Runs(path, {**old, "a": (1.5, None), "b": "x"})
     runs.add("x", TALLY, 2.0)
     again = Runs(path, key)
-    assert (again.found, again.seconds) == ({}, 0.0)
+    assert (again.tallies, again.seconds) == ({}, 0.0)
     assert "judged by another version of headwise, so the search begins anew" in again.notes[0]
     again.add("y", TALLY, 1.0)
-    assert (list(Runs(path, key).found), Runs(path, key).notes) == (["y"], ())
+    assert (list(Runs(path, key).tallies), Runs(path, key).notes) == (["y"], ())
     Runs(tmp_path / "other", {**old, "a": 2, "b": "x"})
     with pytest.raises(HeadwiseError, match="the runs of another search"):
         Runs(tmp_path / "other", key)

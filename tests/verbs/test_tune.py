@@ -287,7 +287,7 @@ def test_vectors_and_texts_are_read_once(texts, tmp_path, monkeypatch, given):
 
 def test_whoever_nothing_tells_from_the_last_that_goes_on_goes_on_too():
     search = _Search.__new__(_Search)
-    search.own = "own"
+    search.baseline = "own"
     losses = {"own": 5.0, "a": 1.0, "b": 2.0, "c": 3.0, "d": 3.0, "e": 3.0, "f": 4.0}
     search._tally = lambda name: np.array([[losses[name], 0.0, 1.0]])  # type: ignore[method-assign]
     assert search._better([*losses]) == ["own", "a", "b", "c", "d", "e"]
@@ -297,7 +297,7 @@ def test_whoever_nothing_tells_from_the_last_that_goes_on_goes_on_too():
 
 def test_a_change_that_has_made_no_difference_yet_goes_on():
     search = _Search.__new__(_Search)
-    search.own = "own"
+    search.baseline = "own"
     losses = {"own": (5, 5), "a": (1, 1), "b": (2, 2), "c": (3, 3), "blind": (5, 5), "other": (4, 6)}
     search._tally = lambda name: np.array([[loss, 0.0, 1.0] for loss in losses[name]])  # type: ignore[method-assign]
     assert search._better([*losses]) == ["own", "a", "b", "c", "blind"]

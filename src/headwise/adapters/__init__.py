@@ -1,1 +1,1 @@
-"""Models in the hands of other libraries, each file thin and behind its extra."""
+"""Adapters that let other libraries use headwise models; each needs its own extra."""

@@ -1,21 +1,21 @@
-"""From the words that a model reads to the tokens that another library cuts the same text into."""
+"""Align the words of a model with the tokens of another library on the same text."""
 
 from collections.abc import Sequence
 
 Place = tuple[int, int]
-"""Where a word stands in its text: its first character, and the one after its last."""
+"""Character offsets of a word or token in its text, `(start, end)`, end exclusive."""
 
 
 def words_of_tokens(tokens: Sequence[Place], words: Sequence[Place]) -> list[int | None]:
-    """For each token the number of the word that it shares most characters with, `[tokens]`; the first of
-    equals, and None where it shares none.
+    """For each token, the index of the word with which it shares most characters, `[tokens]`. Ties go to
+    the first word; None if the token overlaps no word.
 
     Args:
-        tokens: Their places in the text, in order.
-        words: Likewise.
+        tokens: Character offsets of the tokens, in text order.
+        words: Character offsets of the words, in text order.
     """
-    found: list[int | None] = []
-    first = 0  # words before it end before the token begins
+    word_of_token: list[int | None] = []
+    first = 0  # all words before this index end before the token begins
     for start, end in tokens:
         while first < len(words) and words[first][1] <= start:
             first += 1
@@ -26,5 +26,5 @@ def words_of_tokens(tokens: Sequence[Place], words: Sequence[Place]) -> list[int
             shared = min(end, words[word][1]) - max(start, words[word][0])
             if shared > most:
                 best, most = word, shared
-        found.append(best)
-    return found
+        word_of_token.append(best)
+    return word_of_token

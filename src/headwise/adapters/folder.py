@@ -1,4 +1,4 @@
-"""The files of a saved model, to be handed on with something else that is saved."""
+"""The files of a saved model, to be stored inside the files of another library."""
 
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -13,33 +13,36 @@ from headwise.verbs.models import open_model
 
 
 class ModelFiles(Mapping[str, bytes]):
-    """The files of a model by their names, the manifest last: of a folder, from which they are read when
-    they are asked for, or held in memory.
+    """The files of a model by name, the manifest last. They are held in memory, or read from a folder on
+    access.
 
     Args:
-        name: What to call the model in messages.
-        held: The files in memory; of a folder the manifest, as it was when the model was loaded.
-        folder: Where the others are.
+        name: Name of the model in messages.
+        held: Contents of the files in memory. With a `folder`, the manifest alone, as it was when the model
+            was loaded.
+        folder: Folder of all other files; None if all files are in memory.
 
     Raises:
         StoreError: The folder holds no headwise model, or the manifest cannot be read.
-        AdapterError: HW912, what is held are no files of a folder.
+        AdapterError: HW912, `held` are not the files of a model folder.
     """
 
     def __init__(self, name: str, held: Mapping[str, bytes], folder: Path | None = None):
-        whole = isinstance(held, Mapping) and all(isinstance(own, bytes) for own in held.values())
-        if not whole or MANIFEST not in held:
+        is_valid = isinstance(held, Mapping) and all(
+            isinstance(content, bytes) for content in held.values()
+        )
+        if not is_valid or MANIFEST not in held:
             raise AdapterError(f"{name}: these are not the files of a headwise model", code="HW912")
         self.name, self._held, self.folder = name, dict(held), folder
         listed = parse_json(held[MANIFEST], f"{name}/{MANIFEST}").get("files")
         there = listed if folder is not None and isinstance(listed, dict) else held
-        # Names of ours alone: whoever made the files may have listed others.
-        self._names = [own for own in (*LIMITS, WEIGHTS) if own in there and own != MANIFEST]
+        # Known names only: an untrusted manifest may list others.
+        self._names = [name for name in (*LIMITS, WEIGHTS) if name in there and name != MANIFEST]
 
     @classmethod
     def of(cls, folder: Path) -> "ModelFiles":
-        """Those of a folder that holds a model."""
-        read_info(folder)  # says what else it holds
+        """The files of a model folder."""
+        read_info(folder)  # raises if the folder holds no model
         return cls(str(folder), {MANIFEST: read_limited(folder / MANIFEST)}, folder)
 
     def __getitem__(self, name: str) -> bytes:
@@ -57,7 +60,7 @@ class ModelFiles(Mapping[str, bytes]):
         return len(self._names) + 1
 
     def load(self, device: str) -> Any:
-        """The model.
+        """Load the model from the files.
 
         Raises:
             StoreError: The files are not sound.
@@ -70,11 +73,11 @@ class ModelFiles(Mapping[str, bytes]):
             return open_model(place, device)
 
     def copy(self, folder: Path) -> None:
-        """Write them into another folder, which is made if need be.
+        """Write the files into another folder, which is created if it does not exist.
 
         Raises:
-            StoreError: One cannot be read.
-            AdapterError: HW912, the folder that they are in holds another model by now.
+            StoreError: A file cannot be read.
+            AdapterError: HW912, the source folder has been replaced by another model.
         """
         if self.folder is not None:
             if read_limited(self.folder / MANIFEST) != self._held[MANIFEST]:
@@ -88,6 +91,6 @@ class ModelFiles(Mapping[str, bytes]):
         self._write(folder)
 
     def _write(self, folder: Path) -> None:
-        (folder / MANIFEST).unlink(missing_ok=True)  # an interrupted copy is no model
+        (folder / MANIFEST).unlink(missing_ok=True)  # without it, an interrupted copy is not loadable
         for name, content in self.items():
             (folder / name).write_bytes(content)

@@ -1,7 +1,7 @@
 """A model as a component of a spaCy pipeline: `nlp.add_pipe("headwise", config={"model": FOLDER})`.
 
-The entry point `spacy_factories` names `make_component`, so spaCy finds it without an import. It imports
-this module wherever a pipeline is made, so PyTorch is loaded with the first model only.
+spaCy finds `make_component` by the entry point `spacy_factories`, and imports this module whenever a
+pipeline is created. PyTorch is therefore imported only when the first model is loaded.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 Mode = Literal["strict", "contract", "expand"]
 UNTYPED = "SPAN"
-"""The label of spans whose tags name no type: spaCy knows no entities without a label."""
-_SPACE = {"tag": "_SP", "pos": "SPACE"}  # of tokens that are white space, as spaCy's own pipelines have it
+"""The label of spans whose tags have no type, since spaCy entities need a label."""
+_SPACE = {"tag": "_SP", "pos": "SPACE"}  # values for white-space tokens, as in spaCy's own pipelines
 
 
 class HeadwiseComponent(Pipe):
-    """A model in a pipeline.
+    """A headwise model as a component of a spaCy pipeline.
 
-    A classifier or a model of label sets writes the probability of every label into `doc.cats`, a tagger of
-    spans writes `doc.ents`, one of plain tags `token.tag_`. What `headwise predict` would say of a text, a
-    label, a list of labels or a number, is `doc._.headwise`.
+    A classifier, also a multi-label one, writes the probability of every label into `doc.cats`. A span
+    tagger writes `doc.ents`, a tagger with plain tags `token.tag_`. The prediction of `headwise predict` (a
+    label, a list of labels or a number) is `doc._.headwise`.
 
     Args:
-        name: Its name in the pipeline.
-        model: The model's folder.
-        overwrite: Entities and tags that are there already give way; else they stay, and of the model's own
-            those that do not overlap them are added.
-        attribute: Where plain tags go, `tag` (`token.tag_`) or `pos` (`token.pos_`).
-        alignment_mode: What becomes of spans that begin or end within a token, as in `Doc.char_span`:
-            `expand` takes whole tokens in, `contract` leaves them out, `strict` drops the span.
-        tokens: The words that a tagger reads: `headwise` cuts the text as in training, `spacy` takes the
-            tokens of the pipeline, but for white space.
-        extension: Name of the attribute `doc._.` of what is predicted.
+        name: Name of the component in the pipeline.
+        model: Path of the model folder.
+        overwrite: Replace existing entities and tags. If False, they stay, and only predicted entities that
+            do not overlap them are added.
+        attribute: Where plain tags are written, `tag` (`token.tag_`) or `pos` (`token.pos_`).
+        alignment_mode: How to treat spans that begin or end within a token, as in `Doc.char_span`: `expand`
+            includes the whole token, `contract` excludes it, `strict` drops the span.
+        tokens: The words that a tagger reads: `headwise` tokenizes the text as in training, `spacy` takes
+            the tokens of the pipeline except white space.
+        extension: Name of the `doc._.` attribute of the prediction.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
     """
 
@@ -73,24 +73,24 @@ class HeadwiseComponent(Pipe):
 
     @property
     def text_model(self) -> Any:
-        """The model, loaded when it is first used. (By the name `model` spaCy looks for a network of its
-        own in every component, whenever one is added.)"""
-        return self._own[0]
+        """The model, loaded on first use. (It is not called `model`, because spaCy expects a Thinc model
+        under that name.)"""
+        return self._model_and_files[0]
 
     @property
-    def _own(self) -> "tuple[Any, ModelFiles]":
+    def _model_and_files(self) -> "tuple[Any, ModelFiles]":
         return self._loaded or self.load(self.folder)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What it writes: labels, types of spans or tags; none before the model is loaded."""
+        """The labels, span types or tags that the component writes; empty before the model is loaded."""
         model: Any = self._loaded and self._loaded[0]
         if not hasattr(model, "labels"):
             return ()
         return _types(model) if _marks_spans(model) else tuple(model.labels)
 
     def load(self, folder: Path) -> "tuple[Any, ModelFiles]":
-        """Take the model of a folder; gives it and its files.
+        """Load the model of a folder; returns the model and its files.
 
         Raises:
             StoreError: It is not a sound model folder.
@@ -121,68 +121,68 @@ class HeadwiseComponent(Pipe):
         return self._loaded
 
     def __call__(self, doc: Doc) -> Doc:
-        """Write what the model says of a text into its Doc."""
+        """Write the prediction for a text into its Doc."""
         return next(self.pipe([doc]), doc)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 1_000) -> Iterator[Doc]:
-        """The same for a stream, `batch_size` texts at a time."""
+        """Write predictions into a stream of Docs, `batch_size` at a time."""
         failed = self.get_error_handler()
         for docs in minibatch(stream, batch_size):
             try:
                 self.set_annotations(docs, self.predict(docs))
-            except Exception as error:  # what to do then is the pipeline's to say
+            except Exception as error:  # the error handler of the pipeline decides
                 failed(self.name, self, docs, error)
             else:
                 yield from docs
 
     def predict(self, docs: Sequence[Doc]) -> list[Any]:
-        """What the model says of texts, as its `predict` has it."""
+        """The predictions for texts, as the model's `predict` returns them."""
         if self.tokens == "spacy" and hasattr(self.text_model, "tags"):
             return self.text_model.tag([_sentence(doc) for doc in docs])
         return list(self.text_model.predict([doc.text for doc in docs]))
 
-    def set_annotations(self, docs: Sequence[Doc], found: Sequence[Any]) -> None:
-        """Write what `predict` gave for these texts into their Docs."""
+    def set_annotations(self, docs: Sequence[Doc], predictions: Sequence[Any]) -> None:
+        """Write the results of `predict` into the Docs."""
         model = self.text_model
-        for doc, own in zip(docs, found, strict=True):
+        for doc, prediction in zip(docs, predictions, strict=True):
             if _marks_spans(model):
-                self._write_spans(doc, own)
+                self._write_spans(doc, prediction)
             elif hasattr(model, "tags"):
-                self._write_tags(doc, own)
-            elif hasattr(own, "probabilities"):
-                doc.cats.update(zip(model.labels, own.probabilities, strict=True))
-                said = list(own.labels) if model.SETS else own.label
-                doc._.set(self.extension, said)
+                self._write_tags(doc, prediction)
+            elif hasattr(prediction, "probabilities"):
+                doc.cats.update(zip(model.labels, prediction.probabilities, strict=True))
+                answer = list(prediction.labels) if model.SETS else prediction.label
+                doc._.set(self.extension, answer)
             else:
-                doc._.set(self.extension, own)
+                doc._.set(self.extension, prediction)
 
-    def _write_spans(self, doc: Doc, found: Any) -> None:
+    def _write_spans(self, doc: Doc, tagged: Any) -> None:
         spans: list[Span] = []
-        for first, last, kind in found.spans:
-            start, end = found.places[first][0], found.places[last - 1][1]
+        for first, last, kind in tagged.spans:
+            start, end = tagged.places[first][0], tagged.places[last - 1][1]
             mode = self.alignment_mode
             span = doc.char_span(start, end, label=kind or UNTYPED, alignment_mode=mode)
             if span is not None:
                 spans.append(span)
         spans = filter_spans(spans)
-        earlier = list(doc.ents)
+        present = list(doc.ents)
         if self.overwrite:
-            earlier = [own for own in earlier if not any(_overlap(own, span) for span in spans)]
+            present = [entity for entity in present if not any(_overlap(entity, span) for span in spans)]
         else:
-            spans = [span for span in spans if not any(_overlap(span, own) for own in earlier)]
-        doc.ents = sorted([*earlier, *spans])
+            spans = [span for span in spans if not any(_overlap(span, entity) for entity in present)]
+        doc.ents = sorted([*present, *spans])
 
-    def _write_tags(self, doc: Doc, found: Any) -> None:
-        words = words_of_tokens([(own.idx, own.idx + len(own)) for own in doc], found.places)
+    def _write_tags(self, doc: Doc, tagged: Any) -> None:
+        words = words_of_tokens([(token.idx, token.idx + len(token)) for token in doc], tagged.places)
         for token, word in zip(doc, words, strict=True):
             if getattr(token, self.attribute) and not self.overwrite:
                 continue
-            tag = _SPACE[self.attribute] if word is None else found.tags[word]
+            tag = _SPACE[self.attribute] if word is None else tagged.tags[word]
             setattr(token, f"{self.attribute}_", tag)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """What `nlp.evaluate` says of the component, by the scores that spaCy's own of its kind have; of
-        numbers nothing."""
+        """The scores for `nlp.evaluate`, those of spaCy's own component of the same type; empty for a
+        regressor."""
         model = self.text_model
         if _marks_spans(model):
             return get_ner_prf(examples)
@@ -199,19 +199,19 @@ class HeadwiseComponent(Pipe):
             StoreError: A file of the folder cannot be read.
             AdapterError: HW912.
         """
-        self._own[1].copy(Path(path))
+        self._model_and_files[1].copy(Path(path))
 
     def from_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> "HeadwiseComponent":
-        """Load the copy. A pipeline that was saved without it takes the folder of its configuration."""
+        """Load the copy of the model; if there is none, load the folder that the configuration names."""
         self.load(Path(path) if Path(path).is_dir() else self.folder)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The files of the model's folder, by name; see `to_disk`."""
-        return srsly.msgpack_dumps(dict(self._own[1]))
+        """The files of the model folder by name, as msgpack; see `to_disk`."""
+        return srsly.msgpack_dumps(dict(self._model_and_files[1]))
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "HeadwiseComponent":
-        """Load what `to_bytes` gave."""
+        """Load a model from the result of `to_bytes`."""
         from headwise.adapters.folder import ModelFiles
 
         self._take(ModelFiles(self.name, cast(Any, srsly.msgpack_loads(bytes_data))))
@@ -240,7 +240,7 @@ def make_component(
     extension: str,
     device: str,
 ) -> HeadwiseComponent:
-    """What `nlp.add_pipe("headwise", config={...})` makes; see `HeadwiseComponent`.
+    """The factory of `nlp.add_pipe("headwise", config={...})`; see `HeadwiseComponent` for its arguments.
 
     Raises:
         HeadwiseError: The model cannot be used.
@@ -255,7 +255,7 @@ def make_component(
         extension=extension,
         device=device,
     )
-    # Of a saved pipeline, `from_disk` brings the model; the folder that it came from may be gone.
+    # In a saved pipeline, `from_disk` loads the model; the original folder may no longer exist.
     if name not in nlp._meta.get("pipeline", ()):
         component.load(Path(model))
     return component
@@ -266,19 +266,19 @@ def _marks_spans(model: Any) -> bool:
 
 
 def _types(model: Any) -> tuple[str, ...]:
-    """The types of the spans that a tagger finds."""
+    """The span types of a tagger."""
     from headwise.scores.schemes import read_tag
 
     tags = (read_tag(tag) for tag in model.tags if tag != "O")
     return tuple(dict.fromkeys(tag.type or UNTYPED for tag in tags if tag is not None))
 
 
-def _overlap(one: Span, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
+def _overlap(first: Span, second: Span) -> bool:
+    return first.start < second.end and second.start < first.end
 
 
 def _sentence(doc: Doc) -> Any:
-    """The tokens of a text, but for white space, as the words of a sentence."""
+    """The tokens of a Doc except white space, as a `Tagged` sentence without tags."""
     from headwise.data.sentence import Tagged
 
     words = [token for token in doc if not token.is_space]

@@ -48,10 +48,10 @@ def prepare() -> None:
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout) -> Tensor:
-    """The same function as `headwise.attention.reference.attention`; see there.
+    """Computes the same function as `headwise.attention.reference.attention`; see there.
 
-    What is stored in 16 bits is computed in float32. `query` and `key` may leave out the heads that see
-    only themselves.
+    16-bit inputs are computed in float32. `query` and `key` may leave out heads whose positions see only
+    themselves.
     """
     plan = _Plan.of(layout, tuple(priors), query.shape[1])
     return _Banded.apply(query, key, value, plan, (priors, layout))
@@ -71,7 +71,7 @@ class _Banded(torch.autograd.Function):
         out = torch.empty_like(v, memory_format=torch.contiguous_format)
         stats = q.new_empty(2 * (query.shape[0] * query.shape[1] + SPARE))
         plan.run(_kernels().forward, (q, k, v, out), stats)
-        plan.copy_others(v, out)
+        plan.copy_value_heads(v, out)
         ctx.save_for_backward(query, key, value, out, stats)
         ctx.plan, ctx.made_for = plan, made_for
         return out.to(query.dtype)
@@ -84,7 +84,7 @@ class _Banded(torch.autograd.Function):
         *rows, grad_out = computable(query, key, value, grad)
         gradients = [torch.empty_like(x, memory_format=torch.contiguous_format) for x in rows]
         ctx.plan.run(_kernels().backward, (*rows, out, grad_out, *gradients), stats)
-        ctx.plan.copy_others(grad_out, gradients[2])
+        ctx.plan.copy_value_heads(grad_out, gradients[2])
         return *(x.to(grad.dtype) for x in gradients), None, None
 
 
@@ -94,20 +94,20 @@ def _kernels() -> Any:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is to be computed for some priors on the texts of a batch; kept in the layout's memo.
+    """Work items of priors on the texts of a batch; cached in the layout's memo.
 
     Attributes:
         items: `[items, 8]`, int64, see `headwise.attention.banded_kernels`; those of a text together.
         pairs: `[items]`: about how many pairs of query and key each item and those before it have.
         slopes: `[heads]`, float64.
-        others: The heads that have no query and key: their output is their value.
+        value_heads: The heads that have no query and key: their output is their value.
         longest: Rows of the longest text.
     """
 
     items: np.ndarray
     pairs: np.ndarray
     slopes: np.ndarray
-    others: list[int]
+    value_heads: list[int]
     longest: int
 
     @classmethod
@@ -135,12 +135,12 @@ class _Plan:
         items = items.reshape(-1, 8)
         seen = np.minimum(items[:, 6] + items[:, 7] + 1, items[:, 3]).clip(min=0)
         pairs = ((items[:, 5] - items[:, 4]) * (seen + 16)).cumsum()
-        others = [h for h in range(heads) if h not in looking]
-        return cls(items, pairs, np.array([band.slope for band in bands]), others, layout.longest)
+        value_heads = [h for h in range(heads) if h not in looking]
+        return cls(items, pairs, np.array([band.slope for band in bands]), value_heads, layout.longest)
 
-    def copy_others(self, source: Tensor, target: Tensor) -> None:
+    def copy_value_heads(self, source: Tensor, target: Tensor) -> None:
         """The heads without query and key, from one tensor `[total, heads, size]` into another."""
-        for run in _runs(self.others):
+        for run in _runs(self.value_heads):
             target[:, run] = source[:, run]
 
     def run(self, kernel: Callable[..., None], tensors: Sequence[Tensor], stats: Tensor) -> None:

@@ -32,8 +32,8 @@ def band_of(prior: Prior, layout: Layout) -> Band | None:
 
 def no_band(priors: Sequence[Prior], layout: Layout) -> str | None:
     """Which of the priors is no band; None where all are."""
-    other = next((prior for prior in priors if band_of(prior, layout) is None), None)
-    return None if other is None else f"the prior {str(other)!r} is no band"
+    unbanded = next((prior for prior in priors if band_of(prior, layout) is None), None)
+    return None if unbanded is None else f"the prior {str(unbanded)!r} is no band"
 
 
 def looking_heads(priors: Sequence[Prior], queries: int) -> list[int]:

@@ -127,9 +127,9 @@ def check_priors(priors: Sequence[Prior]) -> None:
     """
     if isinstance(priors, Prior):
         raise ConfigError(f"expected a prior for each head, got the one {priors}; give a list of them")
-    if other := [prior for prior in priors if not isinstance(prior, Prior)]:
+    if not_priors := [prior for prior in priors if not isinstance(prior, Prior)]:
         raise ConfigError(
-            f"expected a prior for each head, got {other[0]!r}; parse_prior reads spelled ones"
+            f"expected a prior for each head, got {not_priors[0]!r}; parse_prior reads spelled ones"
         )
     for prior in priors:
         try:

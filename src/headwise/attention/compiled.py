@@ -45,30 +45,30 @@ _decisions: dict[str, Kernels | str] = {}
 _compilers: dict[str, subprocess.Popen[bytes]] = {}
 _waiting = 0  # how often `waiting` has been entered
 _followed: set[str] = set()
-"""Libraries that are done without because of the run that is gone on with."""
+"""Libraries that are not used because the run that is resumed did not use them."""
 
 
 def kernels(library: str = BANDED) -> Kernels | str:
-    """The kernels, or why this process does without them. The answer stays the same for a process, unless
-    it calls `prepare` or comes into `waiting`."""
-    found = _decisions.get(library)
-    if found is None:
+    """The compiled kernels, or the reason why this process does not use them. The decision is made once per
+    process, unless it calls `prepare` or enters `waiting`."""
+    decision = _decisions.get(library)
+    if decision is None:
         with _lock:
             if library not in _decisions:
                 _decisions[library] = _decide(library)
-            found = _decisions[library]
-    return found
+            decision = _decisions[library]
+    return decision
 
 
 @contextlib.contextmanager
 def waiting() -> Iterator[None]:
-    """Within this, kernels that are asked for are waited for, so that what is computed does not depend on
-    whether somebody has compiled them before, nor on what this process did without before. That is said in
-    a message to this module's logger. What `follow` has decided within this is forgotten at its end."""
+    """Context manager in which a request for kernels waits until they are compiled, so that results do not
+    depend on the state of the kernel cache or on earlier decisions of this process. Waiting is logged. At
+    the end, decisions made by `follow` within it are discarded."""
     global _waiting
     with _lock:
         if not _waiting:
-            for library in [name for name, found in _decisions.items() if isinstance(found, str)]:
+            for library in [name for name, decision in _decisions.items() if isinstance(decision, str)]:
                 del _decisions[library]
         _waiting += 1
     try:
@@ -84,9 +84,9 @@ def waiting() -> Iterator[None]:
 def prepare(library: str = BANDED) -> Kernels | str:
     """Like `kernels`, but waits until the kernels are compiled, and decides anew."""
     with _lock:
-        found = _decisions.get(library)
-        if isinstance(found, ModuleType):
-            return found
+        decision = _decisions.get(library)
+        if isinstance(decision, ModuleType):
+            return decision
         module = _module(library)
         if isinstance(module, ModuleType):
             if not _ready(module):
@@ -102,20 +102,20 @@ def prepare(library: str = BANDED) -> Kernels | str:
 
 
 def decisions() -> dict[str, bool]:
-    """Which libraries this process has asked for so far, and whether it computes with them."""
-    return {library: isinstance(found, ModuleType) for library, found in _decisions.items()}
+    """The kernel libraries that this process has requested so far, and whether it uses them."""
+    return {library: isinstance(decision, ModuleType) for library, decision in _decisions.items()}
 
 
 def describe() -> dict[str, str]:
-    """The same in words: what the kernels are compiled by and for, or why this process does without."""
-    found = {library: decided for library, decided in _decisions.items() if isinstance(decided, str)}
-    if len(found) < len(_decisions):
+    """`decisions` as text: compiler and processor of the kernels, or why this process does not use them."""
+    reasons = {library: decided for library, decided in _decisions.items() if isinstance(decided, str)}
+    if len(reasons) < len(_decisions):
         import llvmlite.binding as llvm
         import numba
 
         by = f"compiled by Numba {numba.__version__} for {llvm.get_host_cpu_name()}"
-        found |= {library: by for library in _decisions if library not in found}
-    return dict(sorted(found.items()))
+        reasons |= {library: by for library in _decisions if library not in reasons}
+    return dict(sorted(reasons.items()))
 
 
 def follow(decided: Mapping[str, bool]) -> None:
@@ -169,17 +169,17 @@ def _module(library: str) -> ModuleType | str:
 
 def _load(module: ModuleType) -> Kernels:
     """The kernels from Numba's cache, or compiled now."""
-    found = _ready(module)
+    cached = _ready(module)
     for kernel, signatures in module.SIGNATURES.items():
         if len(kernel.signatures) == len(signatures):
             continue  # this process has loaded them before, and done without since
         for signature in signatures:
             kernel.compile(signature)
-        if not found and kernel.stats.cache_hits:
+        if not cached and kernel.stats.cache_hits:
             # Numba's cache is by the file of a function, not by that of the functions it calls.
             kernel.recompile()
         kernel.disable_compile()
-    if not found:
+    if not cached:
         _note(module)
     return module
 
@@ -204,7 +204,7 @@ def _name(module: ModuleType) -> str:
 
 
 def _key(library: str) -> str:
-    """What the compiled kernels depend on."""
+    """Everything that the compiled kernels depend on."""
     import llvmlite
     import llvmlite.binding as llvm
     import numba
@@ -301,7 +301,7 @@ def _compile_in_background(module: ModuleType) -> str:
 
 
 def compile_for_others(library: str, claim: str) -> None:
-    """What the process in the background does."""
+    """Entry point of the background process that compiles the kernels."""
     if hasattr(os, "nice"):
         os.nice(10)
     try:

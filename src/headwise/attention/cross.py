@@ -41,7 +41,7 @@ def cross_attention(
         value: `[total of keys, heads, value size]`.
         queries: The layout of `query`.
         keys: The layout of `key` and `value`, with as many texts.
-        scale: Of the logits; `1 / sqrt(size)` by default.
+        scale: Factor of the logits; by default `1 / sqrt(size)`.
         drop: Dropout on the weights.
 
     Returns:
@@ -93,9 +93,9 @@ class _Side:
     def of(cls, layout: Layout, groups: list[list[int]]) -> "_Side":
         sizes, device = layout.sizes, layout.device
         shapes = [(len(group), max(sizes[text] for text in group)) for group in groups]
-        whole = {"dtype": torch.int64, "device": device}
-        texts = torch.tensor([text for group in groups for text in group], **whole)
-        longest = torch.tensor([longest for count, longest in shapes for _ in range(count)], **whole)
+        options = {"dtype": torch.int64, "device": device}
+        texts = torch.tensor([text for group in groups for text in group], **options)
+        longest = torch.tensor([longest for count, longest in shapes for _ in range(count)], **options)
         text_of = torch.repeat_interleave(torch.arange(len(texts), device=device), longest)
         starts = longest.cumsum(0) - longest
         position = torch.arange(len(text_of), device=device) - starts[text_of]

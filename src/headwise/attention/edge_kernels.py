@@ -66,7 +66,7 @@ def forward(q, k, v, table, out, stats, steps, tiles, keys, labels, numbers, job
     half = stats.shape[0] // 2
     k_at, v_at = head * steps[1, 1], head * steps[2, 1]
     for number in range(job[1], job[2]):
-        first, count, begin, seen, known = tiles[number]
+        first, count, begin, seen, label_count = tiles[number]
         if number + 1 < job[2]:
             next_first, next_count, next_begin, next_seen, _ = tiles[number + 1]
             expect_rows(q, steps[0], head, 0, next_first, next_first + next_count, size)
@@ -74,21 +74,21 @@ def forward(q, k, v, table, out, stats, steps, tiles, keys, labels, numbers, job
             expect_numbered(v, v_at, steps[2], keys, next_begin, next_begin + next_seen, size)
         q_at = head * steps[0, 1] + first * steps[0, 0]
         rows_to_lanes(q, q_at, steps[0], count, size, padded, scale, block, width)
-        make_relations(table, block, width, columns, size, known, relations)
+        make_relations(table, block, width, columns, size, label_count, relations)
         sums[:] = 0.0
         state[:width] = LOWEST
         state[width:] = 0.0
         for part in range(begin, begin + seen, TILE):
-            some = min(TILE, begin + seen - part)
-            copy_rows(k, k_at, steps[1], keys, part, some, size, panel, TILE, rows)
-            score_rows(rows, TILE, some, block, width, columns, padded, panel, tile)
-            relate(tile, some, width, labels, part * width, relations)
-            softmax(tile, some, columns, state, sums, padded)
+            tile_rows = min(TILE, begin + seen - part)
+            copy_rows(k, k_at, steps[1], keys, part, tile_rows, size, panel, TILE, rows)
+            score_rows(rows, TILE, tile_rows, block, width, columns, padded, panel, tile)
+            relate(tile, tile_rows, width, labels, part * width, relations)
+            softmax(tile, tile_rows, columns, state, sums, padded)
             if threshold:
                 place = (head * keys.shape[0] + part) * width
-                drop_out(tile, tile, some * width, seed, place, threshold)
-            copy_rows(v, v_at, steps[2], keys, part, some, size, panel, TILE, rows)
-            mix_rows(rows, TILE, some, tile, width, columns, padded, panel, sums)
+                drop_out(tile, tile, tile_rows * width, seed, place, threshold)
+            copy_rows(v, v_at, steps[2], keys, part, tile_rows, size, panel, TILE, rows)
+            mix_rows(rows, TILE, tile_rows, tile, width, columns, padded, panel, sums)
         for i in range(count):
             weight = state[width + i]
             stats[head * rows_in_all + first + i] = state[i]
@@ -135,7 +135,7 @@ def backward(
     k_at, v_at = head * steps[1, 1], head * steps[2, 1]
     dk_at, dv_at = head * steps[6, 1], head * steps[7, 1]
     for number in range(job[1], job[2]):
-        first, count, begin, seen, known = tiles[number]
+        first, count, begin, seen, label_count = tiles[number]
         if number + 1 < job[2]:
             next_first, next_count, next_begin, next_seen, _ = tiles[number + 1]
             for x, rows_of in ((0, q), (3, out), (4, grad)):
@@ -150,8 +150,8 @@ def backward(
         rows_to_lanes(grad, grad_at, steps[4], count, size, padded, 1.0, grads, width)
         copy_neighbours(q, q_at, steps[0], count, size, panel, width, scale, q_rows)
         copy_neighbours(grad, grad_at, steps[4], count, size, panel, width, 1.0, grad_rows)
-        make_relations(table, block, width, columns, size, known, relations)
-        of_relations[: (known + 1) * width] = 0.0
+        make_relations(table, block, width, columns, size, label_count, relations)
+        of_relations[: (label_count + 1) * width] = 0.0
         sums[:] = 0.0
         row_products(out, steps[3], grad, steps[4], head, 0, first, first + count, size, deltas)
         for i in range(width):
@@ -160,42 +160,53 @@ def backward(
             inverses[i] = stats[half + here]
             deltas[i] = deltas[min(i, count - 1)]
         for part in range(begin, begin + seen, TILE):
-            some = min(TILE, begin + seen - part)
-            copy_rows(k, k_at, steps[1], keys, part, some, size, panel, TILE, rows)
-            score_rows(rows, TILE, some, block, width, columns, padded, panel, weights)
-            relate(weights, some, width, labels, part * width, relations)
-            weigh(weights, some, columns, True, tops, inverses, 0)
-            copy_rows(v, v_at, steps[2], keys, part, some, size, panel, TILE, rows)
-            score_rows(rows, TILE, some, grads, width, columns, padded, panel, tile)
+            tile_rows = min(TILE, begin + seen - part)
+            copy_rows(k, k_at, steps[1], keys, part, tile_rows, size, panel, TILE, rows)
+            score_rows(rows, TILE, tile_rows, block, width, columns, padded, panel, weights)
+            relate(weights, tile_rows, width, labels, part * width, relations)
+            weigh(weights, tile_rows, columns, True, tops, inverses, 0)
+            copy_rows(v, v_at, steps[2], keys, part, tile_rows, size, panel, TILE, rows)
+            score_rows(rows, TILE, tile_rows, grads, width, columns, padded, panel, tile)
             if threshold:
                 place = (head * keys.shape[0] + part) * width
-                drop_out(tile, tile, some * width, seed, place, threshold)
-                drop_out(weights, dropped, some * width, seed, place, threshold)
+                drop_out(tile, tile, tile_rows * width, seed, place, threshold)
+                drop_out(weights, dropped, tile_rows * width, seed, place, threshold)
             for c in range(0, size, panel):
                 products(
                     dropped if threshold else weights, 0, width, 1,
-                    grad_rows[c * width :], panel, width, new, 0, some, panel // n, False,
+                    grad_rows[c * width :], panel, width, new, 0, tile_rows, panel // n, False,
                 )  # fmt: skip
-                for r in range(some):
+                for r in range(tile_rows):
                     to = dv_at + keys[part + r] * steps[7, 0] + c * steps[7, 2]
                     add_row(new, r * panel, min(panel, size - c), dv, to, steps[7, 2])
-            logit_gradients(weights, tile, some, columns, True, deltas, 0)
-            sum_relations(tile, some, width, labels, part * width, of_relations)
-            copy_rows(k, k_at, steps[1], keys, part, some, size, panel, TILE, rows)
-            mix_rows(rows, TILE, some, tile, width, columns, padded, panel, sums)
+            logit_gradients(weights, tile, tile_rows, columns, True, deltas, 0)
+            sum_relations(tile, tile_rows, width, labels, part * width, of_relations)
+            copy_rows(k, k_at, steps[1], keys, part, tile_rows, size, panel, TILE, rows)
+            mix_rows(rows, TILE, tile_rows, tile, width, columns, padded, panel, sums)
             for c in range(0, size, panel):
                 products(
-                    tile, 0, width, 1, q_rows[c * width :], panel, width, new, 0, some, panel // n, False
+                    tile,
+                    0,
+                    width,
+                    1,
+                    q_rows[c * width :],
+                    panel,
+                    width,
+                    new,
+                    0,
+                    tile_rows,
+                    panel // n,
+                    False,
                 )
-                for r in range(some):
+                for r in range(tile_rows):
                     to = dk_at + keys[part + r] * steps[6, 0] + c * steps[6, 2]
                     add_row(new, r * panel, min(panel, size - c), dk, to, steps[6, 2])
         of_labels = of_relations[width:]
-        products(table, 0, 1, size, of_labels, width, known, sums, 0, size, columns, True)
+        products(table, 0, 1, size, of_labels, width, label_count, sums, 0, size, columns, True)
         for c in range(0, size, panel):
             products(
                 of_labels, 0, width, 1, q_rows[c * width :], panel, width,
-                dtable, (job[3] * padded + c) * most, known, panel // n, True,
+                dtable, (job[3] * padded + c) * most, label_count, panel // n, True,
             )  # fmt: skip
         dq_at = head * steps[5, 1] + first * steps[5, 0]
         lanes_to_rows(sums, width, count, size, scale, dq, dq_at, steps[5])

@@ -7,7 +7,7 @@ panels, related, dropped, multiplied and summed."""
 import numpy as np
 from numba import njit
 
-from headwise.attention.lanes import kept
+from headwise.attention.lanes import dropout_factors
 from headwise.attention.products import products
 from headwise.attention.simd import kept_whole, lanes, load, prefetch, splat, store
 
@@ -95,7 +95,7 @@ def drop_out(source, target, count, seed, index, threshold):
     """`count` weights, those that stay enlarged to make up for the others; `count` in whole vectors."""
     factor = target.dtype.type(4294967296.0 / (4294967296.0 - threshold))
     for x in range(0, count, lanes(target)):
-        store(target, x, load(source, x) * kept(target, seed, index + x, threshold, factor))
+        store(target, x, load(source, x) * dropout_factors(target, seed, index + x, threshold, factor))
 
 
 @njit

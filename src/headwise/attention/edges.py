@@ -105,14 +105,14 @@ class Tiles:
 
 
 def _parts(starts: np.ndarray, costs: np.ndarray) -> list[int]:
-    """Cut what begins at `starts` (a text each, and the end) into parts of about the same cost.
+    """Cut the work items into parts of about equal cost, at boundaries of texts.
 
     Args:
-        starts: `[texts + 1]`.
-        costs: Of all before each thing, `[things + 1]`.
+        starts: First work item of each text, and the end, `[texts + 1]`.
+        costs: Cumulative cost of the items before each, `[items + 1]`.
     """
-    wanted = costs[-1] * np.arange(_PARTS + 1) / _PARTS
-    cuts = starts[np.searchsorted(costs[starts], wanted).clip(max=len(starts) - 1)]
+    targets = costs[-1] * np.arange(_PARTS + 1) / _PARTS
+    cuts = starts[np.searchsorted(costs[starts], targets).clip(max=len(starts) - 1)]
     return np.unique(cuts).tolist()
 
 
@@ -185,8 +185,8 @@ def tree_attention(query: Tensor, key: Tensor, value: Tensor, trees: Trees, drop
     """Multi-head attention of every span over its tokens.
 
     Args:
-        query: Of the spans, `[spans, heads, size]`.
-        key: Of the tokens, `[rows, heads, size]`.
+        query: Queries of the spans, `[spans, heads, size]`.
+        key: Keys of the tokens, `[rows, heads, size]`.
         value: Like `key`.
         trees: Which tokens each span has.
         drop: Dropout on the weights.
@@ -239,8 +239,8 @@ class _TileAttention(torch.autograd.Function):
         scratch = call.scratch(1, table=len(table))
         call.run("backward", tensors, (table, of_table), stats, _plan(tiles), tiles.parts, scratch)
         of_table = of_table.sum(0).transpose(0, 1).flatten(1)[:, : call.size]
-        given = [x.to(own.dtype) for x, own in zip((dq, dk, dv, of_table), inputs, strict=True)]
-        return *given, None, None, None
+        gradients = [x.to(source.dtype) for x, source in zip((dq, dk, dv, of_table), inputs, strict=True)]
+        return *gradients, None, None, None
 
 
 class _TreeAttention(torch.autograd.Function):

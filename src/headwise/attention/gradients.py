@@ -34,8 +34,8 @@ def once(way_out: str = "") -> Callable[[Backward], Backward]:
         def checked(ctx: Any, *gradients: Tensor) -> Any:
             if torch.is_grad_enabled():
                 problem = f"the gradient {backward.__qualname__} cannot be differentiated itself"
-                told = f"; {way_out}" if way_out else ""
-                raise RuntimeError(f"{problem} (create_graph=True){told}")
+                advice = f"; {way_out}" if way_out else ""
+                raise RuntimeError(f"{problem} (create_graph=True){advice}")
             return backward(ctx, *gradients)
 
         return checked  # type: ignore[return-value]
@@ -46,27 +46,27 @@ def once(way_out: str = "") -> Callable[[Backward], Backward]:
 def by_reference(
     query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout, grad: Tensor
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """The gradients of attention such that they can be differentiated again.
+    """The gradients of attention in a form that can be differentiated again.
 
     Args:
         query: See `headwise.attention.reference.attention`; may leave out the heads that see only
             themselves.
-        key: Likewise.
-        value: For all heads.
-        priors: Likewise.
+        key: Like `query`.
+        value: Values of all heads.
+        priors: See `headwise.attention.reference.attention`.
         layout: The texts.
-        grad: Of the output.
+        grad: Gradient of the output.
 
     Returns:
-        Those of query, key and value; None where none is needed.
+        The gradients of query, key and value; None for inputs that need none.
     """
     with torch.enable_grad():
         looking = looking_heads(priors, query.shape[1])
         seen = reference.attention(query, key, value[:, looking], [priors[h] for h in looking], layout)
         out = value.index_copy(1, torch.tensor(looking, device=value.device), seen)
         inputs = [x for x in (query, key, value) if x.requires_grad]
-        found = iter(torch.autograd.grad(out, inputs, grad, create_graph=True, allow_unused=True))
+        gradients = iter(torch.autograd.grad(out, inputs, grad, create_graph=True, allow_unused=True))
         query_grad, key_grad, value_grad = (
-            next(found) if x.requires_grad else None for x in (query, key, value)
+            next(gradients) if x.requires_grad else None for x in (query, key, value)
         )
         return query_grad, key_grad, value_grad

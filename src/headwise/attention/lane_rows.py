@@ -29,11 +29,11 @@ def rows_to_lanes(flat, at, step, rows, size, padded, factor, block, width):
     factor = block.dtype.type(factor)
     if step[2] == 1 and size >= n:
         for i in range(0, width, n):
-            some = max(1, min(n, rows - i))
+            lane_count = max(1, min(n, rows - i))
             for c in range(0, size, n):
                 c = min(c, size - n)  # the last ones may be done twice
                 source = at + min(i, rows - 1) * step[0] + c
-                transpose(flat, source, step[0], some, block, c * width + i, width, n, factor)
+                transpose(flat, source, step[0], lane_count, block, c * width + i, width, n, factor)
     else:
         for i in range(width):
             for c in range(size):

@@ -49,7 +49,7 @@ def highest(typing: Any, x: Any) -> Any:
 
 
 @intrinsic
-def kept(typing: Any, array: Any, seed: Any, index: Any, threshold: Any, factor: Any) -> Any:
+def dropout_factors(typing: Any, array: Any, seed: Any, index: Any, threshold: Any, factor: Any) -> Any:
     """A vector of the array's dtype with `factor` or 0 in its lanes, at random: 0 with the probability
     `threshold / 2^32`. The same seed and index (that of the first lane) give the same vector."""
     vector = Vector(array.dtype)
@@ -70,5 +70,5 @@ def kept(typing: Any, array: Any, seed: Any, index: Any, threshold: Any, factor:
         stays = builder.icmp_unsigned(">=", x, threshold)
         return builder.select(stays, spread(builder, factor, vector.ir), const(vector.ir, 0.0))
 
-    whole = types.int64
-    return vector(array, whole, whole, whole, array.dtype), code
+    int64 = types.int64
+    return vector(array, int64, int64, int64, array.dtype), code

@@ -1,4 +1,4 @@
-"""What calls of the compiled kernels have in common: which rows they take, how memory is handed over."""
+"""Common parts of the calls of compiled kernels: checks of input rows, and passing of memory."""
 
 from typing import Any
 

@@ -66,13 +66,13 @@ class Block:
         return mixed if self.queries is None else mixed.masked_fill(~self.member, 0.0)
 
     def group(self, rows: Tensor) -> Tensor:
-        """Of the queries: `[heads, rows, size]` -> `[heads, groups, width, size]`."""
+        """Group queries: `[heads, rows, size]` -> `[heads, groups, width, size]`."""
         if self.queries is None:
             return rows.unsqueeze(2)
         return rows.index_select(1, self.queries).unflatten(1, (-1, self.width))
 
     def group_keys(self, rows: Tensor) -> Tensor:
-        """Of the keys: `[heads, rows, size]` -> `[heads, groups, slots, size]`."""
+        """Group keys: `[heads, rows, size]` -> `[heads, groups, slots, size]`."""
         return rows.index_select(1, self.keys).unflatten(1, (-1, self.slots))
 
     def _ungroup(self, grouped: Tensor) -> Tensor:
@@ -156,11 +156,11 @@ class Graph:
 def _block(rows: int, edges: Edges) -> Block:
     keys = torch.where(edges.keys < 0, edges.keys.amax(1, keepdim=True), edges.keys)
     slots = keys.shape[1]
-    own = torch.arange(rows, device=keys.device)
+    row_numbers = torch.arange(rows, device=keys.device)
     if edges.queries is None:
-        return Block(None, keys.flatten(), own, (own >= 0)[:, None], 1, slots)
+        return Block(None, keys.flatten(), row_numbers, (row_numbers >= 0)[:, None], 1, slots)
     there = edges.queries.flatten() >= 0
-    place = torch.full_like(own, -1)
+    place = torch.full_like(row_numbers, -1)
     place[edges.queries.flatten()[there]] = there.nonzero().flatten()
     queries = torch.where(edges.queries < 0, edges.queries.amax(1, keepdim=True), edges.queries)
     member = (place >= 0)[:, None]
@@ -200,7 +200,8 @@ def graph_attention(
 
 
 def graph_weights(query: Tensor, key: Tensor, graph: Graph, table: Tensor | None = None) -> Tensor:
-    """What every query takes of each of its neighbours, `[heads, rows, degree]`; see `graph_attention`."""
+    """Attention weights of every query to its neighbours, `[heads, rows, degree]`; see
+    `graph_attention`."""
     query = query / query.shape[-1] ** 0.5
     scores = torch.cat([block.scores(query, key) for block in graph.blocks], dim=-1)
     if table is not None and graph.labels is not None:

@@ -74,7 +74,7 @@ def cross_attention(
     Args:
         query: `[texts, queries, heads, size]`.
         key: `[texts, keys, heads, size]`.
-        value: Likewise.
+        value: `[texts, keys, heads, value size]`.
         lengths: How many keys of each text are real, `[texts]`; where none is, its queries get 0.
         longest: Keys of each text; where a graph is traced, what leaves their number open.
         scale: What products are multiplied by; by default 1 / sqrt(size).
@@ -85,7 +85,7 @@ def cross_attention(
     place = torch.arange(longest, device=key.device)
     empty = (lengths == 0)[:, None, None, None]
     seen = (place < lengths[:, None])[:, None, None] | empty
-    q, k, v = (own.transpose(1, 2) for own in (query, key, value))
+    q, k, v = (heads_last.transpose(1, 2) for heads_last in (query, key, value))
     bias = torch.where(seen, torch.zeros((), dtype=query.dtype), float("-inf"))
-    found = scaled_dot_product_attention(q, k, v, bias, scale=scale)
-    return found.masked_fill(empty, 0.0).transpose(1, 2)
+    attended = scaled_dot_product_attention(q, k, v, bias, scale=scale)
+    return attended.masked_fill(empty, 0.0).transpose(1, 2)

@@ -70,15 +70,17 @@ def _block(rows: int, columns: int) -> Any:
                 for row in range(rows):
                     scalar = builder.load(pointer(context, builder, a, a_, place(at, a_next, index(row))))
                     factor = spread(builder, scalar, vector.ir)
-                    for column, each in enumerate(vectors):
+                    for column, column_vector in enumerate(vectors):
                         total = sums[row * columns + column]
-                        builder.store(call(builder, "fma", factor, each, builder.load(total)), total)
+                        builder.store(
+                            call(builder, "fma", factor, column_vector, builder.load(total)), total
+                        )
             for total, target in zip(sums, targets, strict=True):
                 write(builder, vector, builder.load(total), target)
             return context.get_dummy_value()
 
-        whole = types.int64
-        return types.void(a, whole, whole, whole, b, whole, whole, out, whole, whole, types.boolean), code
+        int64 = types.int64
+        return types.void(a, int64, int64, int64, b, int64, int64, out, int64, int64, types.boolean), code
 
     return block
 

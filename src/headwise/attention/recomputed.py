@@ -8,7 +8,7 @@ from torch.utils.checkpoint import checkpoint
 
 
 def recomputed(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function of tensors gives, of which its gradient keeps the arguments alone and computes it
+    """The result of a function of tensors, whose gradient keeps only the arguments and computes the result
     again. The function draws nothing at random.
 
     Under the transforms of `torch.func`, which cannot do that, it is computed as it stands.

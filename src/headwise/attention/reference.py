@@ -44,7 +44,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
 
 
 def head_weights(q: Tensor, k: Tensor, prior: Prior, pairs: Pairs) -> Tensor:
-    """What each query of one head of one text takes of each key: `[n, size]` twice -> `[n, n]`."""
+    """Attention weights of one head in one text: queries and keys `[n, size]` -> `[n, n]`."""
     place = pairs.query[:, 0]
     logits = prior.rotate(q, place) @ prior.rotate(k, place).T / q.shape[-1] ** 0.5
     if isinstance(prior, Tuned):

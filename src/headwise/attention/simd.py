@@ -168,9 +168,9 @@ def exp(typing: Any, x: Any) -> Any:
         series = number(1 / math.factorial(degree))
         for k in reversed(range(degree)):
             series = call(builder, "fma", series, r, number(1 / math.factorial(k)))
-        whole = ir.VectorType(ir.IntType(bits + 9 if single else bits + 12), kind.count)
-        power = builder.shl(builder.bitcast(shifted, whole), const(whole, bits))
-        y = builder.bitcast(builder.add(builder.bitcast(series, whole), power), kind)
+        integers = ir.VectorType(ir.IntType(bits + 9 if single else bits + 12), kind.count)
+        power = builder.shl(builder.bitcast(shifted, integers), const(integers, bits))
+        y = builder.bitcast(builder.add(builder.bitcast(series, integers), power), kind)
         y = builder.select(small, number(0.0), y)
         return builder.select(builder.fcmp_unordered("uno", x, x), x, y)
 
@@ -211,8 +211,8 @@ def transpose(
 
         rows, last = [], builder.sub(a_rows, index(1))
         for i in range(n):
-            near = builder.select(builder.icmp_signed("<", index(i), a_rows), index(i), last)
-            at = builder.add(a_at, builder.mul(a_next, near))
+            source_row = builder.select(builder.icmp_signed("<", index(i), a_rows), index(i), last)
+            at = builder.add(a_at, builder.mul(a_next, source_row))
             row = read(builder, vector, pointer(context, builder, a, a_, at))
             rows.append(builder.fmul(row, factor))
         # Exchange the quarters off the diagonal, then within each quarter, down to single numbers.
@@ -231,5 +231,5 @@ def transpose(
                 write(builder, vector, row, pointer(context, builder, out, out_, at))
         return context.get_dummy_value()
 
-    whole = types.int64
-    return types.void(a, whole, whole, whole, out, whole, whole, whole, a.dtype), code
+    int64 = types.int64
+    return types.void(a, int64, int64, int64, out, int64, int64, int64, a.dtype), code

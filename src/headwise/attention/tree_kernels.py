@@ -14,7 +14,7 @@ from numba import njit
 
 from headwise.attention.edge_rows import copy_neighbours, copy_rows, score_rows
 from headwise.attention.lane_rows import expect_rows, rows_to_lanes
-from headwise.attention.lanes import highest, kept, total
+from headwise.attention.lanes import dropout_factors, highest, total
 from headwise.attention.online_softmax import LOWEST, row_products
 from headwise.attention.products import products
 from headwise.attention.simd import between, counting, exp, lanes, load, splat, store
@@ -108,7 +108,7 @@ def tree_forward(q, k, v, out, stats, steps, blocks, firsts, numbers, job, work)
             if threshold:
                 factor = tile.dtype.type(4294967296.0 / (4294967296.0 - threshold))
                 index = ((head * blocks.shape[0] + number) * most + r) * n
-                x = x * kept(tile, seed, index, threshold, factor)
+                x = x * dropout_factors(tile, seed, index, threshold, factor)
             store(tile, r * n, x)
             for c in range(0, padded, panel):
                 for at in range((c * most) + r * panel, (c * most) + (r + 1) * panel, n):
@@ -186,21 +186,21 @@ def tree_backward(q, k, v, out, grad, dq, dk, dv, stats, steps, blocks, firsts, 
             if threshold:
                 factor = tile.dtype.type(4294967296.0 / (4294967296.0 - threshold))
                 index = ((head * blocks.shape[0] + number) * most + r) * n
-                keep = kept(tile, seed, index, threshold, factor)
+                keep = dropout_factors(tile, seed, index, threshold, factor)
                 of_x, stays = of_x * keep, x * keep
             store(tile, r * n, x * (of_x - splat(tile, deltas[r])))
             store(weights, r * n, stays)
         for c in range(0, size, panel):
-            some = min(panel, size - c)
+            columns = min(panel, size - c)
             products(
                 weights, 0, 1, n, grad_rows[c * most :], panel, spans, new, 0, count, panel // n, False
             )
             for r in range(count):
-                for x in range(some):
+                for x in range(columns):
                     dv[dv_at + r * steps[7, 0] + (c + x) * steps[7, 2]] = new[r * panel + x]
             products(tile, 0, 1, n, q_rows[c * most :], panel, spans, new, 0, count, panel // n, False)
             for r in range(count):
-                for x in range(some):
+                for x in range(columns):
                     dk[dk_at + r * steps[6, 0] + (c + x) * steps[6, 2]] = new[r * panel + x]
             products(tile, 0, n, 1, k_rows[c * n :], panel, n, sums, c * most, spans, panel // n, True)
         for r in range(spans):

@@ -63,7 +63,7 @@ def slower(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | None
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout) -> Tensor:
-    """The same function as `headwise.attention.reference.attention`; see there.
+    """Computes the same function as `headwise.attention.reference.attention`; see there.
 
     `query` and `key` may leave out the heads that see only themselves.
     """
@@ -132,12 +132,12 @@ def _side_by_side(x: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class _Shape:
-    """What the kernels are compiled for.
+    """Compile-time parameters of the kernels.
 
     Attributes:
         size: Features of a query.
         value_size: Features of a value.
-        bits: Of a number.
+        bits: Bits of a number.
         rows: Rows of a text that one program owns.
         keys: Rows that come by at a time.
         warps: That compute a block together.
@@ -163,14 +163,14 @@ class _Shape:
         return cls(size, value_size, bits, *_BLOCKS[bits, widest], precision)
 
     @property
-    def whole(self) -> bool:
+    def full_blocks(self) -> bool:
         """Whether it pays to see which blocks are entirely within the band: exact products of float32 take
         so long, to compute as well as to compile, that it does not."""
         return self.bits < 32 or self.precision != "ieee"
 
     @property
     def scale(self) -> float:
-        """Of the logits, in units of log 2."""
+        """Factor of the logits, in units of log 2."""
         return self.size**-0.5 / math.log(2)
 
 
@@ -203,19 +203,19 @@ def _may_use_tf32() -> bool:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is to be computed for some priors on the texts of a batch; kept in the layout's memo.
+    """Work items of priors on the texts of a batch; cached in the layout's memo.
 
     Attributes:
         items: `[items, 8]`, int32, see `headwise.attention.triton_kernels`; the most work first.
         slopes: `[heads]`, float32, in the units of the logits.
         sloped: Whether any of them is not 0.
-        others: Whether there are heads without query and key, whose output is their value.
+        has_value_heads: Whether there are heads without query and key, whose output is their value.
     """
 
     items: Tensor
     slopes: Tensor
     sloped: bool
-    others: bool
+    has_value_heads: bool
 
     @classmethod
     def of(cls, layout: Layout, priors: tuple[Prior, ...], query: Tensor, rows: int) -> "_Plan":
@@ -232,7 +232,7 @@ class _Plan:
 
     def like(self, x: Tensor) -> Tensor:
         """Room for the output or its gradient, with that of the heads without query and key in place."""
-        make = torch.clone if self.others else torch.empty_like
+        make = torch.clone if self.has_value_heads else torch.empty_like
         return make(x, memory_format=torch.contiguous_format)
 
     def run(
@@ -266,7 +266,7 @@ class _Plan:
                 ALIGN=align,
                 ROWS=shape.rows,
                 KEYS=shape.keys,
-                WHOLE=shape.whole,
+                WHOLE=shape.full_blocks,
                 SLOPED=self.sloped,
                 PRECISION=shape.precision,
                 num_warps=shape.warps,

@@ -26,7 +26,7 @@ _LOWEST = tl.constexpr(-3e38)  # the maximum of no logits: finite, as -inf - -in
 
 @triton.jit
 def _item(items):
-    """What this program does. What is multiplied with steps has 64 bits."""
+    """The work item of this program. Factors of strides have 64 bits."""
     at = items + tl.program_id(0) * 8
     head = tl.load(at).to(tl.int64)
     value_head = tl.load(at + 1).to(tl.int64)
@@ -77,20 +77,20 @@ def _blocks(begin, length, before, after, ROWS: tl.constexpr, KEYS: tl.constexpr
     high = tl.minimum(last + after + 1, length)
     every = tl.maximum(high - low + KEYS - 1, 0) // KEYS
     ahead = tl.minimum(tl.maximum(last - before - low + KEYS - 1, 0) // KEYS, every)
-    whole = 0
+    full = 0
     if WHOLE:
-        whole = tl.maximum(tl.minimum(begin + after + 1, high) - (low + ahead * KEYS), 0) // KEYS
-        whole = tl.where(begin + ROWS <= length, whole, 0)
-    return rows, low, every, whole, ahead
+        full = tl.maximum(tl.minimum(begin + after + 1, high) - (low + ahead * KEYS), 0) // KEYS
+        full = tl.where(begin + ROWS <= length, full, 0)
+    return rows, low, every, full, ahead
 
 
 @triton.jit
 def _logits(
-    own, other, rows, first, before, after, length, scale, slope,
+    owned, seen_rows, rows, first, before, after, length, scale, slope,
     KEYS: tl.constexpr, EDGE: tl.constexpr, SLOPED: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Logits of owned and other rows, `[ROWS, KEYS]`, those of pairs that do not see each other -inf."""
-    logits = tl.dot(own, tl.trans(other), input_precision=PRECISION) * scale
+    logits = tl.dot(owned, tl.trans(seen_rows), input_precision=PRECISION) * scale
     away = (first + tl.arange(0, KEYS))[None, :] - rows[:, None]
     if SLOPED:
         logits -= slope * tl.abs(away).to(tl.float32)
@@ -140,15 +140,15 @@ def forward(
     sums = tl.zeros([ROWS, VALUE_WIDTH], tl.float32)
     top = tl.full([ROWS], _LOWEST, tl.float32)
     total = tl.zeros([ROWS], tl.float32)
-    rows, low, every, whole, ahead = _blocks(begin, length, left, right, ROWS, KEYS, WHOLE)
-    for block in range(every - whole):
-        first = low + tl.where(block < ahead, block, block + whole) * KEYS
+    rows, low, every, full, ahead = _blocks(begin, length, left, right, ROWS, KEYS, WHOLE)
+    for block in range(every - full):
+        first = low + tl.where(block < ahead, block, block + full) * KEYS
         sums, top, total = _softmax_step(
             query, sums, top, total, k, v, first, rows, length, k_row, v_row, left, right, scale, slope,
             SIZE, VALUE_SIZE, WIDTH, VALUE_WIDTH, ALIGN, KEYS, True, SLOPED, PRECISION,
         )  # fmt: skip
     if WHOLE:
-        for block in range(ahead, ahead + whole):
+        for block in range(ahead, ahead + full):
             sums, top, total = _softmax_step(
                 query, sums, top, total, k, v, low + block * KEYS, rows, length, k_row, v_row, left, right,
                 scale, slope,
@@ -203,19 +203,19 @@ def backward_queries(
     query = _load(q, begin, length, q_row, ROWS, SIZE, WIDTH, ALIGN)
     output = _load(out, begin, length, out_row, ROWS, VALUE_SIZE, VALUE_WIDTH, ALIGN)
     grad_out = _load(grad, begin, length, grad_row, ROWS, VALUE_SIZE, VALUE_WIDTH, ALIGN)
-    rows, low, every, whole, ahead = _blocks(begin, length, left, right, ROWS, KEYS, WHOLE)
+    rows, low, every, full, ahead = _blocks(begin, length, left, right, ROWS, KEYS, WHOLE)
     delta = tl.sum(output.to(tl.float32) * grad_out.to(tl.float32), 1)
     tl.store(deltas + head * count + start + rows, delta, mask=rows >= 0)
     log = tl.load(logs + head * count + start + rows, mask=rows >= 0, other=0.0)
     sums = tl.zeros([ROWS, WIDTH], tl.float32)
-    for block in range(every - whole):
-        first = low + tl.where(block < ahead, block, block + whole) * KEYS
+    for block in range(every - full):
+        first = low + tl.where(block < ahead, block, block + full) * KEYS
         sums = _query_step(
             query, grad_out, log, delta, sums, k, v, first, rows, length, k_row, v_row, left, right, scale,
             slope, SIZE, VALUE_SIZE, WIDTH, VALUE_WIDTH, ALIGN, KEYS, True, SLOPED, PRECISION,
         )  # fmt: skip
     if WHOLE:
-        for block in range(ahead, ahead + whole):
+        for block in range(ahead, ahead + full):
             sums = _query_step(
                 query, grad_out, log, delta, sums, k, v, low + block * KEYS, rows, length, k_row, v_row,
                 left, right, scale, slope,
@@ -272,16 +272,16 @@ def backward_keys(
     value = _load(v, begin, length, v_row, ROWS, VALUE_SIZE, VALUE_WIDTH, ALIGN)
     sums = tl.zeros([ROWS, WIDTH], tl.float32)
     value_sums = tl.zeros([ROWS, VALUE_WIDTH], tl.float32)
-    rows, low, every, whole, ahead = _blocks(begin, length, right, left, ROWS, KEYS, WHOLE)
-    for block in range(every - whole):
-        first = low + tl.where(block < ahead, block, block + whole) * KEYS
+    rows, low, every, full, ahead = _blocks(begin, length, right, left, ROWS, KEYS, WHOLE)
+    for block in range(every - full):
+        first = low + tl.where(block < ahead, block, block + full) * KEYS
         sums, value_sums = _key_step(
             key, value, sums, value_sums, q, grad, logs, deltas, first, rows, length, q_row, grad_row, left,
             right, scale, slope,
             SIZE, VALUE_SIZE, WIDTH, VALUE_WIDTH, ALIGN, KEYS, True, SLOPED, PRECISION,
         )  # fmt: skip
     if WHOLE:
-        for block in range(ahead, ahead + whole):
+        for block in range(ahead, ahead + full):
             sums, value_sums = _key_step(
                 key, value, sums, value_sums, q, grad, logs, deltas, low + block * KEYS, rows, length,
                 q_row, grad_row, left, right, scale, slope,

@@ -1,9 +1,8 @@
-"""How fast an encoder is on this machine, beside the matrix products that nobody can avoid.
+"""Time an encoder on this machine and compare it with its necessary matrix products, the *floor*.
 
-The *floor* of an encoder is the time of its linear layers alone on the same real rows: no attention, no
-norms, no padding, and no queries and keys for heads that see themselves alone. Times are medians over
-rounds in which everything that is compared takes its turn, so that a slow moment of the machine falls on
-all of it.
+The floor is the time of the linear layers alone on the same packed rows: no attention, no norms, no
+padding, and no queries and keys for heads that see only their own position. Times are medians over rounds;
+each round runs every system once, so that a slow moment of the machine affects all systems alike.
 """
 
 import statistics
@@ -27,7 +26,7 @@ from headwise.ragged import Ragged
 
 K = TypeVar("K")
 
-_SPREAD = 0.1  # how much the lengths of a batch differ from their mean, as those of sorted texts do
+_SPREAD = 0.1  # relative deviation of text lengths from their mean, as in a batch sorted by length
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,11 @@ class HeadPath:
 
     Attributes:
         layer: The module's name in the encoder.
-        heads: Their numbers, from 0.
-        prior: What they may see.
+        heads: Head indices, from 0.
+        prior: The prior as text.
         implementation: Key of `headwise.attention.IMPLEMENTATIONS`, or `value` for heads that need no
             attention.
-        reasons: Why, a line for each implementation that was looked at.
+        reasons: Why it was chosen: one line for each implementation considered.
     """
 
     layer: str
@@ -61,12 +60,12 @@ class HeadPath:
 
 @dataclass(frozen=True)
 class Anatomy:
-    """What an encoder does with a batch.
+    """The computations of an encoder on one batch.
 
     Attributes:
-        products: Its necessary matrix products; None where it has a recurrence, whose products depend on
-            one another.
-        paths: How its heads are computed; empty where it has no self-attention with priors.
+        products: The necessary matrix products; None for a recurrent encoder, whose products depend on one
+            another.
+        paths: How the heads are computed; empty if the encoder has no self-attention with priors.
     """
 
     products: tuple[Product, ...] | None
@@ -75,17 +74,17 @@ class Anatomy:
 
 @dataclass(frozen=True)
 class Speed:
-    """Median seconds of an encoder on a batch.
+    """Median times of an encoder on a batch, in seconds.
 
     Attributes:
         length: Mean number of words of a text.
-        texts: Texts of the batch.
-        words: Words of the batch.
-        forward: Without gradients.
-        training: Forward and backward with dropout, without the optimiser.
+        texts: Number of texts in the batch.
+        words: Number of words in the batch.
+        forward: Forward pass without gradients.
+        training: Forward and backward pass with dropout, without the optimiser.
         floor_forward: The matrix products of `forward` alone; None where there is no floor.
-        floor_training: Those of `training`.
-        anatomy: See there.
+        floor_training: The matrix products of `training` alone.
+        anatomy: The products and head paths that were timed.
     """
 
     length: int
@@ -107,15 +106,15 @@ def measure(
     rounds: int = 5,
     device: torch.device | str = "cpu",
 ) -> Speed:
-    """Time an encoder on random word vectors; its training mode is as before afterwards.
+    """Time an encoder on random word vectors; its training mode is restored afterwards.
 
     Args:
-        encoder: Takes a `Ragged` of `[width]` rows and gives an `Encoded`.
+        encoder: Takes a `Ragged` of rows `[total, width]` and returns an `Encoded`.
         width: Features of a word vector.
         length: Mean number of words of a text; they vary by a tenth.
-        texts: Texts of the batch.
-        rounds: Of which the median is taken.
-        device: Where the encoder is.
+        texts: Number of texts in the batch.
+        rounds: Number of timed rounds; the median counts.
+        device: The device of the encoder.
     """
     x, heads = random_batch(encoder, width, length, texts, device)
     values, sizes = x.values, list(x.layout.sizes)
@@ -128,7 +127,7 @@ def measure(
     if anatomy.products is not None:
         systems["floor_forward"] = products_alone(anatomy.products, device=device)
         systems["floor_training"] = products_alone(anatomy.products, backward=True, device=device)
-    times = {name: statistics.median(own) for name, own in interleaved(systems, rounds).items()}
+    times = {name: statistics.median(seconds) for name, seconds in interleaved(systems, rounds).items()}
     return Speed(
         length,
         texts,
@@ -144,8 +143,8 @@ def measure(
 def random_batch(
     encoder: nn.Module, width: int, length: int, texts: int, device: torch.device | str = "cpu"
 ) -> tuple[Ragged, list[Heads] | None]:
-    """The batch of random word vectors that `measure` times an encoder on, always the same; and the heads
-    of its words, if the encoder needs trees."""
+    """A reproducible batch of random word vectors, and the dependency heads of its words if the encoder
+    needs trees (else None)."""
     sizes = spread_lengths(length, texts)
     values = torch.randn(sum(sizes), width, generator=torch.Generator().manual_seed(0)).to(device)
     heads = [balanced_heads(size) for size in sizes] if tree_use(encoder) == "error" else None
@@ -153,15 +152,14 @@ def random_batch(
 
 
 def _batch(values: Tensor, sizes: list[int], heads: list[Heads] | None) -> Ragged:
-    """A batch with a new layout."""
+    """The values as a batch with a new layout, parsed if `heads` are given."""
     if heads is None:
         return Ragged.from_lengths(values, sizes)
     return Ragged(values, parsed_layout(heads, values.device))
 
 
 def balanced_heads(words: int) -> Heads:
-    """The heads of the words of a tree that halves its words: of brackets (`headwise.features.brackets`),
-    which are a dependency tree, too."""
+    """Dependency heads `[words]` of a balanced binary tree, as `headwise.features.brackets` makes them."""
     heads, parts = np.zeros(words, dtype=np.int64), [(0, words, 0)]
     while parts:
         start, stop, above = parts.pop()
@@ -173,17 +171,17 @@ def balanced_heads(words: int) -> Heads:
 
 
 def spread_lengths(length: int, texts: int) -> list[int]:
-    """Lengths of texts around a mean, as of a batch that was sorted by length: the longest first."""
+    """Text lengths around a mean, longest first, as in a batch sorted by length."""
     steps = torch.linspace(1 + _SPREAD, 1 - _SPREAD, texts) if texts > 1 else torch.ones(texts)
     return [max(1, round(length * step)) for step in steps.tolist()]
 
 
 def dissect(encoder: nn.Module, x: Ragged) -> Anatomy:
-    """What an encoder does with a batch, found by running it once.
+    """The `Anatomy` of an encoder on a batch, recorded by forward hooks in one run.
 
-    The products are those that its definition needs, in as few as possible, whatever its modules make of
-    them: each `SelfAttention` needs one for values, queries and keys together and one for the output, each
-    other linear layer one.
+    The products are the fewest that the definition needs, however the modules compute them: two for each
+    `SelfAttention` (one for queries, keys and values together, one for the output) and one for each other
+    linear layer.
     """
     products: list[Product] = []
     paths: list[HeadPath] = []
@@ -194,9 +192,9 @@ def dissect(encoder: nn.Module, x: Ragged) -> Anatomy:
 
     def of_attention(name: str) -> Callable[[SelfAttention, tuple[Ragged, ...]], None]:
         def hook(module: SelfAttention, inputs: tuple[Ragged, ...]) -> None:
-            own, found = _of_attention(module, name, inputs[0])
-            products.extend(own)
-            paths.extend(found)
+            layer_products, layer_paths = _of_attention(module, name, inputs[0])
+            products.extend(layer_products)
+            paths.extend(layer_paths)
 
         return hook
 
@@ -221,7 +219,7 @@ def _of_attention(
 ) -> tuple[tuple[Product, Product], list[HeadPath]]:
     rows, priors, paths = x.layout.total, module.priors, []
     for prior in dict.fromkeys(priors):
-        heads = tuple(head for head, own in enumerate(priors) if own == prior)
+        heads = tuple(head for head, head_prior in enumerate(priors) if head_prior == prior)
         if prior.only_self:
             how, reasons = "value", ("value: each position sees itself alone, so its value is the output",)
         else:
@@ -233,7 +231,7 @@ def _of_attention(
 
 
 def attention_products(module: SelfAttention, rows: int) -> tuple[Product, Product]:
-    """The matrix products that a layer of self-attention needs for so many rows."""
+    """The two matrix products that a self-attention layer needs for `rows` rows."""
     width, size, priors = module.value.in_features, module.head_size, module.priors
     inner, looking = len(priors) * size, sum(not prior.only_self for prior in priors)
     return Product(rows, width, inner + 2 * looking * size), Product(rows, inner, width)
@@ -246,8 +244,8 @@ def products_alone(
 
     Args:
         products: Their sizes.
-        backward: Also those of the gradients of the inputs and of the weights.
-        device: Where.
+        backward: Also compute the products for the gradients of inputs and weights.
+        device: The device of the operands.
     """
     operands = {
         p: tuple(torch.rand(sizes, device=device) for sizes in ((p.rows, p.width), (p.width, p.out)))
@@ -271,8 +269,8 @@ def products_alone(
 def forward_pass(
     encoder: nn.Module, values: Tensor, sizes: list[int], heads: list[Heads] | None = None
 ) -> Callable[[], None]:
-    """A function that encodes a batch as prediction does: a new layout each time, with the trees of `heads`
-    where there are any."""
+    """A function that encodes a batch as prediction does: with a new layout each time, and with trees if
+    `heads` are given."""
 
     def run() -> None:
         with mode(encoder, training=False), torch.inference_mode():
@@ -285,7 +283,8 @@ def forward_pass(
 def training_pass(
     encoder: nn.Module, values: Tensor, sizes: list[int], heads: list[Heads] | None = None
 ) -> Callable[[], None]:
-    """A function that encodes a batch with dropout and takes all gradients, the word vectors' too."""
+    """A function that encodes a batch with dropout and computes all gradients, including those of the word
+    vectors."""
     grads: list[Tensor] = []
 
     def run() -> None:
@@ -302,19 +301,19 @@ def training_pass(
 
 
 def _outputs(encoded: Encoded) -> list[Tensor]:
-    found = [encoded.tokens.values, encoded.summary]
-    return [output for output in found if output is not None and output.requires_grad]
+    tensors = [encoded.tokens.values, encoded.summary]
+    return [output for output in tensors if output is not None and output.requires_grad]
 
 
 def interleaved(
     systems: Mapping[K, Callable[[], Any]], rounds: int, *, warm_up: int = 1
 ) -> dict[K, list[float]]:
-    """Seconds of each system in each round; in a round they take turns.
+    """Seconds of each system in each round; a round runs every system once.
 
     Args:
-        systems: What is to be timed.
-        rounds: At least 1.
-        warm_up: Rounds before those, which do not count.
+        systems: Functions to time, by name.
+        rounds: Number of timed rounds, 1 or more.
+        warm_up: Number of untimed rounds before them.
     """
     clock = which_clock()[1]
     times: dict[K, list[float]] = {name: [] for name in systems}
@@ -328,8 +327,8 @@ def interleaved(
 
 
 def which_clock() -> tuple[str, Callable[[], float]]:
-    """The clock to measure with, and its name: the processor time of this process where torch computes
-    with one thread, so that other programs on the machine do not count; else the time that passes."""
+    """The name and function of the clock: processor time of this process if torch computes with one thread
+    on the CPU, so that other programs do not count; else wall time."""
     if torch.get_num_threads() == 1 and not torch.cuda.is_initialized():
         return "processor time", time.process_time
     return "wall time", time.perf_counter
@@ -337,7 +336,7 @@ def which_clock() -> tuple[str, Callable[[], float]]:
 
 @contextmanager
 def mode(module: nn.Module, *, training: bool) -> Iterator[None]:
-    """`module.train(training)`, undone afterwards."""
+    """Within this context, `module` is in training or evaluation mode; its mode is restored afterwards."""
     before = module.training
     module.train(training)
     try:
@@ -347,6 +346,6 @@ def mode(module: nn.Module, *, training: bool) -> Iterator[None]:
 
 
 def finish(device: torch.device) -> None:
-    """Wait until a device has done what it was given."""
+    """Wait until a device has finished its queued work."""
     if device.type == "cuda":
         torch.cuda.synchronize()

@@ -1,4 +1,4 @@
-"""The time of each layer of self-attention in an encoder, beside its floor and other ways to compute it."""
+"""Time each self-attention layer of an encoder; compare it with its floor and other implementations."""
 
 import statistics
 from collections.abc import Callable
@@ -22,36 +22,36 @@ from headwise.priors import Prior
 from headwise.priors.learned import tune
 from headwise.ragged import Ragged
 
-_LAST = "reference"  # the definition is nobody's alternative
+_LAST = "reference"  # the definition; never offered as an alternative
 _MOST_PAIRS = 1 << 27  # of words of the same text; beyond, a dense mask takes too much memory to try it
 
 
 @dataclass(frozen=True)
 class PathSpeed:
-    """How long some heads of a layer take, from their queries, keys and values to their outputs.
+    """Time of the heads with one prior in a layer, from queries, keys and values to outputs.
 
     Attributes:
-        path: Which heads, and what computes them.
-        seconds: Of that; None for heads that need no attention.
-        other: The fastest other implementation that can run them; None where there is none.
-        other_seconds: Of that.
+        path: The heads and the implementation that computes them.
+        seconds: Their median time; None for heads that need no attention.
+        alternative: The next implementation that supports these heads; None if there is none.
+        alternative_seconds: Its median time.
     """
 
     path: HeadPath
     seconds: float | None = None
-    other: str | None = None
-    other_seconds: float | None = None
+    alternative: str | None = None
+    alternative_seconds: float | None = None
 
 
 @dataclass(frozen=True)
 class LayerSpeed:
-    """Median seconds of a layer of self-attention, forward.
+    """Median times of the forward pass of a self-attention layer, in seconds.
 
     Attributes:
         layer: The module's name in the encoder.
-        seconds: Of the whole layer.
-        floor: Of its matrix products alone.
-        paths: Its heads, by prior.
+        seconds: Time of the layer.
+        floor: Time of its matrix products alone.
+        paths: Times of its heads, by prior.
     """
 
     layer: str
@@ -61,13 +61,13 @@ class LayerSpeed:
 
 
 def time_layers(encoder: nn.Module, x: Ragged, anatomy: Anatomy, rounds: int) -> list[LayerSpeed]:
-    """Time the layers of self-attention on what they read when the encoder reads a batch.
+    """Time each self-attention layer on the input that it gets when the encoder reads a batch.
 
     Args:
         encoder: See `headwise.bench.encoder.measure`.
         x: The batch.
-        anatomy: What `headwise.bench.encoder.dissect` has found for encoder and batch.
-        rounds: Of which the median is taken.
+        anatomy: Of this encoder and batch, from `headwise.bench.encoder.dissect`.
+        rounds: Number of timed rounds; the median counts.
     """
     with mode(encoder, training=False), torch.inference_mode():
         return [
@@ -77,20 +77,20 @@ def time_layers(encoder: nn.Module, x: Ragged, anatomy: Anatomy, rounds: int) ->
 
 
 def _inputs(encoder: nn.Module, x: Ragged) -> list[tuple[str, SelfAttention, Ragged]]:
-    """The layers in the order in which they run, and what each reads."""
-    found: dict[str, tuple[str, SelfAttention, Ragged]] = {}
+    """Name, module and input of each self-attention layer, in execution order."""
+    layer_inputs: dict[str, tuple[str, SelfAttention, Ragged]] = {}
 
     def watch(name: str) -> Callable[[SelfAttention, tuple[Ragged, ...]], None]:
-        return lambda module, inputs: found.update({name: (name, module, inputs[0])})
+        return lambda module, inputs: layer_inputs.update({name: (name, module, inputs[0])})
 
-    layers = [(name, own) for name, own in encoder.named_modules() if isinstance(own, SelfAttention)]
-    handles = [own.register_forward_pre_hook(watch(name)) for name, own in layers]
+    layers = [(name, layer) for name, layer in encoder.named_modules() if isinstance(layer, SelfAttention)]
+    handles = [layer.register_forward_pre_hook(watch(name)) for name, layer in layers]
     try:
         encoder(x)
     finally:
         for handle in handles:
             handle.remove()
-    return list(found.values())
+    return list(layer_inputs.values())
 
 
 def _time_layer(name: str, module: SelfAttention, x: Ragged, anatomy: Anatomy, rounds: int) -> LayerSpeed:
@@ -100,28 +100,28 @@ def _time_layer(name: str, module: SelfAttention, x: Ragged, anatomy: Anatomy, r
         ("layer", 0): _finished(lambda: module(x), x.values),
         ("floor", 0): products_alone(attention_products(module, x.layout.total), device=x.values.device),
     }
-    others: dict[int, str | None] = {}
+    alternatives: dict[int, str | None] = {}
     for place, path in enumerate(paths):
         if path.implementation not in IMPLEMENTATIONS:
             continue
-        own = [priors[head] for head in path.heads]
-        size = (x.layout.total, len(own), module.head_size)
+        head_priors = [priors[head] for head in path.heads]
+        size = (x.layout.total, len(head_priors), module.head_size)
         query, key, value = (torch.randn(size).to(x.values) for _ in range(3))
-        others[place] = _other(path, query, own, x)
-        for what, used in (("taken", path.implementation), ("other", others[place])):
+        alternatives[place] = _other(path, query, head_priors, x)
+        for what, used in (("taken", path.implementation), ("other", alternatives[place])):
             if used is not None:
-                systems[what, place] = _attention(used, (query, key, value), own, x)
-    times = {what: statistics.median(own) for what, own in interleaved(systems, rounds).items()}
+                systems[what, place] = _attention(used, (query, key, value), head_priors, x)
+    times = {what: statistics.median(seconds) for what, seconds in interleaved(systems, rounds).items()}
     speeds = [
-        PathSpeed(path, times.get(("taken", n)), others.get(n), times.get(("other", n)))
+        PathSpeed(path, times.get(("taken", n)), alternatives.get(n), times.get(("other", n)))
         for n, path in enumerate(paths)
     ]
     return LayerSpeed(name, times["layer", 0], times["floor", 0], tuple(speeds))
 
 
 def _other(path: HeadPath, query: Tensor, priors: list[Prior], x: Ragged) -> str | None:
-    """The implementation that would run heads if there were not the one that does; None also where the
-    texts are too long to try."""
+    """The implementation that would be chosen next for these heads; None if there is none, or if the texts
+    are too long to try it."""
     if sum(size * size for size in x.layout.sizes) > _MOST_PAIRS:
         return None
     for name, implementation in IMPLEMENTATIONS.items():

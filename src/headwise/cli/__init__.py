@@ -1,4 +1,4 @@
-"""The `headwise` command. Every subcommand is imported when it is called, and torch not before that."""
+"""The `headwise` command. Each subcommand, and with it torch, is imported only when it is called."""
 
 import os
 import sys
@@ -44,7 +44,7 @@ COMMANDS = {
     "heads": "Show what each attention head is worth; leave out useless ones.",
     "bench": "Time an encoder on this machine, beside its matrix products.",
 }
-"""The subcommands: each is the function of its name in the module of its name."""
+"""The subcommands and their summaries: `NAME` is the function `NAME` in the module `headwise.cli.NAME`."""
 
 _ONE_FILE = {
     "train": "it takes one file; give development and test data with --dev and --test",
@@ -53,7 +53,7 @@ _ONE_FILE = {
     "predict": "it takes a model and one file; a text itself goes to standard input, with - as the file",
     "priors": "it takes none; give a file to find priors for with --search",
 }
-"""What to say of a second file."""
+"""Hints for a second file argument, by command."""
 
 _USUAL = {
     "--lr": "--learning-rate",
@@ -65,13 +65,13 @@ _USUAL = {
     "--label": "--label-column",
     "--text": "--text-column",
 }
-"""What options are called elsewhere."""
+"""Names of options in other tools, and their names here."""
 _NEEDS_LESS = {
     "train": "take a smaller --batch-tokens, or shorter --windows.words",
     "predict": "take a smaller --batch-tokens",
     "serve": "take a smaller --batch-tokens",
 }
-"""What makes commands need less memory."""
+"""Advice after running out of memory, by command."""
 USAGE = 2  # exit codes
 BROKEN_PIPE = 141
 
@@ -84,9 +84,9 @@ def build_app(command: str = "", arguments: Sequence[str] = ()) -> App:
     """The command line.
 
     Args:
-        command: The subcommand that will be called. Its help is its own docstring; of the others only the
-            summaries are known, so that they need not be imported.
-        arguments: What stands after it.
+        command: The subcommand that will be called. Its help is its docstring; the other commands have only
+            summaries, so that they need not be imported.
+        arguments: The arguments after it.
     """
     app = App(
         name="headwise",
@@ -113,11 +113,11 @@ def build_app(command: str = "", arguments: Sequence[str] = ()) -> App:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of the process; returns the exit code.
 
-    What the user can put right is told in one message on standard error, with exit code 2. With
-    HEADWISE_TRACEBACK=1 in the environment, errors show where they were raised.
+    An error that the user can fix is one message on standard error, with exit code 2. With
+    HEADWISE_TRACEBACK=1 in the environment, errors show a traceback.
     """
-    # Threads that wait for work by spinning bring small models to a crawl on a machine that is busy with
-    # other things. Read when torch is loaded, so it has to be said before.
+    # Threads that wait by spinning slow small models down on a busy machine. OpenMP reads this variable
+    # when torch is loaded, so it is set before.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     words = sys.argv[1:] if arguments is None else list(arguments)
     make_streams_safe()
@@ -125,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with surely_interrupted(), telling(), installed():
             app = build_app(words[0] if words else "", words[1:])
             result = app(["--help" if word == ALL else word for word in words])
-        sys.stdout.flush()  # here, where a closed pipe is still to be caught
+        sys.stdout.flush()  # here, where a broken pipe is still caught
         return result if isinstance(result, int) else 0
     except CycloptsError as error:
         fail(_usage(error))
@@ -143,42 +143,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         return 128 + signal_of(error)
     except SystemError as error:
-        if not isinstance(error.__cause__, KeyboardInterrupt):  # which came while compiled code was running
+        if not isinstance(error.__cause__, KeyboardInterrupt):  # raised while compiled code was running
             raise
         return 128 + signal_of(error.__cause__)
-    except BrokenPipeError:  # the reader of our output has gone
+    except BrokenPipeError:  # the reader of the output has closed it
         forget_output()
         return BROKEN_PIPE
-    except OSError as error:  # a full disk, say
+    except OSError as error:  # for example a full disk
         fail(f"[HW604] {error.filename or 'standard output'}: {error.strerror or error}")
         forget_output()
         return USAGE
 
 
 def _no_memory(error: Exception, command: str) -> str:
-    """What is to be done where the memory is not enough."""
+    """The error message after running out of memory, with advice."""
     if isinstance(error, ImportError):
         return f"[HW410] the memory is not enough to load the libraries: {error}; give this process more"
     advice = _NEEDS_LESS.get(command, "give this process more")
     return f"[HW410] the memory is not enough for headwise {command}: {advice}"
 
 
-def _meant(asked: str, known: Iterable[Argument]) -> str:
-    """The option that is meant by one that is not known, if there is one like it."""
-    names = ["--help", *(name for argument in known for name in argument.names)]
-    usual = _USUAL.get(asked)
-    near = [usual] if usual in names else get_close_matches(asked, names, n=1, cutoff=0.7)
-    return f"; did you mean {near[0]}?" if near else "."
+def _meant(name: str, arguments: Iterable[Argument]) -> str:
+    """A hint at the option most similar to an unknown one; "." if there is none."""
+    names = ["--help", *(name for argument in arguments for name in argument.names)]
+    usual = _USUAL.get(name)
+    matches = [usual] if usual in names else get_close_matches(name, names, n=1, cutoff=0.7)
+    return f"; did you mean {matches[0]}?" if matches else "."
 
 
 def _usage(error: CycloptsError) -> str:
-    """What is wrong with the command line, and where to look."""
+    """The error message for a wrong command line, with a pointer to the help."""
     help_of = " ".join(["headwise", *(error.command_chain or ()), "--help"])
     if isinstance(error, UnknownCommandError) and error.unused_tokens:
-        # The error's own text would import every command, to see whether it is hidden.
+        # The error's own text would import every command, to check whether it is hidden.
         name = error.unused_tokens[0]
-        near = get_close_matches(name, COMMANDS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(COMMANDS)}"
+        matches = get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean {matches[0]!r}?" if matches else f"known are {', '.join(COMMANDS)}"
         return f"unknown command {name!r}; {hint}"
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         command = (error.command_chain or ("",))[0]
@@ -186,8 +186,8 @@ def _usage(error: CycloptsError) -> str:
         return f"{error.unused_tokens[0]!r} is one argument too many: {hint}. See {help_of}"
     message = str(error)
     if isinstance(error, UnknownOptionError):
-        asked = error.token.keyword or error.token.value
-        message = f"unknown option {asked}" + _meant(asked, error.argument_collection)
+        option = error.token.keyword or error.token.value
+        message = f"unknown option {option}" + _meant(option, error.argument_collection)
     elif message.startswith("unknown option ") and error.app is not None:  # see `arguments`
         message += _meant(message.split()[2], error.app.assemble_argument_collection())
     if error.command_chain == ("distill",) and message.startswith("unknown option"):

@@ -1,4 +1,4 @@
-"""Arguments that several commands have: files, "-" for standard input among them, and switches."""
+"""Types of command-line arguments: files (also "-" for standard input), integers and switches."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,42 +8,42 @@ from cyclopts import Parameter, Token
 
 
 def _path(type_: object, tokens: Sequence[Token]) -> Path:
-    """Let "-" pass, but no misspelt option."""
+    """Convert a file argument; accept "-", but reject a misspelt option."""
     value = tokens[0].value
     if value.startswith("-") and value != "-":
         raise ValueError(f"unknown option {value} (write ./{value} for a file of this name)")
     return Path(value)
 
 
-def whole(type_: object, tokens: Sequence[Token]) -> int | tuple[int, ...]:
-    """Whole numbers; what has a fraction is not rounded."""
-    several, found = "tuple" in str(type_), []
+def parse_integers(type_: object, tokens: Sequence[Token]) -> int | tuple[int, ...]:
+    """Convert tokens to an integer, or to a tuple of integers; a fraction is an error."""
+    is_tuple, integers = "tuple" in str(type_), []
     for token in tokens:
         try:
-            found.append(int(token.value))
+            integers.append(int(token.value))
         except ValueError:
-            flag = f"{token.keyword}: " if several and token.keyword else ""  # of one the library names it
+            flag = f"{token.keyword}: " if is_tuple and token.keyword else ""  # cyclopts adds it else
             raise ValueError(f"{flag}{token.value!r} is no whole number") from None
-    return tuple(found) if several else found[0]
+    return tuple(integers) if is_tuple else integers[0]
 
 
-Whole = Annotated[int, Parameter(converter=whole)]
-"""A whole number."""
+Whole = Annotated[int, Parameter(converter=parse_integers)]
+"""An integer."""
 
-WholeOrNone = Annotated[int | None, Parameter(converter=whole)]
-"""The same, which need not be given."""
+WholeOrNone = Annotated[int | None, Parameter(converter=parse_integers)]
+"""An optional integer."""
 
-Wholes = Annotated[tuple[int, ...], Parameter(converter=whole)]
-"""Whole numbers."""
+Wholes = Annotated[tuple[int, ...], Parameter(converter=parse_integers)]
+"""Integers."""
 
 FileArgument = Annotated[Path, Parameter(allow_leading_hyphen=True, converter=_path)]
-"""A file to read; an argument that looks like an option is refused."""
+"""A file to read; an argument that looks like an option is rejected."""
 
 FileOrNone = Annotated[Path | None, Parameter(allow_leading_hyphen=True, converter=_path)]
-"""The same, which need not be given."""
+"""An optional file to read."""
 
 Output = Annotated[Path | None, Parameter(alias="-o")]
-"""A file or folder to write."""
+"""An optional file or folder to write."""
 
 Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
-"""A flag without a value, which is off where it is not given."""
+"""A flag without a value, off by default."""

@@ -1,6 +1,6 @@
-"""`headwise bench`: how fast an encoder is on this machine, and how near to its matrix products."""
+"""`headwise bench`: time an encoder on this machine and compare it with its matrix products."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
@@ -9,8 +9,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headwise.cli.arguments import Switch, Whole, Wholes
-from headwise.cli.flags import given, holder
-from headwise.cli.settings import flags_of, known
+from headwise.cli.flags import flag_values, holder
+from headwise.cli.settings import flags_of, load_settings
 
 EncoderFlags = holder("EncoderFlags", flags_of("encoder"), prefix="--encoder", group="Encoder", order=1)
 
@@ -20,7 +20,8 @@ def bench(
     /,
     *,
     encoder: Annotated[
-        str | None, Parameter(help=f"Instead of a model, a new encoder: {', '.join(known()['encoders'])}.")
+        str | None,
+        Parameter(help=f"Instead of a model, a new encoder: {', '.join(load_settings()['encoders'])}."),
     ] = None,
     lengths: Annotated[
         Wholes, Parameter(negative_iterable=(), consume_multiple=True, show_default=False)
@@ -57,7 +58,7 @@ def bench(
     time_encoder(
         model,
         encoder,
-        given(settings),
+        flag_values(settings),
         lengths=lengths,
         batch=batch,
         rounds=rounds,

@@ -1,6 +1,6 @@
-"""`headwise calibrate`: probabilities and thresholds of a model, fitted anew."""
+"""`headwise calibrate`: fit the probabilities and thresholds of a model again."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import math
@@ -12,12 +12,12 @@ from cyclopts import Parameter
 from headwise.cli.arguments import FileArgument, Switch
 from headwise.cli.console import note, percent, print_json, visible
 from headwise.cli.console import output as console
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
 from headwise.memory import keep_freed_memory
 
-_SHOWN = 5  # labels
+_SHOWN = 5  # labels listed
 
 
 def calibrate(
@@ -62,7 +62,7 @@ def calibrate(
     from headwise.verbs.calibrate import calibrate_file
 
     keep_freed_memory()
-    found = calibrate_file(
+    recalibrated = calibrate_file(
         model,
         file,
         output,
@@ -70,26 +70,26 @@ def calibrate(
         heads=heads,
         pipeline=pipeline,
         device=device,
-        reading=given(read),
+        reading=flag_values(read),
         overwrite=overwrite,
         listener=Terminal(),
     )
     if json:
-        print_json(found.to_json())
+        print_json(recalibrated.to_json())
         return 0
-    out, line = console(), found.sheet.headline
-    before, after = map(percent, found.errors)
-    of = f"of {found.nouns.count(found.items)}"
+    out, line = console(), recalibrated.sheet.headline
+    before, after = map(percent, recalibrated.errors)
+    of = f"of {recalibrated.nouns.count(recalibrated.items)}"
     out.print(
         f"Calibration error {of}: {before} before, {after} now (cross-fitted; temperature "
-        f"{found.temperature:.2f})."
+        f"{recalibrated.temperature:.2f})."
     )
-    scores = [FORMS[line.form](own) for own in found.scores]
+    scores = [FORMS[line.form](score) for score in recalibrated.scores]
     out.print(f"{line.title.capitalize()} {of}: {scores[0]} before, {scores[1]} now (fitted to them).")
-    moved = sorted(found.biases.items(), key=lambda own: -abs(own[1]))[:_SHOWN]
+    moved = sorted(recalibrated.biases.items(), key=lambda label_bias: -abs(label_bias[1]))[:_SHOWN]
     odds = ", ".join(f"{visible(label)} x {math.exp(bias):.2f}" for label, bias in moved)
     out.print(f"What the odds of labels are multiplied by, the most: {odds}.")
-    for told in found.promised:
-        out.print(told)
+    for promise in recalibrated.promised:
+        out.print(promise)
     note(f"the model is in {output}")
     return 0

@@ -1,4 +1,4 @@
-"""Write `settings.json`, the flags of training, from the configurations: run it as a module."""
+"""Write `settings.json`, the training flags, from the configurations: `python -m headwise.cli.collect`."""
 
 import json
 from typing import Any
@@ -28,7 +28,7 @@ _CHOSEN: dict[str, dict[str, type]] = {
     "data": {task: kind.options for task, kind in KINDS.items()},
     "encoder": {name: config for name, (_, config) in ENCODERS.items()},
 }
-_OMIT = {  # they have flags of their own, or none
+_OMIT = {  # settings without a generated flag
     "vectors": {"file"},
     "base": {"name", "size", "subwords"},
     "pretrained": {"name"},
@@ -37,10 +37,10 @@ _OMIT = {  # they have flags of their own, or none
 
 
 def collect() -> dict[str, Any]:
-    """What belongs into the file."""
+    """The content of `settings.json`."""
     moved, sections = _by_data(), {}
     for section in PLACES:
-        by_data = {name for own in moved for name in own.get(section, {})}
+        by_data = {name for default_settings in moved for name in default_settings.get(section, {})}
         if section == "language":
             by_data = {"windows"}
         configs = {"": _CONFIGS[section]} if section in _CONFIGS else _CHOSEN[section]
@@ -55,15 +55,19 @@ def collect() -> dict[str, Any]:
 
 
 def _by_data() -> list[Settings]:
-    """What the tasks, the number of texts, vectors and a base decide, for few texts and for many."""
-    found = []
+    """The defaults that depend on the data, of all tasks: for few and many texts, with and without vectors,
+    and with a base."""
+    settings = []
     for task in TASKS.values():
         for items in (0, 20_000):
-            plain = [task.defaults(items, vectors=own, encoder=DEFAULT_ENCODER) for own in (False, True)]
-            found += plain
+            plain = [
+                task.defaults(items, vectors=has_vectors, encoder=DEFAULT_ENCODER)
+                for has_vectors in (False, True)
+            ]
+            settings += plain
             if task.based:
-                found.append(task.defaults_with_base(plain[0], items))
-    return found
+                settings.append(task.defaults_with_base(plain[0], items))
+    return settings
 
 
 def _plain(flag: Flag) -> dict[str, Any]:
@@ -72,7 +76,7 @@ def _plain(flag: Flag) -> dict[str, Any]:
 
 
 def written() -> str:
-    """The file's text."""
+    """`settings.json` as text."""
     return json.dumps(collect(), indent=1, ensure_ascii=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Where the commands write to: results to standard output, everything else to standard error."""
+"""The consoles of the commands: results go to standard output, everything else to standard error."""
 
 import io
 import json
@@ -14,30 +14,30 @@ from rich.table import Table
 from rich.text import Text
 
 _LOSES = ("strict", "surrogateescape")
-"""How streams treat letters that their encoding has not, where that is an error."""
+"""Error handlers of streams that raise for characters outside their encoding."""
 
 
 class _Console(Console):
-    """A console that leaves it to the command what happens when its reader has gone: rich ends the process
-    with 1, which says of `doctor` that an error was found."""
+    """A console that raises BrokenPipeError. Rich would exit with code 1, which for `doctor` means that an
+    error was found."""
 
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError
 
 
 def output() -> Console:
-    """The console of results, on standard output; nothing in them is taken for markup."""
+    """The console for results, on standard output, without markup."""
     return _Console(highlight=False, emoji=False, markup=False)
 
 
 def messages() -> Console:
-    """The console of notes, progress, warnings and errors, on standard error."""
+    """The console for notes, progress, warnings and errors, on standard error."""
     return _Console(stderr=True, highlight=False, emoji=False, markup=False)
 
 
 def make_streams_safe() -> None:
-    """Whoever started us may have closed the standard streams, or chosen an encoding without the letters of
-    a label: what cannot be said is spelt out, and what goes to a closed stream goes nowhere."""
+    """Make writing to the standard streams never fail: characters outside their encoding are escaped, and
+    closed streams are replaced by the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
@@ -45,38 +45,38 @@ def make_streams_safe() -> None:
                 warn("standard output is closed: what is printed there is lost")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in _LOSES:
-            with suppress(OSError):  # some pipes cannot be changed any more
+            with suppress(OSError):  # some pipes cannot be reconfigured
                 stream.reconfigure(errors="backslashreplace")
 
 
 def forget_output() -> None:
-    """What is still to be flushed at exit goes nowhere."""
+    """Redirect standard output and error to the null device, so that the flush at exit cannot fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # a stream that has no file
+        with suppress(OSError, ValueError):  # a stream without a file descriptor
             os.dup2(nowhere, stream.fileno())
 
 
 def print_json(data: Any, indent: int | None = 2) -> None:
-    """Print JSON, in the letters that standard output has; without `indent` on one line. Numbers that JSON
-    cannot say (NaN, infinities) are null."""
+    """Print JSON, escaped for the encoding of standard output; on one line if `indent` is None. NaN and
+    infinities become null."""
     data = json.loads(json.dumps(data), parse_constant=lambda _: None)
     wide = (sys.stdout.encoding or "").lower().startswith("utf")
     print(json.dumps(data, ensure_ascii=not wide, indent=indent))
 
 
 def note(text: str) -> None:
-    """Something that the user may like to know."""
+    """Print a note for the user."""
     _say(Text(f"- {visible(text)}", style="dim"))
 
 
 def warn(text: str) -> None:
-    """Something that the user should know."""
+    """Print a warning."""
     _say(Text.assemble(("warning ", "bold yellow"), visible(text)))
 
 
 def fail(text: str) -> None:
-    """Why the command stops."""
+    """Print the error that stops the command."""
     _say(Text.assemble(("error ", "bold red"), (visible(text), "red")))
 
 
@@ -87,7 +87,7 @@ class _Notes(logging.Handler):
 
 @contextmanager
 def telling() -> Iterator[None]:
-    """Within this, what the package logs is told to the user."""
+    """Within this context, log records of the package are printed as notes."""
     log, handler = logging.getLogger("headwise"), _Notes(logging.INFO)
     before = log.level
     log.addHandler(handler)
@@ -100,24 +100,24 @@ def telling() -> Iterator[None]:
 
 
 def _say(text: Text) -> None:
-    # The terminal wraps; in a file every message is one line.
+    # The terminal wraps lines; in a file every message is one line.
     messages().print(text, soft_wrap=True)
 
 
 def percent(share: float) -> str:
-    """A share as a percentage with one decimal."""
+    """A fraction from 0 to 1 as a percentage with one decimal."""
     return f"{100 * share:.1f} %"
 
 
 def excerpt(text: str, most: int) -> str:
-    """A text on one line, cut to so many characters."""
+    """A text on one line, cut to `most` characters."""
     text = " ".join(text.split())
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def columns(*titles: str, texts: Container[str] = ("",)) -> Table:
-    """A table without lines, of columns with these titles: numbers on the right, but for those of `texts`,
-    which may take several lines."""
+    """A table without rules. Columns are right-aligned, except those in `texts`, which are left-aligned and
+    wrap."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for title in titles:
         wide = title in texts
@@ -126,5 +126,5 @@ def columns(*titles: str, texts: Container[str] = ("",)) -> Table:
 
 
 def visible(text: str) -> str:
-    """Text for a terminal: what cannot be printed, such as an escape sequence, is spelt out."""
+    """Text for a terminal: unprintable characters, such as escape sequences, are escaped."""
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)

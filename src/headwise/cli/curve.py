@@ -1,6 +1,6 @@
-"""`headwise curve`: what more texts are worth."""
+"""`headwise curve`: the learning curve of a file, and the forecast for more texts."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from headwise.cli.arguments import FileArgument, Switch, Whole, Wholes
 from headwise.cli.console import columns, note, output, print_json
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.pictures import check_picture, write_whole
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
@@ -23,7 +23,7 @@ def curve(
     task: str | None = None,
     more: Annotated[Wholes, Parameter(negative=(), consume_multiple=True, show_default=False)] = (),
     seeds: Whole = 5,
-    whole: Switch = False,
+    full_model: Annotated[bool, Parameter(name="--whole", negative=(), show_default=False)] = False,
     base: str = "auto",
     svg: Path | None = None,
     work: Path | None = None,
@@ -41,7 +41,7 @@ def curve(
         task: What the file is for; by its looks if it is not given.
         more: Numbers of more texts to think of. [about a quarter, a half and all of the file's]
         seeds: Orders of the texts, each with other texts held out.
-        whole: Train what headwise train does, which takes long, instead of its linear expert alone.
+        full_model: Train what headwise train does, which takes long, instead of its linear expert alone.
         base: A base whose vectors, of tagged sentences groups of words, the linear expert reads beside the
             words; none for words alone.
         svg: Draw the curve into this file; an earlier picture is replaced.
@@ -57,37 +57,46 @@ def curve(
     from headwise.train.stop import TrainingInterrupted
     from headwise.verbs.curve import curve_file
 
-    settings = {"task": task, "more": more, "seeds": seeds, "whole": whole, "base": base, "work": work}
+    settings = {
+        "task": task,
+        "more": more,
+        "seeds": seeds,
+        "full_model": full_model,
+        "base": base,
+        "work": work,
+    }
     try:
         with telling_failures(work or "standard output"):
-            found = curve_file(str(file), **settings, reading=given(read), listener=Terminal())
+            forecast_curve = curve_file(
+                str(file), **settings, reading=flag_values(read), listener=Terminal()
+            )
     except TrainingInterrupted as stop:
         raise KeyboardInterrupt from stop
     if svg is not None:
-        write_whole(svg, found.figure())
+        write_whole(svg, forecast_curve.figure())
         note(f"the picture is in {svg}")
     if json:
-        print_json(found.to_json())
+        print_json(forecast_curve.to_json())
         return 0
-    line, of, out = found.sheet.headline, found.sheet.of, output()
+    line, of, out = forecast_curve.sheet.headline, forecast_curve.sheet.of, output()
     table = columns(of, line.title, "from", "to")
-    for size, own in zip(found.sizes.tolist(), found.scores.T, strict=True):
-        row = (own.mean(), own.min(), own.max())
+    for size, size_scores in zip(forecast_curve.sizes.tolist(), forecast_curve.scores.T, strict=True):
+        row = (size_scores.mean(), size_scores.min(), size_scores.max())
         table.add_row(f"{size:,}", *(shown(float(value), line.form) for value in row))
     out.print(table)
-    now, low, high = (shown(value, line.form) for value in found.score(found.items))
-    out.print(f"\nWith all {found.items:,} {of} it should be {now} ({low} to {high}).")
-    if found.lucky is not None:
-        most, last = f"{found.sizes[-1]:,} {of}", shown(found.lucky, line.form)
+    now, low, high = (shown(value, line.form) for value in forecast_curve.score(forecast_curve.items))
+    out.print(f"\nWith all {forecast_curve.items:,} {of} it should be {now} ({low} to {high}).")
+    if forecast_curve.lucky is not None:
+        most, last = f"{forecast_curve.sizes[-1]:,} {of}", shown(forecast_curve.lucky, line.form)
         out.print(f"(The models of {most} were better, {last}: by what those of fewer say, by chance.)")
-    for own in found.forecasts:
-        values = own["gain"], *own["interval"]
-        if found.sheet.lower:
+    for forecast in forecast_curve.forecasts:
+        values = forecast["gain"], *forecast["interval"]
+        if forecast_curve.sheet.lower:
             gain, low, high = (shown(value, line.form) for value in values)
-            said = f"take {gain} off it"
+            worth = f"take {gain} off it"
         else:
             gain, low, high = (f"{100 * value:+.1f}" for value in values)
-            said = f"are worth {gain} points"
-        then = shown(own["score"], line.form)
-        out.print(f"Another {own['more']:,} {of} {said} ({low} to {high}), to {then}.")
+            worth = f"are worth {gain} points"
+        then = shown(forecast["score"], line.form)
+        out.print(f"Another {forecast['more']:,} {of} {worth} ({low} to {high}), to {then}.")
     return 0

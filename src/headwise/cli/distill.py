@@ -1,12 +1,12 @@
-"""`headwise distill`: a few labelled texts, many without labels and a teacher in, a small model out."""
+"""`headwise distill`: train a small model on labelled texts and on a teacher's labels of other texts."""
 
-# The flags' types are made at run time, from the configurations.
+# The types of the flags are created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
 
 from headwise.cli.arguments import FileArgument, Output, Switch
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.settings import flags_of, section_flags
 from headwise.cli.train import train
 from headwise.cli.train_help import DEFAULT_TASK
@@ -60,8 +60,8 @@ def distill(
     """
     from headwise.data.kinds import one_label_task
 
-    named = given(data)
-    if recipe is None and not {"text_column", "label_column"} <= named.keys():  # else the user knows
+    named = flag_values(data)
+    if recipe is None and not {"text_column", "label_column"} <= named.keys():  # else columns are named
         one_label_task(str(file), named, _ADVICE)
     return train(
         file, teacher=teacher, unlabelled=unlabelled, output=output, task=DEFAULT_TASK, dev=dev, test=test,

@@ -1,6 +1,6 @@
-"""`headwise doctor`: look at data files before they are trained on."""
+"""`headwise doctor`: check data files before training."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from rich.text import Text
 
 from headwise.cli.arguments import FileArgument
 from headwise.cli.console import columns, note, output, print_json, visible
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.settings import section_flags
 from headwise.data.diagnosis import Diagnosis, FileReport, Finding
 
-MOST_CLASSES = 12  # classes listed one by one
+MOST_CLASSES = 12  # classes listed
 _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 
@@ -47,7 +47,7 @@ def doctor(
     """
     from headwise.data.doctor.flow import doctor_files  # with it comes numpy
 
-    diagnosis = doctor_files([str(file) for file in files], task, given(read))
+    diagnosis = doctor_files([str(file) for file in files], task, flag_values(read))
     if diagnosis.why:
         note(f"task {diagnosis.task} guessed from the file ({diagnosis.why}) - override with --task")
     console = output()
@@ -68,11 +68,11 @@ def _report(diagnosis: Diagnosis, files: tuple[Path, ...]) -> Iterator[object]:
         yield ""
         yield from _numbers(diagnosis.files)
         yield from _classes(diagnosis.files)
-    for severity, findings in groupby(diagnosis.findings, key=lambda found: found.severity):
-        own = list(findings)
-        title = severity if severity == "info" or len(own) == 1 else severity + "s"
-        yield Text(f"{len(own)} {title}", style=_STYLES[severity])
-        for finding in own:
+    for severity, findings in groupby(diagnosis.findings, key=lambda finding: finding.severity):
+        same_severity = list(findings)
+        title = severity if severity == "info" or len(same_severity) == 1 else severity + "s"
+        yield Text(f"{len(same_severity)} {title}", style=_STYLES[severity])
+        for finding in same_severity:
             yield _finding(finding)
         yield ""
     if not diagnosis.findings:
@@ -103,13 +103,15 @@ def _counts(files: tuple[FileReport, ...]) -> Table:
 
 
 def _numbers(files: tuple[FileReport, ...]) -> Iterator[Table | str]:
-    """The numbers that are to be learnt, of files that have such."""
+    """A table of the target numbers, for regression files."""
     if not any(file.numbers for file in files):
         return
     table = columns("", "numbers: min", "median", "mean", "max")
     for file in files:
-        if (own := file.numbers) is not None:
-            table.add_row(file.role, *(f"{n:,.6g}" for n in (own.min, own.median, own.mean, own.max)))
+        if (numbers := file.numbers) is not None:
+            table.add_row(
+                file.role, *(f"{n:,.6g}" for n in (numbers.min, numbers.median, numbers.mean, numbers.max))
+            )
     yield table
     yield ""
 
@@ -122,8 +124,11 @@ def _classes(files: tuple[FileReport, ...]) -> Iterator[Table | str]:
     table = columns(classes, *(file.role for file in files), texts=(classes,))
     shares = [{label: (n, share) for label, n, share in file.classes} for file in files]
     for name in names[:MOST_CLASSES]:
-        found = [own.get(name) for own in shares]
-        cells = [f"{own[0]:,} ({own[1]:.1%})" if own else "-" for own in found]
+        class_counts = [file_shares.get(name) for file_shares in shares]
+        cells = [
+            f"{class_count[0]:,} ({class_count[1]:.1%})" if class_count else "-"
+            for class_count in class_counts
+        ]
         table.add_row(visible(name), *cells)
     if len(names) > MOST_CLASSES:
         table.add_row(f"and {len(names) - MOST_CLASSES:,} more")
@@ -143,7 +148,7 @@ def _finding(finding: Finding) -> Group:
 
 
 def _shorter(places: tuple[str, ...]) -> Iterator[str]:
-    """Places without the file's name where it is the one before's."""
+    """Places `FILE:LINE`, without the file name if it is that of the place before."""
     last = ""
     for place in places:
         file, colon, rest = place.partition(":")

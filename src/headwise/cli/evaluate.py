@@ -1,6 +1,6 @@
-"""`headwise evaluate`: score a model on a file with the true answers."""
+"""`headwise evaluate`: score a model on a labelled file."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from headwise.cli.arguments import FileArgument, Switch, Whole
 from headwise.cli.console import excerpt, output, print_json, visible
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.settings import section_flags
 from headwise.cli.sheets import print_sheet
 from headwise.cli.terminal import Terminal
@@ -75,7 +75,7 @@ def evaluate(
         unknown_labels=unknown_labels,
         pipeline=pipeline,
         device=device,
-        reading=given(read),
+        reading=flag_values(read),
         listener=terminal,
     )
     if json:

@@ -1,6 +1,6 @@
-"""`headwise explain`: which words made a model say what it says."""
+"""`headwise explain`: word attributions of the predictions for a file."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from rich.text import Text
 from headwise.cli.arguments import FileArgument, Output, Switch
 from headwise.cli.console import note, visible
 from headwise.cli.console import output as console
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.predict import check_file
 from headwise.cli.settings import ANSWERS, section_flags
 from headwise.cli.terminal import Terminal
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from headwise.report.explanation import Explanation
 
 _FORMS = {".jsonl": "jsonl", ".html": "html"}
-_LEAST = 0.005  # of the shares that are listed: what is less is written as 0.00
-_MARKS = ("", "", "underline", "bold underline")  # beside colours, which not everybody sees
+_LEAST = 0.005  # smallest attribution listed: less is written as 0.00
+_MARKS = ("", "", "underline", "bold underline")  # in addition to colours, for accessibility
 _BACKGROUNDS = {
     1: ("", "on #10345f", "on #174f94", "on #1f6fd0"),
     -1: ("", "on #4a2708", "on #7a3f0c", "on #b35c12"),
@@ -44,7 +44,7 @@ def explain(
     pipeline: str | None = None,
     device: str = "auto",
     overwrite: Switch = False,
-    # Files to explain may have labels, but they are not used.
+    # The files may have labels, but these are not used.
     read: section_flags("data", ANSWERS) = None,
 ) -> int:
     """Show which words made a model say what it says.
@@ -81,64 +81,75 @@ def explain(
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     keep_freed_memory()
-    found = explain_file(
-        model, file, heads=heads, pipeline=pipeline, device=device, reading=given(read), listener=Terminal()
+    explanations = explain_file(
+        model,
+        file,
+        heads=heads,
+        pipeline=pipeline,
+        device=device,
+        reading=flag_values(read),
+        listener=Terminal(),
     )
     if form == "terminal":
-        _show(found)
+        _show(explanations)
         return 0
-    found = chain([*islice(found, 1)], found)  # what cannot be explained leaves no output
-    with open_output(output, whole=True) as target:
-        for piece in _pieces(found, form, model):
+    # An error on the first item leaves no output.
+    explanations = chain([*islice(explanations, 1)], explanations)
+    with open_output(output, atomic=True) as target:
+        for piece in _pieces(explanations, form, model):
             target.write(piece.encode("utf-8", "surrogatepass"))
     if output is not None:
         note(f"the explanations are in {output}")
     return 0
 
 
-def _pieces(found: Iterable[tuple[int, "Explanation"]], form: str, model: Path) -> Iterator[str]:
-    """What is written, one explanation at a time."""
+def _pieces(explanations: Iterable[tuple[int, "Explanation"]], form: str, model: Path) -> Iterator[str]:
+    """The text of the output file, one explanation at a time."""
     from headwise.predictions.file import json_text
     from headwise.report.page import escaped, page
 
     if form == "jsonl":
-        for line, own in found:
-            yield json_text({"line": line, **own.to_json()}) + "\n"
+        for line, explanation in explanations:
+            yield json_text({"line": line, **explanation.to_json()}) + "\n"
         return
     title, gap = f"Why {model.name} says what it says", "<!-- explanations -->"
     note = "What speaks for the label is blue and underlined, what speaks against it orange and dotted."
     head, tail = page(title, f"<h1>{escaped(title)}</h1><p>{note}</p>{gap}").split(gap)
     yield head
-    for _, own in found:
-        yield own.to_html() + "\n"
+    for _, explanation in explanations:
+        yield explanation.to_html() + "\n"
     yield tail
 
 
-def _show(found: Iterable[tuple[int, "Explanation"]]) -> None:
-    """Explanations on a terminal: the text with its words marked, and the words that count most."""
+def _show(explanations: Iterable[tuple[int, "Explanation"]]) -> None:
+    """Print explanations on a terminal: the highlighted text, and the words with the largest
+    attributions."""
     out = console()
-    for line, own in found:
-        out.print(Text(f"{line}  {visible(own.head)}", style="bold"))
-        for text in _marked(own):
+    for line, explanation in explanations:
+        out.print(Text(f"{line}  {visible(explanation.head)}", style="bold"))
+        for text in _marked(explanation):
             out.print(Padding(text, (0, 0, 0, 2)))
-        if own.tail:
-            out.print(Padding(Text(visible(own.tail)), (0, 0, 0, 2)))
-        for title, words in (("for", own.first(5)), ("against", own.against(3))):
+        if explanation.tail:
+            out.print(Padding(Text(visible(explanation.tail)), (0, 0, 0, 2)))
+        for title, words in (("for", explanation.first(5)), ("against", explanation.against(3))):
             if words := [(word, share) for word, share in words if abs(share) >= _LEAST]:
-                each = "  ".join(f"{visible(word)} {share:+.2f}" for word, share in words)
-                out.print(Padding(Text.assemble((f"{title}: ", "dim"), each), (0, 0, 0, 2)))
-        if own.form is not None:
-            out.print(Padding(Text(own.form.told), (0, 0, 0, 2)))
-        of = "no word" if own.form is None else "neither"
+                word_shares = "  ".join(f"{visible(word)} {share:+.2f}" for word, share in words)
+                out.print(Padding(Text.assemble((f"{title}: ", "dim"), word_shares), (0, 0, 0, 2)))
+        if explanation.form is not None:
+            out.print(Padding(Text(explanation.form.summary), (0, 0, 0, 2)))
+        of = "no word" if explanation.form is None else "neither"
         out.print(
-            Padding(Text(f"margin {own.margin:+.2f}, of it {own.rest:+.2f} of {of}", "dim"), (0, 0, 1, 2))
+            Padding(
+                Text(f"margin {explanation.margin:+.2f}, of it {explanation.rest:+.2f} of {of}", "dim"),
+                (0, 0, 1, 2),
+            )
         )
 
 
-def _marked(own: "Explanation") -> list[Text]:
-    """The texts with their words marked."""
-    found = []
-    for rows in own.pieces():
+def _marked(explanation: "Explanation") -> list[Text]:
+    """The texts of an item, with words highlighted by their attributions."""
+    marked_texts = []
+    for rows in explanation.pieces():
         marked = Text()
         for text, word, strength in rows:
             marked.append(visible(text).replace("\n", " ") if word else visible(text))
@@ -146,5 +157,5 @@ def _marked(own: "Explanation") -> list[Text]:
                 level = min(int(abs(strength) * 4), 3)
                 style = f"{_MARKS[level]} {_BACKGROUNDS[1 if strength > 0 else -1][level]}".strip()
                 marked.append(visible(word.word), style=style)
-        found.append(marked)
-    return found
+        marked_texts.append(marked)
+    return marked_texts

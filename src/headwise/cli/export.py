@@ -1,4 +1,4 @@
-"""`headwise export`: a model that predicts on machines without torch."""
+"""`headwise export`: export a model to ONNX, to predict without torch."""
 
 import shlex
 from pathlib import Path
@@ -27,10 +27,10 @@ def export(model: Path, output: Path, /, *, overwrite: Switch = False) -> int:
 
     with telling_failures(output):
         done = export_model(model, output, overwrite=overwrite)
-    found = done.compared
+    comparison = done.compared
     note(
-        f"compared on {found.texts} texts of 0 to {found.longest:,} words: the outputs differ by "
-        f"{found.difference:.1g} at most"
+        f"compared on {comparison.texts} texts of 0 to {comparison.longest:,} words: the outputs differ by "
+        f"{comparison.difference:.1g} at most"
     )
     size = sum(done.sizes.values()) / 1e6
     shown, needs = (visible(shlex.quote(str(path))) for path in (output, output / "requirements.txt"))

@@ -1,6 +1,6 @@
-"""`headwise heads`: how much each head of a model is worth."""
+"""`headwise heads`: the importance of each attention head of a model; pruning."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import re
@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from headwise.cli.arguments import FileArgument, Switch
 from headwise.cli.console import columns, note, output, print_json
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
 from headwise.memory import keep_freed_memory
@@ -57,7 +57,7 @@ def heads(
     from headwise.verbs.heads import heads_file, prune_file
 
     keep_freed_memory()
-    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": given(read)}
+    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
     if prune is not None:
         pruned = prune_file(model, file, prune, **how, overwrite=overwrite, listener=Terminal())
         if json:
@@ -65,49 +65,51 @@ def heads(
         else:
             show_pruned(pruned, prune)
         return 0
-    sheet, score, found = heads_file(model, file, **how, listener=Terminal())
+    sheet, score, worths = heads_file(model, file, **how, listener=Terminal())
     line = sheet.headline
     if json:
-        print_json({"score": line.key, "whole": score, "heads": [own.to_json() for own in found]})
+        print_json({"score": line.key, "whole": score, "heads": [head.to_json() for head in worths]})
         return 0
     form = FORMS[line.form]
     worth = "worth, points" if line.form == "percent" else "worth"
     texts = ("attention", "prior", f"{line.title} without", "95 % interval")
-    last = ["log loss"] if any(own.loss is not None for own in found) else []  # numbers have none
+    last = ["log loss"] if any(head.loss is not None for head in worths) else []  # numbers have none
     table = columns("attention", "head", *texts[1:3], worth, texts[3], *last, texts=texts)
     scale, unit = (100, ".1f") if line.form == "percent" else (1, ".4g")
     signed = lambda value: format(scale * value, f"+{unit}")  # noqa: E731
-    for own in sorted(found, key=lambda own: (-own.worth, -(own.loss or 0.0))):
-        bounds = "" if own.interval is None else f"{signed(own.interval[0])} to {signed(own.interval[1])}"
-        loss = [] if own.loss is None else [f"{own.loss:+.4f}"]
-        place = (_named(own.module), str(own.head), own.prior)
-        table.add_row(*place, form(own.score), signed(own.worth), bounds, *loss)
+    for head in sorted(worths, key=lambda head: (-head.worth, -(head.loss or 0.0))):
+        bounds = (
+            "" if head.interval is None else f"{signed(head.interval[0])} to {signed(head.interval[1])}"
+        )
+        loss = [] if head.loss is None else [f"{head.loss:+.4f}"]
+        place = (_named(head.module), str(head.head), head.prior)
+        table.add_row(*place, form(head.score), signed(head.worth), bounds, *loss)
     out = output()
     out.print(table)
-    dead = sum(own.dead for own in found)
+    dead = sum(head.dead for head in worths)
     out.print(
-        f"\n{line.title} with all heads: {form(score)}; {dead} of {len(found)} heads add nothing to it."
+        f"\n{line.title} with all heads: {form(score)}; {dead} of {len(worths)} heads add nothing to it."
     )
     return 0
 
 
 def _named(module: str) -> str:
-    """An attention as reports call it."""
+    """The name of an attention module in reports."""
     short = module.removesuffix(".attention")
-    return re.sub(r"\bblocks\.(\d+)", lambda own: f"layer {int(own[1]) + 1}", short)
+    return re.sub(r"\bblocks\.(\d+)", lambda match: f"layer {int(match[1]) + 1}", short)
 
 
 def show_pruned(pruned: "Pruned", folder: Path) -> None:
-    """What was removed, and what the model is without it."""
+    """Print the removed heads, and score, size and speed before and after."""
     from headwise.report.sheet import FORMS
 
     line, out = pruned.sheet.headline, output()
-    names = [f"{_named(own.module)}, head {own.head}" for own in pruned.removed]
-    said = ", ".join(names) or "all add something"
-    out.print(f"{len(names)} of {pruned.heads} heads are removed: {said}.")
+    names = [f"{_named(head.module)}, head {head.head}" for head in pruned.removed]
+    removed = ", ".join(names) or "all add something"
+    out.print(f"{len(names)} of {pruned.heads} heads are removed: {removed}.")
     table = columns("", "before", "after")
     table.add_row(f"{line.title} on this file", *map(FORMS[line.form], pruned.scores))
-    table.add_row("megabytes", *(f"{own / 1e6:.2f}" for own in pruned.bytes))
-    table.add_row("processor time, ms an item", *(f"{own:.3f}" for own in pruned.milliseconds))
+    table.add_row("megabytes", *(f"{number / 1e6:.2f}" for number in pruned.bytes))
+    table.add_row("processor time, ms an item", *(f"{number:.3f}" for number in pruned.milliseconds))
     out.print(table)
     note(f"the model is in {folder}")

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a command, wherever it is, and let it say how to go on."""
+"""Handle Ctrl-C and SIGTERM so that a command stops reliably and can print how to resume."""
 
 import signal
 import sys
@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-_AGAIN = 0.05  # seconds after which a signal that was lost comes again
+_AGAIN = 0.05  # seconds until a lost signal is sent again
 
 
 class Stopped(Exception):
-    """The cause of a `KeyboardInterrupt` by another signal than Ctrl-C.
+    """The cause of a `KeyboardInterrupt` by a signal other than Ctrl-C.
 
     Attributes:
-        signal: Its number.
+        signal: Number of the signal.
     """
 
     def __init__(self, number: int):
@@ -24,25 +24,25 @@ class Stopped(Exception):
 
 
 def signal_of(interrupt: BaseException | None) -> int:
-    """The number of the signal that an interrupt came by, see `headwise.train.stop` too."""
+    """The number of the signal that caused an interrupt; see also `headwise.train.stop`."""
     return getattr(interrupt and interrupt.__cause__, "signal", signal.SIGINT)
 
 
 @contextmanager
 def surely_interrupted() -> Iterator[None]:
-    """Within this SIGTERM interrupts as Ctrl-C does, if it is not ignored; and an interrupt is not lost
-    where Python drops what is raised (in what compiled code calls, as Numba does when it loads a kernel, or
-    in what clears up): it comes again."""
+    """Within this context, SIGTERM interrupts as Ctrl-C does, unless it is ignored. An interrupt is sent
+    again if Python drops the exception, as it does in callbacks of compiled code (Numba, when it loads a
+    kernel) and in destructors."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals can only be handled in the main thread
+        yield  # only the main thread can handle signals
         return
     drop, coming = sys.unraisablehook, list[threading.Timer]()
 
-    def dropped(found: Any) -> None:
-        if not issubclass(found.exc_type, KeyboardInterrupt):
-            drop(found)
+    def dropped(dropped_error: Any) -> None:
+        if not issubclass(dropped_error.exc_type, KeyboardInterrupt):
+            drop(dropped_error)
             return
-        coming.append(threading.Timer(_AGAIN, _send, (signal_of(found.exc_value),)))
+        coming.append(threading.Timer(_AGAIN, _send, (signal_of(dropped_error.exc_value),)))
         coming[-1].daemon = True
         coming[-1].start()
 
@@ -65,7 +65,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _send(number: int) -> None:
-    """Send a signal to the main thread, also while it waits for something."""
+    """Send a signal to the main thread, also while it is blocked."""
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, number)
     else:

@@ -1,6 +1,6 @@
-"""`headwise noise`: which labels of a file are likely to be wrong."""
+"""`headwise noise`: find likely label errors in a file."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import csv
@@ -10,7 +10,7 @@ from dataclasses import asdict, astuple
 from headwise.cli.arguments import FileArgument, Output, Switch, Whole
 from headwise.cli.console import columns, excerpt, note, percent, print_json, visible
 from headwise.cli.console import output as console
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.pictures import write_whole
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
@@ -67,34 +67,36 @@ def noise(
         if output.suffix.lower() not in ("", ".csv"):
             raise ConfigError(f"--output {output}: the list is a table with commas; name it .csv")
         check_output_file(output, file, overwrite=overwrite)
-    found = noise_file(str(file), base=base, reading=given(read), listener=Terminal())
-    tagged = any(isinstance(own, TagSuspect) for own in found)
+    suspects = noise_file(str(file), base=base, reading=flag_values(read), listener=Terminal())
+    tagged = any(isinstance(suspect, TagSuspect) for suspect in suspects)
     if output is not None:
         text = io.StringIO()
         names = (*_COLUMNS, "words", "place") if tagged else _COLUMNS
-        csv.writer(text, lineterminator="\n").writerows([names, *map(astuple, found)])
+        csv.writer(text, lineterminator="\n").writerows([names, *map(astuple, suspects)])
         write_whole(output, text.getvalue())
-        note(f"{len(found):,} suspects are in {output}")
+        note(f"{len(suspects):,} suspects are in {output}")
     if json:
-        for own in found:
-            print_json(asdict(own), indent=None)
+        for suspect in suspects:
+            print_json(asdict(suspect), indent=None)
         return 0
     titles = ("line", "label", "", "rather", "", "text")
     table = columns(*titles, texts=titles[1:])
-    for own in found[: max(show, 0)]:
-        twin = f" (like line {own.twin:,})" if own.twin else ""
-        chances = percent(own.given_probability), percent(own.probability)
-        names = [visible(name or "no label") for name in (own.label, own.suggested)]
-        shown = excerpt(own.text, _EXCERPT)
-        if isinstance(own, TagSuspect):
-            shown = f"{excerpt(own.words, _EXCERPT)} in: {shown}"
-        table.add_row(f"{own.line:,}", names[0], chances[0], names[1], chances[1], visible(shown) + twin)
+    for suspect in suspects[: max(show, 0)]:
+        twin = f" (like line {suspect.twin:,})" if suspect.twin else ""
+        chances = percent(suspect.given_probability), percent(suspect.probability)
+        names = [visible(name or "no label") for name in (suspect.label, suspect.suggested)]
+        shown = excerpt(suspect.text, _EXCERPT)
+        if isinstance(suspect, TagSuspect):
+            shown = f"{excerpt(suspect.words, _EXCERPT)} in: {shown}"
+        table.add_row(
+            f"{suspect.line:,}", names[0], chances[0], names[1], chances[1], visible(shown) + twin
+        )
     console().print(table)
-    surer = sum(own.probability > own.given_probability for own in found)
+    surer = sum(suspect.probability > suspect.given_probability for suspect in suspects)
     what = "tag" if tagged else "label"
-    are = f"{what} is" if len(found) == 1 else f"{what}s are"
+    are = f"{what} is" if len(suspects) == 1 else f"{what}s are"
     of_these = (
-        f"; in {surer:,} of these places another is the more probable one" if surer < len(found) else ""
+        f"; in {surer:,} of these places another is the more probable one" if surer < len(suspects) else ""
     )
-    console().print(f"{len(found):,} {are} likely to be wrong{of_these}.")
+    console().print(f"{len(suspects):,} {are} likely to be wrong{of_these}.")
     return 0

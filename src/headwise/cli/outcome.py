@@ -1,4 +1,4 @@
-"""What a training came to, in words and tables."""
+"""Print the report at the end of a training run."""
 
 import shlex
 from pathlib import Path
@@ -15,12 +15,12 @@ from headwise.verbs.outcome import Outcome
 
 
 def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
-    """The report at the end of a training.
+    """Print the report at the end of a training run.
 
     Args:
-        outcome: What it came to.
-        folder: The model's.
-        listener: Is told what may be wrong.
+        outcome: The result of the training run.
+        folder: The model folder.
+        listener: Receives remarks.
     """
     out, task, fitted = output(), outcome.task, outcome.fitted
     progress, many = fitted.progress, outcome.parts.kind.nouns.many
@@ -31,15 +31,15 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
     name = {"f1": "F1", "mae": "mean absolute error"}.get(headline, headline)
     score = outcome.recipe.train.score
     best_by = "lowest loss" if score == "loss" and headline not in NOT_SHARES else "best"
-    kept = "kept" if score == "last" else f"{best_by} on dev in"
+    best_by_text = "kept" if score == "last" else f"{best_by} on dev in"
     out.print()
     out.print(
-        f"Trained in {progress.seconds:,.0f} s; {kept} epoch {progress.best_epoch + 1} of "
+        f"Trained in {progress.seconds:,.0f} s; {best_by_text} epoch {progress.best_epoch + 1} of "
         f"{len(progress.history)}: {name} {shown}."
     )
     if fitted.coverage is not None:
         out.print(f"Words with a pretrained vector: {fitted.coverage}.")
-    for line in task.told(fitted):
+    for line in task.training_summary(fitted):
         out.print(line)
     if outcome.test is None:
         out.print(f"\nThere were no test {many}, so there is no honest score; give some with --test.\n")
@@ -59,16 +59,17 @@ def print_outcome(outcome: Outcome, folder: Path, listener: Listener) -> None:
             *task.odd_shares(fitted.model, outcome.parts.test, outcome.test),
         ):
             listener.remark(remark)
-        # A label with a rate of its own to keep costs others accuracy, and the baseline keeps none.
+        # Operating points of a label lower the accuracy on others, and the baseline has none.
         rival = None if OPERATING_POINTS in fitted.dev else outcome.rivals.get("baseline")
         remark = compare_with(sheet, scores, rival, task.advice)
         if remark is not None:
             listener.remark(remark)
     if outcome.teaching and (speeds := outcome.teaching["texts_per_second"]):
-        own, other, name = speeds["model"], speeds["teacher"], outcome.teaching["teacher"]
+        model_speed, teacher_speed, name = speeds["model"], speeds["teacher"], outcome.teaching["teacher"]
+        ratio = model_speed / teacher_speed
         out.print(
-            f"The model reads {own:,.0f} {many}/s, its teacher ({name}) {other:,.0f}: "
-            f"it is {own / other:,.{0 if own > 9.5 * other else 1}f} times as fast.\n"
+            f"The model reads {model_speed:,.0f} {many}/s, its teacher ({name}) {teacher_speed:,.0f}: "
+            f"it is {ratio:,.{0 if ratio > 9.5 else 1}f} times as fast.\n"
         )
     out.print(f"Model: {visible(str(folder))} ({weights / 1e6:.1f} MB of weights). Next:")
     shown = visible(shlex.quote(str(folder)))

@@ -1,5 +1,4 @@
-"""Pictures and pages: whether one can be written, before the work that it shows; and to write what is made
-whole."""
+"""Check output files for pictures and pages before the work starts, and write files atomically."""
 
 from pathlib import Path
 
@@ -8,24 +7,24 @@ _BEGIN = (b"<svg", b"<!doctype html", b"<?xml")
 
 
 def check_picture(path: Path | None, *endings: str) -> None:
-    """Check a file that is to be a picture or a page: an earlier one may be replaced, nothing else.
+    """Check an output file for a picture or a page: only an existing picture or page may be replaced.
 
     Args:
-        path: The file, if there is to be one.
-        endings: How its name may end; any way if none is given.
+        path: The file; None for no check.
+        endings: Allowed suffixes; all if none is given.
 
     Raises:
-        OutputError: HW601, it holds something else; HW604, there is no such folder, or it is a folder, or
-            it cannot be read; HW605, its name ends as that of something else.
+        OutputError: HW601, the file exists and is neither; HW604, its folder does not exist, it is a
+            folder, or it cannot be read; HW605, the suffix is not allowed.
     """
     if path is None:
         return
     from headwise.predictions.file import OutputError, telling_failures  # with it comes torch
 
     if path.is_dir() or not path.parent.is_dir():
-        found = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
-        raise OutputError(f"{path}: cannot be written: {found}", code="HW604")
-    if path.exists() and not path.is_file():  # a device, which is called what it is called
+        reason = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise OutputError(f"{path}: cannot be written: {reason}", code="HW604")
+    if path.exists() and not path.is_file():  # a device, whatever its suffix
         return
     if path.is_file():
         with telling_failures(path), path.open("rb") as file:
@@ -43,7 +42,7 @@ def check_picture(path: Path | None, *endings: str) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a picture, a page or a table whole, or leave what was there.
+    """Write a file atomically: on failure the old file stays.
 
     Raises:
         OutputError: HW604, it cannot be written.

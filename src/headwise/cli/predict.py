@@ -1,13 +1,13 @@
-"""`headwise predict`: what a model says of a file, of any size."""
+"""`headwise predict`: predictions for a file of any size."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import shlex
 from pathlib import Path
 
 from headwise.cli.arguments import FileArgument, Output, Switch, Whole
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.settings import ANSWERS, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.data.archives import split_member
@@ -31,7 +31,7 @@ def predict(
     batch_tokens: Whole = 16_384,
     device: str = "auto",
     workers: Whole = 1,
-    # Files to predict may have labels, but they are not used.
+    # The files may have labels, but these are not used.
     read: section_flags("data", ANSWERS) = None,
 ) -> int:
     """Label the texts of a file, of any size.
@@ -82,16 +82,16 @@ def predict(
         batch_tokens=batch_tokens,
         device=device,
         workers=workers,
-        reading=given(read),
+        reading=flag_values(read),
         listener=Terminal(),
     )
     return 0
 
 
 def check_file(model: Path, file: Path, command: str = "predict") -> None:
-    """Say how to give a text to who gives one in the place of a file."""
-    own = Path(split_member(str(file))[0])
-    if str(file) != "-" and not own.exists() and any(character.isspace() for character in str(file)):
+    """Raise an error with a hint if the file argument looks like a text."""
+    path = Path(split_member(str(file))[0])
+    if str(file) != "-" and not path.exists() and any(character.isspace() for character in str(file)):
         raise ConfigError(
             f"there is no file {str(file)!r}; to {command} a text itself, give it on standard input: "
             f"echo {shlex.quote(str(file))} | headwise {command} {model} -"

@@ -1,6 +1,6 @@
-"""`headwise pretrain`: texts without labels in, a base for models out."""
+"""`headwise pretrain`: train static embeddings (a base) on unlabelled texts."""
 
-# The flags' types are made at run time, from the configurations.
+# The types of the flags are created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import shlex
@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from headwise.cli.arguments import FileArgument, Switch, WholeOrNone
 from headwise.cli.console import messages, note, warn
 from headwise.cli.console import output as results
-from headwise.cli.flags import flags, given
+from headwise.cli.flags import flag_values, flags
 from headwise.cli.progress import Shown
 from headwise.config import from_dict
 from headwise.data.files import read_lines
@@ -92,10 +92,10 @@ def pretrain(
     keep_freed_memory()
     if not files:
         raise ConfigError("no texts; expected files such as reviews.txt")
-    settings = given(plain) | {
-        "teacher": given(teacher_settings) | ({"name": teacher} if teacher else {}),
-        "student": given(student),
-        "context": given(context),
+    settings = flag_values(plain) | {
+        "teacher": flag_values(teacher_settings) | ({"name": teacher} if teacher else {}),
+        "student": flag_values(student),
+        "context": flag_values(context),
     }
     if epochs is not None:
         settings["student" if teacher else "context"].setdefault("epochs", epochs)
@@ -124,7 +124,7 @@ def pretrain(
 
 
 class PretrainProgress(Shown):
-    """How far each step is, a bar a step, on standard error; without a terminal, a line when it begins."""
+    """Progress on standard error: one bar per step; without a terminal, one line when a step begins."""
 
     def __init__(self) -> None:
         console = messages()
@@ -143,7 +143,7 @@ class PretrainProgress(Shown):
         self._steps: dict[str, TaskID] = {}
 
     def __call__(self, stage: str, done: int, total: int | None, tell: str) -> None:
-        """Told of a step; see `headwise.pretrain.run.OnStep`."""
+        """Update the bar of a step; see `headwise.pretrain.run.OnStep`."""
         if stage not in self._steps:
             self._steps[stage] = self.bar.add_task(stage, total=total, done="", tell="")
             if not self._live:

@@ -1,6 +1,6 @@
-"""`headwise priors`: the priors that there are, a page with their pictures, and which suit a file."""
+"""`headwise priors`: list the priors, draw a gallery, and search the best ones for a file."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from rich.table import Table
 from headwise.cli.arguments import FileOrNone, Output, Switch, WholeOrNone
 from headwise.cli.console import note, print_json
 from headwise.cli.console import output as output_
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.pictures import check_picture, write_whole
 from headwise.cli.settings import section_flags
 from headwise.cli.tune import searched, show
@@ -56,16 +56,16 @@ def priors(
         HeadwiseError: A file is of another kind, or cannot be read or written; or a flag of the search is
             given without it.
     """
-    asked = {"dev": dev, "output": output, "recipe": recipe, "minutes": minutes, "seeds": seeds}
-    asked |= {"json": json or None, **given(read)}
+    search_flags = {"dev": dev, "output": output, "recipe": recipe, "minutes": minutes, "seeds": seeds}
+    search_flags |= {"json": json or None, **flag_values(read)}
     if search is not None and draw is not None:
         raise ConfigError("--draw draws all priors and --search looks for some; give the one or the other")
-    if search is None and (flags := [name for name, value in asked.items() if value is not None]):
+    if search is None and (flags := [name for name, value in search_flags.items() if value is not None]):
         raise ConfigError(f"--{flags[0].replace('_', '-')} is for the search; give --search FILE, too")
     if search is not None:
         from headwise.recipe import read_recipe  # with it comes torch
 
-        layers = [*([] if recipe is None else [read_recipe(recipe)]), {"data": given(read)}]
+        layers = [*([] if recipe is None else [read_recipe(recipe)]), {"data": flag_values(read)}]
         how = (30.0 if minutes is None else minutes, 2 if seeds is None else seeds)
         found_priors(search, dev, output or Path(f"{search}.priors"), layers, *how, json)
         return
@@ -96,22 +96,22 @@ def found_priors(
     seeds: int,
     json: bool,
 ) -> None:
-    """Search, and show what was found."""
+    """Run the search, save a picture of the winner, and print the candidates."""
     from headwise.predictions.file import telling_failures
     from headwise.priors.draw import draw
     from headwise.verbs.spaces import priors_space
 
-    alone = {"expert": {"kind": "none"}}  # what it says would hide what the heads do
+    alone = {"expert": {"kind": "none"}}  # the linear model would mask the effect of the heads
     how = {"dev": None if dev is None else str(dev), "minutes": minutes, "seeds": seeds, "settings": layers}
-    found = searched(file, folder, "headwise priors --search", space=priors_space, meanwhile=alone, **how)
-    config: Any = found.recipe.model.encoder
+    tuned = searched(file, folder, "headwise priors --search", space=priors_space, meanwhile=alone, **how)
+    config: Any = tuned.recipe.model.encoder
     with telling_failures(folder):
-        picture = draw(config.layer_priors, title=found.best.name)
+        picture = draw(config.layer_priors, title=tuned.best.name)
         (folder / "winner.svg").write_text(picture, encoding="utf-8")
     if json:
-        print_json(found.to_json())
+        print_json(tuned.to_json())
         return
-    show(found, "priors")
+    show(tuned, "priors")
     note(f"the winner is in {folder}: recipe.toml, winner.svg")
 
 

@@ -1,6 +1,6 @@
-"""`headwise probe`: how far the heads of an encoder look."""
+"""`headwise probe`: the attention span of each head of an encoder."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from itertools import islice
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from headwise.cli.arguments import FileArgument, Switch, Whole
 from headwise.cli.console import columns, note, output, print_json
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.pictures import check_picture, write_whole
 from headwise.cli.settings import ANSWERS, section_flags
 from headwise.cli.terminal import Terminal
@@ -63,26 +63,28 @@ def probe(
     encoder = open_model(model) if (Path(model) / MANIFEST).exists() else load(model)
     if isinstance(encoder, Pretrained | LanguageModel | MaskedModel):  # any texts will do
         kind = KINDS["classify"]
-        rows = kind.rows(str(texts), options_for("classify", given(read)))
+        rows = kind.rows(str(texts), options_for("classify", flag_values(read)))
         Terminal().notes(rows.notes)
         if heads is not None:
             raise ConfigError(f"--heads {heads}: {model} reads no syntax; leave it out")
     else:
         task = find_task(encoder.config.task)
-        rows = rows_for(task, encoder, read_info(model), texts, given(read), Terminal(), heads)
-    found = look(encoder, (row.item for row in islice(rows, most)))
+        rows = rows_for(task, encoder, read_info(model), texts, flag_values(read), Terminal(), heads)
+    distances = look(encoder, (row.item for row in islice(rows, most)))
     if svg is not None:
-        write_whole(svg, figure(found, f"How far the heads of {Path(model).name} look"))
+        write_whole(svg, figure(distances, f"How far the heads of {Path(model).name} look"))
         note(f"the picture is in {svg}")
     if json:
-        print_json([head.to_json() for head in found])
+        print_json([head.to_json() for head in distances])
         return
     titles = ("layer", "mean", "up to 1", "up to 5", "heads, from near to far")
     table = columns(*titles, texts=titles)
-    for layer, counts in by_layer(found).items():
-        own = sorted((head for head in found if head.layer == layer), key=lambda head: head.mean)
+    for layer, counts in by_layer(distances).items():
+        layer_heads = sorted(
+            (head for head in distances if head.layer == layer), key=lambda head: head.mean
+        )
         shares = [counts[: far + 1].sum() / counts.sum() for far in (1, 5)]
-        mean = sum(head.mean for head in own) / len(own)
-        told = "  ".join(f"{head.head}:{head.mean:.1f}" for head in own)
-        table.add_row(str(layer), f"{mean:.1f}", *(f"{share:.0%}" for share in shares), told)
+        mean = sum(head.mean for head in layer_heads) / len(layer_heads)
+        head_means = "  ".join(f"{head.head}:{head.mean:.1f}" for head in layer_heads)
+        table.add_row(str(layer), f"{mean:.1f}", *(f"{share:.0%}" for share in shares), head_means)
     output().print(table)

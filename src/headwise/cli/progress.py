@@ -1,4 +1,4 @@
-"""How far a long reading of texts is, shown on a terminal."""
+"""Progress bars on a terminal."""
 
 import time
 from pathlib import Path
@@ -13,7 +13,7 @@ from headwise.data.tables import table_kind
 
 
 class Shown:
-    """What has a bar that is shown as long as it is in use."""
+    """A context manager that shows `bar` while it is active."""
 
     bar: Progress
 
@@ -24,7 +24,7 @@ class Shown:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self.bar.disable:  # else Rich before 15 writes an empty line
+        if not self.bar.disable:  # Rich before 15 writes an empty line for a disabled bar
             self.bar.stop()
 
 
@@ -32,13 +32,13 @@ class TextProgress(Shown):
     """A progress bar on standard error, if that is a terminal.
 
     Args:
-        file: The file that is read; where its lines can be counted quickly, the bar has an end. None where
-            `update_of` tells it.
-        kept: Texts that an earlier run has done.
-        show: False for none.
+        file: The file that is read; if its lines can be counted quickly, they are the total. None if
+            `update_of` gives the total.
+        resumed: Number of texts done by an interrupted run.
+        show: Whether to show the bar.
     """
 
-    def __init__(self, file: Path | None, *, kept: int = 0, show: bool = True):
+    def __init__(self, file: Path | None, *, resumed: int = 0, show: bool = True):
         console = messages()
         show = show and console.is_terminal
         self.bar = Progress(
@@ -53,21 +53,21 @@ class TextProgress(Shown):
         )
         total = count_lines(file) if show and file else None
         self._task = self.bar.add_task("", total=total, texts=0, rate=0.0)
-        self._started, self._kept = time.perf_counter(), kept
+        self._started, self._resumed = time.perf_counter(), resumed
 
     def update(self, texts: int, line: int) -> None:
-        """Tell how many texts are done, and the line of the last."""
-        rate = (texts - self._kept) / max(time.perf_counter() - self._started, 1e-9)
+        """Set the number of finished texts, and the line of the last."""
+        rate = (texts - self._resumed) / max(time.perf_counter() - self._started, 1e-9)
         self.bar.update(self._task, completed=line, texts=texts, rate=rate)
 
     def update_of(self, texts: int, total: int) -> None:
-        """Tell how many texts are done, and how many there are."""
+        """Set the number of finished texts, and the total."""
         self.bar.update(self._task, total=total)
         self.update(texts, texts)
 
 
 def count_lines(path: Path) -> int | None:
-    """The line ends of a file; None where counting them would take long or cannot be done."""
+    """The number of lines of a file; None if it is not a plain text file."""
     if path.suffix.lower() in SUFFIXES or not path.is_file() or table_kind(str(path)):
         return None
     with open(path, "rb") as file:

@@ -1,6 +1,6 @@
-"""`headwise report`: all there is to say of a model, on one page for a browser."""
+"""`headwise report`: an HTML report of a model."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from headwise.cli.arguments import FileOrNone, Switch
 from headwise.cli.console import note
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.pictures import write_whole
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
@@ -54,7 +54,7 @@ def report(
 
     check_output_file(output, data or model, overwrite=overwrite)
     keep_freed_memory()
-    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": given(read)}
+    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
     page = report_file(model, data, **how, listener=Terminal())
     write_page(output, page)
     return 0

@@ -1,6 +1,6 @@
-"""`headwise sample`: let a language model go on with a text."""
+"""`headwise sample`: generate text with a language model."""
 
-# The flags' type is made at run time, from the configuration.
+# The type of the flags is created at run time from the configuration.
 # pyright: reportInvalidTypeForm=false
 
 import sys
@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headwise.cli.console import note
-from headwise.cli.flags import flags, given
+from headwise.cli.flags import flag_values, flags
 from headwise.config import from_dict
 from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
@@ -47,7 +47,7 @@ def sample(
     from headwise.models.sampling import sample as go_on
     from headwise.store import load_model
 
-    config = from_dict(SampleConfig, given(settings))
+    config = from_dict(SampleConfig, flag_values(settings))
     keep_freed_memory()
     loaded = load_model(model, device=device)
     if not isinstance(loaded, LanguageModel):
@@ -64,7 +64,7 @@ def sample(
             f"the prompt has {len(before):,} {loaded.symbols.unit}; the model looks back to the last "
             f"{loaded.context:,}"
         )
-    # Bytes that are no characters are shown as those that the model writes.
+    # Bytes that are not valid UTF-8 are replaced, as in the generated text.
     sys.stdout.write(prompt.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
     for piece in text_of(loaded.symbols, go_on(loaded, before, config), after=prompt):
         sys.stdout.write(piece)

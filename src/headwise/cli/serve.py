@@ -1,12 +1,12 @@
-"""`headwise serve`: a model that answers over HTTP."""
+"""`headwise serve`: predictions over HTTP."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
 
 from headwise.cli.arguments import FileOrNone, Whole
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.settings import ANSWERS, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.memory import keep_freed_memory
@@ -15,7 +15,7 @@ _UNUSED = {
     *("format", "header", "delimiter", "encoding", "sst_unit", "sst_labels", "head_column"),
     *ANSWERS,
 }
-"""Records are JSON, and labels that they may have are not used."""
+"""Settings without a flag: requests are JSON, and labels in them are not used."""
 
 
 def serve(
@@ -85,7 +85,7 @@ def serve(
         pipeline=pipeline,
         batch_tokens=batch_tokens,
         device=device,
-        reading=given(read),
+        reading=flag_values(read),
         listener=Terminal(),
     )
     return 0

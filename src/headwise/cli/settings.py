@@ -1,7 +1,7 @@
-"""The settings of training as flags, known without importing what they configure, and so without torch.
+"""The training settings as flags, read from `settings.json` without importing torch.
 
-They are kept in `settings.json`, which `python -m headwise.cli.collect` writes from the configurations; a
-test checks that it is up to date. `headwise train --help` and usage errors need nothing else.
+`python -m headwise.cli.collect` writes `settings.json` from the configurations; a test checks that it is up
+to date. `headwise train --help` and usage errors need nothing else.
 """
 
 import json
@@ -15,7 +15,7 @@ from headwise.cli.flags import Flag, holder
 
 FILE = Path(__file__).with_name("settings.json")
 
-# section: (prefix of the flags, heading, place of the heading)
+# section: (prefix of the flags, heading, sort key of the heading)
 PLACES = {
     "data": ("*", "Reading files", 3),
     "split": ("--split", "Splitting", 4),
@@ -46,13 +46,13 @@ ANSWERS = frozenset(
         *("weight_column", "empty_labels", "no_label"),
     )
 )
-"""Settings of reading files that are of their answers, which not every command looks at."""
+"""Reading settings for labels; commands that ignore labels hide them."""
 
 _PLAIN = {kind.__name__: kind for kind in (int, float, bool, str, NoneType)}
 
 
 def section_flags(section: str, hidden: Collection[str] = ()) -> Any:
-    """The annotation of a command's parameter that holds the flags of a section, see `flags`."""
+    """The annotation of a command's parameter that holds the flags of a section; see `flags`."""
     prefix, heading, order = PLACES[section]
     name = f"{section.title()}Flags"
     return holder(name, flags_of(section), prefix=prefix, group=heading, order=order, hidden=hidden)
@@ -63,14 +63,14 @@ def flags_of(section: str) -> tuple[Flag, ...]:
     """The flags of a section."""
     return tuple(
         Flag(flag["name"], read_kind(flag["kind"]), flag["help"], tuple(flag.get("owners", ())))
-        for flag in known()["sections"][section]
+        for flag in load_settings()["sections"][section]
     )
 
 
 @cache
-def known() -> dict[str, Any]:
-    """What `settings.json` holds: the flags of all `sections`, the `encoders`, the `default_encoder`, and
-    the sections of the `tasks`."""
+def load_settings() -> dict[str, Any]:
+    """The content of `settings.json`: the flags of all `sections`, the `encoders`, the `default_encoder`,
+    and the sections of the `tasks`."""
     return json.loads(FILE.read_text(encoding="utf-8"))
 
 
@@ -86,7 +86,7 @@ def write_kind(kind: Any) -> Any:
 
 
 def read_kind(data: Any) -> Any:
-    """Undo `write_kind`."""
+    """The type of a setting from plain data; inverse of `write_kind`."""
     if isinstance(data, str):
         return _PLAIN[data]
     [(form, value)] = data.items()
@@ -94,4 +94,4 @@ def read_kind(data: Any) -> Any:
         return Literal[tuple(value)]
     if form == "many":
         return tuple[read_kind(value), ...]
-    return Union[tuple(map(read_kind, value))]  # noqa: UP007 - of types that are not known before
+    return Union[tuple(map(read_kind, value))]  # noqa: UP007 - the types are dynamic

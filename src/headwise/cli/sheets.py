@@ -1,4 +1,4 @@
-"""Sheets on a terminal: scores beside those of rivals, labels one by one, what is taken for what."""
+"""Metric tables on a terminal: scores and baselines, per-class scores, confusion matrix."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,9 +13,9 @@ from headwise.cli.console import columns, percent, visible
 from headwise.report.rival import Rival
 from headwise.report.sheet import Each, Sheet, lookup, shown
 
-MATRIX_LABELS = 12  # a confusion matrix of more is not readable
-_NARROWEST = 16  # columns for a label's name beside the matrix
-LISTED = 40  # labels
+MATRIX_LABELS = 12  # most labels of a confusion matrix
+_NARROWEST = 16  # least width of the label names beside the matrix
+LISTED = 40  # most labels of the per-class table
 CONFUSIONS = 10
 
 
@@ -27,10 +27,10 @@ def print_sheet(
     *,
     indent: int = 0,
 ) -> None:
-    """All tables of a sheet, each with an empty line after it."""
+    """Print all metric tables, each followed by an empty line."""
     tables: list[RenderableType | None] = [scores_table(sheet, scores, rivals)]
-    if sheet.each is not None:
-        tables.append(each_table(sheet.each, scores))
+    if sheet.per_class is not None:
+        tables.append(each_table(sheet.per_class, scores))
         tables.append(confusion_table(sheet, scores, width=console.width - indent))
     for table in tables:
         if table is not None:
@@ -38,7 +38,7 @@ def print_sheet(
 
 
 def scores_table(sheet: Sheet, scores: Mapping[str, Any], rivals: Sequence[Rival] = ()) -> Table:
-    """The scores as a whole, the model in the first column, its rivals beside it."""
+    """The overall scores: the model in the first column, the comparison systems in the others."""
     wide = len(rivals) > 2  # four columns of intervals just fit into 80 characters
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1 if wide else 2, 0, 0))
     table.add_column("", no_wrap=wide)
@@ -52,7 +52,7 @@ def scores_table(sheet: Sheet, scores: Mapping[str, Any], rivals: Sequence[Rival
             continue
         columns = [scores, *((rival.scores for rival in rivals) if line.rivals else ())]
         table.add_row(line.title, *map(line.shown, columns))
-        if any(intervals := [line.shown_interval(own) for own in columns]):
+        if any(intervals := [line.shown_interval(system_scores) for system_scores in columns]):
             table.add_row("  95 % interval", *intervals)
         if line is sheet.headline and any(gaps):
             rows = zip(*(gap or ("", "", "") for gap in gaps), strict=True)
@@ -62,62 +62,63 @@ def scores_table(sheet: Sheet, scores: Mapping[str, Any], rivals: Sequence[Rival
     return table
 
 
-def each_table(each: Each, scores: Mapping[str, Any], *, most: int = LISTED) -> RenderableType:
-    """The labels one by one; of more than `most`, those with the lowest F1."""
-    key, title = each.count
-    rows = every = each.rows(scores)
-    table = columns(each.title, title, *(line.title for line in each.lines), texts=(each.title,))
+def each_table(class_table: Each, scores: Mapping[str, Any], *, most: int = LISTED) -> RenderableType:
+    """The per-class scores; of more than `most` labels, those with the lowest F1."""
+    key, title = class_table.count
+    rows = every = class_table.rows(scores)
+    table = columns(
+        class_table.title, title, *(line.title for line in class_table.lines), texts=(class_table.title,)
+    )
     if len(rows) > most:
         rows = sorted((row for row in rows if row.get(key)), key=lambda row: row.get("f1", 0.0))[:most]
     for row in rows:
-        # What does not occur has no recall, and if it is not predicted either, no precision.
+        # A label that does not occur has no recall; if it is not predicted either, no precision.
         none = set() if row.get(key) else {"recall"} if row.get("precision") else {"recall", "precision"}
-        cells = ("-" if line.key in none else line.shown(row) or "-" for line in each.lines)
-        table.add_row(visible(str(row.get(each.name) or "-")), shown(row.get(key), "count"), *cells)
+        cells = ("-" if line.key in none else line.shown(row) or "-" for line in class_table.lines)
+        table.add_row(visible(str(row.get(class_table.name) or "-")), shown(row.get(key), "count"), *cells)
     if len(rows) == len(every):
         return table
-    what = f"{each.title}s"
+    what = f"{class_table.title}s"
     return Group(table, f"(the {len(rows)} of {len(every):,} {what} with the lowest F1)")
 
 
 def confusion_table(sheet: Sheet, scores: Mapping[str, Any], *, width: int) -> RenderableType | None:
-    """What is taken for what: a matrix of up to 12 labels if it fits, else the most frequent confusions.
+    """The confusions: a matrix of up to 12 labels if it fits, else a list of the most frequent ones.
 
     Args:
-        sheet: Says where the matrix is.
+        sheet: The metric table definition, with the key of the matrix.
         scores: The scores.
-        width: Columns of the terminal; where the labels' names do not fit above the matrix, they are
-            numbered.
+        width: Columns of the terminal; label names that do not fit above the matrix become numbers.
 
     Returns:
-        None where there is no matrix, or nothing is confused and a list would be empty.
+        None if there is no matrix, or the list of confusions would be empty.
     """
     matrix = sheet.matrix(scores)
-    if matrix is None or sheet.each is None:
+    if matrix is None or sheet.per_class is None:
         return None
-    rows = sheet.each.rows(scores)
-    names = [visible(str(row.get(sheet.each.name))) for row in rows]
+    rows = sheet.per_class.rows(scores)
+    names = [visible(str(row.get(sheet.per_class.name))) for row in rows]
     drawn = _matrix(matrix, names, width) if len(names) <= MATRIX_LABELS else None
     if drawn is not None:
         return drawn
-    found = [
+    confusions = [
         (count, i, j) for i, row in enumerate(matrix) for j, count in enumerate(row) if i != j and count
     ]
-    if not found:
+    if not confusions:
         return None
-    found.sort(key=lambda confusion: -confusion[0])
+    confusions.sort(key=lambda confusion: -confusion[0])
     texts = ("label", "taken for")
     table = columns(*texts, sheet.of, f"of its {sheet.of}", texts=texts)
-    for count, i, j in found[:CONFUSIONS]:
+    for count, i, j in confusions[:CONFUSIONS]:
         table.add_row(names[i], names[j], f"{count:,}", percent(count / sum(matrix[i])))
-    if len(found) <= CONFUSIONS:
+    if len(confusions) <= CONFUSIONS:
         return table
-    rest = sum(count for count, _, _ in found[CONFUSIONS:])
-    return Group(table, f"(and {rest:,} {sheet.of} of {len(found) - CONFUSIONS:,} other pairs)")
+    rest = sum(count for count, _, _ in confusions[CONFUSIONS:])
+    return Group(table, f"(and {rest:,} {sheet.of} of {len(confusions) - CONFUSIONS:,} other pairs)")
 
 
 def _matrix(matrix: Sequence[Sequence[int]], names: list[str], width: int) -> Table | None:
-    """The confusion matrix; None where it does not fit."""
+    """The confusion matrix as a table; None if it does not fit."""
     widest = max(cell_len(f"{count:,}") for row in matrix for count in row)
     heads = names
     if max(map(cell_len, names)) + sum(max(widest, cell_len(name)) + 2 for name in names) > width:

@@ -1,6 +1,6 @@
-"""`headwise suggest`: which texts to label next."""
+"""`headwise suggest`: choose the texts to label next (active learning)."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import csv
@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from headwise.cli.arguments import FileArgument, Output, Switch, Whole
 from headwise.cli.console import note
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.settings import section_flags
 from headwise.cli.terminal import Terminal
 from headwise.memory import keep_freed_memory
@@ -74,37 +74,41 @@ def suggest(
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     keep_freed_memory()
-    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": given(read)}
-    found = suggest_file(model, file, count, **how, listener=Terminal())
-    with open_output(output, whole=True) as target:
-        written = _tagged(found) if tags else _written(found, form)
+    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    suggestions = suggest_file(model, file, count, **how, listener=Terminal())
+    with open_output(output, atomic=True) as target:
+        written = _tagged(suggestions) if tags else _written(suggestions, form)
         target.write(written.encode("utf-8", "surrogatepass"))
-    if output is not None and not found:
+    if output is not None and not suggestions:
         note(f"there is nothing to label in {file}: {output} has no {'sentences' if tags else 'texts'}")
     elif output is not None and tags:
-        note(f"{len(found):,} sentences to tag are in {output}: their tags are guesses, to be corrected")
+        note(
+            f"{len(suggestions):,} sentences to tag are in {output}: their tags are guesses, to be "
+            "corrected"
+        )
     elif output is not None:
-        where = f"column{'s' * (len(found.columns) > 1)} {', '.join(map(repr, found.columns))}"
-        note(f"{len(found):,} texts to label are in {output}: fill in the {where}")
+        columns = suggestions.columns
+        where = f"column{'s' * (len(columns) > 1)} {', '.join(map(repr, columns))}"
+        note(f"{len(suggestions):,} texts to label are in {output}: fill in the {where}")
     return 0
 
 
-def _tagged(found: Sequence["Suggestion"]) -> str:
-    """The sentences, a word and the guess of its tag on each line."""
+def _tagged(suggestions: Sequence["Suggestion"]) -> str:
+    """The sentences in CoNLL format, with predicted tags."""
     from headwise.predictions.tags import TagLayout
 
     layout = TagLayout("conll", (), (), (), lambda item: item, spans=False)
-    return "".join(layout.record(own.row, own.guess) for own in found)
+    return "".join(layout.record(suggestion.row, suggestion.guess) for suggestion in suggestions)
 
 
-def _written(found: "Suggestions", form: str) -> str:
-    """The records, with their own fields, their columns of labels, which are empty, and the guess."""
+def _written(suggestions: "Suggestions", form: str) -> str:
+    """The records with their original fields, empty label columns, and the predicted label."""
     from headwise.data.formats.jsonl import as_text
     from headwise.predictions.file import free_name, json_text
 
-    fields, labels = found.names, dict.fromkeys(found.columns, "")
+    fields, labels = suggestions.names, dict.fromkeys(suggestions.columns, "")
     guess = free_name("guess", {*fields, *labels})
-    records = [{**own.row.fields, **labels, guess: own.guess} for own in found]
+    records = [{**suggestion.row.fields, **labels, guess: suggestion.guess} for suggestion in suggestions]
     if form == "jsonl":
         return "".join(json_text(record) + "\n" for record in records)
     names, out = list(dict.fromkeys([*fields, *labels, guess])), io.StringIO()

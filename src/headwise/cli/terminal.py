@@ -1,4 +1,4 @@
-"""The terminal as the listener of a verb: notes and warnings, and how far it is."""
+"""The terminal as a listener: prints notes and warnings, and shows progress."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Terminal(Listener):
-    """Says on standard error what it hears."""
+    """A listener that prints to standard error."""
 
     _display: "TrainDisplay | None" = None
 
@@ -37,8 +37,8 @@ class Terminal(Listener):
         self._display = None
 
     @contextmanager
-    def reading(self, file: Path, kept: int, *, shown: bool) -> Iterator[Update]:
-        with TextProgress(file, kept=kept, show=shown) as progress:
+    def reading(self, file: Path, resumed: int, *, shown: bool) -> Iterator[Update]:
+        with TextProgress(file, resumed=resumed, show=shown) as progress:
             yield progress.update
 
     @contextmanager

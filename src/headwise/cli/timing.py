@@ -1,4 +1,4 @@
-"""What `headwise bench` does: an encoder beside its matrix products, in tables or as JSON."""
+"""The work of `headwise bench`: time an encoder and its matrix products, as tables or JSON."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ def time_encoder(
     explain: bool,
     as_json: bool,
 ) -> None:
-    """See `headwise.cli.bench.bench`."""
+    """Time an encoder and print the result; see `headwise.cli.bench.bench` for the arguments."""
     module, width, name = _encoder(model, encoder, settings)
     for flag, value, low in (("batch", batch, 1), ("rounds", rounds, 1), ("threads", threads, 0)):
         if value < low:
@@ -43,7 +43,7 @@ def time_encoder(
     if threads:
         torch.set_num_threads(threads)
     keep_freed_memory()
-    os.environ.setdefault(VARIABLE, "wait")  # what is timed is what the next process will use, too
+    os.environ.setdefault(VARIABLE, "wait")  # time the compiled kernels, as later processes use them
     speeds = [measure(module, width, length, batch, rounds=rounds) for length in lengths]
     if as_json:
         _print_json(name, speeds, rounds)
@@ -59,7 +59,7 @@ def time_encoder(
 
 
 def _encoder(folder: Path | None, name: str | None, settings: dict[str, Any]) -> tuple[nn.Module, int, str]:
-    """The encoder to time, the features that it takes, and what to call it."""
+    """The encoder to time, the width of its input vectors, and its name."""
     if (folder is None) == (name is None):
         raise ConfigError("bench needs the folder of a model, or --encoder with the name of one; not both")
     if folder is not None:
@@ -90,8 +90,8 @@ def _speed_table(speeds: Sequence[Speed]) -> Table:
 
 
 def _tell_layers(layers: Sequence[LayerSpeed], speed: Speed) -> None:
-    """Each layer beside its matrix products, and its heads: what computes them from queries, keys and
-    values, what that takes, and why."""
+    """Print the time and floor of each layer, and of its heads the implementation, its time and the reasons
+    for the choice."""
     console = output()
     console.print(f"\n{speed.length} words, forward: who computes which heads, and why")
     if not layers:
@@ -102,12 +102,16 @@ def _tell_layers(layers: Sequence[LayerSpeed], speed: Speed) -> None:
         time, floor = _shown(layer.seconds), _shown(layer.floor)
         console.print(f"\n{layer.layer}: {time}, floor {floor}, / floor {layer.seconds / layer.floor:.2f}")
         table = columns("heads", "prior", "computed by", "time", "why", texts=texts)
-        for own in layer.paths:
-            time = "" if own.seconds is None else _shown(own.seconds)
-            why = list(own.path.reasons)
-            if own.other is not None and own.other_seconds is not None:
-                why.append(f"{own.other}: would take {_shown(own.other_seconds)}")
-            named = (_ranges(head + 1 for head in own.path.heads), own.path.prior, own.path.implementation)
+        for path_time in layer.paths:
+            time = "" if path_time.seconds is None else _shown(path_time.seconds)
+            why = list(path_time.path.reasons)
+            if path_time.alternative is not None and path_time.alternative_seconds is not None:
+                why.append(f"{path_time.alternative}: would take {_shown(path_time.alternative_seconds)}")
+            named = (
+                _ranges(head + 1 for head in path_time.path.heads),
+                path_time.path.prior,
+                path_time.path.implementation,
+            )
             table.add_row(*named, time, "\n".join(why))
         console.print(table)
     rest = speed.forward - sum(layer.seconds for layer in layers)
@@ -115,7 +119,7 @@ def _tell_layers(layers: Sequence[LayerSpeed], speed: Speed) -> None:
 
 
 def _ranges(numbers: Iterable[int]) -> str:
-    """0, 1, 2, 5 -> `0-2, 5`."""
+    """Numbers as ranges: 0, 1, 2, 5 -> `0-2, 5`."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][-1] == number - 1:
@@ -137,7 +141,7 @@ def _print_json(name: str, speeds: Sequence[Speed], rounds: int) -> None:
         "clock": which_clock()[0],
         "rounds": rounds,
     }
-    found = [asdict(speed) for speed in speeds]
-    for path in (path for speed in found for path in speed["anatomy"]["paths"]):
-        path["heads"] = [head + 1 for head in path["heads"]]  # counted from 1, as everywhere for users
-    print_json(environment | {"speeds": found})
+    speed_dicts = [asdict(speed) for speed in speeds]
+    for path in (path for speed in speed_dicts for path in speed["anatomy"]["paths"]):
+        path["heads"] = [head + 1 for head in path["heads"]]  # users count heads from 1
+    print_json(environment | {"speeds": speed_dicts})

@@ -1,6 +1,6 @@
-"""`headwise train`: a file with the answers in, a model of your own out."""
+"""`headwise train`: train a model on a labelled file."""
 
-# The flags' types are made at run time, from the configurations.
+# The types of the flags are created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
@@ -10,9 +10,9 @@ from cyclopts import Group, Parameter
 
 from headwise.cli.arguments import FileArgument
 from headwise.cli.console import note, warn
-from headwise.cli.flags import given
+from headwise.cli.flags import flag_values
 from headwise.cli.pictures import check_picture
-from headwise.cli.settings import PLACES, known, section_flags
+from headwise.cli.settings import PLACES, load_settings, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.data.compression import read_once
 from headwise.errors import ConfigError
@@ -26,7 +26,7 @@ _NAMED = {
     "encoder_settings": "encoder",
 }
 SECTIONS = {section: section for section in PLACES if section not in _NAMED.values()} | _NAMED
-"""The parameters of `train` that hold the flags of a section of the settings."""
+"""The parameters of `train` that hold the flags of a section, and the section."""
 
 _FILES, _MODEL, _RUN = (
     Group(title, sort_key=place) for place, title in enumerate(("Files", "Model", "Run"))
@@ -41,7 +41,9 @@ def train(
     output: Annotated[Path | None, Parameter(alias="-o", group=_FILES)] = None,
     task: Annotated[
         str | None,
-        Parameter(group=_FILES, help=f"{', '.join(known()['tasks'])}. \\[by the looks of the file]"),
+        Parameter(
+            group=_FILES, help=f"{', '.join(load_settings()['tasks'])}. \\[by the looks of the file]"
+        ),
     ] = None,
     dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
     test: Annotated[Path | None, Parameter(group=_FILES)] = None,
@@ -54,7 +56,10 @@ def train(
         str | None,
         Parameter(
             group=_MODEL,
-            help=f"{', '.join(known()['encoders'])}. \\[{known()['default_encoder']}, by data ms-san]",
+            help=(
+                f"{', '.join(load_settings()['encoders'])}. "
+                f"\\[{load_settings()['default_encoder']}, by data ms-san]"
+            ),
         ),
     ] = None,
     readout: Annotated[str | None, Parameter(group=_MODEL)] = None,
@@ -149,25 +154,25 @@ def train(
     keep_freed_memory()
     output = output or _output_for(file)
     named = {
-        "data": given(data),
-        "split": given(split),
-        "train": given(training),
-        "vectors": given(vector_settings) | ({"file": str(vectors)} if vectors else {}),
-        "words": given(words),
-        "base": given(base_settings) | ({"name": base} if base else {}),
-        "pretrained": given(pretrained_settings) | ({"name": pretrained} if pretrained else {}),
-        "syntax": given(syntax),
-        "windows": given(windows),
-        "encoder": ({"name": encoder} if encoder else {}) | given(encoder_settings),
-        "classifier": given(classifier),
-        "expert": given(expert),
-        "thresholds": given(thresholds),
-        "characters": given(characters),
-        "tagger": given(tagger),
-        "pair": given(pair),
-        "bags": given(bags),
-        "regressor": given(regressor),
-        "language": given(language),
+        "data": flag_values(data),
+        "split": flag_values(split),
+        "train": flag_values(training),
+        "vectors": flag_values(vector_settings) | ({"file": str(vectors)} if vectors else {}),
+        "words": flag_values(words),
+        "base": flag_values(base_settings) | ({"name": base} if base else {}),
+        "pretrained": flag_values(pretrained_settings) | ({"name": pretrained} if pretrained else {}),
+        "syntax": flag_values(syntax),
+        "windows": flag_values(windows),
+        "encoder": ({"name": encoder} if encoder else {}) | flag_values(encoder_settings),
+        "classifier": flag_values(classifier),
+        "expert": flag_values(expert),
+        "thresholds": flag_values(thresholds),
+        "characters": flag_values(characters),
+        "tagger": flag_values(tagger),
+        "pair": flag_values(pair),
+        "bags": flag_values(bags),
+        "regressor": flag_values(regressor),
+        "language": flag_values(language),
         "model": ({"readout": readout} if readout else {}) | ({"task": task} if task else {}),
     }
     layers = (*((read_recipe(recipe),) if recipe else ()), named)
@@ -184,14 +189,14 @@ def train(
                 *(None if path is None else str(path) for path in (heads, dev_heads, test_heads))
             ),
             settings=layers,
-            teaching=teaching_of(teacher, unlabelled, given(teach)),
+            teaching=teaching_of(teacher, unlabelled, flag_values(teach)),
             work=work,
             resume=resume,
             overwrite=overwrite,
             baseline=not no_baseline,
             listener=terminal,
         )
-    except KeyboardInterrupt:  # a second one, or after the last epoch
+    except KeyboardInterrupt:  # a second Ctrl-C, or one after the last epoch
         if (output / RUN / STATE).exists():
             warn(f"stopped at once; --resume goes on from what was saved last in {output / RUN}")
         else:
@@ -199,8 +204,8 @@ def train(
         raise
     except TrainingInterrupted as stop:
         warn(stop.args[0])
-        return 128 + stop.signal  # what a shell makes of it: 130 for Ctrl-C
-    except TrainingFinished as finished:  # what whoever starts a killed run again has waited for
+        return 128 + stop.signal  # the shell convention: 130 for Ctrl-C
+    except TrainingFinished as finished:  # the run had finished before: success
         note(finished.args[0])
         outcome = None
     else:
@@ -219,7 +224,7 @@ def train(
 
 
 def teaching_of(teacher: str | None, unlabelled: Path | None, settings: dict[str, Any]) -> Any:
-    """A `headwise.teachers.lesson.Teaching` by the flags; None where there is no teacher.
+    """The distillation settings (`headwise.teachers.lesson.Teaching`) of the flags; None without a teacher.
 
     Raises:
         ConfigError: There are unlabelled texts or settings, but no teacher.

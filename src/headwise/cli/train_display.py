@@ -1,4 +1,4 @@
-"""How a training goes: a bar on a terminal, and a line for each epoch everywhere."""
+"""The progress of a training run: a bar on a terminal, and a line per epoch."""
 
 from collections.abc import Mapping
 
@@ -13,29 +13,29 @@ from headwise.train.loop import Report
 from headwise.train.state import Progress
 
 NOT_SHARES = {"loss", "bits", "perplexity", "mae", "rmse"}
-"""Dev scores that are not between 0 and 1."""
+"""Dev metrics that are not fractions between 0 and 1."""
 
 
 class _Time(TimeRemainingColumn):
-    """What is left of the epochs; of other work, for how long it goes on."""
+    """The time left for the epochs; the elapsed time of other stages, which have no total."""
 
     def render(self, task: Task) -> Text:
         return TimeElapsedColumn().render(task) if task.total is None else super().render(task)
 
 
 class TrainDisplay(Shown):
-    """A progress bar on a terminal, and a line for each epoch everywhere.
+    """A progress bar on a terminal, and a line per epoch.
 
     Args:
-        config: Of the run.
-        headline: Which of the dev scores is shown beside the loss; none if it is `loss`.
-        of: What is trained on.
+        config: Configuration of the training run.
+        headline: The dev metric shown beside the loss; `loss` for none.
+        of: Name of the training items, such as texts.
     """
 
     def __init__(self, config: TrainConfig, headline: str = "accuracy", of: str = "texts"):
         self.config, self.headline, self.of = config, headline, of
         self.console, self._part, self._begun = messages(), "", False
-        # No epoch is called best where the last one is kept.
+        # If the last epoch is kept, none is called best.
         self._kept = "last" if config.score == "last" else "best"
         self.bar = Bar(
             TextColumn("{task.fields[what]}"),
@@ -49,19 +49,19 @@ class TrainDisplay(Shown):
         self.task = self.bar.add_task("", total=None, what=f"epoch 1/{config.epochs}", how="")
 
     def show(self, report: Report) -> None:
-        """Called by the training loop after each update and epoch."""
+        """Show a report; called by the training loop after each update and epoch."""
         progress = report.progress
         if not self._begun and progress.step > 1:
             self._tell_resumed(report)
         self._begun = True
         part = f"{report.part}: " if report.until else ""
-        kept = "" if report.until else f"{self._kept} dev {self._best(progress)}  "
+        best_text = "" if report.until else f"{self._kept} dev {self._best(progress)}  "
         self.bar.update(
             self.task,
             total=report.batches * (report.until or self._last_epoch(progress)),
             completed=report.batches * progress.epoch + progress.batch,
             what=f"{part}epoch {progress.epoch + 1}/{report.until or self.config.epochs}",
-            how=f"loss {report.loss:.3f}  {kept}{report.texts_per_second:,.0f} {self.of}/s  left",
+            how=f"loss {report.loss:.3f}  {best_text}{report.texts_per_second:,.0f} {self.of}/s  left",
         )
         if report.scores is None:
             return
@@ -76,22 +76,22 @@ class TrainDisplay(Shown):
         )
 
     def stage(self, text: str) -> None:
-        """What is done where no epoch is; the bar tells for how long."""
+        """Show a stage without epochs, with its elapsed time."""
         self.bar.remove_task(self.task)
         self.task = self.bar.add_task("", total=None, what=text, how="")
 
     def _tell_resumed(self, report: Report) -> None:
-        """Where a run that was interrupted goes on, once the first update is done."""
+        """Print where an interrupted run was resumed, after its first update."""
         progress = report.progress
         epoch, before = progress.epoch + 1, progress.step - 1
-        told = f"goes on in epoch {epoch} after {before:,} update{'s' * (before != 1)}"
+        message = f"goes on in epoch {epoch} after {before:,} update{'s' * (before != 1)}"
         if progress.history and not report.until:
-            told += f"; {self._kept} so far is epoch {progress.best_epoch + 1}"
-            told += f" with dev {self._told(progress.history[progress.best_epoch])}"
-        self.console.print(told)
+            message += f"; {self._kept} so far is epoch {progress.best_epoch + 1}"
+            message += f" with dev {self._told(progress.history[progress.best_epoch])}"
+        self.console.print(message)
 
     def _last_epoch(self, progress: Progress) -> int:
-        """The epoch after which the run ends if dev gets no better."""
+        """The epoch after which the run stops if the dev score does not improve."""
         if not self.config.patience or not progress.history:
             return self.config.epochs
         return min(self.config.epochs, progress.epoch + max(1, self.config.patience - progress.stale))

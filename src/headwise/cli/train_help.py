@@ -1,4 +1,4 @@
-"""`headwise train --help`: the flags that matter most for the task at hand; `--help-all` shows all."""
+"""`headwise train --help`: the most important flags for the task; `--help-all` shows all."""
 
 from collections.abc import Callable, Sequence
 from inspect import cleandoc, signature
@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args
 from cyclopts import Parameter
 
 from headwise.cli.flags import Flag
-from headwise.cli.settings import PLACES, flags_of, known, section_flags
+from headwise.cli.settings import PLACES, flags_of, load_settings, section_flags
 from headwise.errors import HeadwiseError
 
 DEFAULT_TASK = "classify"
@@ -27,24 +27,24 @@ _COMMON = {
     "windows": {"words"},
     "characters": {"network", "vector_size", "shape"},
 }
-"""The flags that most trainings need, by section."""
+"""The most common flags, by section."""
 _SHARED = {"words", "vectors", "base", "pretrained", "syntax", "encoder", "windows", "classifier", "expert"}
-"""Sections that are of no task in particular."""
+"""Sections shared by several tasks."""
 
 
 def shorter(words: Sequence[str]) -> Callable[..., Any]:
-    """`train` with the help for a command line: of the rarer flags, and those of other tasks, it is silent.
+    """A copy of `train` whose help omits rare flags and those of other tasks.
 
     Args:
-        words: What stands after `headwise train`: may name the task, a file or an encoder.
+        words: The arguments after `headwise train`, which may name the task, a file or an encoder.
     """
     from headwise.cli.train import SECTIONS, train
 
     task = _value(words, "--task")
-    if task is None or task not in known()["tasks"]:
+    if task is None or task not in load_settings()["tasks"]:
         task = _task_of(words)
-    encoder = _value(words, "--encoder") or known()["default_encoder"]
-    sections = known()["tasks"].get(task, list(PLACES))
+    encoder = _value(words, "--encoder") or load_settings()["default_encoder"]
+    sections = load_settings()["tasks"].get(task, list(PLACES))
     made = FunctionType(train.__code__, train.__globals__, train.__name__)
     made.__kwdefaults__, made.__annotations__ = train.__kwdefaults__, dict(train.__annotations__)
     count = 0
@@ -62,29 +62,29 @@ def shorter(words: Sequence[str]) -> Callable[..., Any]:
             kind, *parameters = get_args(train.__annotations__[name])
             made.__annotations__[name] = Annotated[kind, *parameters, Parameter(show=False)]
             count += 1
-    summary, _, rest = cleandoc(train.__doc__ or "").partition("\n\n")  # none with python -OO
-    told = (
+    summary, _, rest = cleandoc(train.__doc__ or "").partition("\n\n")  # None with python -OO
+    explanation = (
         f"Shown are the flags that matter most for the task {task}; --help-all lists {count} more, and "
         "--task NAME --help those of another task."
     )
-    made.__doc__ = f"{summary}\n\n{told}\n\n{rest}"
+    made.__doc__ = f"{summary}\n\n{explanation}\n\n{rest}"
     return made
 
 
 def _kept(section: str, flag: Flag, task: str, encoder: str, sections: Sequence[str]) -> bool:
     """Whether the help of a task shows a flag."""
     if section == "data":
-        own = not flag.owners or task in flag.owners
-        return own and (flag.name in _DATA or flag.name.endswith(("_column", "_columns", "_separator")))
+        applies = not flag.owners or task in flag.owners
+        return applies and (flag.name in _DATA or flag.name.endswith(("_column", "_columns", "_separator")))
     if section not in sections and section not in ("split", "train"):
         return False
     if section not in _SHARED and section not in _COMMON:
-        return True  # there for this task
+        return True  # a section specific to the task
     return flag.name in _COMMON.get(section, ()) and (not flag.owners or encoder in flag.owners)
 
 
 def _value(words: Sequence[str], flag: str) -> str | None:
-    """What a command line says after a flag."""
+    """The value of a flag on a command line; None if it is not given."""
     for place, word in enumerate(words):
         if word.startswith(f"{flag}="):
             return word.partition("=")[2]
@@ -94,12 +94,12 @@ def _value(words: Sequence[str], flag: str) -> str | None:
 
 
 def _task_of(words: Sequence[str]) -> str:
-    """The task that the first file on a command line looks like."""
+    """The task inferred from the first file on a command line."""
     if words and not words[0].startswith("-") and Path(words[0]).is_file():
         from headwise.data.kinds import infer_task  # with it comes numpy
 
         try:
             return infer_task(words[0], {})[0]
-        except HeadwiseError:  # the help is no place to complain about a file
+        except HeadwiseError:  # the help does not report errors in files
             return DEFAULT_TASK
     return DEFAULT_TASK

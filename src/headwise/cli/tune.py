@@ -1,6 +1,6 @@
-"""`headwise tune`: which settings suit a file."""
+"""`headwise tune`: hyperparameter search for a file."""
 
-# The flags' type is made at run time, from the configurations.
+# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
@@ -12,8 +12,8 @@ from cyclopts import Parameter
 from headwise.cli.arguments import FileArgument, Output, Switch, Whole
 from headwise.cli.console import columns, note, print_json
 from headwise.cli.console import output as output_
-from headwise.cli.flags import given
-from headwise.cli.settings import known, section_flags
+from headwise.cli.flags import flag_values
+from headwise.cli.settings import load_settings, section_flags
 from headwise.cli.terminal import Terminal
 from headwise.data.compression import read_once
 from headwise.data.diagnosis import count
@@ -21,7 +21,7 @@ from headwise.errors import ConfigError
 from headwise.memory import keep_freed_memory
 
 _NAME, _NUMBER = 17, 14  # columns for the name of a candidate, at least, and for a title above numbers
-_OURS = "# headwise "  # how the recipes of searches begin
+_OURS = "# headwise "  # first characters of a recipe that a search wrote
 
 if TYPE_CHECKING:
     from headwise.verbs.tune import Gain, Tuned
@@ -35,7 +35,7 @@ def tune(
     minutes: float = 10.0,
     seeds: Whole = 4,
     task: Annotated[
-        str | None, Parameter(help=f"{', '.join(known()['tasks'])}. \\[by the looks of the file]")
+        str | None, Parameter(help=f"{', '.join(load_settings()['tasks'])}. \\[by the looks of the file]")
     ] = None,
     recipe: Path | None = None,
     dev: Path | None = None,
@@ -68,23 +68,23 @@ def tune(
     folder = output or Path(f"{file}.tuned")
     layers = [
         *([] if recipe is None else [read_recipe(recipe)]),
-        {"data": given(read), "model": {"task": task} if task else {}},
+        {"data": flag_values(read), "model": {"task": task} if task else {}},
     ]
     how = {"dev": None if dev is None else str(dev), "minutes": minutes, "seeds": seeds, "settings": layers}
-    found = searched(file, folder, "headwise tune", **how)
+    tuned = searched(file, folder, "headwise tune", **how)
     if json:
-        print_json(found.to_json())
+        print_json(tuned.to_json())
     else:
-        show(found, "change")
+        show(tuned, "change")
     return 0
 
 
 def searched(file: Path, folder: Path, command: str, **how: Any) -> "Tuned":
-    """Search, and write down what is best as recipe.toml in the folder.
+    """Run a search, and write the best settings to recipe.toml in the folder.
 
     Raises:
-        HeadwiseError: As `tune_file`; or the file is standard input or a pipe; HW601, somebody else's
-            recipe is in the folder.
+        HeadwiseError: As `tune_file`; or the file is standard input or a pipe; HW601, the folder has a
+            recipe that no search wrote.
     """
     if read_once(str(file)):
         raise ConfigError(
@@ -103,71 +103,71 @@ def searched(file: Path, folder: Path, command: str, **how: Any) -> "Tuned":
                     f"{recipe} exists and is not of a search; move it, or give another --output",
                     code="HW601",
                 )
-            found = tune_file(str(file), folder, listener=Terminal(), **how)
-            said = f"{command} {file.name}: {found.best.name}\n{confirmation(found)}"
-            recipe.write_text(recipe_text(found.settings, said), encoding="utf-8")
+            tuned = tune_file(str(file), folder, listener=Terminal(), **how)
+            comment = f"{command} {file.name}: {tuned.best.name}\n{confirmation(tuned)}"
+            recipe.write_text(recipe_text(tuned.settings, comment), encoding="utf-8")
     except TrainingInterrupted as stop:
         note(f"what was trained is in {folder}; the same command goes on")
         raise KeyboardInterrupt from stop
-    if not found.finished:
+    if not tuned.finished:
         note(f"the time is over; the same command with more --minutes goes on ({folder})")
-    return found
+    return tuned
 
 
-def show(found: "Tuned", what: str) -> None:
-    """The candidates, and what the winner gains; `what` is the title of the first column."""
+def show(tuned: "Tuned", what: str) -> None:
+    """Print the candidates and the gain of the best one; `what` is the title of the first column."""
     from headwise.report.sheet import FORMS
 
-    line = found.sheet.headline
-    own = next(tried.name for tried in found.tried if tried.gain is None)
+    line = tuned.sheet.headline
+    baseline = next(tried.name for tried in tuned.tried if tried.gain is None)
     loss = "error" if line.key == "mae" else "loss"
-    # Narrow enough for 80 columns: what does not fit would be cut off.
-    titles = (fill(title, _NUMBER) for title in (line.title, f"gain over {own}", f"less {loss}"))
+    # Narrow enough for 80 columns; wider tables would be cut off.
+    titles = (fill(title, _NUMBER) for title in (line.title, f"gain over {baseline}", f"less {loss}"))
     table = columns(what, "step", *titles, texts=(what,))
     table.columns[0].min_width = _NAME
-    for tried in found.tried:
+    for tried in tuned.tried:
         less = f"of {tried.loss:.4f}" if tried.gain is None else loss_gain(tried.gain)
-        gains = (gain.replace(" (", "\n(") for gain in (score_gain(found, tried.gain), less))
-        table.add_row(tried.name, f"{tried.step}/{found.steps}", FORMS[line.form](tried.score), *gains)
+        gains = (gain.replace(" (", "\n(") for gain in (score_gain(tuned, tried.gain), less))
+        table.add_row(tried.name, f"{tried.step}/{tuned.steps}", FORMS[line.form](tried.score), *gains)
     out = output_()
     out.print(table)
-    gains = [own.gain for own in found.tried if own.gain is not None]
+    gains = [candidate.gain for candidate in tuned.tried if candidate.gain is not None]
     if none := sum(not any((gain.loss, *gain.loss_interval)) for gain in gains):
         out.print(
             f"\n{count(none, 'candidate')} made no difference to any item: where the linear expert decides "
             "alone, as it may with few items, the settings of the encoder tell nothing."
         )
-    out.print(f"\n{confirmation(found)}")
+    out.print(f"\n{confirmation(tuned)}")
 
 
-def confirmation(found: "Tuned") -> str:
-    """What the first gains by trials that had no say."""
-    first, gain = found.tried[0], found.confirmed
-    if len(found.tried) == 1:
+def confirmation(tuned: "Tuned") -> str:
+    """The gain of the best candidate in trials that did not select it, as a sentence."""
+    first, gain = tuned.tried[0], tuned.confirmed
+    if len(tuned.tried) == 1:
         return f"Nothing but {first.name} was tried, as the time was over: give more --minutes."
     if first.gain is None:
         return f"Nothing is better than {first.name}."
-    kept = "" if found.best is first else f" The recipe keeps {found.best.name}."
+    kept_text = "" if tuned.best is first else f" The recipe keeps {tuned.best.name}."
     if gain is None:
-        return f"{first.name}: not confirmed, as the time was over.{kept}"
-    line = found.sheet.headline
-    where = "that had no say in the choice" if found.apart else "that chose it too, with other seeds"
+        return f"{first.name}: not confirmed, as the time was over.{kept_text}"
+    line = tuned.sheet.headline
+    where = "that had no say in the choice" if tuned.apart else "that chose it too, with other seeds"
     return (
-        f"{first.name}: {line.title} {score_gain(found, gain)}, less loss {loss_gain(gain)}, on "
-        f"{gain.items:,} items {where}.{kept}"
+        f"{first.name}: {line.title} {score_gain(tuned, gain)}, less loss {loss_gain(gain)}, on "
+        f"{gain.items:,} items {where}.{kept_text}"
     )
 
 
-def score_gain(found: "Tuned", gain: "Gain | None") -> str:
-    """A difference of the headline with its interval, in its unit."""
+def score_gain(tuned: "Tuned", gain: "Gain | None") -> str:
+    """A gain of the primary metric with its interval, in its unit."""
     if gain is None:
         return ""
-    scale, form = (100, "+.1f") if found.sheet.headline.form == "percent" else (1, "+.4g")
+    scale, form = (100, "+.1f") if tuned.sheet.headline.form == "percent" else (1, "+.4g")
     value, low, high = (format(scale * number, form) for number in (gain.score, *gain.interval))
     return f"{value} ({low} to {high})"
 
 
 def loss_gain(gain: "Gain") -> str:
-    """A difference of the loss with its interval."""
+    """A gain of the loss with its interval."""
     low, high = gain.loss_interval
     return f"{gain.loss:+.4f} ({low:+.4f} to {high:+.4f})"

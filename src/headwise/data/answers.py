@@ -1,7 +1,7 @@
-"""What the answers of items may be: a label, a set of labels, a number, tags, the next symbol, own words.
+"""Label types: a label, a set of labels, a number, tags, the next symbol, or masked words.
 
-The same kind of item comes with different answers; an answer knows what a training file must have, what
-another file must fit, and which share of a split an item belongs to.
+One item type can have different label types. A label type validates a training file, checks other files
+against it, and gives the strata of a split.
 """
 
 import difflib
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headwise.data.diagnosis import some
+from headwise.data.diagnosis import abbreviate
 from headwise.data.doctor.classes import doubtful, missing, no_labels, one_class, rare, spellings, strange
 from headwise.data.doctor.file import BetweenCheck, Check
 from headwise.data.doctor.label_sets import bare, everywhere, instead, together
@@ -27,100 +27,102 @@ from headwise.errors import HeadwiseError
 
 
 class Answer:
-    """What an item is labelled with."""
+    """The label type of items (base class)."""
 
     classes: ClassVar[bool] = True
-    """Whether answers are names that recur, rather than numbers."""
+    """Whether labels are recurring names rather than numbers."""
 
     column: ClassVar[str] = "--label-column"
-    """The flag that names where the answers stand."""
+    """The command-line flag that names the label column."""
 
     noun: ClassVar[str] = "class"
-    """What the doctor calls one of the answers that recur."""
+    """The doctor's word for a recurring label."""
 
     checks: ClassVar[tuple[Check, ...]] = ()
-    """What the doctor looks at in each file."""
+    """The doctor's checks of a single file."""
 
     warned: ClassVar[tuple[Check, ...]] = ()
-    """What of that training looks at, too."""
+    """Those of `checks` that training runs, too."""
 
     between: ClassVar[tuple[BetweenCheck, ...]] = ()
-    """What the doctor looks at in several files."""
+    """The doctor's checks across files."""
 
     def strata(self, items: Sequence[Any]) -> list[str | None]:
-        """What each part of a split has its share of, for each item."""
+        """The stratum of each item for a stratified split; None for no stratum."""
         return [None] * len(items)
 
     def lacking(self, item: Any) -> bool:
-        """Whether an item has no such answer."""
+        """Whether an item lacks a label of this type."""
         return False
 
     def check_items(self, items: Sequence[Any], part: str, nouns: Nouns) -> None:
-        """Check that all items of a part of the data are answered, wherever they come from.
+        """Check that all items of a part of the data are labelled, wherever they come from.
 
         Raises:
-            DataError: HW120 at the first that is not.
+            DataError: HW120 at the first item without a label.
         """
         for place, item in enumerate(items):
             if self.lacking(item):
                 answer = getattr(item, "label", None) if not item.labels else item.labels
-                found = f"{nouns.one} {place + 1} of {part} has {answer!r} as its answer"
+                problem = f"{nouns.one} {place + 1} of {part} has {answer!r} as its answer"
                 advice = f"leave it out, or name the answers' column with {self.column}"
-                raise DataError("HW120", found, expected="a text", advice=advice, line=item.line or None)
+                raise DataError("HW120", problem, expected="a text", advice=advice, line=item.line or None)
 
     def check(self, data: Any, nouns: Nouns) -> None:
         """Check that a file can be trained on.
 
         Raises:
-            HeadwiseError: HW406, there is nothing to tell apart.
-            DataError: An answer is not of this kind.
+            HeadwiseError: HW406, there are too few distinct labels.
+            DataError: A label is of another type.
         """
 
-    def spelt(self, known: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
-        """A file with answers that are spelt as those that training or a model knows, and what there is to
-        tell of that."""
+    def spelt(self, training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+        """The data with labels spelt as in training (`1.0` as `1`), and notes for the user."""
         return data, ()
 
-    def with_known(self, known: Sequence[str], data: Any, nouns: Nouns) -> tuple[Any, tuple[str, ...]]:
-        """A file without the items that have labels which a model does not know, and what there is to tell
-        of them; as it is, where none would be left."""
+    def with_known(
+        self, training_labels: Sequence[str], data: Any, nouns: Nouns
+    ) -> tuple[Any, tuple[str, ...]]:
+        """The data without the items that have labels unknown to the model, and notes for the user;
+        unchanged if no item would be left."""
         return data, ()
 
-    def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
-        """Check that another file fits what there is in training; what there is to tell.
+    def check_other(self, train: Any, held_out: Any) -> tuple[str, ...]:
+        """Check a dev or test file against the training file, and return notes for the user.
 
         Raises:
-            DataError: HW140 at the first item with an answer that training does not have; HW287.
+            DataError: HW140 at the first item with a label that training lacks; HW287, a label is not a
+                number.
         """
         return ()
 
     def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
-        """What there is to tell of the training part of a file that has these labels."""
+        """Notes for the user about the training part of a file that has these labels."""
         return ()
 
     def fields(self, item: Any) -> str | None:
-        """The answer of an item, for its fingerprint."""
+        """The label of an item as text, for the fingerprint."""
         return item.label
 
 
 _SCALE = 4
-"""Labels that are whole numbers from which on they may be meant as numbers."""
+"""Least number of different whole-number labels that may be meant as a scale rather than as classes."""
 
 
-def too_few(data: Any, found: str, needed: str, nouns: Nouns, column: str) -> HeadwiseError:
-    """HW406: a file that no model can be trained on."""
+def too_few(data: Any, problem: str, needed: str, nouns: Nouns, column: str) -> HeadwiseError:
+    """HW406: the error for a file with too few labels to train on."""
     return HeadwiseError(
-        f"{data.path}: {found} in {nouns.count(len(data.items))} (read as {data.format}); {needed}. If "
+        f"{data.path}: {problem} in {nouns.count(len(data.items))} (read as {data.format}); {needed}. If "
         f"another column holds them, name it with {column}",
         code="HW406",
     )
 
 
-def check_several(data: Any, one: str, nouns: Nouns, column: str) -> None:
-    """Check that a file has two or more labels, or tags: what `one` of them is called."""
+def check_several(data: Any, noun: str, nouns: Nouns, column: str) -> None:
+    """Check that a file has two or more labels, or tags; `noun` is the word for one."""
     if len(data.labels) < 2:
-        found = f"only the {one} {next(iter(data.labels))!r}" if data.labels else f"no {one}s"
-        raise too_few(data, found, f"two or more {one}s are needed", nouns, column)
+        problem = f"only the {noun} {next(iter(data.labels))!r}" if data.labels else f"no {noun}s"
+        raise too_few(data, problem, f"two or more {noun}s are needed", nouns, column)
 
 
 class Label(Answer):
@@ -139,30 +141,32 @@ class Label(Answer):
         return [item.label for item in items]
 
     def check(self, data: Any, nouns: Nouns) -> None:
-        if len(all_labels(data.items)) < 2:  # one of several may be the likeliest of all
+        if len(all_labels(data.items)) < 2:  # soft labels may name more labels
             check_several(data, "label", nouns, self.column)
 
-    def spelt(self, known: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
-        return spelt_labels(known, data)
+    def spelt(self, training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+        return spelt_labels(training_labels, data)
 
-    def with_known(self, known: Sequence[str], data: Any, nouns: Nouns) -> tuple[Any, tuple[str, ...]]:
-        return with_known_labels(known, data, nouns)
+    def with_known(
+        self, training_labels: Sequence[str], data: Any, nouns: Nouns
+    ) -> tuple[Any, tuple[str, ...]]:
+        return with_known_labels(training_labels, data, nouns)
 
-    def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
-        known = dict.fromkeys([*train.labels, *all_labels(train.items)])
-        check_known(list(known), other, train.path)
+    def check_other(self, train: Any, held_out: Any) -> tuple[str, ...]:
+        training_labels = dict.fromkeys([*train.labels, *all_labels(train.items)])
+        check_known(list(training_labels), held_out, train.path)
         return ()
 
     def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
-        found = sorted(int(label) for label in labels if label.isascii() and label.isdecimal())
-        if len(found) < max(len(labels), _SCALE) or found[-1] - found[0] >= 2 * len(found):
+        numbers = sorted(int(label) for label in labels if label.isascii() and label.isdecimal())
+        if len(numbers) < max(len(labels), _SCALE) or numbers[-1] - numbers[0] >= 2 * len(numbers):
             return ()
-        told = f"labels are whole numbers, {found[0]} to {found[-1]}, read as classes"
-        return (f"{told}; --task regress (of pairs pair-score) takes numbers",)
+        message = f"labels are whole numbers, {numbers[0]} to {numbers[-1]}, read as classes"
+        return (f"{message}; --task regress (of pairs pair-score) takes numbers",)
 
 
 class LabelSet(Answer):
-    """Any number of labels, none included."""
+    """Any number of labels, including none (multi-label)."""
 
     noun = "label"
     checks: ClassVar[tuple[Check, ...]] = (
@@ -175,7 +179,7 @@ class LabelSet(Answer):
         return not all(isinstance(label, str) for label in item.labels)
 
     def strata(self, items: Sequence[Any]) -> list[str | None]:
-        """The rarest of the labels of each, so that the rare ones too have their share in every part."""
+        """The rarest label of each item, so that rare labels are spread over all parts."""
         counts = Counter(label for item in items for label in item.labels)
         return [min(item.labels, key=lambda label: (counts[label], label), default="") for item in items]
 
@@ -183,20 +187,24 @@ class LabelSet(Answer):
         if not data.labels:
             raise too_few(data, "no labels", "one or more are needed", nouns, self.column)
 
-    def spelt(self, known: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
-        return spelt_labels(known, data)
+    def spelt(self, training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+        return spelt_labels(training_labels, data)
 
-    def with_known(self, known: Sequence[str], data: Any, nouns: Nouns) -> tuple[Any, tuple[str, ...]]:
-        return with_known_labels(known, data, nouns)
+    def with_known(
+        self, training_labels: Sequence[str], data: Any, nouns: Nouns
+    ) -> tuple[Any, tuple[str, ...]]:
+        return with_known_labels(training_labels, data, nouns)
 
-    def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
-        check_known(train.labels, other, train.path)
+    def check_other(self, train: Any, held_out: Any) -> tuple[str, ...]:
+        check_known(train.labels, held_out, train.path)
         return ()
 
     def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
-        known = {label for item in train for label in item.labels}
-        lost = [repr(label) for label in labels if label not in known]
-        return (f"labels that only dev or test has, which cannot be learnt: {some(lost)}",) if lost else ()
+        training_labels = {label for item in train for label in item.labels}
+        lost = [repr(label) for label in labels if label not in training_labels]
+        if not lost:
+            return ()
+        return (f"labels that only dev or test has, which cannot be learnt: {abbreviate(lost)}",)
 
 
 class Number(Answer):
@@ -211,12 +219,12 @@ class Number(Answer):
 
     def check(self, data: Any, nouns: Nouns) -> None:
         if len(data.labels) < 2:
-            found = f"only the number {next(iter(data.labels))}" if data.labels else "no numbers"
-            raise too_few(data, found, "two or more different ones are needed", nouns, self.column)
+            problem = f"only the number {next(iter(data.labels))}" if data.labels else "no numbers"
+            raise too_few(data, problem, "two or more different ones are needed", nouns, self.column)
         self.numbers(data.items, data.path)
 
-    def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
-        self.numbers(other.items, other.path)
+    def check_other(self, train: Any, held_out: Any) -> tuple[str, ...]:
+        self.numbers(held_out.items, held_out.path)
         return ()
 
     def numbers(self, items: Sequence[Any], path: str = "") -> np.ndarray:
@@ -239,8 +247,8 @@ class Tags(Answer):
     def check(self, data: Any, nouns: Nouns) -> None:
         check_several(data, "tag", nouns, self.column)
 
-    def check_other(self, train: Any, other: Any) -> tuple[str, ...]:
-        strange = [tag for tag in other.labels if tag not in train.labels]
+    def check_other(self, train: Any, held_out: Any) -> tuple[str, ...]:
+        strange = [tag for tag in held_out.labels if tag not in train.labels]
         return (f"tags that training does not have: {', '.join(strange[:8])}",) if strange else ()
 
     def fields(self, item: Any) -> str | None:
@@ -248,16 +256,16 @@ class Tags(Answer):
 
 
 class NextSymbol(Answer):
-    """The symbol that comes next in a text."""
+    """The next symbol of a text (language modelling)."""
 
     classes = False
 
     def check_items(self, items: Sequence[Any], part: str, nouns: Nouns) -> None:
-        """Every symbol but the last has one."""
+        """Never fails: every symbol but the last has a next one."""
 
 
 class OwnWords(Answer):
-    """The text's own words, of which some are hidden."""
+    """The text's own words, some of them masked (masked language modelling)."""
 
     classes = False
 
@@ -268,54 +276,58 @@ class OwnWords(Answer):
             )
 
 
-def spelt_labels(known: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+def spelt_labels(training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
     """See `Answer.spelt`."""
-    names = spelt_otherwise({label for item in data.items for label in item.labels}, known)
+    names = spelt_otherwise({label for item in data.items for label in item.labels}, training_labels)
     if not names:
         return data, ()
-    shown = some([f"{own!r} as {other!r}" for own, other in names.items()])
-    told = f"labels that are numbers are read as training spells them: {shown}"
-    return data.with_items([respelt(item, names) for item in data.items]), (told,)
+    shown = abbreviate([f"{label!r} as {training_label!r}" for label, training_label in names.items()])
+    message = f"labels that are numbers are read as training spells them: {shown}"
+    return data.with_items([respelt(item, names) for item in data.items]), (message,)
 
 
-def with_known_labels(known: Sequence[str], data: Any, nouns: Nouns) -> tuple[Any, tuple[str, ...]]:
+def with_known_labels(
+    training_labels: Sequence[str], data: Any, nouns: Nouns
+) -> tuple[Any, tuple[str, ...]]:
     """See `Answer.with_known`."""
-    names = set(known)
-    kept = [item for item in data.items if names.issuperset(item.labels)]
-    if not kept or len(kept) == len(data.items):
+    names = set(training_labels)
+    items = [item for item in data.items if names.issuperset(item.labels)]
+    if not items or len(items) == len(data.items):
         return data, ()
     every = Counter(label for item in data.items for label in item.labels if label not in names)
-    shown = some([f"{name!r} ({n:,})" for name, n in every.most_common()])
-    left = nouns.count(len(data.items) - len(kept))
-    return data.with_items(kept), (f"{left} left out, with labels that the model does not know: {shown}",)
+    shown = abbreviate([f"{name!r} ({n:,})" for name, n in every.most_common()])
+    left = nouns.count(len(data.items) - len(items))
+    return data.with_items(items), (f"{left} left out, with labels that the model does not know: {shown}",)
 
 
-def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str, otherwise: str = "") -> None:
-    """Check that all labels of a file are known.
+def check_known(
+    training_labels: Sequence[str] | dict[str, int], data: Any, where: str, otherwise: str = ""
+) -> None:
+    """Check that all labels of a file are training labels.
 
     Args:
-        known: The labels of a training file or of a model.
+        training_labels: The labels of a training file or of a model.
         data: The file.
-        where: What knows the labels, for the message.
-        otherwise: What else there is to do.
+        where: Where the training labels come from, for the message.
+        otherwise: More advice for the message.
 
     Raises:
-        DataError: HW140 at the first item with a label that is not.
+        DataError: HW140 at the first item with another label.
     """
-    names = set(known)
+    names = set(training_labels)
     strange = [(item, label) for item in data.items for label in item.labels if label not in names]
     if not strange:
         return
     first, label = strange[0]
     items = len({id(item) for item, _ in strange})
     every = [f"{name!r} ({n:,})" for name, n in Counter(name for _, name in strange).most_common()]
-    close = [name for name in known if name.casefold() == label.casefold()]
-    close = close or difflib.get_close_matches(label, list(known), n=1, cutoff=0.51)
-    first_few = ", ".join(map(repr, list(known)[:10])) + (", ..." if len(names) > 10 else "")
+    close = [name for name in training_labels if name.casefold() == label.casefold()]
+    close = close or difflib.get_close_matches(label, list(training_labels), n=1, cutoff=0.51)
+    first_few = ", ".join(map(repr, list(training_labels)[:10])) + (", ..." if len(names) > 10 else "")
     raise DataError(
         "HW140",
         f"the label {label!r} does not occur in {where}"
-        + (f" ({items:,} have such labels: {some(every)})" if items > 1 else ""),
+        + (f" ({items:,} have such labels: {abbreviate(every)})" if items > 1 else ""),
         expected=f"one of {first_few}",
         advice="; ".join(filter(None, (_advice(label, close), otherwise))),
         path=data.path,
@@ -324,7 +336,7 @@ def check_known(known: Sequence[str] | dict[str, int], data: Any, where: str, ot
 
 
 def _advice(label: str, close: Sequence[str]) -> str:
-    """What to do about a label that is not known."""
+    """Advice for a label that training lacks."""
     if label.isdecimal():
         return "leave it out, or, where labels are meant as numbers, --task regress (of pairs pair-score)"
     return (

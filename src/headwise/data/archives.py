@@ -1,4 +1,4 @@
-"""Members of a zip as files of their own: `data.zip!train.txt`, or several: `data.zip!folder/*.mrg`."""
+"""Read a member of a zip as a file (`data.zip!train.txt`), or several (`data.zip!folder/*.mrg`)."""
 
 import difflib
 import fnmatch
@@ -17,11 +17,11 @@ SEPARATOR = "!"
 
 
 def split_member(path: str) -> tuple[str, str | None]:
-    """The archive and the member (or pattern) that `path` names; no member for any other path.
+    """The archive and the member (or pattern) that `path` names; the member is None for any other path.
 
-    An existing file whose name holds a "!" is itself.
+    An existing file whose name contains "!" is taken as a plain file.
     """
-    # (As functions of `os`, as those of paths raise for names that are too long.)
+    # Functions of `os`, because those of paths raise for names that are too long.
     at = -1 if os.path.exists(path) else path.find(SEPARATOR)
     while at > 0:
         if os.path.isfile(path[:at]):
@@ -35,31 +35,33 @@ def read_files(
 ) -> Iterator[tuple[str, Iterator[Line]]]:
     """The files that `path` stands for, by name, and the lines of each.
 
-    These are the file itself, or all members of a zip that a pattern fits. In a pattern `*`, `?` and
-    `[...]` are as in a shell, and `*` stands for slashes as well. A file's lines are to be read before the
-    next file is asked for.
+    These are the file itself, or all members of a zip that match a pattern. In a pattern `*`, `?` and
+    `[...]` are as in a shell, and `*` also matches slashes. Read a file's lines before advancing to the
+    next file.
 
     Raises:
         DataError: HW101 to HW106.
         ConfigError: The encoding or `errors` is unknown.
     """
-    archive, wanted = split_member(path)
+    archive, pattern = split_member(path)
     lines = read_lines(path, encoding, errors)  # refuses an unknown encoding; opens nothing yet
-    if wanted is None:
+    if pattern is None:
         yield path, lines
         return
     with _opened(archive) as file:
         names = [name for name in file.namelist() if not name.endswith("/")]
-        found = [wanted] if wanted in names else sorted(n for n in names if fnmatch.fnmatchcase(n, wanted))
-        if not found:
-            raise _missing(archive, wanted, names)
-        for name in found:
+        members = (
+            [pattern] if pattern in names else sorted(n for n in names if fnmatch.fnmatchcase(n, pattern))
+        )
+        if not members:
+            raise _missing(archive, pattern, names)
+        for name in members:
             member = f"{archive}{SEPARATOR}{name}"
             yield member, _member_lines(file, name, member, encoding, errors)
 
 
 def lines_of(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Line]:
-    """As `headwise.data.files.read_lines`, and of a member of a zip (or of all that a pattern fits).
+    """Like `headwise.data.files.read_lines`, but also reads a member of a zip, or all that match a pattern.
 
     Raises:
         DataError: HW101 to HW106.
@@ -73,7 +75,7 @@ def lines_of(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iter
 
 @contextmanager
 def open_file(path: str) -> Iterator[BinaryIO]:
-    """As `headwise.data.compression.open_bytes`, and of a member of a zip.
+    """Like `headwise.data.compression.open_bytes`, but also opens a member of a zip.
 
     Raises:
         DataError: HW101, HW102, HW104.
@@ -92,8 +94,8 @@ def _opened(archive: str) -> Iterator[zipfile.ZipFile]:
     try:
         file = zipfile.ZipFile(archive)
     except OSError as error:
-        found = f"cannot be opened: {error.strerror or error}"
-        raise DataError("HW101", found, path=archive) from None
+        problem = f"cannot be opened: {error.strerror or error}"
+        raise DataError("HW101", problem, path=archive) from None
     except ZIP_TROUBLE:
         advice = f"leave out what follows the {SEPARATOR!r}"
         raise DataError("HW104", "not a zip, or a damaged one", advice=advice, path=archive) from None
@@ -110,11 +112,11 @@ def _member(file: zipfile.ZipFile, name: str, path: str) -> IO[bytes]:
         raise DataError("HW104", f"a zip: {error}", advice="unpack it yourself", path=path) from None
 
 
-def _missing(archive: str, wanted: str, names: list[str]) -> DataError:
-    close = difflib.get_close_matches(wanted, names, n=1)
-    some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    advice = f"did you mean {archive}{SEPARATOR}{close[0]}?" if close else f"it holds {some}"
-    return DataError("HW101", f"the zip holds no {wanted!r}", advice=advice, path=archive)
+def _missing(archive: str, member: str, names: list[str]) -> DataError:
+    close = difflib.get_close_matches(member, names, n=1)
+    listing = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    advice = f"did you mean {archive}{SEPARATOR}{close[0]}?" if close else f"it holds {listing}"
+    return DataError("HW101", f"the zip holds no {member!r}", advice=advice, path=archive)
 
 
 def _member_lines(

@@ -1,4 +1,4 @@
-"""Tell files of bags of instances from others."""
+"""Recognise files of bags of instances."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -14,13 +14,13 @@ _FEWEST = 3  # features of a file whose columns have no names
 
 
 def looks_like_bags(lines: Sequence[str], delimiter: str | None = None) -> str | None:
-    """What speaks for a file of labelled bags, for the user; None if the lines are something else.
+    """Why lines look like a file of labelled bags, as text for the user; None if they do not.
 
-    In such a file no column is a text: all but those of bags and labels are numbers.
+    In such a file no column is text: all columns but those of bags and labels are numbers.
 
     Args:
         lines: The first lines, without their line ends.
-        delimiter: What separates the fields, if it is known.
+        delimiter: The field delimiter, if it is known.
     """
     source = Source("", ReadOptions(delimiter=delimiter), lambda _: None)
     rows = [cells for _, cells in islice(read_cells(iter(list(enumerate(lines, 1))), source), _LOOKED_AT)]
@@ -30,14 +30,14 @@ def looks_like_bags(lines: Sequence[str], delimiter: str | None = None) -> str |
         return "its rows are those of UCI's Musk data"
     names = [normal_name(name) for name in rows[0]]
     bag, label = (
-        next((names.index(name) for name in known if name in names), None)
-        for known in (BAG_NAMES, BAG_LABEL_NAMES)
+        next((names.index(name) for name in usual_names if name in names), None)
+        for usual_names in (BAG_NAMES, BAG_LABEL_NAMES)
     )
     if bag is not None and label is not None:
         rest = [place for place in range(len(names)) if place not in (bag, label)]
-        # Some may be missing, which reading tells.
-        found = [sum(_is_number(row[place]) for row in rows[1:]) for place in rest]
-        numbers = 2 * min(found) > len(rows) - 1
+        # Some values may be missing; reading the file reports these.
+        number_counts = [sum(_is_number(row[place]) for row in rows[1:]) for place in rest]
+        numbers = 2 * min(number_counts) > len(rows) - 1
         return f"it has the column {rows[0][bag]!r}, and else numbers" if numbers else None
     if len(names) < 2 + _FEWEST or not all(_is_number(cell) for row in rows for cell in row[2:]):
         return None

@@ -1,6 +1,6 @@
 """Read multiple-instance data: bags of vectors, where the label belongs to the whole bag (set).
 
-Two formats of comma-separated values, an instance a line:
+Two formats of comma-separated values, one instance per line:
     csv   bag_label,bag_id,feature,feature,...           with or without a header
     uci   molecule,conformation,feature,...,label.       UCI's Musk: the molecule is the bag
 
@@ -87,7 +87,7 @@ class Bag:
 
 
 def instances_digest(bag: Bag) -> str:
-    """What is the same for the same instances, in whatever order they stand."""
+    """A hash of a bag's instances that does not depend on their order."""
     rows = sorted(row.tobytes() for row in bag.instances)
     return hashlib.sha256(b"".join(rows)).hexdigest()
 
@@ -110,19 +110,19 @@ class BagData(Dataset[Bag]):
 
 @dataclass(frozen=True)
 class _Columns:
-    """Names of all columns, which are those of bags, labels and features, from 0, and what to say of it
-    where something is wrong."""
+    """The columns of a file of bags: all names, the indices (from 0) of the bag, label and feature columns,
+    and the guesses to mention in error messages."""
 
     names: tuple[str, ...]
     bag: int
     label: int | None
     features: tuple[int, ...]
-    told: str
+    guess_note: str
 
 
 @dataclass
 class _Growing:
-    """A bag that may get more instances; `values` are their features one after the other."""
+    """A bag that is being read; `values` holds the features of its instances one after the other."""
 
     label: str
     line: int
@@ -141,11 +141,11 @@ def read_bags(
 
     Args:
         path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
-        options: What is not to be guessed.
-        on_error: Is given the `DataError` of an instance that cannot be used. By default it raises; if it
-            returns, the instance is left out and reading goes on.
-        features: Names of those that a model knows. A file whose header has them all may have them in any
-            order, and other columns beside them; without such names, the order counts.
+        options: Reading options; what is not given is guessed.
+        on_error: Called with the `DataError` of an instance that cannot be used. By default it raises; if
+            it returns, the instance is skipped and reading goes on.
+        features: The feature names of a model. A file whose header has them all may have them in any order,
+            among other columns; without such names, the order counts.
         labelled: Whether labels are read; if not, the file need not have any.
 
     Raises:
@@ -176,8 +176,8 @@ def read_bags(
     lone = features is not None and not labelled and _has_no_labels(form, names, free, features)
     bag, label = _choose(form, names, free, sample, source, options, lone)
     chosen = _features(form, names, header, (bag, label), features, source)
-    told = "".join(f"; {note}" for note in source.notes if note.startswith(_GUESSED))
-    columns = _Columns(names, bag, label if labelled else None, chosen, told)
+    guess_note = "".join(f"; {note}" for note in source.notes if note.startswith(_GUESSED))
+    columns = _Columns(names, bag, label if labelled else None, chosen, guess_note)
     if header:
         next(rows)
     bags: dict[str, _Growing] = {}
@@ -188,12 +188,16 @@ def read_bags(
         Bag(name, bag.label, np.array(bag.values, dtype=np.float32).reshape(shape), bag.line)
         for name, bag in bags.items()
     ]
-    known = tuple(features) if features is not None else tuple(names[i] for i in columns.features)
-    return BagData(finished, source.path, form, known, tuple(source.notes), skipped=skipped, features=known)
+    feature_names = tuple(features) if features is not None else tuple(names[i] for i in columns.features)
+    notes = tuple(source.notes)
+    return BagData(
+        finished, source.path, form, feature_names, notes, skipped=skipped, features=feature_names
+    )
 
 
 def is_uci(cells: Sequence[str]) -> bool:
-    """A name, a conformation of it and features, and at last the label with a full stop."""
+    """Whether a row is one of UCI's Musk data: a name, its conformation, features, and the label with a
+    full stop."""
     last = cells[-1].strip()
     return (
         len(cells) > 3 and parse_number(cells[1]) is None and last.endswith(".") and last[:-1].isdecimal()
@@ -201,7 +205,7 @@ def is_uci(cells: Sequence[str]) -> bool:
 
 
 def parse_number(cell: str) -> float | None:
-    """The number in a cell, None if it is none."""
+    """The number in a cell; None if it is not a number."""
     try:
         return None if "_" in cell else float(cell)
     except ValueError:
@@ -211,7 +215,7 @@ def parse_number(cell: str) -> float | None:
 def _names(
     form: BagFormat, head: Sequence[Cells], source: Source, options: BagOptions, features: Sequence[str]
 ) -> tuple[tuple[str, ...], bool]:
-    """The columns' names, or their numbers from "1", and whether the first row tells them."""
+    """The columns' names, or their numbers from "1", and whether the first row is a header."""
     line, first = head[0]
     header = options.header
     if header is None:
@@ -230,11 +234,11 @@ def _names(
 
 
 def _is_header(cells: Sequence[str], features: Sequence[str], options: BagOptions) -> bool:
-    """Whether a first row names columns though some names are numbers, as pandas numbers columns: it names
-    bags, and beside them labels or all features that a model knows."""
+    """Whether a first row is a header although some names are numbers (as pandas numbers columns): it names
+    the bag column, and the label column or all features of the model."""
     bag, label = (
-        bool({*map(normal_name, cells)} & {*usual}) if asked is None else asked in cells
-        for asked, usual in ((options.bag_column, BAG_NAMES), (options.label_column, BAG_LABEL_NAMES))
+        bool({*map(normal_name, cells)} & {*usual}) if requested is None else requested in cells
+        for requested, usual in ((options.bag_column, BAG_NAMES), (options.label_column, BAG_LABEL_NAMES))
     )
     return bag and (label or (bool(features) and {*features} <= {*cells}))
 
@@ -242,7 +246,7 @@ def _is_header(cells: Sequence[str], features: Sequence[str], options: BagOption
 def _has_no_labels(
     form: BagFormat, names: Sequence[str], free: Sequence[int], features: Sequence[str]
 ) -> bool:
-    """Whether a file to predict has no column of labels: by the names, else by the number of columns."""
+    """Whether a file to predict has no label column, by the names, else by the number of columns."""
     if form == "uci":
         return False
     if len(free) < len(names):
@@ -259,8 +263,7 @@ def _choose(
     options: BagOptions,
     lone: bool,
 ) -> tuple[int, int | None]:
-    """The columns of bags and of labels, among those that are free; no column of labels if that of bags
-    is `lone`."""
+    """The bag column and the label column, both from `free`; no label column if `lone`."""
     if len(free) < 2 - lone or len(names) < 3 - lone:
         expected = "the label of a bag, its name, and features"
         if free and len(free) < len(names):
@@ -289,9 +292,9 @@ def _choose(
     if bag == label:
         raise source.error("HW293", f"the column {names[bag]!r} for both bags and labels")
     if not (options.bag_column and (options.label_column or lone)):
-        told = f"{_GUESSED}bag={names[bag]!r}, "
-        told += "no labels" if label is None else f"label={names[label]!r}"
-        source.notes.append(told + " - override with --bag-column/--label-column")
+        message = f"{_GUESSED}bag={names[bag]!r}, "
+        message += "no labels" if label is None else f"label={names[label]!r}"
+        source.notes.append(message + " - override with --bag-column/--label-column")
     return bag, label
 
 
@@ -303,9 +306,9 @@ def _features(
     features: Sequence[str] | None,
     source: Source,
 ) -> tuple[int, ...]:
-    """The columns of the features, in the model's order if a model is to read them."""
-    others = {*taken, 1} if form == "uci" else {*taken}
-    rest = tuple(i for i in range(len(names)) if i not in others)
+    """The feature columns, in the model's order if a model is to read them."""
+    non_features = {*taken, 1} if form == "uci" else {*taken}
+    rest = tuple(i for i in range(len(names)) if i not in non_features)
     if features is None:
         return rest
     if header and ({*features} <= {*names} or not all(name.isdecimal() for name in features)):
@@ -321,18 +324,22 @@ def _features(
 
 
 def _named(
-    known: Sequence[str], names: Sequence[str], free: Sequence[int], sample: Sequence[Sequence[str]] = ()
+    usual_names: Sequence[str],
+    names: Sequence[str],
+    free: Sequence[int],
+    sample: Sequence[Sequence[str]] = (),
 ) -> int:
-    """The column of a known name, else the first that holds no number."""
-    named = next((i for i in free if normal_name(names[i]) in known), None)
+    """The column with one of the usual names, else the first that does not hold numbers."""
+    named = next((i for i in free if normal_name(names[i]) in usual_names), None)
     words = next((i for row in sample[:1] for i in free if parse_number(row[i]) is None), free[0])
     return words if named is None else named
 
 
 def _guess_order(names: Sequence[str], sample: Sequence[Sequence[str]]) -> tuple[int, int]:
-    """The columns of bags and of labels: by their names, else one of the first two.
+    """The bag column and the label column: by their names, else the first two columns.
 
-    Usually the label is first; if that gives a bag two labels, and the other order does not, it is second.
+    Usually the label comes first; if that gives a bag two labels, and the other order does not, it comes
+    second.
     """
     normal = [normal_name(name) for name in names]
     bag = next((normal.index(name) for name in BAG_NAMES if name in normal), None)
@@ -347,12 +354,12 @@ def _guess_order(names: Sequence[str], sample: Sequence[Sequence[str]]) -> tuple
 def _add(
     line: int, cells: Sequence[str], columns: _Columns, bags: dict[str, _Growing], source: Source
 ) -> None:
-    """Take in an instance, or report what is wrong with it."""
+    """Add an instance to its bag, or report what is wrong with it."""
     width = len(columns.names)
     if len(cells) != width:
-        found = f"an instance of {len(cells)} column{'s' * (len(cells) != 1)}"
+        problem = f"an instance of {len(cells)} column{'s' * (len(cells) != 1)}"
         expected = f"{width}, as in the first line"
-        source.refuse("HW291", found, line, expected=expected)
+        source.refuse("HW291", problem, line, expected=expected)
         return
     name, label = cells[columns.bag].strip(), ""
     if columns.label is not None:
@@ -360,25 +367,25 @@ def _add(
     if label[:-1].isdecimal():
         label = label.removesuffix(".")
     if not name or (not label and columns.label is not None):
-        code, found = ("HW120", "an empty label") if name else ("HW293", "an instance without a bag")
-        source.refuse(code, found, line, advice="fill it in or remove the row")
+        code, problem = ("HW120", "an empty label") if name else ("HW293", "an instance without a bag")
+        source.refuse(code, problem, line, advice="fill it in or remove the row")
         return
-    known = bags.get(name)
-    if known and known.label != label:
-        found = f"the bag {name!r} has the label {label!r} here and {known.label!r} in line {known.line}"
-        expected = f"one label for all instances of a bag{columns.told}"
-        source.refuse("HW292", found, line, expected=expected)
+    bag = bags.get(name)
+    if bag and bag.label != label:
+        problem = f"the bag {name!r} has the label {label!r} here and {bag.label!r} in line {bag.line}"
+        expected = f"one label for all instances of a bag{columns.guess_note}"
+        source.refuse("HW292", problem, line, expected=expected)
         return
     values = array("f")
     for i in columns.features:
         value = parse_number(cells[i])
         if value is None or not abs(value) <= LARGEST:
-            found = f"{cells[i]!r} in the column {columns.names[i]!r}"
+            problem = f"{cells[i]!r} in the column {columns.names[i]!r}"
             expected = "a finite number (float32)"
             advice = "fill in missing values, such as by the feature's mean, or remove the row"
-            source.refuse("HW290", found, line, expected=expected, advice=advice + columns.told)
+            source.refuse("HW290", problem, line, expected=expected, advice=advice + columns.guess_note)
             return
         values.append(value)
-    if known is None:
-        known = bags[name] = _Growing(label, line)
-    known.values.extend(values)
+    if bag is None:
+        bag = bags[name] = _Growing(label, line)
+    bag.values.extend(values)

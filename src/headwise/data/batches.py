@@ -1,4 +1,4 @@
-"""Batches of similar length within a token budget, in an order that seed and epoch decide."""
+"""Plan batches of texts of similar length within a token budget, shuffled by seed and epoch."""
 
 from collections.abc import Sequence
 
@@ -15,11 +15,11 @@ def plan_batches(
     seed: int,
     epoch: int,
 ) -> list[list[int]]:
-    """The batches of one epoch, as lists of text numbers; every text once.
+    """The batches of one epoch, as lists of text indices; every text occurs once.
 
-    Texts are shuffled, sorted by length within pools, cut so that no batch has more than `max_texts`
-    texts or `max_tokens` words (a longer text is a batch of its own), and the batches are shuffled. Within
-    a batch the longest text comes first. The same arguments give the same batches on every machine.
+    Texts are shuffled, sorted by length within pools, cut so that no batch has more than `max_texts` texts
+    or `max_tokens` words (a longer text is a batch of its own), and the batches are shuffled. Within a
+    batch the longest text comes first. The same arguments give the same batches on every machine.
     """
     lengths = np.asarray(lengths, dtype=np.int64)
     random = np.random.Generator(np.random.PCG64([seed, epoch]))

@@ -1,13 +1,13 @@
-"""What is in the cells of tables that have types, as text."""
+"""Convert the typed cells of tables to text."""
 
 from datetime import datetime, time
 
 
 def cell_text(value: object) -> str:
-    """A value as a cell of a csv file has it.
+    """A cell's value as text, as a csv file has it.
 
-    Numbers have the 15 digits that spreadsheets show, whole ones no decimal point; a moment at midnight is
-    a day.
+    Numbers have the 15 significant digits that spreadsheets show, and whole numbers no decimal point; a
+    date-time at midnight is a date.
     """
     if isinstance(value, str):
         return value

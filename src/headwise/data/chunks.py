@@ -1,5 +1,4 @@
-"""Texts or pairs, some of them at a time: of a stream of any length, of a list by their size, or those
-with given numbers."""
+"""Iterate over items in chunks, by number or by total length, and select items by index."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import islice
@@ -12,13 +11,12 @@ Text = TypeVar("Text", bound=Sized)
 
 
 def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The items in their order, in lists of `size` of them; the last may be shorter.
+    """The items in their order, in lists of `size`; the last may be shorter.
 
     Raises:
-        ConfigError: They are no list, or one text, which would be taken for a list of letters; or the size
-            is less than 1.
+        ConfigError: The items are not a list, see `require_list`; or the size is less than 1.
     """
-    several(items)
+    require_list(items)
     if size < 1:
         raise ConfigError(f"chunks of {size} have no items; give 1 or more")
     stream = iter(items)
@@ -27,7 +25,8 @@ def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def portions(texts: Sequence[Text], most: int) -> Iterator[Sequence[Text]]:
-    """Texts in turns of about `most` words or characters, so that the memory beside a result is bounded."""
+    """Slices of the texts with about `most` words or characters in total each, which bounds the memory
+    needed."""
     start = size = 0
     for place, text in enumerate(texts):
         size += len(text)
@@ -38,12 +37,12 @@ def portions(texts: Sequence[Text], most: int) -> Iterator[Sequence[Text]]:
         yield texts[start:]
 
 
-def several(items: Iterable[T], called: str = "texts") -> Iterable[T]:
-    """The items, if they are not one text or none at all (None), nor a set, whose order nobody knows, nor a
-    dictionary or a table (of pandas, say), whose keys or columns would be taken for them.
+def require_list(items: Iterable[T], called: str = "texts") -> Iterable[T]:
+    """Return the items if they are an ordered collection of items.
 
     Raises:
-        ConfigError: They are; the message calls the items what they are `called`.
+        ConfigError: They are one text, None, a set (which has no order), a mapping or a data frame (whose
+            keys or columns would be taken for items). `called` is the word for items in the message.
     """
     if isinstance(items, str):
         raise ConfigError(
@@ -69,6 +68,6 @@ def several(items: Iterable[T], called: str = "texts") -> Iterable[T]:
     return items
 
 
-def some(items: Sequence[T], numbers: Iterable[int]) -> list[T]:
-    """The items with these numbers."""
+def items_at(items: Sequence[T], numbers: Iterable[int]) -> list[T]:
+    """The items at these indices."""
     return [items[number] for number in numbers]

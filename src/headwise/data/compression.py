@@ -1,4 +1,4 @@
-"""A file's bytes after any compression, recognised by its first bytes rather than by its name."""
+"""Open files decompressed; the first bytes of a file, not its name, tell the compression."""
 
 import bz2
 import difflib
@@ -23,10 +23,10 @@ from headwise.data.errors import DataError
 STANDARD_INPUT = "-"
 
 _begun: dict[str, BufferedReader] = {}
-"""Pipes of which the beginning has been looked at; who reads them goes on with it."""
+"""Pipes whose first bytes were looked at, by path; reading continues with them."""
 
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
-"""What reading damaged data raises; bz2 raises a bare OSError, which `_Bzip2` turns into one."""
+"""Exceptions that damaged data raise; bz2 raises a bare OSError, which `_Bzip2` turns into an EOFError."""
 
 SIGNATURES = {
     "gzip": b"\x1f\x8b\x08",
@@ -55,22 +55,22 @@ PARTS = {
     "content.xml": "an OpenDocument file (.ods, .odt)",
     "Index/Document.iwa": "a file of Apple's iWork (.numbers, .pages)",
 }
-"""Members by which a zip is known to be one document."""
+"""Members by which a zip is recognised as one document."""
 _UNPACKED = (FOREIGN[b"\x28\xb5\x2f\xfd"], FOREIGN[b"7z\xbc\xaf"])
 READABLE = ("an Excel workbook", "a Parquet file")
-"""What is read where tables are, from the file itself."""
+"""Foreign files that can be read as tables, but not from a pipe."""
 
 ZIP_TROUBLE = (
     *(zipfile.BadZipFile, RuntimeError, OSError, ValueError, EOFError, OverflowError, struct.error),
 )
-"""What `zipfile` raises for archives that it cannot read: those with a password, and damaged ones."""
+"""Exceptions that `zipfile` raises for archives it cannot read: those with a password, and damaged ones."""
 
 XZ_MEMORY = 1 << 28
-"""Most bytes that unpacking an xz file may take: its author says how many it needs."""
+"""Most bytes of memory that unpacking an xz file may take: the file itself says how many it needs."""
 
 
 def size_on_disk(path: str) -> int | None:
-    """The size of a file (of the zip that a member is in) as it is; None for what has none, as a pipe."""
+    """The size in bytes of a file, or of the zip that a member is in; None for a pipe and the like."""
     place = path
     while place and not os.path.isfile(place):
         place = place.rpartition("!")[0]
@@ -85,7 +85,7 @@ def plain_name(path: str) -> str:
 
 
 def read_once(path: str) -> bool:
-    """Whether what a file says is gone once it has been read: standard input, a pipe."""
+    """Whether a file can be read only once: standard input, a pipe."""
     if path == STANDARD_INPUT:
         return True
     try:
@@ -95,7 +95,7 @@ def read_once(path: str) -> bool:
 
 
 def come(path: str) -> bytes:
-    """What has come of a file that can be read but once; it stays to be read.
+    """The bytes that have arrived from standard input or a pipe; they are not consumed.
 
     Raises:
         DataError: HW101.
@@ -114,7 +114,7 @@ def come(path: str) -> bytes:
 def open_bytes(path: str) -> Iterator[BinaryIO]:
     """Open `path` ("-" is standard input, which is left open afterwards), decompressed.
 
-    The stream has `read1`. Contents decide; a suffix is only trusted to tell a damaged archive.
+    The stream has `read1`. The contents decide; a suffix only helps to recognise a damaged archive.
 
     Raises:
         DataError: HW101 (missing, a directory, no permission), HW102, HW104.
@@ -169,13 +169,13 @@ def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
         return _only_member(raw, path, stack)
     promised = SUFFIXES.get(Path(path).suffix.lower())
     if promised and any(byte < 9 for byte in first):  # neither compressed nor text
-        found = f"the name promises {promised} but the file does not begin like one"
-        raise DataError("HW102", found, advice="copy or compress it again", path=path)
+        problem = f"the name promises {promised} but the file does not begin like one"
+        raise DataError("HW102", problem, advice="copy or compress it again", path=path)
     return raw
 
 
 def _foreign(what: str, path: str) -> DataError:
-    """The error for a file of another kind, where text is read."""
+    """The error for a file that is not text, where text is expected."""
     if what in _UNPACKED:
         advice = "unpack it first, or compress it with gzip, xz or bzip2"
     elif what not in READABLE:
@@ -188,7 +188,8 @@ def _foreign(what: str, path: str) -> DataError:
 
 
 def _is_bzip2(first: bytes) -> bool:
-    """Whether more than the letters "BZh" speaks for it; a slow pipe may show a few bytes only."""
+    """Whether the bytes are a bzip2 header, not just the letters "BZh"; a slow pipe may show a few bytes
+    only."""
     magic = first[4:10]
     return first[3:4].isdigit() and (b"1AY&SY".startswith(magic) or magic == b"\x17rE8P\x90")
 
@@ -252,11 +253,11 @@ class XzFile(RawIOBase):
                 self._rest = self._packed.read(1 << 16)
                 if not self._rest:
                     raise EOFError("it ended before its end was marked")
-            found = self._stream.decompress(self._rest, max_length=len(buffer))
+            unpacked = self._stream.decompress(self._rest, max_length=len(buffer))
             self._rest = b""
-            if found:
-                buffer[: len(found)] = found
-                return len(found)
+            if unpacked:
+                buffer[: len(unpacked)] = unpacked
+                return len(unpacked)
 
 
 class _Bzip2(bz2.BZ2File):

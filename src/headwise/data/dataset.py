@@ -20,11 +20,11 @@ class Dataset(Generic[Item]):
         items: Texts, pairs, sentences or bags in the file's order; empty ones are among them.
         path: The file as the user named it; of aligned files the first.
         format: The name of its format.
-        columns: The columns that were chosen; those of items and answers, as their kind has them.
+        columns: The chosen columns, in the form that the item type uses.
         notes: What was guessed or left out, for the user, one sentence each.
         empty: How many items have a text that is empty or white space only.
         skipped: How many records were left out (trees with a neutral label, pairs without one).
-        findings: What looks like a mistake but can be used, for the doctor.
+        findings: Usable records that look like mistakes, for the doctor.
     """
 
     items: list[Item]
@@ -48,10 +48,10 @@ class Dataset(Generic[Item]):
         return replace(self, items=items)
 
     def where(self, item: int) -> str:
-        """`path:line` of the item with this number, from 0."""
-        own: Any = self.items[item]
-        return f"{self.path}:{own.line}"
+        """`path:line` of the item with this index."""
+        example: Any = self.items[item]
+        return f"{self.path}:{example.line}"
 
     def places(self, items: Sequence[int]) -> tuple[str, ...]:
-        """Where items are, by their numbers: the first few, and how many more there are."""
+        """`path:line` of the first few of these items, and how many more there are."""
         return some_of([self.where(item) for item in items[:SHOWN]], len(items))

@@ -1,4 +1,4 @@
-"""What the doctor found, as plain data."""
+"""The doctor's report as plain data."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -46,7 +46,7 @@ class Lengths:
 
 @dataclass(frozen=True)
 class Spread:
-    """The numbers that are to be learnt."""
+    """Summary of numeric labels."""
 
     min: float
     median: float
@@ -56,8 +56,8 @@ class Spread:
 
 @dataclass(frozen=True)
 class Names:
-    """What the facts about a file are of: what `texts` counts, what `words` measures, what `text_column`
-    (of no interest where this is empty) and `classes` name."""
+    """What the facts of a `FileReport` are called: what `texts` counts, what `words` measures, and what
+    `text_column` (not shown if this is empty) and `classes` name."""
 
     items: str = "texts"
     parts: str = "words"
@@ -67,8 +67,8 @@ class Names:
 
 @dataclass(frozen=True)
 class FileReport:
-    """The facts about one file; `classes` holds (label, texts, share), the largest first, `numbers` the
-    spread of answers that are numbers."""
+    """The facts about one file; `classes` holds (label, texts, share), the largest first, and `numbers` the
+    summary of numeric labels."""
 
     role: str
     path: str
@@ -88,9 +88,9 @@ class FileReport:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Everything that the doctor has to say; findings are ordered by severity.
+    """The doctor's report; findings are ordered by severity.
 
-    `task` is what the files were taken for, and `why` what spoke for it, if that was guessed.
+    `task` is the task that the files were checked for, and `why` the reason, if it was guessed.
     """
 
     files: tuple[FileReport, ...]
@@ -120,16 +120,16 @@ def places(path: str, lines: Sequence[int]) -> tuple[str, ...]:
 
 
 def some_of(shown: Sequence[str], total: int) -> tuple[str, ...]:
-    """Places that are shown, and how many more there are."""
+    """The places shown, and how many more there are of `total`."""
     more = total - len(shown)
     return (*shown, f"and {more:,} more") if more > 0 else tuple(shown)
 
 
-def some(items: Sequence[str]) -> str:
-    """The first few of them, and how many more there are."""
+def abbreviate(items: Sequence[str]) -> str:
+    """A list as text: its first eight items, and how many more there are."""
     return ", ".join(items[:8]) + (f" and {len(items) - 8:,} more" if len(items) > 8 else "")
 
 
 def beginning(text: str) -> str:
-    """How a text of one line begins, in quotation marks."""
+    """The beginning of a text of one line, in quotation marks."""
     return repr(text if len(text) <= _BEGINNING else text[: _BEGINNING - 1] + "…")

@@ -1,5 +1,4 @@
-"""Leave items out of training, or let them count less, by the lines of a list, such as the one that
-`headwise noise` writes."""
+"""Drop training items, or change their weights, by a list of lines such as `headwise noise` writes."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,41 +12,42 @@ from headwise.data.source import Source
 from headwise.errors import ConfigError
 
 WEIGHTS = ("weight", "probability of label")
-"""The columns of a list that may say how much an item counts; the first that is there."""
+"""Columns of a list that may hold the weight of an item; the first that is there is used."""
 
 
 def without_lines(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
-    """Parts without the items of the training file that a list names, and how many these are.
+    """The parts without the training items that a list names, and how many were dropped.
 
-    Items of the test part stay, whatever the list says: what is hard to judge is not to make its scores
-    better.
+    Items of the test part stay, whatever the list says: dropping hard items must not improve test scores.
 
     Args:
-        parts: Of files.
+        parts: The parts, read from files.
         listed: A csv file with a column `line`, and perhaps the `label` that is thought to be wrong.
 
     Raises:
-        ConfigError: The data have no lines.
-        DataError: HW111 it has no such column, HW127 it is not about this file.
+        ConfigError: The items have no line numbers.
+        DataError: HW111, there is no such column; HW127, the list is of another file.
     """
     if not parts.kind.has_keys:
         raise ConfigError("--drop is for items on lines of their own, which a running text does not have")
     lines = {item.line for item, _, _ in _rows(parts, listed)}
-    kept = [item for item in parts.train if item.line not in lines]
+    remaining = [item for item in parts.train if item.line not in lines]
     dev = parts.dev if "dev" in parts.files else [item for item in parts.dev if item.line not in lines]
-    return replace(parts, train=kept, dev=dev), len(parts.train) + len(parts.dev) - len(kept) - len(dev)
+    dropped = len(parts.train) + len(parts.dev) - len(remaining) - len(dev)
+    return replace(parts, train=remaining, dev=dev), dropped
 
 
 def with_weights(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
-    """Parts in which the items of the training file that a list names count as much as it says, and how
-    many these are. Those of the test part count as they did.
+    """The parts with the weights that a list gives to training items, and how many items it names.
+
+    Items of the test part keep their weights.
 
     Args:
-        parts: Of files, of items with a `weight`.
+        parts: The parts, read from files, of items with a `weight`.
         listed: As for `without_lines`, with a column of `WEIGHTS`.
 
     Raises:
-        DataError: HW111, HW127 likewise; HW126 a weight is no number, 0 or more.
+        DataError: HW111 and HW127 as for `without_lines`; HW126, a weight is not a number of 0 or more.
     """
     weights = dict[int, float]()
     for item, row, line in _rows(parts, listed):
@@ -72,15 +72,16 @@ def with_weights(parts: Parts[Any], listed: str) -> tuple[Parts[Any], int]:
         train=weighed(parts.train),
         dev=parts.dev if "dev" in parts.files else weighed(parts.dev),
     )
-    own = parts.train if "dev" in parts.files else [*parts.train, *parts.dev]
-    return parts, sum(item.line in weights for item in own)
+    affected = parts.train if "dev" in parts.files else [*parts.train, *parts.dev]
+    return parts, sum(item.line in weights for item in affected)
 
 
 def _rows(parts: Parts[Any], listed: str) -> Iterator[tuple[Any, dict[str, str], int]]:
-    """The items of the training file that a list names, with its row on each and the row's line."""
+    """The training items that a list names, each with its row of the list and the line of that row."""
     data = parts.files["train"]
     items = {item.line: item for item in data.items}
-    separator = separator_in(data) if any(isinstance(own, LabelSetExample) for own in data.items) else None
+    sets = any(isinstance(item, LabelSetExample) for item in data.items)
+    separator = separator_in(data) if sets else None
     source = Source(listed)
     rows = read_cells(source.open(), source)
     names = [name.strip() for name in next(rows, (0, []))[1]]
@@ -89,10 +90,12 @@ def _rows(parts: Parts[Any], listed: str) -> Iterator[tuple[Any, dict[str, str],
     for line, cells in rows:
         row = dict(zip(names, cells, strict=False))
         number, label = row.get("line", "").strip(), row.get("label")
-        own = items.get(int(number)) if number.isdecimal() and len(number) < 12 else None
-        labels = () if own is None else own.labels if separator is None else (separator.join(own.labels),)
-        if own is None or (label is not None and label not in labels):
+        item = items.get(int(number)) if number.isdecimal() and len(number) < 12 else None
+        labels = () if item is None else item.labels
+        if item is not None and separator is not None:
+            labels = (separator.join(labels),)
+        if item is None or (label is not None and label not in labels):
             what = f"line {number[:40]}" + (f" with the label {label!r}" if label else "")
             advice = "make the list of this very file"
             raise source.error("HW127", f"the training file has no {what}", line, advice=advice)
-        yield own, row, line
+        yield item, row, line

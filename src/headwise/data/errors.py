@@ -1,4 +1,4 @@
-"""What can be wrong with a data file, said in one line: where, what was found, what to do."""
+"""Errors in data files, told in one line: where, what is wrong, and what to do."""
 
 from collections.abc import Callable
 
@@ -88,7 +88,7 @@ CODES = {
 }
 
 UNLABELLED = ("HW130", "HW131", "HW285")
-"""What is said where no answers are found."""
+"""Codes of the errors that no labels can be found."""
 
 
 class DataError(HeadwiseError):
@@ -99,7 +99,7 @@ class DataError(HeadwiseError):
         path: The file as the user named it ("-" is standard input).
         line: The line of the file, from 1, or None where the whole file is meant.
         column: The character of the line, from 1, or None.
-        found: What was found.
+        problem: What is wrong.
         expected: What was expected; may be empty.
         advice: What the user can do; may be empty.
     """
@@ -107,7 +107,7 @@ class DataError(HeadwiseError):
     def __init__(
         self,
         code: str,
-        found: str,
+        problem: str,
         *,
         expected: str = "",
         advice: str = "",
@@ -116,8 +116,8 @@ class DataError(HeadwiseError):
         column: int | None = None,
     ):
         self.path, self.line, self.column = path, line, column
-        self.found, self.expected, self.advice = found, expected, advice
-        parts = [found]
+        self.problem, self.expected, self.advice = problem, expected, advice
+        parts = [problem]
         if expected:
             parts.append(f"expected {expected}")
         if advice:
@@ -132,9 +132,9 @@ class DataError(HeadwiseError):
 
 
 OnError = Callable[[DataError], None]
-"""What a reader does with a record it cannot use: raise the error, or note it and go on."""
+"""Called with the error of a record that cannot be used: raises it, or notes it so that reading goes on."""
 
 
 def stop(error: DataError) -> None:
-    """The usual `OnError`: the first bad record ends the reading."""
+    """The default `OnError`: raise the error."""
     raise error

@@ -10,7 +10,7 @@ from headwise.data.shares import Shares
 from headwise.errors import ConfigError
 
 Parse = Sequence[int] | NDArray[np.int64]
-"""The head of each word in the dependency tree (see `headwise.features.syntax`)."""
+"""The head of each word in the dependency tree, `[words]` (see `headwise.features.syntax`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,9 @@ class Example:
         text: The text exactly as it stands in the file (after decoding and unquoting).
         label: The label's name, or None where the file has none (prediction).
         line: The line of the file, from 1, on which the record starts.
-        heads: Its parse, if there is one.
-        shares: The probabilities of labels, where the label is not certain (it is the likeliest then).
+        heads: Its dependency parse, if there is one.
+        shares: Soft labels: the probabilities of labels, where the label is not certain (`label` is the
+            likeliest).
         weight: How much the text counts in training.
     """
 
@@ -43,7 +44,7 @@ def as_example(text: str | Example) -> Example:
     """A text as an example.
 
     Raises:
-        ConfigError: It is neither.
+        ConfigError: It is neither a text nor an example.
     """
     if isinstance(text, Example):
         return text

@@ -1,4 +1,4 @@
-"""Text files of any compression as numbered lines, in constant memory."""
+"""Read text files of any compression as numbered lines, in constant memory."""
 
 import codecs
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ Line = tuple[int, str]
 
 
 def file_name(file: object) -> str:
-    """The name of a file that somebody gives, as a text or a path.
+    """The name of a file that is given as a string or a path.
 
     Raises:
         ConfigError: It is something else, such as texts themselves.
@@ -57,7 +57,7 @@ def read_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> It
 def decoded_lines(
     stream: BinaryIO, path: str, encoding: str = "utf-8", errors: str = "strict"
 ) -> Iterator[Line]:
-    """The same for an open stream, which `path` names in messages.
+    """Like `read_lines`, for an open stream, which `path` names in messages.
 
     Raises:
         DataError: HW101 to HW108.
@@ -66,7 +66,7 @@ def decoded_lines(
 
 
 def decoder_of(encoding: str, errors: str) -> codecs.IncrementalDecoder:
-    """Decodes piece by piece.
+    """An incremental decoder of an encoding.
 
     Raises:
         ConfigError: The encoding is unknown, or makes no text.
@@ -100,8 +100,8 @@ def _lines(
         chunk = read_piece(stream, path, number)
         more, unpacked = bool(chunk), unpacked + len(chunk)
         if unpacked == len(chunk) and chunk.startswith(_PACKED):
-            found = "a workbook, Parquet file or archive inside of an archive"
-            raise DataError("HW104", found, advice="unpack it and give what is in it", path=path)
+            problem = "a workbook, Parquet file or archive inside of an archive"
+            raise DataError("HW104", problem, advice="unpack it and give what is in it", path=path)
         if packed is not None and unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
             raise DataError(
                 "HW104",
@@ -124,9 +124,9 @@ def _lines(
                 failure = error
                 decoder.setstate(state)
                 text = decoder.decode(chunk[: max(error.start - len(state[0]), 0)])
-        except UnicodeError as error:  # of codecs that do not tell where
-            found = f"what is not valid {encoding} ({error!s:.80})"
-            raise DataError("HW105", found, path=path, line=number) from None
+        except UnicodeError as error:  # of codecs that do not say where
+            problem = f"what is not valid {encoding} ({error!s:.80})"
+            raise DataError("HW105", problem, path=path, line=number) from None
         if start and text:
             text, start = text.removeprefix("\ufeff"), False
         *ended, rest = text.split("\n")
@@ -164,15 +164,15 @@ def _lines(
 
 
 _ORDERED = {"utf-16": 2, "utf-32": 4}
-"""Encodings in which bytes come in one of two orders, and how many make a unit."""
+"""Encodings with two possible byte orders, and the number of bytes in a unit."""
 
 
 def byte_order(first: bytes, encoding: str) -> str:
-    """The order of the bytes, `le` or `be`, of a file that begins like this; "" where a mark or the
-    encoding tells it.
+    """The byte order, `le` or `be`, guessed from the first bytes of a file; "" where a byte order mark or
+    the encoding tells it.
 
-    White space and Latin letters have a zero for their high byte; other alphabets have fewer high bytes
-    than low ones.
+    White space and Latin letters have a zero for their high byte; other alphabets have fewer different high
+    bytes than low ones.
     """
     marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
     size = _ORDERED.get(codecs.lookup(encoding).name)
@@ -184,7 +184,7 @@ def byte_order(first: bytes, encoding: str) -> str:
 
 
 def read_piece(stream: BinaryIO, path: str, number: int | None = None) -> bytes:
-    """The next bytes: what a pipe has at hand rather than a full chunk.
+    """The next bytes of a stream: what a pipe has at hand rather than a full chunk.
 
     Raises:
         DataError: HW101, HW102.
@@ -210,8 +210,8 @@ def _cut_short(error: Exception, path: str, number: int | None) -> DataError:
 
 
 def without_nuls(text: str, errors: str) -> str:
-    """With errors "replace", NULs as U+FFFD where they are few: of text in two bytes a character every
-    other one is."""
+    """The text, with NULs replaced by U+FFFD if errors are "replace" and NULs are few: in text of two bytes
+    a character every other one is a NUL."""
     if errors == "replace" and 4 * text.count("\0") <= len(text):
         return text.replace("\0", "\ufffd")
     return text

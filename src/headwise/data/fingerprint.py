@@ -1,4 +1,4 @@
-"""Which data it was: hashes that tell whether two runs saw the same texts."""
+"""Fingerprints of data: hashes that tell whether two runs used the same texts."""
 
 import hashlib
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from headwise.data.example import Parse
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What identifies a list of examples, in its order.
+    """Identifies a list of examples, in its order.
 
     Attributes:
         sha256: Hash of all (text, label) pairs, in hexadecimal.
@@ -31,8 +31,8 @@ class Fingerprint:
 def hash_fields(fields: Iterable[str | None]) -> str:
     """The SHA-256 of texts in their order, in hexadecimal.
 
-    Hashed are of each its length in bytes (8 bytes, big-endian) and its UTF-8; one that is missing is the
-    length 2**64 - 1 alone.
+    Each text adds its length in bytes (8 bytes, big-endian) and its UTF-8; a missing one adds the length
+    2**64 - 1 alone.
     """
     digest = hashlib.sha256()
     for field in fields:
@@ -45,12 +45,12 @@ def hash_fields(fields: Iterable[str | None]) -> str:
 
 
 def heads_field(heads: Parse | None) -> tuple[str, ...]:
-    """The heads of a parse as a text of numbers, if there is one."""
+    """A dependency parse as one text of numbers; nothing if there is none."""
     return () if heads is None else (" ".join(map(str, heads)),)
 
 
 def weight_field(weight: float) -> tuple[str, ...]:
-    """How much an item counts, where that says anything."""
+    """The weight of an item as text; nothing for the weight 1."""
     return () if weight == 1 else (f"{weight:.6g}",)
 
 

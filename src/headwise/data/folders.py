@@ -1,7 +1,8 @@
-"""A folder with a folder of texts for each label (`texts/pos/1.txt`), as IMDB and 20 Newsgroups come; or,
-where labels are not needed, of texts (`texts/1.txt`).
+"""Read folders with a folder of texts for each label (`texts/pos/1.txt`), as IMDB and 20 Newsgroups come,
+or, without labels, folders of texts (`texts/1.txt`).
 
-It is read as JSON, an object a file, by the names of folders and files: the place of a text is its number.
+Each file becomes a JSON object, in the order of the names of folders and files; its position is its line
+number.
 
 Code: HW101 a folder of something else.
 """
@@ -17,29 +18,29 @@ from headwise.data.files import LONGEST_LINE, Line, read_lines
 def folder_lines(
     path: str, encoding: str = "utf-8", errors: str = "strict", *, labelled: bool = False
 ) -> Iterator[Line]:
-    """The texts of a folder as objects with their file, their label and their text.
+    """The texts of a folder, as JSON objects with their file, label and text.
 
-    Hidden files and files beside the folders are passed over; texts may be compressed.
+    Hidden files and files beside the label folders are skipped; texts may be compressed.
 
     Args:
         path: The folder.
-        encoding: That of its texts.
+        encoding: The encoding of the texts.
         errors: See `headwise.data.files.read_lines`.
-        labelled: Whether labels are needed; if not, texts may stand in the folder itself, without any.
+        labelled: Whether labels are needed; if not, texts may be in the folder itself, without labels.
 
     Raises:
         DataError: HW101, HW102, HW104 to HW108.
         ConfigError: The encoding or `errors` is unknown.
     """
     if is_flat(path) and not labelled:
-        found = [(file, {"file": file.name}) for file in _shown(Path(path))]
+        files = [(file, {"file": file.name}) for file in _shown(Path(path))]
     else:
-        found = [
+        files = [
             (file, {"file": f"{folder.name}/{file.name}", "label": folder.name})
             for folder in _label_folders(path)
             for file in _shown(folder)
         ]
-    for number, (file, fields) in enumerate(found, start=1):
+    for number, (file, fields) in enumerate(files, start=1):
         text = _text(str(file), encoding, errors)
         yield number, json.dumps(fields | {"text": text}, ensure_ascii=False)
 
@@ -47,35 +48,35 @@ def folder_lines(
 def is_flat(path: str) -> bool:
     """Whether a folder holds files and no folders."""
     shown = _shown(Path(path))
-    return bool(shown) and not any(own.is_dir() for own in shown)
+    return bool(shown) and not any(entry.is_dir() for entry in shown)
 
 
 def _shown(folder: Path) -> list[Path]:
-    return sorted(own for own in folder.iterdir() if not own.name.startswith("."))
+    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
 def _label_folders(path: str) -> list[Path]:
-    """The folders of a folder, which hold nothing but files.
+    """The folders of a folder, which must hold nothing but files.
 
     Raises:
         DataError: HW101.
     """
-    folders = [own for own in _shown(Path(path)) if own.is_dir()]
+    folders = [entry for entry in _shown(Path(path)) if entry.is_dir()]
     if not folders:
         advice = "give a file in it, or a folder with a folder of texts for each label"
-        found = "a folder of files, which have no labels" if is_flat(path) else "a directory, not a file"
-        raise DataError("HW101", found, advice=advice, path=path)
+        problem = "a folder of files, which have no labels" if is_flat(path) else "a directory, not a file"
+        raise DataError("HW101", problem, advice=advice, path=path)
     for folder in folders:
-        if any(own.is_dir() for own in _shown(folder)):
-            found, advice = f"{folder} has folders in it", ""
-            if {own.name for own in folders} >= {"train", "test"}:
+        if any(entry.is_dir() for entry in _shown(folder)):
+            problem, advice = f"{folder} has folders in it", ""
+            if {entry.name for entry in folders} >= {"train", "test"}:
                 advice = f"give {Path(path, 'train')}, and {Path(path, 'test')} with --test"
-            raise DataError("HW101", found, expected="texts", advice=advice, path=path)
+            raise DataError("HW101", problem, expected="texts", advice=advice, path=path)
     return folders
 
 
 def _text(file: str, encoding: str, errors: str) -> str:
-    """What a file holds.
+    """The text of a file.
 
     Raises:
         DataError: HW101, HW102, HW104 to HW108.
@@ -86,8 +87,8 @@ def _text(file: str, encoding: str, errors: str) -> str:
             parts.append(line.removesuffix("\r"))
             size += len(line) + 1
             if size > LONGEST_LINE:
-                found = f"a text of more than {LONGEST_LINE:,} characters"
-                raise DataError("HW107", found, expected="one text a file", path=file, line=number)
+                problem = f"a text of more than {LONGEST_LINE:,} characters"
+                raise DataError("HW107", problem, expected="one text a file", path=file, line=number)
     except DataError as error:
         if error.code != "HW103":  # an empty file is an empty text
             raise

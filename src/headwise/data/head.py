@@ -1,4 +1,4 @@
-"""The beginning of a file, which tells what it is."""
+"""Read the beginning of a file, to recognise its format."""
 
 import codecs
 import os
@@ -35,7 +35,7 @@ class Head:
         return [text for _, text in self.lines]
 
     def source(self, options: ReadOptions) -> Source:
-        """These lines as a file to be read; records that cannot be used are passed over."""
+        """These lines as a file to be read; records that cannot be used are skipped."""
         return Source(self.path, options, lambda error: None, head=self.lines)
 
 
@@ -43,8 +43,8 @@ _MARKS = codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_U
 
 
 def has_mark(path: str) -> bool:
-    """Whether a file begins with a byte order mark, after any compression; what can be read but once stays
-    to be read. Who reads the file says what is wrong with it."""
+    """Whether a file begins with a byte order mark, after decompression. The bytes of a pipe are not
+    consumed. False if the file cannot be read, which is reported when it is read in full."""
     try:
         if read_once(path):
             return come(path).startswith(_MARKS)
@@ -57,9 +57,9 @@ def has_mark(path: str) -> bool:
 
 
 def read_head(path: str, encoding: str = "utf-8") -> Head:
-    """The first lines of a file (of the first, where several members of a zip are meant); of standard input
-    and of pipes those that have come, which stay to be read. Who reads the file says what is wrong.
-    """
+    """The first lines of a file (of several members of a zip, those of the first). Of standard input and
+    pipes these are the lines that have arrived, which are not consumed. There are none if the file cannot
+    be read, which is reported when it is read in full."""
     try:
         if read_once(path):
             return Head(path, tuple(decoded_lines(BytesIO(come(path)), path, encoding, "replace")))

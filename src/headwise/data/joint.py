@@ -1,6 +1,6 @@
-"""Texts that stand in several columns, such as a subject and a body: these are named `subject+body`.
+"""Texts joined from several columns, such as a subject and a body, which are named `subject+body`.
 
-What a model reads is one text, the parts one below the other.
+A model reads one text, with a part in each line.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,12 +11,12 @@ JOINT = "+"
 
 
 def named_in(name: str, names: Sequence[str] = ()) -> list[str]:
-    """The columns that a name stands for: that of this name, if one of `names` is called so, or several."""
+    """The columns that a name stands for: `subject+body` is two, unless one of `names` is spelt so."""
     if JOINT not in name or normal_name(name) in map(normal_name, names):
         return [name]
     return [part.strip() for part in name.split(JOINT)]
 
 
 def join(parts: Iterable[str]) -> str:
-    """One text of what stands in several columns; what is empty leaves no line."""
+    """The parts as one text, each on a line of its own; empty parts are left out."""
     return "\n".join(part for part in parts if part.strip())

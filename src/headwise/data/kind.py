@@ -1,8 +1,8 @@
-"""What a kind of item is: texts, pairs, sentences of words, bags, streams of symbols.
+"""Item types: texts, pairs, tagged sentences, bags, streams of symbols.
 
-A kind knows how files of its items are read, which items are the same, what identifies a list of them, and
-how one is shown. It is made for an answer (a label, a number, ...), which says what the answer column must
-hold. Everything else (splitting, parses, parts) is written once over these.
+An item type reads files of its items, tells which items are equal, fingerprints a list of them, and shows
+one. It is combined with a label type (a label, a number, ...), which says what the label column must hold.
+Everything else (splitting, parses, parts) is generic over item types.
 """
 
 from abc import ABC, abstractmethod
@@ -27,52 +27,52 @@ Item = TypeVar("Item")
 
 
 class Kind(ABC, Generic[Item]):
-    """A kind of item with its answer.
+    """An item type with its label type.
 
     Args:
-        answer: What the answer column must hold.
+        answer: The label type.
     """
 
     nouns: ClassVar[Nouns]
-    """What items are called."""
+    """The display names of the items."""
 
     options: type[Any]
-    """The dataclass of how files are read."""
+    """The dataclass of the reading options."""
 
     sides: ClassVar[int] = 0
-    """How many texts an item has that may be parsed."""
+    """How many texts of an item can have a parse."""
 
     has_keys: ClassVar[bool] = True
-    """Whether items can be told apart, so that duplicates are found."""
+    """Whether items can be compared, so that duplicates are found."""
 
     checks: ClassVar[tuple[Check, ...]] = ()
-    """What the doctor looks at in each file."""
+    """The doctor's checks of a single file."""
 
     between: ClassVar[tuple[BetweenCheck, ...]] = ()
-    """What the doctor looks at in several files."""
+    """The doctor's checks across files."""
 
     columns_are: ClassVar[str] = "text from column"
-    """What the doctor's report calls the columns of items."""
+    """The doctor's introduction of the item columns."""
 
     classes_are: ClassVar[str] = "class"
-    """What the doctor's report calls what it counts in each file."""
+    """The doctor's word for what it counts in each file."""
 
     lines: ClassVar[str] = ""
-    """What the doctor looks at one by one, where these are not the items."""
+    """The word for what the doctor inspects, if that is not the items."""
 
     def __init__(self, answer: Answer = LABEL):
         self.answer = answer
 
     @abstractmethod
     def read(self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None) -> Any:
-        """Read a file with answers into memory.
+        """Read a file with labels into memory.
 
         Args:
             path: The file, plain or compressed; "-" is standard input.
-            options: What is not to be guessed, of the type `options`.
-            on_error: Is given the `DataError` of a record that cannot be used. By default it raises; if it
-                returns, the record is left out and reading goes on.
-            like: What items must fit: see `likeness`.
+            options: Reading options, of the type `options`; what is not given is guessed.
+            on_error: Called with the `DataError` of a record that cannot be used. By default it raises; if
+                it returns, the record is skipped and reading goes on.
+            like: The schema that items must fit, see `likeness`.
 
         Returns:
             A data set with `items`, `path`, `format`, `columns`, `notes`, `labels`, `skipped`, `findings`.
@@ -85,48 +85,50 @@ class Kind(ABC, Generic[Item]):
     def rows(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
     ) -> Rows[Item]:
-        """Read a file to predict record by record; answers are optional.
+        """Read a file for prediction, record by record; labels are optional.
 
         Raises:
             DataError: As `read`, at once or while iterating.
         """
 
     def prepare(self, paths: Sequence[str], options: Any) -> Any:
-        """What reading has to know of all files before one is read (`like`); None for most kinds.
+        """The schema of all files (`like`), if it must be known before the first is read; None for most
+        item types.
 
         Args:
-            paths: The training file first.
-            options: How they are read.
+            paths: The files, the training file first.
+            options: Reading options.
         """
         return None
 
     def likeness(self, data: Any) -> Any:
-        """What other files must fit, from the training file: the names of columns that are labels, the
-        features of bags, the vocabulary of a stream. A model has the same to say of files that it reads."""
+        """The schema of the training file, which other files must fit: the names of multi-hot label
+        columns, the features of bags, or the vocabulary of a stream. A model has the same for files that it
+        reads."""
         return None
 
     def key(self, item: Item) -> str:
-        """What is the same for items that are duplicates (case and white space aside)."""
+        """A text that is equal for duplicates (case and white space aside)."""
         raise NotImplementedError(f"{self.nouns.many} are not told apart")
 
     def seen_key(self, item: Item) -> str:
-        """What is the same for items of which a model that has learnt one knows the others."""
+        """A text that is equal for items that leak: a model trained on one has seen the others."""
         return self.key(item)
 
     def part_options(self, options: Any, part: str, cut: Sequence[str]) -> Any:
-        """How the file of a part is read.
+        """The reading options of a part's file.
 
         Args:
-            options: What is not to be guessed.
-            part: The part that it is given for.
-            cut: The parts that are to be split off the training file.
+            options: The reading options of all files.
+            part: The name of the part.
+            cut: The parts that are split off the training file.
         """
         return options
 
     def split(
         self, items: Sequence[Item], dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
     ) -> Split[list[Item]]:
-        """Split items into three parts, those alike on one side; see `split_items`.
+        """Split items into train, dev and test parts, with near-duplicates on one side; see `split_items`.
 
         Raises:
             DataError: HW141, there are too few.
@@ -135,8 +137,8 @@ class Kind(ABC, Generic[Item]):
         return split_items(items, keys, strata, dev, test, seed, path=path, nouns=self.nouns)
 
     def apart(self, items: Sequence[Item], count: int) -> list[str]:
-        """What is the same for items that no two of so many parts may share: of texts those alike, see
-        `alike_keys`."""
+        """A group key for each item: no two of `count` parts may share one. Near-duplicate texts have the
+        same key, see `alike_keys`."""
         keys = [self.key(item) for item in items]
         return alike_keys(keys, self.answer.strata(items)) if self.sides == 1 else keys
 
@@ -145,15 +147,15 @@ class Kind(ABC, Generic[Item]):
         return fold_items(self.apart(items, count), self.answer.strata(items), count, seed)
 
     def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
-        """What there is to tell of the parts, by name, once the data are split."""
+        """Notes for the user about the parts, by name, after splitting."""
         return ()
 
     @abstractmethod
     def fields(self, item: Item) -> Iterable[str | None]:
-        """What identifies an item with its answer, for the fingerprint."""
+        """The texts that identify an item with its label, for the fingerprint."""
 
     def fingerprint(self, items: Iterable[Item]) -> Fingerprint:
-        """Which data it was; line numbers and file names do not matter."""
+        """The fingerprint of items; line numbers and file names do not matter."""
         counts: Counter[str] = Counter()
         number = 0
 
@@ -168,7 +170,7 @@ class Kind(ABC, Generic[Item]):
         return Fingerprint(sha256, number, dict(sorted(counts.items())))
 
     def words(self, item: Item, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
-        """The words of each text of an item, one for each of its `sides`."""
+        """The words of each text of an item, one sequence for each of its `sides`; `cut` tokenizes."""
         raise self.refuse_parses()
 
     def with_heads(self, item: Item, heads: Sequence[Parse]) -> Item:
@@ -180,15 +182,15 @@ class Kind(ABC, Generic[Item]):
         return False
 
     def refuse_parses(self) -> ConfigError:
-        """What to say of parses of items that have no texts."""
+        """The error for parses of items that have no texts."""
         return ConfigError(f"parses are the syntax of texts, but {self.nouns.many} have none")
 
     def text(self, item: Item) -> str:
-        """All that is written in an item."""
+        """The whole text of an item."""
         return self.show(item)
 
     def size(self, item: Item) -> int:
-        """The length of an item, in what `nouns.length` says."""
+        """The length of an item, in the unit that `nouns.length` names."""
         return count_words(self.text(item))
 
     def examine(self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None) -> Any:
@@ -196,11 +198,11 @@ class Kind(ABC, Generic[Item]):
         return self.read(path, options, on_error, like=like)
 
     def columns_of(self, data: Any) -> tuple[str, str | None]:
-        """The columns of items and of answers, for the doctor's report."""
+        """The names of the item columns and the label column, for the doctor's report."""
         return data.columns.text, data.columns.label
 
     def classes_of(self, data: Any) -> tuple[tuple[str, int, float], ...]:
-        """What the doctor counts in a file: its labels, how often each occurs, and in which share."""
+        """Label, count and share of each label in a file, for the doctor's report."""
         if not self.answer.classes:
             return ()
         total = max(len(data.items), 1)
@@ -210,15 +212,16 @@ class Kind(ABC, Generic[Item]):
     def show(self, item: Item) -> str:
         """An item on one line, for lists of errors."""
 
-    def asked(self, reading: Mapping[str, Any]) -> str | None:
-        """What the user has said of how to read a file that only such files have; None if nothing."""
+    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
+        """Why the reading options imply this item type, as text; None if they do not."""
         return None
 
     @abstractmethod
     def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
-        """What speaks for a training file of such items with such answers; None if nothing does.
+        """Why a file looks like training data of this item type and label type, as text; None if it does
+        not.
 
         Args:
-            head: The file's beginning.
-            reading: What the user has said of how to read it.
+            head: The beginning of the file.
+            reading: The reading options that the user gave.
         """

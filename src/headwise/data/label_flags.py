@@ -1,4 +1,4 @@
-"""Labels in columns of their own: 1 where a text has the label, 0 where it has not.
+"""Multi-hot label columns: each label has a column, with 1 where a text has the label and 0 where not.
 
 Codes: HW124.
 """
@@ -17,11 +17,12 @@ NO = frozenset({"0", "0.0", "false", "no", "n"})
 
 @dataclass(frozen=True)
 class FlagColumns(Columns):
-    """The same where each label has a column of its own.
+    """The chosen columns, where each label has a column of its own.
 
     Attributes:
-        flags: The names of these columns, which are the labels.
-        ticked: Those in which an empty cell says no, as no cell of the first ones says it otherwise.
+        flags: The names of the label columns, which are the labels.
+        ticked: The label columns in which an empty cell means no, as no cell of the sample says no
+            otherwise.
     """
 
     flags: tuple[str, ...] = ()
@@ -29,18 +30,23 @@ class FlagColumns(Columns):
 
 
 def labelled(columns: Columns) -> bool:
-    """Whether there are labels."""
+    """Whether there is a label column."""
     return columns.label is not None or (isinstance(columns, FlagColumns) and bool(columns.flags))
 
 
 def guess_flags(sample: Sequence[Record], without: Collection[str | None] = ()) -> list[str]:
-    """The columns that hold nothing but 0 and 1 (true and false, yes and no, x and nothing), if two or more
-    of them hold both, and those in which few cells are anything else, which is then told where they are
-    read; none of those of which it is known that they hold something else."""
-    own = {name: values for name, values in _values(sample).items() if name not in without}
-    found = {name for name, values in own.items() if _flags(values)}
-    both = [name for name in found if own[name].keys() & YES and len(own[name]) > 1]
-    return [name for name in own if name in found or _nearly(own[name])] if len(both) > 1 else []
+    """The columns that look like multi-hot labels.
+
+    They hold nothing but 0 and 1 (true and false, yes and no, x and nothing), and two or more of them hold
+    both. Then columns with a few other cells count, too; reading the file reports these cells. Columns in
+    `without` are excluded.
+    """
+    candidates = {name: values for name, values in _values(sample).items() if name not in without}
+    flags = {name for name, values in candidates.items() if _flags(values)}
+    both = [name for name in flags if candidates[name].keys() & YES and len(candidates[name]) > 1]
+    return (
+        [name for name in candidates if name in flags or _nearly(candidates[name])] if len(both) > 1 else []
+    )
 
 
 def says_more(sample: Sequence[Record], name: str) -> bool:
@@ -64,20 +70,21 @@ def _ticked(values: Mapping[str, int]) -> bool:
 
 
 def _nearly(values: Counter[str]) -> bool:
-    """Whether all but one cell in fifty, or one of a short file, say yes and no, or yes and nothing."""
+    """Whether all but one cell in fifty, or all but one of a short file, say yes and no, or yes and
+    nothing."""
     no = NO if values.keys() & NO else frozenset({""})
     odd = sum(count for value, count in values.items() if value not in YES | no)
     both = values.keys() & YES and values.keys() & no
     return bool(both) and 10 * odd <= values.total() and odd <= max(1, values.total() // 50)
 
 
-def choose_flags(sample: Sequence[Record], source: Source, asked: Sequence[str]) -> FlagColumns:
-    """The columns with these names or numbers, and that of the texts; see `columns_named`.
+def choose_flags(sample: Sequence[Record], source: Source, requested: Sequence[str]) -> FlagColumns:
+    """The label columns with these names or numbers, and the text column; see `columns_named`.
 
     Raises:
         DataError: HW111, HW131.
     """
-    flags = columns_named(asked, sample, source, "--label-columns")
+    flags = columns_named(requested, sample, source, "--label-columns")
     ticked = frozenset(
         name for name, values in _values(sample).items() if name in flags and _ticked(values)
     )
@@ -85,33 +92,33 @@ def choose_flags(sample: Sequence[Record], source: Source, asked: Sequence[str])
 
 
 def columns_named(
-    asked: Sequence[str], sample: Sequence[Record], source: Source, flag: str
+    requested: Sequence[str], sample: Sequence[Record], source: Source, flag: str
 ) -> tuple[str, ...]:
-    """The columns with these names or numbers (from 1; 3-8 is several), each once.
+    """The names of the columns with these names or numbers (from 1; 3-8 is a range), each once.
 
     Raises:
         DataError: HW111, there is no such column.
     """
     names = names_in(sample)
     places: list[int] = []
-    for part in asked:
+    for part in requested:
         first, dash, last = part.partition("-")
         numbers = part not in names and dash and first.isdecimal() and last.isdecimal() and len(part) < 20
         if numbers and int(first) <= int(last):
             parts = map(str, range(int(first), int(last) + 1))
         else:
             parts = iter((part,))
-        places += [find_column(own, names, source, flag) for own in parts]
+        places += [find_column(column, names, source, flag) for column in parts]
     return tuple(dict.fromkeys(names[place] for place in places))
 
 
 def flagged(record: Record, columns: FlagColumns, source: Source) -> list[str] | None:
-    """The labels whose cells say yes; None, and reported, where a cell says neither yes nor no."""
-    found = []
+    """The labels whose cells say yes; None, after reporting an error, if a cell says neither yes nor no."""
+    labels = []
     for name in columns.flags:
         value = _plain(record.fields.get(name))
         if value in YES:
-            found.append(name)
+            labels.append(name)
         elif value not in NO and (value or name not in record.fields or name not in columns.ticked):
             what = f"{value[:40]!r}" if value else "nothing" if name in record.fields else "no field"
             error = source.error(
@@ -123,7 +130,7 @@ def flagged(record: Record, columns: FlagColumns, source: Source) -> list[str] |
             )
             source.report(error)
             return None
-    return found
+    return labels
 
 
 def _plain(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Texts with any number of labels, none included."""
+"""Texts with any number of labels, including none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,16 +16,15 @@ class LabelSetExample(Example):
 
 
 def separator_for(options: LabelSetOptions, labels: Sequence[str], read: str | None = None) -> str:
-    """What a model writes between labels: what separates them in its training file (asked for, or `read`),
-    or, where that stands within a label, the first of a few others that do not."""
-    asked = options.label_separator or read
-    others = [asked] if asked else [SEPARATOR, ";", ",", "||", ";;"]
-    free = [mark for mark in others if not any(mark in label for label in labels)]
-    return (free or others)[0]
+    """The separator that a model writes between labels: the one in the options, or the one `read` from its
+    training file; without these, the first of the usual ones that no label contains."""
+    requested = options.label_separator or read
+    candidates = [requested] if requested else [SEPARATOR, ";", ",", "||", ";;"]
+    free = [mark for mark in candidates if not any(mark in label for label in labels)]
+    return (free or candidates)[0]
 
 
 def separator_in(data: Any) -> str:
-    """What separates labels where a file's sets are written down, which was read with a cell or a column of
-    its own for each label."""
+    """A separator for writing the label sets of a file, which may have a column for each label."""
     labels = {label for item in data.items for label in item.labels}
     return separator_for(LabelSetOptions(), sorted(labels), getattr(data.columns, "separator", None))

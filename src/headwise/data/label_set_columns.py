@@ -1,4 +1,4 @@
-"""Find and read the column that holds the labels of texts with any number of labels.
+"""Find and read the label columns of multi-label texts.
 
 Codes: HW120 (null), HW123, HW124.
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from headwise.data.columns import Columns, choose_columns, find_column, names_in
-from headwise.data.diagnosis import some
+from headwise.data.diagnosis import abbreviate
 from headwise.data.formats.jsonl import as_text
 from headwise.data.joint import named_in
 from headwise.data.label_flags import FlagColumns, choose_flags, flagged, guess_flags, says_more
@@ -31,157 +31,165 @@ NAMES = (
     "emotions",
     *LABEL_NAMES,
 )
-"""Names that people give to the column of labels, the surest first."""
+"""Usual names of the label column, the surest first."""
 
 RECURRING = 0.8
-"""Share of the parts of cells that must occur in other cells too, for the parts to be labels. A part counts
-as often as it occurs: of labels with a long tail most occur once, but few of what the cells hold."""
+"""Least share of the parts of cells that must occur in other cells, too, for the parts to be labels. A part
+counts as often as it occurs: in a label set with a long tail most labels occur once, but they fill few
+cells."""
 
 SEPARATORS = (SEPARATOR, ";", ",")
-"""What separates the labels of a cell where the user does not say it, the surest first."""
+"""Separators of labels to try if the user gives none, the surest first."""
 
 LISTS = "[]"
-"""Stands for the separator where the labels are lists."""
+"""The value of the separator where labels are lists."""
 
 _UNDIVIDED = re.compile(r"""(?<=['"])\s+(?=['"])""")  # between the items of a NumPy array as a text
 
 
 @dataclass(frozen=True)
 class CellColumns(Columns):
-    """The same where the labels of a text stand in one cell, with a separator between them."""
+    """The chosen columns, where a cell holds all labels of a text, with a separator between them."""
 
     separator: str = SEPARATOR
 
 
 def choose_label_set_columns(
-    sample: Sequence[Record], source: Source, *, labelled: bool, known: Sequence[str] = ()
+    sample: Sequence[Record], source: Source, *, labelled: bool, training_labels: Sequence[str] = ()
 ) -> Columns:
-    """Choose as `choose_columns` does, but for labels: of columns with a usual name the one that holds
-    several in a cell, else any column that does, else the one with the surest name; else those that hold
-    nothing but 0 and 1, each a label. What is left may be the column of how much texts count.
+    """Choose the columns of multi-label texts, like `choose_columns`.
+
+    The label column is the column with a usual name that has several labels in a cell, else any column that
+    has, else the column with the surest name. Without one, the columns that hold nothing but 0 and 1 are
+    the labels. Another column may be the weights.
 
     Args:
         sample: The first records.
         source: The file and its options.
         labelled: Whether labels are needed.
-        known: Labels; where columns have their names, all of them, these are the labels.
+        training_labels: Labels of a model; if all of them are names of columns, these columns are the
+            labels.
 
     Raises:
         DataError: HW111, HW131.
     """
-    found = _choose(sample, source, labelled=labelled, known=known)
+    columns = _choose(sample, source, labelled=labelled, training_labels=training_labels)
     if not labelled or not isinstance(source.options, LabelSetOptions):
-        return found
-    taken = (found.text, found.label, *getattr(found, "flags", ()))
-    return replace(found, weight=choose_weight(sample, source, source.options.weight_column, without=taken))
+        return columns
+    taken = (columns.text, columns.label, *getattr(columns, "flags", ()))
+    weight = choose_weight(sample, source, source.options.weight_column, without=taken)
+    return replace(columns, weight=weight)
 
 
-def _choose(sample: Sequence[Record], source: Source, *, labelled: bool, known: Sequence[str]) -> Columns:
+def _choose(
+    sample: Sequence[Record], source: Source, *, labelled: bool, training_labels: Sequence[str]
+) -> Columns:
     options = source.options
     if labelled and isinstance(options, LabelSetOptions) and options.flags:
         return choose_flags(sample, source, options.flags)
     if options.label_column or not labelled:
         return _with_separator(choose_columns(sample, source, labelled=labelled), sample, source)
     names = names_in(sample)
-    if known and set(known) <= set(names):
-        return choose_flags(sample, source, known)
+    if training_labels and set(training_labels) <= set(names):
+        return choose_flags(sample, source, training_labels)
     weights = _weights(names, sample, source)
-    others = {*named_in(options.text_column or "", names), *weights}
-    flags = guess_flags(sample, others)
-    own = {name: [record.fields.get(name) for record in sample] for name in names}
-    open_names = [name for name in names if rank(name, TEXT_NAMES) is None and name not in others]
-    several = [name for name in open_names if separator_of(own[name], options)]
+    excluded = {*named_in(options.text_column or "", names), *weights}
+    flags = guess_flags(sample, excluded)
+    values_of = {name: [record.fields.get(name) for record in sample] for name in names}
+    open_names = [name for name in names if rank(name, TEXT_NAMES) is None and name not in excluded]
+    set_columns = [name for name in open_names if separator_of(values_of[name], options)]
     usual = [name for name in open_names if rank(name, NAMES) is not None and name not in flags]
     named = sorted(usual, key=_rank)
-    found = [name for name in named if name in several] or several or named
-    if not found and flags:
+    candidates = [name for name in named if name in set_columns] or set_columns or named
+    if not candidates and flags:
         shown = ", ".join(map(repr, flags))
         source.notes.append(f"labels guessed to be the columns {shown} - override with --label-columns")
-        if lacking := [repr(label) for label in known if label not in flags]:
-            told = f"labels without a column, which therefore no text has: {some(lacking)}"
-            source.notes.append(told)
+        if lacking := [repr(label) for label in training_labels if label not in flags]:
+            message = f"labels without a column, which therefore no text has: {abbreviate(lacking)}"
+            source.notes.append(message)
         return choose_flags(sample, source, flags)
-    if not found:
+    if not candidates:
         return _with_separator(choose_columns(sample, source, labelled=True), sample, source)
-    label = found[0]
+    label = candidates[0]
     source.notes.append(f"labels guessed to be in the column {label!r} - override with --label-column")
     named_source = replace(source, options=replace(options, label_column=label))
     return _with_separator(choose_columns(sample, named_source, labelled=True), sample, source)
 
 
 def _weights(names: Sequence[str], sample: Sequence[Record], source: Source) -> list[str]:
-    """The columns that say how much texts count: the one that is asked for, or those of a usual name, where
-    they hold more than yes and no, as a label does."""
-    asked = getattr(source.options, "weight_column", None)
-    if asked == "none":
+    """The weight columns: the requested one, or those with a usual name that hold more than yes and no, as
+    labels do."""
+    requested = getattr(source.options, "weight_column", None)
+    if requested == "none":
         return []
-    if asked:
-        return [names[find_column(asked, names, source, "--weight-column")]]
+    if requested:
+        return [names[find_column(requested, names, source, "--weight-column")]]
     return [name for name in names if normal_name(name) in WEIGHT_NAMES and says_more(sample, name)]
 
 
 def _with_separator(columns: Columns, sample: Sequence[Record], source: Source) -> Columns:
-    """The columns, and what separates the labels; a guess that is not the usual one is told, and so is a
-    mark that may separate them."""
+    """The columns, with the label separator. A guess other than the usual one is noted, and so is a mark
+    that may be the separator."""
     if columns.label is None:
         return columns
-    asked = getattr(source.options, "label_separator", None)
+    requested = getattr(source.options, "label_separator", None)
     cells = [record.fields.get(columns.label) for record in sample]
-    found = separator_of(cells, source.options)
-    if found == LISTS and not asked:
+    detected = separator_of(cells, source.options)
+    if detected == LISTS and not requested:
         return columns
-    if not asked and found not in (None, SEPARATOR):
-        source.notes.append(f"labels are separated by {found!r} - override with --label-separator")
-    separator = asked.strip() if asked else found or SEPARATOR
+    if not requested and detected not in (None, SEPARATOR):
+        source.notes.append(f"labels are separated by {detected!r} - override with --label-separator")
+    separator = requested.strip() if requested else detected or SEPARATOR
     held = [mark for mark in SEPARATORS for cell in cells if isinstance(cell, str) and mark in cell]
-    if held and found is None and not any(isinstance(cell, str) and separator in cell for cell in cells):
-        told = f"labels are taken to hold {held[0]!r} themselves"
-        source.notes.append(f"{told} - give --label-separator {held[0]!r} if it separates them")
+    if held and detected is None and not any(isinstance(cell, str) and separator in cell for cell in cells):
+        message = f"labels are taken to hold {held[0]!r} themselves"
+        source.notes.append(f"{message} - give --label-separator {held[0]!r} if it separates them")
     return CellColumns(columns.text, columns.label, separator)
 
 
 def separator_of(values: Sequence[object], options: ReadOptions) -> str | None:
-    """What separates the labels if fields look like sets of them: `LISTS`, or what stands between the parts
-    of cells, which recur; None if they do not."""
-    asked = getattr(options, "label_separator", None)
+    """The separator of the labels if cells look like sets of labels, whose parts recur; `LISTS` if they are
+    lists; None if they do not look like sets."""
+    requested = getattr(options, "label_separator", None)
     full = [listed(value) for value in values if value is not None]
     lists = [value for value in full if isinstance(value, list)]
     if lists:
-        flat = not any(isinstance(item, list | dict) for own in lists for item in own)
+        flat = not any(isinstance(item, list | dict) for labels in lists for item in labels)
         return LISTS if flat and len(lists) * 2 > len(full) and any(lists) else None
     cells = [value for value in full if isinstance(value, str)]
-    marks = (asked.strip(),) if asked else SEPARATORS
-    return next((mark for mark in marks if _recur(cells, mark, bool(asked))), None)
+    marks = (requested.strip(),) if requested else SEPARATORS
+    return next((mark for mark in marks if _recur(cells, mark, bool(requested))), None)
 
 
 def listed(cell: object) -> object:
-    """The list that a cell holds as a text, as JSON or as Python writes it (`["a", "b"]`, `['a', 'b']`,
-    `('a', 'b')`, `{'b', 'a'}`); what is no list as it is."""
+    """The list that a cell holds as text, as JSON or as Python writes it (`["a", "b"]`, `['a', 'b']`,
+    `('a', 'b')`, `{'b', 'a'}`); any other cell as it is."""
     text = cell.strip() if isinstance(cell, str) else ""
     if text[:1] + text[-1:] not in ("[]", "()", "{}") and text != "set()":
         return cell
     for read in (json.loads, ast.literal_eval):
         try:
-            found = read(_UNDIVIDED.sub(", ", text))
+            parsed = read(_UNDIVIDED.sub(", ", text))
         except (TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        if isinstance(found, tuple | set):
-            return sorted(found, key=str) if isinstance(found, set) else [*found]
-        return found if isinstance(found, list) else cell
+        if isinstance(parsed, tuple | set):
+            return sorted(parsed, key=str) if isinstance(parsed, set) else [*parsed]
+        return parsed if isinstance(parsed, list) else cell
     return cell
 
 
-def _recur(cells: Sequence[str], separator: str, asked: bool) -> bool:
+def _recur(cells: Sequence[str], separator: str, requested: bool) -> bool:
     """Whether the parts of cells recur in other cells. A comma or semicolon may belong to a name (`Toys,
-    games`), whose parts recur only where it does: there equal sets count once, unless it was asked for."""
+    games`), whose parts recur only with each other: for these marks equal sets count once, unless the user
+    gave the separator."""
     parted = [parts_of(cell, separator) for cell in cells]
-    if not asked and separator != SEPARATOR:
+    if not requested and separator != SEPARATOR:
         parted = list({frozenset(parts): parts for parts in parted}.values())
-    several = [parts for parts in parted if len(parts) > 1]
-    if len(several) < 2:
+    multiple = [parts for parts in parted if len(parts) > 1]
+    if len(multiple) < 2:
         return False
     counts = Counter(part for parts in parted for part in set(parts))
-    parts = [part for own in several for part in own]
+    parts = [part for cell_parts in multiple for part in cell_parts]
     short = sum(len(part.split()) for part in parts) <= 3 * len(parts)
     recurring = sum(counts[part] > 1 for part in parts)
     return short and recurring >= RECURRING * len(parts)
@@ -198,7 +206,8 @@ def _rank(name: str) -> int:
 
 
 def cells_of(record: Record, columns: Columns, source: Source) -> list[str] | None:
-    """What stands in the place of each label of a record; None, and reported, where it cannot be read."""
+    """The labels of a record as its cells have them; None, after reporting an error, if they cannot be
+    read."""
     if isinstance(columns, FlagColumns):
         return flagged(record, columns, source)
     name = columns.label
@@ -215,11 +224,11 @@ def cells_of(record: Record, columns: Columns, source: Source) -> list[str] | No
         bad = [item for item in value if isinstance(item, list | dict) or item is None]
         if not bad:
             return [as_text(item).strip() for item in value]
-        found = f"the label {as_text(bad[0])[:40] or 'null'}"
-        source.refuse("HW123", found, record.line, expected="a text")
+        problem = f"the label {as_text(bad[0])[:40] or 'null'}"
+        source.refuse("HW123", problem, record.line, expected="a text")
     elif isinstance(value, dict):
-        found = f"the labels {as_text(value)[:40]}"
-        source.refuse("HW123", found, record.line, expected="a list of texts")
+        problem = f"the labels {as_text(value)[:40]}"
+        source.refuse("HW123", problem, record.line, expected="a list of texts")
     else:
         cell = as_text(value)
         return [part.strip() for part in cell.split(separator)] if cell.strip() else []

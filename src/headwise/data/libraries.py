@@ -1,4 +1,4 @@
-"""Libraries of others that read files for us: brought by an extra, imported when they are needed."""
+"""Optional libraries that read files: an extra installs them, and they are imported when needed."""
 
 import importlib
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from headwise.data.errors import DataError
 
 
 def library(module: str, what: str, path: str) -> Any:
-    """A module of the extra `tables`.
+    """Import a module of the extra `tables`.
 
     Args:
         module: Its name.
-        what: What is read with it.
+        what: What it reads, for the message.
         path: The file.
 
     Raises:
@@ -22,14 +22,14 @@ def library(module: str, what: str, path: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        found = f"{what}, for which {module.partition('.')[0]} cannot be imported ({error})"
+        problem = f"{what}, for which {module.partition('.')[0]} cannot be imported ({error})"
         advice = "pip install 'headwise[tables]', or save the file as csv, tsv or jsonl (UTF-8)"
-        raise DataError("HW109", found, advice=advice, path=path) from None
+        raise DataError("HW109", problem, advice=advice, path=path) from None
 
 
 @contextmanager
 def telling_damage(what: str, path: str, advice: str) -> Iterator[None]:
-    """Whatever a library says of a file that it cannot read becomes an error with a code.
+    """Turn any exception that a library raises on a damaged file into an error with a code.
 
     Raises:
         DataError: HW102.
@@ -39,5 +39,7 @@ def telling_damage(what: str, path: str, advice: str) -> Iterator[None]:
     except (DataError, MemoryError):
         raise
     except Exception as error:  # of damaged files any: of zips, XML, numbers, keys, ...
-        said = " ".join(str(error).split())[:200] or type(error).__name__
-        raise DataError("HW102", f"{what} that cannot be read ({said})", advice=advice, path=path) from None
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise DataError(
+            "HW102", f"{what} that cannot be read ({reason})", advice=advice, path=path
+        ) from None

@@ -1,4 +1,4 @@
-"""Names that people give to the columns of texts and of labels, the surest first."""
+"""Usual names of the columns of texts and labels, the most certain first."""
 
 from collections.abc import Iterable, Sequence
 
@@ -24,10 +24,10 @@ LABEL_NAMES = (
 # fmt: on
 
 FLAG_NAMES = ("is_spam", "spam")
-"""Names of labels that are labels themselves, as are other columns of yes and no beside them."""
+"""Label column names that are themselves a label, each a yes/no column (multi-hot encoding)."""
 
 HEADING_NAMES = ("title", "headline", "summary")
-"""Those of the names of texts that are also those of what stands above a text."""
+"""The names in `TEXT_NAMES` that may also name the heading of a text."""
 
 PAIR_NAMES = (
     ("premise", "hypothesis"),
@@ -46,7 +46,7 @@ PAIR_NAMES = (
     ("query", "document"),
     ("query", "passage"),
 )
-"""Names of the columns of both texts, the surest first."""
+"""Usual names of the two text columns of pairs, the most certain first."""
 
 PAIR_LABEL_NAMES = (
     *("gold_label", "label", "entailment_judgment", "is_duplicate", "relatedness_score", "similarity"),
@@ -60,24 +60,24 @@ def normal_name(name: str) -> str:
 
 
 def rank(name: str, names: tuple[str, ...]) -> int | None:
-    """The place of a column's name in one of the lists above, or None."""
+    """The index of a column's name in `names` (one of the tuples above), or None."""
     normal = normal_name(name)
     return names.index(normal) if normal in names else None
 
 
 def is_like(name: str, names: tuple[str, ...]) -> bool:
-    """Whether a column's name is one of the lists above or ends in one, as `airline_sentiment` does."""
+    """Whether a column's name is in `names` or ends with one of them, as `airline_sentiment` does."""
     last = normal_name(name).split("_")[-1]
     return rank(name, names) is not None or (len(last) > 1 and last in names)
 
 
-def surest(given: Iterable[str], names: tuple[str, ...]) -> int | None:
-    """Which of some columns, by number, has the surest of the names of one of the lists above."""
-    places = [(place, i) for i, name in enumerate(given) if (place := rank(name, names)) is not None]
+def surest(columns: Iterable[str], names: tuple[str, ...]) -> int | None:
+    """The index of the column whose name comes first in `names`; None if no column name is in `names`."""
+    places = [(place, i) for i, name in enumerate(columns) if (place := rank(name, names)) is not None]
     return min(places)[1] if places else None
 
 
 def names_pairs(first_row: Sequence[str]) -> bool:
-    """Whether the cells of a row are usual names of the columns of pairs."""
+    """Whether a header row contains usual names of both text columns of pairs."""
     names = {normal_name(cell) for cell in first_row}
     return any(names.issuperset(pair) for pair in PAIR_NAMES)

@@ -1,12 +1,18 @@
-"""What the items of a file are called."""
+"""Display names of the items of a file, for messages."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Nouns:
-    """How messages name items, what the length of one counts, and what gives them numbers, if something
-    does."""
+    """How messages name items.
+
+    Attributes:
+        one: Singular.
+        many: Plural.
+        length: The unit of an item's length.
+        numbers: The task that learns numbers instead of classes for such items, for advice; or "".
+    """
 
     one: str = "text"
     many: str = "texts"

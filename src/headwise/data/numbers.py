@@ -12,23 +12,23 @@ import numpy as np
 from headwise.data.errors import DataError
 
 _COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
-LARGEST = 1e100  # beyond it sums of squares are no numbers
+LARGEST = 1e100  # larger numbers overflow in sums of squares
 _NOTHING = {"nan", "null", "n/a", "#n/a", "<na>"}
-MOST_CLASSES = 20  # different whole numbers that may still be names of classes
+MOST_CLASSES = 20  # distinct whole numbers; more than these are scores, not class names
 
 
 def numbers_of(labels: Sequence[str | None], lines: Sequence[int], path: str) -> np.ndarray:
     """The labels as numbers, `[texts]`, float64.
 
     Args:
-        labels: As they are written.
-        lines: Where they stand.
+        labels: The labels, as written in the file.
+        lines: The line of each label.
         path: The file, for the message.
 
     Raises:
-        DataError: HW287 at the first that is no finite number.
+        DataError: HW287, the first label that is not a finite number.
     """
-    found = np.zeros(len(labels))
+    values = np.zeros(len(labels))
     for place, label in enumerate(labels):
         value = number_of(label)
         if value is None:
@@ -40,22 +40,22 @@ def numbers_of(labels: Sequence[str | None], lines: Sequence[int], path: str) ->
                 path=path,
                 line=lines[place],
             )
-        found[place] = value
-    return found
+        values[place] = value
+    return values
 
 
 def advice_for(labels: Sequence[str]) -> str:
-    """What to do about labels that are no numbers."""
-    told = []
+    """Advice for labels that are not numbers."""
+    advice = []
     if any(pointed(label) is not None for label in labels):
-        told.append("write 3.5 for 3,5 (and 3500 for 3,500), in the whole column")
+        advice.append("write 3.5 for 3,5 (and 3500 for 3,500), in the whole column")
     if any(map(_no_number, labels)):
-        told.append("write empty cells for missing numbers, and give --empty-labels skip")
-    return "; ".join(told) or "name another column with --label-column, or choose another --task"
+        advice.append("write empty cells for missing numbers, and give --empty-labels skip")
+    return "; ".join(advice) or "name another column with --label-column, or choose another --task"
 
 
 def number_of(label: str | None) -> float | None:
-    """A label as a finite number whose square is one too; None if it is none."""
+    """A label as a number of at most 1e100 in magnitude; None if it is not one."""
     try:
         value = float(label or "")
     except ValueError:
@@ -64,12 +64,14 @@ def number_of(label: str | None) -> float | None:
 
 
 def stands_for_none(cell: str) -> bool:
-    """What programs write for an empty cell: R only `NA` in capitals, as `na` is a word, and a code."""
+    """Whether a cell holds a marker of a missing value (`NaN`, `null`, `n/a`).
+
+    `NA` counts in capitals only (as R writes it), since `na` is a word and a code."""
     return cell == "NA" or cell.casefold() in _NOTHING
 
 
 def _no_number(label: str) -> bool:
-    """Whether a label stands for none, or is infinite, as what was divided by 0."""
+    """Whether a label is a missing value or an infinite number (from a division by 0)."""
     try:
         return stands_for_none(label) or math.isinf(float(label))
     except ValueError:
@@ -77,24 +79,27 @@ def _no_number(label: str) -> bool:
 
 
 def pointed(label: str) -> str | None:
-    """A number with a decimal comma, `1.234,5`, as it is written with a point; None of anything else."""
+    """A number with a decimal comma (`1.234,5`), rewritten with a decimal point; None for anything else."""
     label = label.strip()
     return label.replace(".", "").replace(",", ".") if _COMMA.fullmatch(label) else None
 
 
 def _plain(labels: Mapping[str, int]) -> list[str]:
-    """Labels, with points for decimal commas where these are no sets of numbers: where half of all have
-    one. What stands for none or is infinite is no label: whoever reads the file refuses it."""
+    """The labels that are not missing values, with decimal points.
+
+    Decimal commas are rewritten if at least half of the labels have one; otherwise the comma separates
+    labels. Missing and infinite values are left out here; the reader of the file rejects them."""
     labels = {label: count for label, count in labels.items() if not _no_number(label)}
-    commas = {label: own for label in labels if (own := pointed(label)) is not None}
+    commas = {label: decimal for label in labels if (decimal := pointed(label)) is not None}
     if 2 * sum(labels[label] for label in commas) < sum(labels.values()):
         commas = {}
     return [commas.get(label, label) for label in labels]
 
 
 def look_like_scores(labels: Mapping[str, int]) -> bool:
-    """Whether labels, with how often each occurs, are numbers on a scale rather than names of classes: all
-    are numbers, and either some have decimals or very many are different."""
+    """Whether labels (with their counts) are scores rather than class names.
+
+    They are if all are numbers, and either some have decimals or more than 20 are distinct."""
     values = [number_of(label) for label in _plain(labels)]
     if len(values) < 3 or None in values:
         return False
@@ -102,8 +107,10 @@ def look_like_scores(labels: Mapping[str, int]) -> bool:
 
 
 def look_measured(labels: Mapping[str, int]) -> bool:
-    """The same where many classes may be numbered: some numbers have decimals, or most occur once."""
+    """Whether labels (with their counts) are measurements rather than numbered classes.
+
+    They are scores (see `look_like_scores`), and some have decimals or most occur only once."""
     often = sum(labels.values()) > 2 * len(labels)
     return look_like_scores(labels) and not (
-        often and all(float(own).is_integer() for own in _plain(labels))
+        often and all(float(label).is_integer() for label in _plain(labels))
     )

@@ -6,7 +6,7 @@ from typing import Literal
 from headwise.errors import ConfigError
 
 SEPARATOR = "|"
-"""What separates the labels of a cell where nothing else is said."""
+"""The default separator of the labels in a cell."""
 
 FormatName = Literal["csv", "tsv", "jsonl", "xlsx", "parquet", "label-text", "fasttext", "sst", "text"]
 
@@ -45,7 +45,7 @@ class ReadOptions:
 
     @property
     def names_columns(self) -> bool:
-        """Whether columns are named, which not every format has."""
+        """Whether any option names a column; formats without columns reject such options."""
         return bool(self.text_column or self.label_column)
 
 
@@ -66,8 +66,8 @@ class LabelSetOptions(ReadOptions):
 
     def __post_init__(self) -> None:
         if self.label_columns is not None and (self.label_column or self.label_separator):
-            other = "label_column" if self.label_column else "label_separator"
-            raise ConfigError(f"label_columns and {other} exclude each other; give one of them")
+            conflicting = "label_column" if self.label_column else "label_separator"
+            raise ConfigError(f"label_columns and {conflicting} exclude each other; give one of them")
         if self.label_columns is not None and not self.flags:
             raise ConfigError(f"label_columns {self.label_columns!r}; expected names or numbers of columns")
         if self.label_separator is not None and not self.label_separator.strip():
@@ -80,7 +80,7 @@ class LabelSetOptions(ReadOptions):
 
     @property
     def flags(self) -> list[str]:
-        """The columns of labels that are named."""
+        """The names or numbers in `label_columns`."""
         return listed(self.label_columns)
 
 
@@ -112,20 +112,20 @@ class SoftOptions(WeightOptions):
 
     def __post_init__(self) -> None:
         if self.probability_columns is not None and (self.label_column or self.confidence_column):
-            other = "label_column" if self.label_column else "confidence_column"
-            raise ConfigError(f"probability_columns and {other} exclude each other; give one of them")
+            conflicting = "label_column" if self.label_column else "confidence_column"
+            raise ConfigError(f"probability_columns and {conflicting} exclude each other; give one of them")
         if self.probability_columns is not None and not listed(self.probability_columns):
             raise ConfigError(f"probability_columns {self.probability_columns!r}; expected columns")
 
     @property
     def names_columns(self) -> bool:
-        asked = (self.probability_columns, self.confidence_column)
-        return super().names_columns or any(own not in (None, "none") for own in asked)
+        columns = (self.probability_columns, self.confidence_column)
+        return super().names_columns or any(column not in (None, "none") for column in columns)
 
 
-def listed(asked: str | None) -> list[str]:
-    """The parts of a list with commas."""
-    return [part.strip() for part in (asked or "").split(",") if part.strip()]
+def listed(names: str | None) -> list[str]:
+    """The elements of a comma-separated list."""
+    return [part.strip() for part in (names or "").split(",") if part.strip()]
 
 
 DEFAULT = ReadOptions()

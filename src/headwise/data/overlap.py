@@ -1,68 +1,78 @@
-"""What the parts of the data have in common, which makes scores too good."""
+"""Contamination check: items that occur in several parts of the data, which inflates scores."""
 
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from headwise.data.duplicates import normal_text
 from headwise.data.near import Known, words_of
 from headwise.data.nouns import Nouns
 
-_HASH = 6  # bytes: of a million texts that are new to a million known ones, one in 280 is taken for known
-_MOST = 4_000_000  # items that are remembered
-_AGAIN = 0.1  # share of the items that is told where it stands more than once
+_HASH = 6  # bytes; a million new texts against a million stored hashes give 1 / 280 false matches
+_MOST = 4_000_000  # most items in a training-set fingerprint
+_AGAIN = 0.1  # fraction of repeated items from which a message is written
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """What two parts of the data have in common.
+    """Items that two parts of the data share.
 
     Attributes:
-        one: The part that was there first: "train" or "dev".
-        other: The part whose scores it makes too good.
-        distinct: How many different items both have (case and white space aside).
-        items: How many items of `other` these are.
-        near: How many more items of `other` are nearly the same as one of the first part (see
-            `headwise.data.near`).
-        total: How many items `other` has.
-        places: Which items of `other` these are, by number.
+        source_part: The part that the model learns from: "train" or "dev".
+        scored_part: The part whose scores the shared items inflate: "dev" or "test".
+        distinct: Number of different items in both parts (ignoring case and white space).
+        items: Number of items of `scored_part` that also occur in `source_part`.
+        nearly_equal: Number of further items of `scored_part` that are near-duplicates of an item of
+            `source_part` (see `headwise.data.near`).
+        total: Number of items in `scored_part`.
+        places: The numbers of these items within `scored_part`.
     """
 
-    one: str
-    other: str
+    source_part: str
+    scored_part: str
     distinct: int
     items: int
-    near: int
+    nearly_equal: int
     total: int
     places: frozenset[int] = field(default=frozenset(), repr=False)
 
     @property
     def share(self) -> float:
-        """The share of the items of `other` that `one` has too, as they are or nearly."""
-        return (self.items + self.near) / max(self.total, 1)
+        """The fraction of the items of `scored_part` that are duplicates or near-duplicates of items of
+        `source_part`."""
+        return (self.items + self.nearly_equal) / max(self.total, 1)
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object of the counts."""
-        return {name: value for name, value in asdict(self).items() if name != "places"}
+        """The parts and the counts, as a JSON object."""
+        return {
+            "one": self.source_part,
+            "other": self.scored_part,
+            "distinct": self.distinct,
+            "items": self.items,
+            "near": self.nearly_equal,
+            "total": self.total,
+        }
 
-    def told(self, nouns: Nouns) -> str:
-        """`12 of 40 test texts are training texts too, and 3 more nearly`."""
+    def message(self, nouns: Nouns) -> str:
+        """A warning such as `12 of 40 test texts are training texts too, and 3 more nearly`."""
         names = {"train": "training"}
-        one, other = (names.get(name, name) for name in (self.one, self.other))
+        source = names.get(self.source_part, self.source_part)
+        scored = names.get(self.scored_part, self.scored_part)
         if self.items:
-            found, more = self.items, f"too, and {self.near:,} more nearly" if self.near else "too"
+            count = self.items
+            more = f"too, and {self.nearly_equal:,} more nearly" if self.nearly_equal else "too"
         else:
-            found, more = self.near, "but for a few words"
+            count, more = self.nearly_equal, "but for a few words"
         return (
-            f"{found:,} of {self.total:,} {other} {nouns.many} are {one} {nouns.many} {more} "
-            f"({100 * self.share:.1f} %): what is said of {other} {nouns.many} is too good for new ones"
+            f"{count:,} of {self.total:,} {scored} {nouns.many} are {source} {nouns.many} {more} "
+            f"({100 * self.share:.1f} %): what is said of {scored} {nouns.many} is too good for new ones"
         )
 
 
 def overlaps(kind: Any, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:
-    """The overlaps of parts that have any; empty texts are not counted.
+    """The overlaps of all pairs of parts that share items; empty texts are not counted.
 
     Args:
         kind: The `headwise.data.kind.Kind` of the items.
@@ -71,27 +81,26 @@ def overlaps(kind: Any, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:
     if not kind.has_keys:
         return ()
     keys = {name: [normal_text(kind.seen_key(item)) for item in part] for name, part in parts.items()}
-    found = []
-    for place, one in enumerate(list(keys)[:-1]):
-        seen = Seen(kind, keys[one])
-        for other in list(keys)[place + 1 :]:
-            same, near = seen.places(keys[other])
-            if same or near:
-                distinct = len({keys[other][n] for n in same})
-                places = frozenset([*same, *near])
-                total = len(keys[other])
-                found.append(Overlap(one, other, distinct, len(same), len(near), total, places))
-    return tuple(found)
+    result = []
+    for place, source_part in enumerate(list(keys)[:-1]):
+        seen = Seen(kind, keys[source_part])
+        for scored_part in list(keys)[place + 1 :]:
+            equal, nearly_equal = seen.places(keys[scored_part])
+            if equal or nearly_equal:
+                distinct = len({keys[scored_part][n] for n in equal})
+                counts = distinct, len(equal), len(nearly_equal), len(keys[scored_part])
+                places = frozenset([*equal, *nearly_equal])
+                result.append(Overlap(source_part, scored_part, *counts, places))
+    return tuple(result)
 
 
 def repeated_told(kind: Any, items: Sequence[Any], what: str = "") -> str | None:
-    """What there is to say where many items of a part that is judged on stand there more than once; None
-    where few do.
+    """A warning if 10 % or more of the items of an evaluation part are repeated within it; else None.
 
     Args:
         kind: The `headwise.data.kind.Kind` of the items.
         items: The items.
-        what: What part it is: "test ".
+        what: The name of the part, with a space: "test ".
     """
     if not kind.has_keys or not len(items):
         return None
@@ -106,74 +115,75 @@ def repeated_told(kind: Any, items: Sequence[Any], what: str = "") -> str | None
 
 
 class Seen:
-    """Items that others may be too, as they are or nearly.
+    """An index of items that is searched for duplicates and near-duplicates of other items.
 
     Args:
         kind: The `headwise.data.kind.Kind` of the items.
-        keys: What is the same for equal ones, as `normal_text` has it; empty ones are like no other.
+        keys: The key of each item, equal for equal items, as `normal_text` returns it; empty keys match
+            nothing.
     """
 
     def __init__(self, kind: Any, keys: Iterable[str]):
         self._keys, self._texts = set(keys) - {""}, kind.sides > 0
-        # Two pairs may well have a long text in common, and things without texts have no words.
+        # Different pairs may share a long text, so trigrams are compared for single texts only.
         self._near = Known(map(words_of, self._keys) if self._texts else (), runs=kind.sides == 1)
 
     def places(self, keys: Sequence[str]) -> tuple[list[int], list[int]]:
-        """The numbers of the items that are among these, and of others that nearly are."""
+        """The numbers of the keys that are in the index, and of those with only a near-duplicate in it."""
         same = [n for n, key in enumerate(keys) if key in self._keys]
         rest = (n for n, key in enumerate(keys) if key and key not in self._keys and self._texts)
         return same, [n for n in rest if self._near.has(words_of(keys[n]))]
 
 
-def known_overlaps(kind: Any, kept: Any, who: str, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:
-    """The dev and test items that another model has learnt from.
+def known_overlaps(kind: Any, fingerprint: Any, who: str, parts: Mapping[str, Any]) -> tuple[Overlap, ...]:
+    """The overlaps of the dev and test parts with the training data of another model.
 
     Args:
         kind: The `headwise.data.kind.Kind` of the items.
-        kept: What `remember` has kept of those that it has learnt from.
-        who: The other model's name.
+        fingerprint: The training-set fingerprint of that model, as `remember` returns it.
+        who: The name of that model, for the message.
         parts: The items of each part, by its name.
     """
-    found = []
+    result = []
     for name in ("dev", "test"):
         items = parts.get(name, ())
-        known = remembered(kind, kept, items)
-        if places := frozenset(number for number, own in enumerate(known) if own):
-            found.append(
+        flags = remembered(kind, fingerprint, items)
+        if places := frozenset(number for number, flag in enumerate(flags) if flag):
+            result.append(
                 Overlap(f"{who}'s training", name, len(places), len(places), 0, len(items), places)
             )
-    return tuple(found)
+    return tuple(result)
 
 
 def remember(kind: Any, items: Sequence[Any], before: Any = None) -> str | None:
-    """What tells later whether items are among these: a short hash of the words of each, base64.
+    """The training-set fingerprint of items: the sorted 6-byte hashes of their words, in base64.
 
-    None where there are too many. `before` is what was kept of others that count as well.
+    None for more than 4 million items. `before` is the fingerprint of earlier items, which is merged in.
     """
-    known = _kept(before)
-    if len(items) + len(known) > _MOST:
+    previous_hashes = _hashes(before)
+    if len(items) + len(previous_hashes) > _MOST:
         return None
-    hashes = {own for item in items if (own := _hash(kind, item))}
-    return base64.b64encode(b"".join(sorted(hashes | known))).decode()
+    hashes = {digest for item in items if (digest := _hash(kind, item))}
+    return base64.b64encode(b"".join(sorted(hashes | previous_hashes))).decode()
 
 
-def remembered(kind: Any, kept: Any, items: Sequence[Any]) -> list[bool]:
-    """Which items are among those of which `remember` has kept something; nothing is believed of that."""
-    known = _kept(kept) if kind.has_keys else set()
-    return [bool(known) and _hash(kind, item) in known for item in items]
+def remembered(kind: Any, fingerprint: Any, items: Sequence[Any]) -> list[bool]:
+    """Whether each item is in a training-set fingerprint; all False if the fingerprint is damaged."""
+    hashes = _hashes(fingerprint) if kind.has_keys else set()
+    return [bool(hashes) and _hash(kind, item) in hashes for item in items]
 
 
-def _kept(kept: Any) -> set[bytes]:
-    """The hashes; none of what `remember` has not written."""
+def _hashes(fingerprint: Any) -> set[bytes]:
+    """The hashes in a fingerprint; none if it is not valid base64."""
     try:
-        data = base64.b64decode(kept, validate=True)
+        data = base64.b64decode(fingerprint, validate=True)
     except (TypeError, ValueError):
         return set()
     return {data[place : place + _HASH] for place in range(0, len(data), _HASH)}
 
 
 def _hash(kind: Any, item: Any) -> bytes | None:
-    """None for an empty text, which is like no other."""
+    """The hash of an item; None for an empty text."""
     key = kind.seen_key(item)
     words = words_of(key) if kind.sides else key
     data = words.encode("utf-8", "surrogatepass")

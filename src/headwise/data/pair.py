@@ -1,4 +1,4 @@
-"""Two texts and what holds between them; how files of such pairs are read."""
+"""Text pairs with a label, and the options for reading files of them."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,16 +9,16 @@ from headwise.data.options import ReadOptions, WeightOptions
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two texts.
+    """Two texts with a label or score.
 
     Attributes:
         first: The first text (premise, question), exactly as it stands in the file.
         second: The second text (hypothesis, answer).
         label: The label, or the score as it is written; None where the file has none (prediction).
         line: The line of the file, from 1, on which the record starts.
-        first_heads: The head of each word of the first text in the dependency tree, if it is parsed.
-        second_heads: Those of the second text.
-        weight: How much the pair counts in training.
+        first_heads: The dependency head of each word of the first text, if it is parsed.
+        second_heads: The dependency head of each word of the second text, if it is parsed.
+        weight: The training weight of the pair.
     """
 
     first: str
@@ -31,7 +31,7 @@ class Pair:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The label, if there is one."""
+        """A tuple of the label; empty for a pair without one."""
         return () if self.label is None else (self.label,)
 
 
@@ -73,7 +73,7 @@ class PairOptions:
     """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
 
     def reading(self) -> ReadOptions:
-        """The options that do not depend on what the columns are."""
+        """The options that the reader of tables needs."""
         return WeightOptions(
             format=self.format,
             text_column=self.first_column or self.second_column,

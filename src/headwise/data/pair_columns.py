@@ -1,4 +1,4 @@
-"""Choose the columns of both texts and of the label of text pairs, and say why.
+"""Choose the text, label and weight columns of a table of text pairs.
 
 Code: HW285, if they cannot be guessed.
 """
@@ -16,7 +16,7 @@ from headwise.data.source import Record, Source
 
 @dataclass(frozen=True)
 class PairColumns:
-    """The names of the chosen columns; no label column, or none of weights, where there is none."""
+    """The names of the chosen columns; `label` and `weight` are None if there is no such column."""
 
     first: str
     second: str
@@ -32,26 +32,26 @@ def choose_pair_columns(
     options: PairOptions,
     numbers: bool = False,
 ) -> PairColumns:
-    """Choose by the options, else by the columns' names, else by what is in them.
+    """Choose the columns by the options, otherwise by their names, otherwise by their contents.
 
-    What was guessed is added to `source.notes`.
+    A note on each guess is added to `source.notes`.
 
     Args:
         sample: The first records.
         source: The file.
-        labelled: Whether a label column is needed; if not, it is None when in doubt.
-        options: What is not to be guessed.
+        labelled: Whether a label column is required; if not, it is None when in doubt.
+        options: The columns that the user named.
         numbers: Whether labels are numbers.
 
     Raises:
         DataError: HW111 (no such column), HW285 (cannot be guessed).
-        ConfigError: Two are to be the same column.
+        ConfigError: Two options name the same column.
     """
     columns = columns_of(sample)
     names = [column.name for column in columns]
 
-    def find(asked: str | None, flag: str) -> str | None:
-        return names[find_column(asked, names, source, flag)] if asked else None
+    def find(requested: str | None, flag: str) -> str | None:
+        return names[find_column(requested, names, source, flag)] if requested else None
 
     first = find(options.first_column, "--first-column")
     second = find(options.second_column, "--second-column")
@@ -61,9 +61,9 @@ def choose_pair_columns(
         if labelled:
             raise
         label = None
-    asked = options.weight_column
+    weight_column = options.weight_column
     weight = (
-        choose_weight(sample, source, asked, without=[first, second, label], many="pairs")
+        choose_weight(sample, source, weight_column, without=[first, second, label], many="pairs")
         if labelled
         else None
     )
@@ -76,19 +76,19 @@ def choose_pair_columns(
             first, second = texts
             guessed += [f"first={first!r}", f"second={second!r}"]
         elif texts and (first or second) in texts:
-            other = texts[1 - texts.index(first or second or "")]
-            guessed.append(f"{'second' if first else 'first'}={other!r}")
-            first, second = first or other, second or other
+            counterpart = texts[1 - texts.index(first or second or "")]
+            guessed.append(f"{'second' if first else 'first'}={counterpart!r}")
+            first, second = first or counterpart, second or counterpart
     if first is None or second is None:
         flags = "--first-column and --second-column"
         raise unsure("the columns of the texts", flags, columns, source, "HW285")
     if options.label_column is None:
-        others = [column for column in columns if column.name not in (first, second)]
+        remaining = [column for column in columns if column.name not in (first, second)]
         if numbers:
-            others = [column for column in others if column.numbers] or others
-        label = _label(others)
+            remaining = [column for column in remaining if column.numbers] or remaining
+        label = _label(remaining)
         if label is not None:
-            guessed += [f"label={label!r}"] if labelled else []  # nobody goes by it else
+            guessed += [f"label={label!r}"] if labelled else []  # prediction does not use it
         elif labelled:
             raise unsure("the column of the labels", "--label-column", columns, source, "HW285")
     if guessed:
@@ -98,12 +98,15 @@ def choose_pair_columns(
 
 
 def _texts(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] | None:
-    """The columns with usual names, else the only two that hold texts of several words, or where the texts
-    may stand alone, the only two; neither numbers nor labels by their name are texts."""
+    """The two text columns, or None if they are not clear.
+
+    These are the columns with usual names, otherwise the only two columns whose cells have several words.
+    If no label is required (`alone`), also the two columns of a table that has no others, unless one is
+    named like a label or holds numbers."""
     normal = {normal_name(column.name): column.name for column in reversed(columns)}
-    for one, other in PAIR_NAMES:
-        if one in normal and other in normal:
-            return normal[one], normal[other]
+    for first_name, second_name in PAIR_NAMES:
+        if first_name in normal and second_name in normal:
+            return normal[first_name], normal[second_name]
     texts = [column.name for column in columns if column.words >= 2 and not column.categorical]
     if alone and len(columns) == 2 and normal.keys().isdisjoint(PAIR_LABEL_NAMES):
         texts = [column.name for column in columns if not column.numbers]
@@ -111,10 +114,11 @@ def _texts(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] | None:
 
 
 def _label(columns: Sequence[Column]) -> str | None:
+    """The column with a usual name for labels, otherwise the only column with recurring values."""
     normal = {normal_name(column.name): column.name for column in reversed(columns)}
     for name in PAIR_LABEL_NAMES:
         if name in normal:
             return normal[name]
-    others = [column for column in columns if normal_name(column.name) not in WEIGHT_NAMES]
-    found = [column.name for column in others if column.categorical]
-    return found[0] if len(found) == 1 else None
+    candidates = [column for column in columns if normal_name(column.name) not in WEIGHT_NAMES]
+    categorical = [column.name for column in candidates if column.categorical]
+    return categorical[0] if len(categorical) == 1 else None

@@ -35,15 +35,15 @@ def read_pairs(
 ) -> Dataset[Pair]:
     """Read a file of labelled pairs into memory.
 
-    Labels are trimmed; texts stay exactly as they are. Columns that are not chosen (those of single
-    annotators, parses) are ignored.
+    White space around labels is removed; texts are not changed. Columns that are not chosen (labels of
+    single annotators, parses) are ignored.
 
     Args:
         path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
-        options: What is not to be guessed.
-        on_error: Is given the `DataError` of a record that cannot be used. By default it raises; if it
-            returns, the record is left out and reading goes on.
-        numbers: Whether labels are numbers, for the guess of their column.
+        options: The format and columns, as far as they should not be guessed.
+        on_error: Called with the `DataError` of a record that cannot be used. By default it raises; if it
+            returns, the record is left out and reading continues.
+        numbers: Whether labels are numbers, which helps to guess their column.
 
     Raises:
         DataError: HW101 to HW121, HW126, HW130, HW285.
@@ -73,7 +73,7 @@ def read_pairs(
 def read_pair_rows(
     path: str | PathLike[str], options: PairOptions = DEFAULT, on_error: OnError = stop
 ) -> Rows[Pair]:
-    """Read a file of pairs record by record in constant memory; labels are optional, "-" is none.
+    """Read a file of pairs record by record in constant memory; labels are optional, and "-" means none.
 
     Raises:
         DataError: As `read_pairs`, at once or while iterating.
@@ -87,15 +87,15 @@ def _source(path: str, options: PairOptions, on_error: OnError) -> Source:
 
 
 def rows_of(source: Source, options: PairOptions) -> Rows[Pair]:
-    """The same of a file that is about to be read."""
+    """The records of an opened source, as `read_pair_rows` returns them."""
     form, columns, records = open_pairs(source, options, labelled=False)
 
     def rows() -> Iterator[Row[Pair]]:
         for record in records:
             pair = _pair(record, columns, source, labelled=False)
             if pair is not None:
-                known = pair.label != options.no_label
-                item = pair if known else replace(pair, label=None)
+                has_label = pair.label != options.no_label
+                item = pair if has_label else replace(pair, label=None)
                 yield Row(record.line, dict(record.fields), item)
 
     return Rows(rows(), source.path, form, columns, tuple(source.notes))
@@ -115,7 +115,7 @@ def open_pairs(
     if form == "label-text":
         head, lines = look_ahead(lines)
         if all("\t" in text for _, text in head if text.strip()):
-            form = "tsv"  # two columns: a label is lacking, or the texts are short
+            form = "tsv"  # two text columns without a label, or pairs of short texts
     if not FORMATS[form].table:
         expected, advice = "a table of two texts and a label", "give --format csv, tsv or jsonl"
         raise source.error(
@@ -150,7 +150,7 @@ def read_aligned_pairs(
     Args:
         first: The file of the first texts, one a line; lines may be empty.
         second: The file of the second texts.
-        labels: The file of the labels; without, labels are None.
+        labels: The file of the labels; without it, all labels are None.
         options: The encoding, and `no_label`.
         on_error: As in `read_pairs`.
 
@@ -161,15 +161,15 @@ def read_aligned_pairs(
     source = _source(paths[-1], options, on_error)
     files = [without_returns(lines_of(p, options.encoding, options.encoding_errors)) for p in paths]
     pairs, empty, skipped = [], 0, 0
-    for number, (one, other, *gold) in enumerate(_aligned(files, paths), start=1):
+    for number, (first_text, second_text, *gold) in enumerate(_aligned(files, paths), start=1):
         label = gold[0].strip() if gold else None
         if label == "":
             source.refuse("HW120", "an empty label", number, advice="fill it in")
         elif label == options.no_label:
             skipped += 1
         else:
-            empty += not (one.strip() and other.strip())
-            pairs.append(Pair(one, other, label, number))
+            empty += not (first_text.strip() and second_text.strip())
+            pairs.append(Pair(first_text, second_text, label, number))
     notes = (f"pairs without a label ({options.no_label!r}) left out: {skipped:,}",) if skipped else ()
     columns = PairColumns(paths[0], paths[1], paths[2] if labels is not None else None)
     return Dataset(pairs, paths[0], ALIGNED, columns, notes, empty, skipped)

@@ -1,7 +1,7 @@
-"""The rows of a Parquet file as lines of JSON, an object a row, as the columns say.
+"""The rows of a Parquet file as lines of JSON, one object per row.
 
-Lists and structs stay what they are. Labels that Hugging Face's data sets keep as numbers get the names
-that stand in the file. Columns of bytes (pictures, sounds) are left out.
+Lists and structs become JSON arrays and objects. Integer labels of Hugging Face data sets are replaced by
+the label names stored in the file. Columns of bytes (images, audio) are left out.
 
 Codes: HW101 it has no sheets; HW102 damage; HW103 nothing to read in it; HW104 far larger than the file;
 HW112 two columns of one name.
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headwise.data.cells import cell_text
-from headwise.data.diagnosis import some
+from headwise.data.diagnosis import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.files import BOMB_RATIO, BOMB_SIZE, Line
 from headwise.data.libraries import library, telling_damage
@@ -25,12 +25,12 @@ _INDEX = "__index_level_0__"  # the numbers of rows that pandas writes
 
 
 def parquet_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[Line]:
-    """The rows of a file, by their numbers from 1.
+    """The row numbers of a file, from 1, and the rows as JSON.
 
     Args:
         file: The file.
-        sheet: None: it has no sheets.
-        notes: Gets what was left out, and the labels that numbers stand for.
+        sheet: Must be None, as the format has no sheets.
+        notes: Receives notes on columns that are left out and on label names that replace numbers.
 
     Raises:
         DataError: HW101 to HW104, HW109, HW112.
@@ -39,7 +39,7 @@ def parquet_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[Li
         raise DataError("HW101", f"a Parquet file, which has no {sheet!r} in it", path=file)
     parquet = library("pyarrow.parquet", "a Parquet file", file)
     with _careful(file):
-        # Values that recur are held once, and pages are read as they are needed: so a batch stays small.
+        # Repeated values are stored once and pages are read on demand, so a batch stays small.
         with parquet.ParquetFile(file) as opened:
             leaves = [opened.schema.column(i) for i in range(len(opened.schema))]
         dictionaries = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
@@ -58,7 +58,7 @@ def parquet_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[Li
             for place in range(batch.num_rows):
                 number += 1
                 with _careful(file):
-                    row = {name: _named(own[place].as_py(), named.get(name)) for name, own in cells}
+                    row = {name: _named(column[place].as_py(), named.get(name)) for name, column in cells}
                     text = json.dumps(row, ensure_ascii=False, default=cell_text)
                 yield number, text
 
@@ -68,16 +68,16 @@ def _careful(file: str) -> Any:
 
 
 def _check_size(metadata: Any, file: str) -> None:
-    """Refuse a file that says itself that it unpacks to far more than it is."""
+    """Raise HW104 if the metadata state a size far above that of the file (a decompression bomb)."""
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     unpacked, packed = sum(group.total_byte_size for group in groups), os.path.getsize(file)
     if unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
-        found = f"a Parquet file of {packed:,} bytes that holds {unpacked:,}"
-        raise DataError("HW104", found, expected="a table", path=file)
+        problem = f"a Parquet file of {packed:,} bytes that holds {unpacked:,}"
+        raise DataError("HW104", problem, expected="a table", path=file)
 
 
 def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], dict[str, Any]]:
-    """The names of the columns that are read, and what the labels of some stand for.
+    """The names of the readable columns, and the label names of columns that hold label numbers.
 
     Raises:
         DataError: HW103, HW112.
@@ -85,37 +85,37 @@ def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], dict[
     schema = opened.schema_arrow
     if twice := [name for name, times in Counter(schema.names).items() if times > 1]:
         raise DataError("HW112", f"two columns named {twice[0]!r}", advice="rename one", path=file)
-    left = [own.name for own in schema if not _is_readable(own.type)]
+    left = [field.name for field in schema if not _is_readable(field.type)]
     if left:
-        notes.append(f"columns left out, as they hold bytes: {some([*map(repr, left)])}")
-    kept = [name for name in schema.names if name not in (*left, _INDEX)]
-    if not kept:
+        notes.append(f"columns left out, as they hold bytes: {abbreviate([*map(repr, left)])}")
+    readable = [name for name in schema.names if name not in (*left, _INDEX)]
+    if not readable:
         raise DataError("HW103", "no column of texts or numbers", expected="a table", path=file)
     named = {}
     for name, feature in _features(schema.metadata).items():
-        if name in kept and (names := _names_of(feature)):
+        if name in readable and (names := _names_of(feature)):
             named[name] = names
-            told = some([f"{i} is {own!r}" for i, own in enumerate(names)])
-            notes.append(f"the numbers of {name!r} stand for names, which the file gives: {told}")
-    return kept, named
+            legend = abbreviate([f"{i} is {label_name!r}" for i, label_name in enumerate(names)])
+            notes.append(f"the numbers of {name!r} stand for names, which the file gives: {legend}")
+    return readable, named
 
 
 def _is_readable(kind: Any) -> bool:
-    """Whether values of a type are no bytes, nor hold any."""
+    """Whether a column type contains no bytes."""
     return not re.search(r"binary(_view)?($|[\[,>])", str(kind))
 
 
 def _features(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
-    """What Hugging Face's library has written about the columns, if it wrote the file."""
+    """The column descriptions in the metadata of Hugging Face's `datasets`; empty if there are none."""
     try:
-        found = json.loads((metadata or {})[b"huggingface"])["info"]["features"]
+        features = json.loads((metadata or {})[b"huggingface"])["info"]["features"]
     except (KeyError, ValueError, TypeError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return features if isinstance(features, dict) else {}
 
 
 def _names_of(feature: Any) -> list[str]:
-    """The names of the labels of a column, also of one of lists; none of any other."""
+    """The label names of a column of class labels, or of lists of them; empty for other columns."""
     while isinstance(feature, dict) and "feature" in feature:
         feature = feature["feature"]
     names = feature.get("names") if isinstance(feature, dict) else None
@@ -123,18 +123,18 @@ def _names_of(feature: Any) -> list[str]:
 
 
 def _named(value: Any, names: Sequence[str] | None) -> Any:
-    """Numbers as the names that they stand for; -1 is none."""
+    """A label number, or a list of them, replaced by the label name; -1 becomes None."""
     if names is None:
         return value
     if isinstance(value, list):
-        return [_named(own, names) for own in value]
+        return [_named(element, names) for element in value]
     if value == -1:
         return None
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else value
 
 
 def _plain(column: Any, file: str) -> Any:
-    """A column whose values Python has: moments to the microsecond."""
+    """A column with time values rounded down to microseconds, which Python can represent."""
     name, _, unit = str(column.type).partition("[")
     if not unit.startswith("ns"):
         return column

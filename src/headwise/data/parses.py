@@ -1,4 +1,4 @@
-"""Give items the parses of their texts, which come in files of their own."""
+"""Attach dependency parses, read from separate files, to the items of a data set."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +17,9 @@ Words = Sequence[Sequence[str]]
 
 @dataclass(frozen=True)
 class Parses:
-    """Files with the dependency heads of the texts' words, of each part that has a file; of items of two
-    texts two files, FIRST,SECOND."""
+    """The parse files of each part of the data, with the dependency heads of the words.
+
+    For text pairs, two files separated by a comma: FIRST,SECOND."""
 
     train: str | None = None
     dev: str | None = None
@@ -30,13 +31,13 @@ NO_PARSES = Parses()
 
 @dataclass(frozen=True)
 class ParseReader:
-    """How files of parses are read.
+    """The functions that read parse files.
 
     Attributes:
-        cut: Cuts a text into the words that the model reads.
-        read: Reads a file, given the words of each text where they are known (see
+        cut: The tokenizer: returns the words of a text.
+        read: Reads a parse file; its second argument is the words of each text, or None (see
             `headwise.features.parse_files.read_parses`).
-        read_phrases: Reads a file of trees, given the line and the text of each phrase (see
+        read_phrases: Reads a file of trees for phrases, each given by its line and its text (see
             `headwise.features.phrase_parses.read_phrase_parses`).
     """
 
@@ -46,10 +47,10 @@ class ParseReader:
 
 
 def files_of(kind: Kind[Any], paths: str) -> tuple[str, ...]:
-    """The files with the parses of each text of an item.
+    """The paths of the parse files, one for each text of an item.
 
     Raises:
-        ConfigError: There are more or fewer, or items have no texts.
+        ConfigError: The number of files is wrong, or items have no texts.
     """
     if not kind.sides:
         raise kind.refuse_parses()
@@ -64,46 +65,49 @@ def files_of(kind: Kind[Any], paths: str) -> tuple[str, ...]:
 
 
 def parsed(kind: Kind[Any], data: Any, paths: str | None, reader: ParseReader) -> Any:
-    """A data set with the parses of one or several files, if they are given.
+    """The data set with parses attached to its items; unchanged if `paths` is None.
 
-    A parse belongs to the text of the same number; or, where items of the file were left out, to the text
-    of the same line. Phrases of sentiment trees, several of a line, have the nodes of the tree in it.
+    The n-th parse belongs to the n-th text. If items of the file were left out, the n-th parse belongs to
+    the text on line n. Phrases of sentiment trees share a line; their parses come from its tree.
 
     Args:
-        kind: The kind of the items.
-        data: As `headwise.data.dataset.Dataset`.
+        kind: The item type.
+        data: The data set (`headwise.data.dataset.Dataset`).
         paths: See `files_of`.
-        reader: How they are read.
+        reader: The functions that read parse files.
 
     Raises:
-        ConfigError: There are not as many files as an item has texts.
-        DataError: HW142, the parses are not as many as the items; or a file cannot be read.
-        HeadsError: They make no trees, or are of other words than those that the tokeniser finds.
+        ConfigError: The number of files differs from the number of texts of an item.
+        DataError: HW142, the numbers of parses and items differ; or a file cannot be read.
+        HeadsError: The heads form no tree, or the words differ from those of the tokenizer.
     """
     if paths is None:
         return data
     items = data.items
-    several = data.format == "sst" and len({item.line for item in items}) < len(items)
-    if several and reader.read_phrases is not None:
+    has_phrases = data.format == "sst" and len({item.line for item in items}) < len(items)
+    if has_phrases and reader.read_phrases is not None:
         phrases = reader.read_phrases(paths, [(item.line, item.text) for item in items])
         return data.with_items(
-            [kind.with_heads(item, [own]) for item, own in zip(items, phrases, strict=True)]
+            [kind.with_heads(item, [parse]) for item, parse in zip(items, phrases, strict=True)]
         )
     words = None if data.skipped else [kind.words(item, reader.cut) for item in items]
-    found: list[Sequence[Parse]] = []
+    parses_by_side: list[Sequence[Parse]] = []
     for side, path in enumerate(files_of(kind, paths)):
-        parses = reader.read(path, None if words is None else [own[side] for own in words])
+        parses = reader.read(path, None if words is None else [item_words[side] for item_words in words])
         lines = [item.line for item in items]
-        found.append(_in_order(parses, lines, path, data.path, by_line=words is None))
+        parses_by_side.append(_in_order(parses, lines, path, data.path, by_line=words is None))
     return data.with_items(
-        [kind.with_heads(item, own) for item, own in zip(items, zip(*found, strict=True), strict=True)]
+        [
+            kind.with_heads(item, item_parses)
+            for item, item_parses in zip(items, zip(*parses_by_side, strict=True), strict=True)
+        ]
     )
 
 
 def _in_order(
     parses: Sequence[Parse], lines: Sequence[int], path: str, texts: str, *, by_line: bool
 ) -> Sequence[Parse]:
-    """The parses, one for each item.
+    """The parses in the order of the items, one for each.
 
     Raises:
         DataError: HW142.
@@ -124,17 +128,17 @@ def _in_order(
 def parsed_rows(
     kind: Kind[Any], rows: Iterator[Row[Item]], paths: str | None, read: Callable[[str], Iterator[Parse]]
 ) -> Iterator[Row[Item]]:
-    """Rows with their parses, one of each file for each, in constant memory.
+    """The rows with parses attached to their items, in constant memory.
 
     Args:
-        kind: The kind of the items.
+        kind: The item type.
         rows: The records of a file to predict.
-        paths: See `files_of`; without, the rows stay as they are.
-        read: Reads a file parse by parse.
+        paths: See `files_of`; if None, the rows are unchanged.
+        read: Yields the parses of a file.
 
     Raises:
-        ConfigError: There are not as many files as an item has texts.
-        HeadwiseError: HW234, a file has more or fewer parses than there are rows.
+        ConfigError: The number of files differs from the number of texts of an item.
+        HeadwiseError: HW234, the numbers of parses and rows differ.
     """
     return rows if paths is None else _with_heads(kind, rows, files_of(kind, paths), read)
 
@@ -149,14 +153,14 @@ def _with_heads(
     number = 0
     for number, row in enumerate(rows, start=1):
         heads: list[Parse] = []
-        for path, own in zip(files, parses, strict=True):
-            found = next(own, None)
-            if found is None:
-                told = f"{path}: {number - 1:,} parses, but the file to predict has more"
-                raise HeadwiseError(told, code="HW234")
-            heads.append(found)
+        for path, file_parses in zip(files, parses, strict=True):
+            parse = next(file_parses, None)
+            if parse is None:
+                message = f"{path}: {number - 1:,} parses, but the file to predict has more"
+                raise HeadwiseError(message, code="HW234")
+            heads.append(parse)
         yield replace(row, item=kind.with_heads(row.item, heads))
-    for path, own in zip(files, parses, strict=True):
-        if next(own, None) is not None:
-            told = f"{path}: more parses than the {number:,} records to predict"
-            raise HeadwiseError(told, code="HW234")
+    for path, file_parses in zip(files, parses, strict=True):
+        if next(file_parses, None) is not None:
+            message = f"{path}: more parses than the {number:,} records to predict"
+            raise HeadwiseError(message, code="HW234")

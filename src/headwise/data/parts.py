@@ -1,4 +1,4 @@
-"""Training, development and test data of any kind, in one container."""
+"""Training, development and test data of any item type, in one container."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,13 +21,13 @@ class Parts(Generic[Part]):
     """The three parts of the data.
 
     Attributes:
-        kind: What the items are.
-        train: Items to train on.
-        dev: Items that choose the best epoch, and what is fitted after it.
-        test: Items that nothing is chosen on; empty where there are none.
-        notes: What there is to tell about how they came to be.
-        files: What was read, by the part that each file was given for, as `Kind.read` returns it; the
-            training file may be more than `train`. Empty where the data come from memory.
+        kind: The item type.
+        train: The training items.
+        dev: The development items, for early stopping and for fitting hyperparameters.
+        test: The held-out test items; may be empty.
+        notes: Notes for the user on how the parts were read and split.
+        files: The data set of each file by the part it was given for, as `Kind.read` returns it. The data
+            set of the training file includes the parts split off it. Empty for data from memory.
     """
 
     kind: Kind[Any]
@@ -44,7 +44,7 @@ class Parts(Generic[Part]):
 
     @property
     def named(self) -> dict[str, Part]:
-        """The parts that are not empty, by name."""
+        """The non-empty parts by name."""
         parts: dict[str, Any] = {name: getattr(self, name) for name in NAMES}
         return {name: part for name, part in parts.items() if len(part)}
 
@@ -55,26 +55,29 @@ class Parts(Generic[Part]):
         return f"{train:,} training, {dev:,} dev and {test:,} test {self.kind.nouns.many}"
 
     def fingerprints(self) -> dict[str, Fingerprint]:
-        """Which data it was, of each part that is not empty."""
+        """The fingerprint (SHA-256 and counts) of each non-empty part."""
         parts: dict[str, Any] = self.named
         return {name: self.kind.fingerprint(part) for name, part in parts.items()}
 
     def prints(self, before: Any = None) -> dict[str, Any]:
-        """The same for JSON; of the `file` that training was split from too, and of what is `seen` in
-        training, item by item (`headwise.data.overlap.remember`), and in an earlier one (`before`)."""
+        """The fingerprints as a JSON object.
+
+        "file" is the fingerprint of the training file, if parts were split off it. "seen" is the
+        training-set fingerprint of all train and dev items (`headwise.data.overlap.remember`), merged with
+        that of a previous training run (`before`)."""
         prints = self.fingerprints()
         if "train" in self.files:
-            whole = self.kind.fingerprint(self.files["train"].items)
-            if whole.sha256 != prints["train"].sha256:
-                prints["file"] = whole
-        found: dict[str, Any] = {name: own.to_json() for name, own in prints.items()}
+            file_print = self.kind.fingerprint(self.files["train"].items)
+            if file_print.sha256 != prints["train"].sha256:
+                prints["file"] = file_print
+        entries: dict[str, Any] = {name: fingerprint.to_json() for name, fingerprint in prints.items()}
         train: Any = self.train
         dev: Any = self.dev
         seen = remember(self.kind, [*train, *dev], before) if self.kind.has_keys else None
-        return found if seen is None else found | {"seen": seen}
+        return entries if seen is None else entries | {"seen": seen}
 
     def overlaps(self) -> tuple[Overlap, ...]:
-        """Items of one part that another has too, which make scores too good."""
+        """The overlaps between parts, which inflate scores."""
         return overlaps(self.kind, self.named)
 
 
@@ -88,65 +91,65 @@ def read_parts(
     parses: Parses = NO_PARSES,
     reader: ParseReader | None = None,
 ) -> Parts[Any]:
-    """Read the files of any kind; split off dev, and test where there is none.
+    """Read the files of any item type, and split missing dev and test parts off the training file.
 
     Args:
-        kind: What the items are, and how they are answered.
+        kind: The item type.
         train: The training file; "-" is standard input.
-        dev: The development file, if there is one.
-        test: The test file, likewise.
-        options: How the files are read, of the type `kind.options`.
-        split: What is split off the training file in place of the others.
-        parses: Files with parses.
-        reader: Reads them; needed where there are any.
+        dev: The development file, if any.
+        test: The test file, if any.
+        options: The reading options, of the type `kind.options`.
+        split: The sizes of the parts that are split off the training file.
+        parses: The parse files.
+        reader: The functions that read parse files; required if there are any.
 
     Raises:
-        DataError: A file cannot be read, or one has what the training file does not know.
-        HeadwiseError: The training file has nothing to tell apart (HW406), or there is to be no dev data
+        DataError: A file cannot be read, or has a label that the training file lacks.
+        HeadwiseError: The training file has fewer than two classes (HW406), or there are no dev data
             (HW405).
-        ConfigError: Parses without a file that they are of, or phrases of what is split off.
+        ConfigError: There is a parse file for a part without a file, or phrases would be split off.
     """
     split = SplitConfig() if split is None else split
     nouns, paths = kind.nouns, {"train": train, "dev": dev, "test": test}
     files: dict[str, Any] = {}
-    told: list[tuple[str, str]] = []
-    given = {name: path for name, path in paths.items() if path is not None}
+    part_notes: list[tuple[str, str]] = []
+    provided = {name: path for name, path in paths.items() if path is not None}
     for name in NAMES:
-        if name not in given and (heads := getattr(parses, name)) is not None:
+        if name not in provided and (heads := getattr(parses, name)) is not None:
             raise ConfigError(f"{heads}: parses of {name} {nouns.many}, but there is no file of them")
-    if "dev" not in given and not split.dev:
+    if "dev" not in provided and not split.dev:
         raise HeadwiseError(
             f"there are no dev {nouns.many}: give some with --dev, or a --split.dev above 0", code="HW405"
         )
     shares = {"dev": split.dev, "test": split.test}
-    cut = [name for name, share in shares.items() if share and name not in given]
-    like = kind.prepare([*given.values()], options)
-    for name, path in given.items():
+    cut = [name for name, share in shares.items() if share and name not in provided]
+    like = kind.prepare([*provided.values()], options)
+    for name, path in provided.items():
         data = kind.read(path, kind.part_options(options, name, cut), like=like)
         if (heads := getattr(parses, name)) is not None:
             if reader is None:
                 raise kind.refuse_parses()
             data = parsed(kind, data, heads, reader)
-        told += [(name, note) for note in data.notes]
+        part_notes += [(name, note) for note in data.notes]
         if files:
             data, spelt = kind.answer.spelt(list(files["train"].labels), data)
-            told += [(name, note) for note in spelt]
-            told += [(name, note) for note in kind.answer.check_other(files["train"], data)]
+            part_notes += [(name, note) for note in spelt]
+            part_notes += [(name, note) for note in kind.answer.check_other(files["train"], data)]
         else:
             kind.answer.check(data, nouns)
             like = kind.likeness(data) if like is None else like
-            told += [(name, found.message) for found in data.findings]
+            part_notes += [(name, finding.message) for finding in data.findings]
         files[name] = data
-    whole = files["train"].items
+    train_items = files["train"].items
     parts = {name: data.items for name, data in files.items()}
     if cut:
         dev_share, test_share = (shares[name] if name in cut else 0 for name in ("dev", "test"))
-        done = kind.split(whole, dev_share, test_share, split.seed, path=train)
-        told += [("train", note) for note in done.notes]
+        done = kind.split(train_items, dev_share, test_share, split.seed, path=train)
+        part_notes += [("train", note) for note in done.notes]
         parts = {"train": done.train, "dev": done.dev, "test": done.test} | {
             name: part for name, part in parts.items() if name != "train"
         }
-    told += [("", note) for note in kind.answer.tell(parts["train"], list(files["train"].labels))]
-    told += [("", note) for note in kind.tell(parts)]
-    notes = tuple(f"{name}: {note}" if name and len(files) > 1 else note for name, note in told)
-    return Parts(kind, parts["train"], parts["dev"], parts.get("test", whole[:0]), notes, files)
+    part_notes += [("", note) for note in kind.answer.tell(parts["train"], list(files["train"].labels))]
+    part_notes += [("", note) for note in kind.tell(parts)]
+    notes = tuple(f"{name}: {note}" if name and len(files) > 1 else note for name, note in part_notes)
+    return Parts(kind, parts["train"], parts["dev"], parts.get("test", train_items[:0]), notes, files)

@@ -30,11 +30,11 @@ from headwise.errors import ConfigError
 
 Chosen = TypeVar("Chosen", covariant=True)
 
-_SHOWN = 80  # characters of what is no text
+_SHOWN = 80  # characters of an invalid text that a message shows
 
 
 class ChooseColumns(Protocol[Chosen]):
-    """Chooses the columns of a table, as `choose_columns` does."""
+    """A function that chooses the columns of a table, like `choose_columns`."""
 
     def __call__(self, sample: Sequence[Record], source: Source, *, labelled: bool) -> Chosen: ...
 
@@ -44,30 +44,30 @@ def read_examples(
     options: ReadOptions = DEFAULT,
     on_error: OnError = stop,
     *,
-    known: Sequence[str] = (),
+    training_labels: Sequence[str] = (),
     answers: bool = False,
 ) -> Dataset[Example]:
     """Read a labelled file into memory.
 
-    Labels are trimmed; texts stay exactly as they are. Files of the format "text" have no labels,
-    so theirs are None. With `LabelSetOptions` texts have any number of labels: they are
-    `LabelSetExample`s, each label counts once, and an empty cell or list is a text without labels. With
-    `SoftOptions` labels need not be certain (see `headwise.data.soft_columns`).
+    White space around labels is removed; texts are not changed. The labels of files of the format "text"
+    are None. With `LabelSetOptions` each text has a set of labels (`LabelSetExample`), which is empty for
+    an empty cell or list. With `SoftOptions` labels may be probabilities (see
+    `headwise.data.soft_columns`).
 
     Args:
         path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
-        options: What is not to be guessed.
-        on_error: Is given the `DataError` of a record that cannot be used. By default it raises; if
-            it returns, the record is left out and reading goes on.
-        known: Labels that the file may have as columns, 1 where a text has the label and 0 where not.
-        answers: Of `SoftOptions`: what a model has predicted goes before a column of labels.
+        options: The format and columns, as far as they should not be guessed.
+        on_error: Called with the `DataError` of a record that cannot be used. By default it raises; if it
+            returns, the record is left out and reading continues.
+        training_labels: The labels of the training data. The file may have a column of 0 and 1 for each.
+        answers: With `SoftOptions`: prefer the predictions of a teacher model over a column of labels.
 
     Raises:
         DataError: Any of HW101 to HW131.
     """
     source = Source(fspath(path), options, on_error)
     if isinstance(options, LabelSetOptions):
-        choose = partial(choose_label_set_columns, known=known)
+        choose = partial(choose_label_set_columns, training_labels=training_labels)
         form, columns, records = open_records(source, labelled=True, choose=choose)
         examples: list[Example] = [*_with_sets(records, columns, source)]
     else:
@@ -82,8 +82,8 @@ def read_examples(
     if source.blank:
         source.notes.append(f"blank lines passed over: {source.blank:,}")
     empty = sum(not example.text.strip() for example in examples)
-    found = (tuple(source.notes), empty, source.neutral + source.bare, tuple(source.findings))
-    return Dataset(examples, source.path, form, columns, *found)
+    details = (tuple(source.notes), empty, source.neutral + source.bare, tuple(source.findings))
+    return Dataset(examples, source.path, form, columns, *details)
 
 
 def _with_labels(records: Iterator[Record], columns: Columns, source: Source) -> Iterator[Example]:
@@ -102,7 +102,7 @@ def _with_labels(records: Iterator[Record], columns: Columns, source: Source) ->
 
 
 def _with_sets(records: Iterator[Record], columns: Columns, source: Source) -> Iterator[Example]:
-    repeated, given, bare = list[int](), set[str](), 0
+    repeated, occurring, bare = list[int](), set[str](), 0
     for record in records:
         text = text_of(record, columns.text, source)
         cells = cells_of(record, columns, source)
@@ -112,12 +112,14 @@ def _with_sets(records: Iterator[Record], columns: Columns, source: Source) -> I
         labels = tuple(dict.fromkeys(filter(None, cells)))
         if len(labels) < len(cells):
             repeated.append(record.line)
-        given.update(labels)
+        occurring.update(labels)
         bare += not labels
         yield LabelSetExample(text, None, record.line, labels=labels, weight=weight)
     if bare and labelled(columns):
         source.notes.append(f"texts without a label, which is an answer like others: {bare:,}")
-    if isinstance(columns, FlagColumns) and (idle := [name for name in columns.flags if name not in given]):
+    if isinstance(columns, FlagColumns) and (
+        idle := [name for name in columns.flags if name not in occurring]
+    ):
         source.notes.append(f"labels that no text has: {', '.join(map(repr, idle))}")
     if repeated:
         message = f"{count(len(repeated), 'text')} with a label twice or an empty place for one"
@@ -130,8 +132,8 @@ def read_rows(
 ) -> Rows[Example]:
     """Read a file record by record in constant memory; labels are optional.
 
-    A label column that the options name but the file lacks is passed over. Of tables, and where
-    the format is to be guessed, up to 1,000 records (or 1 MB) are read ahead.
+    A label column that the options name but the file lacks is ignored. Up to 1,000 records (or 1 MB) are
+    read ahead to guess the format and the columns of a table.
 
     Raises:
         DataError: As `read_examples`, at once or while iterating.
@@ -156,11 +158,11 @@ def open_records(
 
     Args:
         source: The file and its options.
-        labelled: Whether labels are needed.
-        choose: Chooses the columns of a table by its first records.
+        labelled: Whether labels are required.
+        choose: Chooses the columns of a table from its first records.
 
     Raises:
-        DataError: It cannot be read, or has no records.
+        DataError: The file cannot be read, or has no records.
     """
     name, lines = find_format(source, labelled=labelled)
     if FORMATS[name].table:
@@ -174,7 +176,7 @@ def open_records(
 
 
 def find_format(source: Source, *, labelled: bool) -> tuple[str, Iterator[Line]]:
-    """The name of a file's format, asked for or guessed, and its lines.
+    """The name of a file's format, from the options or guessed, and its lines.
 
     Raises:
         DataError: The file cannot be opened, or its format cannot be guessed.
@@ -184,16 +186,16 @@ def find_format(source: Source, *, labelled: bool) -> tuple[str, Iterator[Line]]
     name = "csv" if options.format is None and options.delimiter else options.format
     if source.table or name in TABLES:
         if options.format not in (None, source.table):
-            found = f"is a file of the format {source.table}" if source.table else "is not of this format"
-            raise ConfigError(f"--format {name}: {source.path} {found}; leave it out")
+            problem = f"is a file of the format {source.table}" if source.table else "is not of this format"
+            raise ConfigError(f"--format {name}: {source.path} {problem}; leave it out")
         name = source.table
     if name is None:
         head, lines = look_ahead(lines, count=200)
         name, why = guess_format(source.path, head, labelled=labelled)
-        told = f"format {name} guessed {why} - override with --format"
+        note = f"format {name} guessed {why} - override with --format"
         if os.path.isdir(source.path):
-            told = "a folder of texts" + " with a folder for each label" * (not is_flat(source.path))
-        source.notes.append(told)
+            note = "a folder of texts" + " with a folder for each label" * (not is_flat(source.path))
+        source.notes.append(note)
     if name not in FORMATS:
         close = difflib.get_close_matches(name, FORMATS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -209,7 +211,7 @@ def open_table(
     """The columns and the records of a table.
 
     Raises:
-        DataError: It has no records, or its columns cannot be told.
+        DataError: The table has no records, or its columns cannot be guessed.
     """
     records = FORMATS[name].records(lines, source)
     if labelled:
@@ -221,8 +223,8 @@ def open_table(
 
 
 def _not_blank(records: Iterator[Record], source: Source) -> Iterator[Record]:
-    """Records without rows of nothing but delimiters, as spreadsheets leave them below a table; where
-    records are predicted each keeps its place."""
+    """The records without empty rows, which spreadsheets write below a table; for training only, as every
+    record to predict gets an answer."""
     for record in records:
         cells = record.fields.values()
         if len(cells) > 1 and all(isinstance(cell, str) and not cell.strip() for cell in cells):
@@ -236,16 +238,16 @@ def _nothing(source: Source) -> DataError:
 
 
 def tell_nulls(source: Source) -> None:
-    """Add to the notes how many texts are null."""
+    """Add a note with the number of texts that are null in JSON."""
     if source.nulls:
         source.notes.append(f"texts that are null, read as empty ones: {source.nulls:,}")
 
 
 def text_of(record: Record, name: str, source: Source) -> str | None:
-    """A text of a record, empty where it is null; None, and reported, where there is none."""
+    """A text of a record, "" if it is null; None, after reporting an error, if there is no text."""
     if name not in record.fields and len(parts := named_in(name)) > 1:
-        own = [part for part in parts if record.fields.get(part, "") is not None]  # null is no part of it
-        texts = [text_of(record, part, source) for part in own]
+        present = [part for part in parts if record.fields.get(part, "") is not None]
+        texts = [text_of(record, part, source) for part in present]
         return None if None in texts else join(filter(None, texts))
     text = record.fields.get(name)
     if isinstance(text, str):
@@ -257,36 +259,36 @@ def text_of(record: Record, name: str, source: Source) -> str | None:
         return ""
     else:
         shown = as_text(text)
-        found = f"the field {name!r} is {shown[:_SHOWN]}{'...' * (len(shown) > _SHOWN)}"
-        inner = [f"{name}.{key}" for key, own in _within(text) if isinstance(own, str)]
+        problem = f"the field {name!r} is {shown[:_SHOWN]}{'...' * (len(shown) > _SHOWN)}"
+        inner = [f"{name}.{key}" for key, inner_value in _within(text) if isinstance(inner_value, str)]
         advice = f"name what is in it as the column, such as {inner[0]!r}" if inner else ""
-        source.refuse("HW118", found, record.line, expected="a string", advice=advice)
+        source.refuse("HW118", problem, record.line, expected="a string", advice=advice)
     return None
 
 
 def _within(value: object) -> Iterable[tuple[object, object]]:
-    """What a JSON object or list holds, by name or number."""
+    """The keys (or indices) and values of a JSON object or array; empty for other values."""
     if isinstance(value, dict):
         return value.items()
     return enumerate(value) if isinstance(value, list) else ()
 
 
 def label_of(record: Record, name: str, source: Source) -> str | None:
-    """The label of a record; None, and reported, where there is none."""
+    """The label of a record; None, after reporting an error, if there is none."""
     value = record.fields.get(name)
     label = as_text(value).strip()
     if label and not isinstance(value, dict | list):
         return label
-    other = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")
+    skip_hint = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")
     if not label and getattr(source.options, "empty_labels", "stop") == "skip":
         source.bare += 1
     elif name not in record.fields:
-        advice = f"add it or remove the row{other}"
+        advice = f"add it or remove the row{skip_hint}"
         source.refuse("HW117", f"no field {name!r}", record.line, expected="a label", advice=advice)
     elif label:
-        found = f"the label {label[:40]} is a JSON array or object"
-        source.refuse("HW121", found, record.line, expected="one label")
+        problem = f"the label {label[:40]} is a JSON array or object"
+        source.refuse("HW121", problem, record.line, expected="one label")
     else:
-        advice = f"fill it in or remove the row{other}"
+        advice = f"fill it in or remove the row{skip_hint}"
         source.refuse("HW120", "an empty label", record.line, advice=advice)
     return None

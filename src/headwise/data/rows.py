@@ -12,9 +12,9 @@ class Row(Generic[Item]):
     """One record of a file to predict.
 
     Attributes:
-        line: The line of the file, from 1, on which it starts.
-        fields: All its fields in the file's order: strings, or what JSON holds in a jsonl file.
-        item: What a model reads of it; with the label, if the file has labels and this record one.
+        line: The line of the file, from 1, on which the record starts.
+        fields: All fields in the file's order: strings, or JSON values in a jsonl file.
+        item: The item that the model reads, with its label if the record has one.
     """
 
     line: int
@@ -24,7 +24,7 @@ class Row(Generic[Item]):
 
 @dataclass(frozen=True)
 class Rows(Generic[Item]):
-    """The records of a file as a stream, to be iterated once, and how they are read.
+    """The records of a file as a stream, which can be iterated once, with its format and columns.
 
     `notes` and `columns` are complete as soon as the object exists.
     """

@@ -8,20 +8,20 @@ from headwise.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A sentence.
+    """A tagged sentence.
 
     Attributes:
-        tokens: The tokens, at least one where there are tags.
-        tags: A tag for each token; none at all where the file has none (prediction).
+        tokens: The tokens; at least one if there are tags.
+        tags: One tag per token; empty if the file has no tags (prediction).
         line: The line of the file, from 1, on which the first token stands.
-        heads: The number of the token that each depends on, from 1, and 0 for a root, if there is syntax.
-        columns: What else the file says, by the name of the column: a value for each token.
-        text: The sentence as it was written, where the file tells.
-        spans: Where each token stands in `text`: its first character and the one after its last. Words
-            that are written as one ("du" for "de le") and cannot be told apart share their span.
+        heads: The dependency head of each token: its number from 1, or 0 for a root; None without a parse.
+        columns: The further columns of the file by name, with one value per token.
+        text: The original text of the sentence, if the file has it.
+        spans: The character span of each token in `text`: start, and end (exclusive). Words of one written
+            token ("du" for "de le") that cannot be separated share its span.
         starts_document: Whether a document starts with this sentence.
-        fields: All that the record of the sentence holds, where it is read to be predicted.
-        weight: How much the sentence counts in training.
+        fields: All fields of the record, if it is read for prediction.
+        weight: The training weight of the sentence.
     """
 
     tokens: tuple[str, ...]
@@ -42,10 +42,10 @@ class Tagged:
 
 
 def as_sentence(words: Tagged | Sequence[str]) -> Tagged:
-    """A sentence, or its words, as a sentence.
+    """A `Tagged` sentence without tags, made from a list of words; a `Tagged` sentence is returned as is.
 
     Raises:
-        ConfigError: It is neither.
+        ConfigError: The argument is neither.
     """
     if isinstance(words, Tagged):
         return words
@@ -60,9 +60,9 @@ def as_sentence(words: Tagged | Sequence[str]) -> Tagged:
 
 
 def align(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:
-    """Where each token stands in the text: its first character and the one after its last.
+    """The character span of each token in the text: start, and end (exclusive).
 
-    None if the text is anything but the tokens in their order, with any white space between them.
+    None if the text is not the sequence of the tokens, with optional white space between them.
     """
     spans, at = [], 0
     for token in tokens:

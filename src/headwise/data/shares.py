@@ -1,4 +1,4 @@
-"""Labels that are not certain: probabilities, as a teacher or several annotators give them."""
+"""Soft labels (label probabilities from a teacher model or several annotators) and training weights."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,23 +7,23 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.chunks import some
+from headwise.data.chunks import items_at
 from headwise.data.errors import DataError
 from headwise.data.labels import targets_of
 
 T = TypeVar("T")
 Floats = NDArray[np.float32]
 TOLERANCE = 0.02
-"""How far probabilities may be from adding up to 1, as they are rounded when they are written."""
+"""Largest deviation from 1 of a sum of probabilities, which allows for rounding in files."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """Probabilities of labels; what is left to 1 is shared by the labels that are not among them.
+    """A soft label: the probabilities of some labels. The labels not listed share the rest evenly.
 
     Attributes:
-        labels: Names of labels; texts of a file share one tuple.
-        values: Their probabilities, `[labels]`.
+        labels: Label names; the texts of a file share one tuple.
+        values: The probability of each label, `[labels]`.
     """
 
     labels: tuple[str, ...]
@@ -31,101 +31,106 @@ class Shares:
 
     @property
     def likeliest(self) -> str:
-        """The label with the largest probability; the first of several."""
+        """The label with the highest probability; of equal ones the first."""
         return self.labels[int(self.values.argmax())]
 
 
 def shares_of(items: Sequence[Any], labels: Sequence[str]) -> Floats | None:
-    """The probabilities of labels, `[items, labels]`, of which each row adds up to 1; None where all items
-    are certain of theirs.
+    """The soft targets, `[items, labels]`, whose rows sum to 1; None if no item has a soft label.
 
     Args:
-        items: Each with `label`, and `shares` or None. All labels must be among `labels`.
-        labels: Names of the columns.
+        items: The items, with attributes `label` and `shares`. All labels must be among `labels`.
+        labels: The names of the columns.
     """
     if all(getattr(item, "shares", None) is None for item in items):
         return None
     number = {label: n for n, label in enumerate(labels)}
     places: dict[tuple[str, ...], list[int]] = {}
-    found = np.zeros((len(items), len(labels)), dtype=np.float32)
+    probabilities = np.zeros((len(items), len(labels)), dtype=np.float32)
     for row, item in enumerate(items):
-        if (own := item.shares) is None:
-            found[row, number[item.label]] = 1
+        if (soft_label := item.shares) is None:
+            probabilities[row, number[item.label]] = 1
             continue
-        columns = places.setdefault(own.labels, [number[label] for label in own.labels])
-        others = len(labels) - len(columns)
-        if others:
-            found[row] = max(0.0, 1.0 - float(own.values.sum())) / others
-        found[row, columns] = own.values
-    return found / found.sum(axis=1, keepdims=True)
+        columns = places.setdefault(soft_label.labels, [number[label] for label in soft_label.labels])
+        remaining = len(labels) - len(columns)
+        if remaining:
+            probabilities[row] = max(0.0, 1.0 - float(soft_label.values.sum())) / remaining
+        probabilities[row, columns] = soft_label.values
+    return probabilities / probabilities.sum(axis=1, keepdims=True)
 
 
 def wanted_of(items: Sequence[Any], labels: Sequence[str]) -> NDArray:
-    """What a model is to say of items: probabilities as `shares_of`, or label numbers where all are certain
+    """The targets of items: probabilities (see `shares_of`) if any label is soft, otherwise label numbers
     (see `headwise.scores.targets`)."""
-    found = shares_of(items, labels)
-    return targets_of(items, labels) if found is None else found
+    probabilities = shares_of(items, labels)
+    return targets_of(items, labels) if probabilities is None else probabilities
 
 
 def doubted(items: Sequence[Any], labels: int) -> list[int]:
-    """The numbers of the items whose label is less likely, by its own probability, than each of the others,
-    which share the rest: they are learnt as something else.
+    """The numbers of the items whose label has a confidence below `1 / labels`.
+
+    Every other label of such an item is more probable, so the model learns another label for it.
 
     Args:
-        items: Each with `label`, and `shares` or None.
-        labels: How many there are.
+        items: The items, with attributes `label` and `shares`.
+        labels: The number of labels.
     """
-    found = []
+    numbers = []
     for number, item in enumerate(items):
-        own = getattr(item, "shares", None)
-        if own is not None and own.labels == (item.label,) and own.values[0] * labels < 1:
-            found.append(number)
-    return found
+        soft_label = getattr(item, "shares", None)
+        if (
+            soft_label is not None
+            and soft_label.labels == (item.label,)
+            and soft_label.values[0] * labels < 1
+        ):
+            numbers.append(number)
+    return numbers
 
 
 def weights_of(items: Iterable[Any]) -> Floats | None:
-    """How much each item counts, `[items]`, 1 in the mean of those that do; None where all count the same.
+    """The training weights, `[items]`, scaled to a mean of 1 over the positive ones; None if all are equal.
 
     Raises:
-        DataError: HW126 none counts.
+        DataError: HW126, all weights are 0.
     """
-    found = _weights(items)
-    if len(found) and not found.any():
+    weights = _weights(items)
+    if len(weights) and not weights.any():
         raise DataError("HW126", "the weights of all that is trained on are 0")
-    if not len(found) or (found == found[0]).all():
+    if not len(weights) or (weights == weights[0]).all():
         return None
-    found /= found.max()  # the sum of large weights has no number
-    return (found / found[found > 0].mean()).astype(np.float32)
+    weights /= weights.max()  # avoids overflow in the sum of large weights
+    return (weights / weights[weights > 0].mean()).astype(np.float32)
 
 
 def held_weights_of(items: Sequence[Any]) -> Floats | None:
-    """The same of held-out items, which all count the same where none counts."""
+    """The weights of held-out items (see `weights_of`); None also if all are 0, meaning equal weights."""
     return weights_of(items) if _weights(items).any() else None
 
 
 def counted(items: Sequence[Any]) -> NDArray[np.bool_]:
-    """Whether each item decides anything where it is held out, `[items]`: those of weight 0 do not, unless
-    all are."""
+    """Whether each held-out item counts in evaluation, `[items]`: those of weight 0 do not, unless all
+    weights are 0."""
     counts = _weights(items) > 0
     return counts if counts.any() else ~counts
 
 
 def that_count(items: Sequence[T]) -> Sequence[T]:
-    """The items that decide something where they are held out; as they are, if all do."""
+    """The held-out items that count in evaluation (see `counted`)."""
     counts = counted(items)
-    return items if counts.all() else some(items, np.flatnonzero(counts))
+    return items if counts.all() else items_at(items, np.flatnonzero(counts))
 
 
 def counting(items: Sequence[Any]) -> tuple[int, float]:
-    """How many items count at all, and how many that all count the same would tell as much (Kish's
-    effective number, `(sum w)^2 / sum w^2`)."""
-    found = _weights(items)
-    found = found[found > 0]
-    if not len(found):
+    """The number of items with a positive weight, and Kish's effective sample size,
+    `(sum w)^2 / sum w^2`."""
+    weights = _weights(items)
+    weights = weights[weights > 0]
+    if not len(weights):
         return 0, 0.0
-    found /= found.max()  # the square of a large weight has no number
-    return len(found), float(found.sum() ** 2 / (found**2).sum())
+    weights /= weights.max()  # avoids overflow in the squares of large weights
+    return len(weights), float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def _weights(items: Iterable[Any]) -> NDArray[np.float64]:
+    """The weights as they were read, `[items]`; 1 for items without one."""
     return np.array([getattr(item, "weight", 1.0) for item in items], dtype=np.float64)

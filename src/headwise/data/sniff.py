@@ -12,15 +12,15 @@ _BRAT = re.compile(r"T\d+\t\S+ \d+ \d+(;\d+ \d+)*\t")
 
 
 def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[str, str]:
-    """The name of a format, and what spoke for it.
+    """The name of the format, and the reason for the guess.
 
     Args:
-        path: The file's name; a suffix such as .csv or .tsv.gz decides.
+        path: The file's name; a suffix such as .csv or .tsv.gz decides the format.
         head: The first lines.
-        labelled: Whether labels are needed; if not, lines without structure are plain text.
+        labelled: Whether labels are required; if not, lines without structure are plain text.
 
     Raises:
-        DataError: HW130, if nothing fits; HW104, of brat's annotations.
+        DataError: HW130, no format matches; HW104, brat's annotations.
     """
     refuse_brat(path, head)
     plain = plain_name(path)
@@ -44,7 +44,7 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
 
 
 def refuse_brat(path: str, head: Sequence[Line]) -> None:
-    """Stop at annotations of brat, which look like a table but have their text elsewhere.
+    """Reject annotations of brat, which look like a table but have their text in another file.
 
     Raises:
         DataError: HW104.
@@ -62,7 +62,7 @@ def refuse_brat(path: str, head: Sequence[Line]) -> None:
 
 
 def looks_like_table(path: str, head: Sequence[Line]) -> str:
-    """What to tell of a text that looks like a table of labels or columns; empty if it does not."""
+    """A warning if a plain text file looks like a table or labelled file; otherwise ""."""
     name, why = guess_format(path, head, labelled=False)
-    told = f"looks like {name} ({why}), and is read as it stands, labels and all"
-    return "" if name == "text" else told
+    note = f"looks like {name} ({why}), and is read as it stands, labels and all"
+    return "" if name == "text" else note

@@ -1,5 +1,5 @@
-"""Find and read columns of labels that are not certain: probabilities, one column a label; a label and how
-sure it is; and how much a text counts.
+"""Find and read the columns of soft labels (one probability column per label, or a label with its
+confidence) and of training weights.
 
 Codes: HW111, HW125, HW126.
 """
@@ -20,23 +20,23 @@ from headwise.data.shares import TOLERANCE, Shares
 from headwise.data.source import Record, Source
 
 PREFIX, OBJECT = "probability:", "probabilities"
-"""What `headwise predict` calls the probabilities of labels in tables, and in jsonl."""
+"""Prefix of columns (tables) and field (jsonl) of the label probabilities from `headwise predict`."""
 PREDICTION = "prediction"
-"""What it calls the label that it chose, whose probability stands beside it."""
+"""The column of the predicted label that `headwise predict` writes."""
 CONFIDENCE_NAMES = ("confidence", "probability", "prob", "certainty")
 WEIGHT_NAMES = ("weight", "sample_weight")
 USUAL = 0.5
-"""Share of the first records that must hold probabilities for columns to be taken for some; the others are
-told as errors."""
+"""Fraction of the first records that must hold probabilities for columns to be recognised as such; the
+remaining records are reported as errors."""
 
 
 @dataclass(frozen=True)
 class SoftColumns(Columns):
-    """The same where labels are not certain.
+    """The columns of texts with soft labels.
 
     Attributes:
-        shares: Columns of probabilities, or one of objects.
-        names: The labels that these are of; none for objects, which name theirs.
+        shares: The columns of probabilities, or one field of JSON objects.
+        names: The label of each of these columns; empty for JSON objects, whose keys are the labels.
         confidence: The column of the probability of the label.
     """
 
@@ -48,14 +48,17 @@ class SoftColumns(Columns):
 def choose_soft_columns(
     sample: Sequence[Record], source: Source, *, labelled: bool, answers: bool = False
 ) -> Columns:
-    """Choose as `choose_columns` does, and the columns of probabilities, confidence and weight: by the
-    options, else by their names; without a column of labels, also numbers that add up to 1.
+    """Choose the text and label columns (see `choose_columns`), and those of probabilities, confidence and
+    weight.
+
+    The options decide, otherwise the column names. In a table without a label column, numeric columns that
+    sum to 1 are probabilities.
 
     Args:
         sample: The first records.
         source: The file and its options.
-        labelled: Whether labels are needed.
-        answers: Take what `headwise predict` has written before a column of labels.
+        labelled: Whether labels are required.
+        answers: Prefer the columns that `headwise predict` writes over a column of labels.
 
     Raises:
         DataError: HW111, HW131.
@@ -67,54 +70,58 @@ def choose_soft_columns(
     soft = isinstance(options, SoftOptions)
     shares = _shares(sample, source, names, answers) if soft else ()
     if shares:
-        own = tuple(name.removeprefix(PREFIX) for name in shares)
+        label_names = tuple(name.removeprefix(PREFIX) for name in shares)
         is_object = isinstance(sample[0].fields.get(shares[0]), dict)
-        found = SoftColumns(
-            choose_text(sample, source, without=shares), None, shares, () if is_object else own
+        chosen = SoftColumns(
+            choose_text(sample, source, without=shares), None, shares, () if is_object else label_names
         )
-        say = "objects" if is_object else f"{len(own):,} columns"
+        say = "objects" if is_object else f"{len(label_names):,} columns"
         source.notes.append(
             f"probabilities of labels from the {say} {', '.join(map(repr, shares[:8]))}"
             f"{', ...' if len(shares) > 8 else ''} - override with --probability-columns; "
             "where one label is needed (dev, test), it is the likeliest"
         )
     else:
-        asked = options
+        effective = options
         if answers and not options.label_column and PREDICTION in names:
-            asked = replace(options, label_column=PREDICTION)
+            effective = replace(options, label_column=PREDICTION)
         try:
-            plain = choose_columns(sample, replace(source, options=asked), labelled=True, numbers=not soft)
+            plain = choose_columns(
+                sample, replace(source, options=effective), labelled=True, numbers=not soft
+            )
         except DataError:
-            if answers and not asked.label_column:
+            if answers and not effective.label_column:
                 _refuse_sets(sample, source)
             raise
-        if answers and not asked.label_column:
+        if answers and not effective.label_column:
             _refuse_sets(sample, source, plain.label)
-        found = SoftColumns(plain.text, plain.label)
-        given, named = None, getattr(options, "confidence_column", None)
+        chosen = SoftColumns(plain.text, plain.label)
+        confidence, named = None, getattr(options, "confidence_column", None)
         if soft:
-            given = _named(named, CONFIDENCE_NAMES, "confidence", sample, source)
-        if given and not named and PREDICTION in names and found.label != PREDICTION:
-            told = f"the column {given!r} is taken for how sure {PREDICTION!r} was, not {found.label!r}"
-            source.notes.append(f"{told} - override with --confidence-column")
-        elif given:
-            source.notes.append(f"how sure labels are from the column {given!r} (--confidence-column)")
-            found = replace(found, confidence=given)
-    found = replace(
-        found, weight=choose_weight(sample, source, options.weight_column, without=[found.label])
+            confidence = _named(named, CONFIDENCE_NAMES, "confidence", sample, source)
+        if confidence and not named and PREDICTION in names and chosen.label != PREDICTION:
+            note = (
+                f"the column {confidence!r} is taken for how sure {PREDICTION!r} was, not {chosen.label!r}"
+            )
+            source.notes.append(f"{note} - override with --confidence-column")
+        elif confidence:
+            source.notes.append(f"how sure labels are from the column {confidence!r} (--confidence-column)")
+            chosen = replace(chosen, confidence=confidence)
+    chosen = replace(
+        chosen, weight=choose_weight(sample, source, options.weight_column, without=[chosen.label])
     )
-    more = found.shares or found.confidence
-    return found if more else Columns(found.text, found.label, weight=found.weight)
+    more = chosen.shares or chosen.confidence
+    return chosen if more else Columns(chosen.text, chosen.label, weight=chosen.weight)
 
 
 def _shares(
     sample: Sequence[Record], source: Source, names: Sequence[str], answers: bool
 ) -> tuple[str, ...]:
-    """The columns of probabilities, if there are any."""
+    """The columns of probabilities, or the field of JSON objects; empty if there are none."""
     options: Any = source.options
     if options.probability_columns is not None:
-        asked = listed(options.probability_columns)
-        return columns_named(asked, sample, source, "--probability-columns")
+        requested = listed(options.probability_columns)
+        return columns_named(requested, sample, source, "--probability-columns")
     if options.label_column or options.confidence_column:
         return ()
     labels = any(rank(name, LABEL_NAMES) is not None for name in names)
@@ -131,7 +138,7 @@ def _shares(
     values = np.array(rows, dtype=np.float64)
     within = (values >= 0) & (values <= 1)
     between = (within.mean(axis=0) >= USUAL) & (within & (values != np.round(values))).any(axis=0)
-    # Some or all labels may be certain: 0 and 1 alone, which of a file to train on are sets of labels.
+    # Columns may hold 0 and 1 only (certain labels); without a teacher these are label sets instead.
     certain: np.ndarray = np.all(within, axis=0)
     if (answers or between.any()) and _adding_up(values, certain) == 1:
         chosen = certain
@@ -139,19 +146,20 @@ def _shares(
         chosen = between
     else:
         return ()
-    return tuple(name for name, own in zip(names, chosen, strict=True) if own)
+    return tuple(name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen)
 
 
 def _adding_up(values: np.ndarray, columns: np.ndarray) -> float:
-    """The share of the records in which several columns add up to 1."""
+    """The fraction of the records in which at least two columns sum to 1."""
     if columns.sum() < 2:
         return 0.0
     return float((np.abs(values[:, columns].sum(axis=1) - 1) <= TOLERANCE).mean())
 
 
 def _refuse_sets(sample: Sequence[Record], source: Source, label: str | None = None) -> None:
-    """Refuse a teacher's file with a column for each label where texts have several or none; `label` is the
-    column that would be taken, where one would.
+    """Reject a teacher's file with multi-hot label columns if some texts have several labels or none.
+
+    `label` is the column that would be read as the label, if any.
 
     Raises:
         DataError: HW131.
@@ -159,61 +167,64 @@ def _refuse_sets(sample: Sequence[Record], source: Source, label: str | None = N
     flags = guess_flags(sample)
     if len(flags) < 2 or (label is not None and label not in flags):
         return
-    given = [sum(_share(record.fields.get(name)) == 1 for name in flags) for record in sample]
-    bare, several = sum(own == 0 for own in given), sum(own > 1 for own in given)
+    label_counts = [sum(_share(record.fields.get(name)) == 1 for name in flags) for record in sample]
+    bare, multiple = (
+        sum(label_count == 0 for label_count in label_counts),
+        sum(label_count > 1 for label_count in label_counts),
+    )
     raise source.error(
         "HW131",
         f"the columns {', '.join(map(repr, flags[:8]))} hold yes and no, but of the first {len(sample):,} "
-        f"texts {bare:,} have none of these labels and {several:,} have several",
+        f"texts {bare:,} have none of these labels and {multiple:,} have several",
         expected="one label for each text, or probabilities that add up to 1",
         advice="write the label of each text into a column 'label'",
     )
 
 
 def _named(
-    asked: str | None, usual: Sequence[str], what: str, sample: Sequence[Record], source: Source
+    requested: str | None, usual: Sequence[str], what: str, sample: Sequence[Record], source: Source
 ) -> str | None:
-    """The column of a number that is asked for, or that has a usual name and holds what it may."""
-    if asked == "none":
+    """The requested numeric column, or the first with a usual name and numbers in the valid range."""
+    if requested == "none":
         return None
     names = names_in(sample)
-    if asked:
-        return names[find_column(asked, names, source, f"--{what}-column")]
+    if requested:
+        return names[find_column(requested, names, source, f"--{what}-column")]
     most = 1.0 if what == "confidence" else float("inf")
     for name in names:
         if normal_name(name) in usual:
             if all(0 <= _number(record.fields.get(name)) <= most for record in sample):
                 return name
-            wanted = "from 0 to 1" if most == 1 else "of 0 or more"
-            source.notes.append(f"the column {name!r} is passed over, as it has not only numbers {wanted}")
+            bounds = "from 0 to 1" if most == 1 else "of 0 or more"
+            source.notes.append(f"the column {name!r} is passed over, as it has not only numbers {bounds}")
     return None
 
 
 def choose_weight(
     sample: Sequence[Record],
     source: Source,
-    asked: str | None,
+    requested: str | None,
     *,
     without: Sequence[str | None] = (),
     many: str = "texts",
 ) -> str | None:
-    """The column that says how much each of the `many` counts, which is told; None where there is none.
+    """The column of training weights, after adding a note on it; None if there is none.
 
     Args:
         sample: The first records.
         source: The file.
-        asked: The column that was asked for, or "none".
-        without: Columns that say something else, whatever their names.
-        many: What the records are called.
+        requested: The name or number of the column, or "none".
+        without: Columns with another role, which are not weights.
+        many: The plural noun for the records.
 
     Raises:
         DataError: HW111.
     """
-    found = _named(asked, WEIGHT_NAMES, "weight", sample, source)
-    if found is None or (found in without and not asked):
+    column = _named(requested, WEIGHT_NAMES, "weight", sample, source)
+    if column is None or (column in without and not requested):
         return None
-    source.notes.append(f"weights of {many} from the column {found!r} (--weight-column)")
-    return found
+    source.notes.append(f"weights of {many} from the column {column!r} (--weight-column)")
+    return column
 
 
 def _number(value: object) -> float:
@@ -225,18 +236,18 @@ def _number(value: object) -> float:
 
 
 def _share(value: object) -> float:
-    """The same of a probability, which may be spelt as yes or no."""
-    said = as_text(value).strip().lower()
-    return float(said in YES) if said in YES | NO else _number(value)
+    """A probability, which may be spelt as yes or no; NaN for anything else."""
+    spelling = as_text(value).strip().lower()
+    return float(spelling in YES) if spelling in YES | NO else _number(value)
 
 
 def soft_label(record: Record, columns: SoftColumns, label: str | None, source: Source) -> Shares | None:
-    """The probabilities of a record's labels; None, and reported, where it has none that make sense.
+    """The soft label of a record; None, after reporting an error, if its probabilities are invalid.
 
     Args:
         record: The record.
-        columns: Those of probabilities, or that of confidence.
-        label: The label that the confidence is of.
+        columns: The columns of probabilities, or of the confidence.
+        label: The label that the confidence belongs to.
         source: The file.
     """
     if columns.confidence:
@@ -244,21 +255,21 @@ def soft_label(record: Record, columns: SoftColumns, label: str | None, source: 
     elif columns.names:
         names, values = columns.names, [record.fields.get(name) for name in columns.shares]
     else:
-        own = record.fields.get(columns.shares[0])
-        own = own if isinstance(own, dict) else {}
-        names, values = tuple(map(str, own)), list(own.values())
+        by_label = record.fields.get(columns.shares[0])
+        by_label = by_label if isinstance(by_label, dict) else {}
+        names, values = tuple(map(str, by_label)), list(by_label.values())
     raw = [as_text(value).strip() for value in values]
     read = _number if columns.confidence else _share
-    found = np.array([read(value) for value in values], dtype=np.float64)
-    wrong = ~((found >= 0) & (found <= 1 + TOLERANCE))  # NaN too
+    probabilities = np.array([read(value) for value in values], dtype=np.float64)
+    wrong = ~((probabilities >= 0) & (probabilities <= 1 + TOLERANCE))  # NaN too
     problem = ""
-    if not len(found):
+    if not len(probabilities):
         problem = "no probabilities"
     elif wrong.any():
         place = int(wrong.argmax())
         problem = f"the probability of {names[place]!r} is {raw[place][:40] or 'missing'}"
-    elif not columns.confidence and abs(found.sum() - 1) > TOLERANCE:
-        problem = f"the probabilities of {len(found)} labels add up to {found.sum():.3f}"
+    elif not columns.confidence and abs(probabilities.sum() - 1) > TOLERANCE:
+        problem = f"the probabilities of {len(probabilities)} labels add up to {probabilities.sum():.3f}"
     if problem:
         expected = "numbers from 0 to 1" + ("" if columns.confidence else " that add up to 1")
         advice = "name the columns with --probability-columns (or --label-column for certain labels)"
@@ -266,18 +277,18 @@ def soft_label(record: Record, columns: SoftColumns, label: str | None, source: 
             advice = "--confidence-column none passes the column over"
         source.refuse("HW125", problem, record.line, expected=expected, advice=advice)
         return None
-    return Shares(names, found.astype(np.float32))
+    return Shares(names, probabilities.astype(np.float32))
 
 
 def weight_of(record: Record, name: str | None, source: Source) -> float | None:
-    """How much a record counts, 1 without a column of that name; None, and reported, where it does not
-    say."""
+    """The training weight of a record, 1 without a weight column; None, after reporting an error, if it is
+    invalid."""
     if name is None:
         return 1.0
     weight = _number(record.fields.get(name))
     if 0 <= weight < float("inf"):
         return weight
-    found = f"the weight is {as_text(record.fields.get(name))[:40]!r}"
+    problem = f"the weight is {as_text(record.fields.get(name))[:40]!r}"
     advice = "--weight-column none passes the column over"
-    source.refuse("HW126", found, record.line, expected="a number, 0 or more", advice=advice)
+    source.refuse("HW126", problem, record.line, expected="a number, 0 or more", advice=advice)
     return None

@@ -1,4 +1,4 @@
-"""What a format needs to know about the file it reads."""
+"""The file that a reader reads, with its options, notes and findings."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,9 +18,9 @@ from headwise.data.tables import table_kind, table_lines
 
 
 class Record(NamedTuple):
-    """One record: the line it starts on, and its fields in the file's order.
+    """One record: the line on which it starts, and its fields in the file's order.
 
-    Fields are strings, but for JSON, where they are any JSON value.
+    Fields are strings, or any JSON value in a jsonl file.
     """
 
     line: int
@@ -29,7 +29,7 @@ class Record(NamedTuple):
 
 @dataclass
 class Source:
-    """A file being read: its options, and what is learned on the way."""
+    """A file that is being read: its options, and the notes, findings and counts gathered on the way."""
 
     path: str
     options: ReadOptions = DEFAULT
@@ -40,30 +40,31 @@ class Source:
     bare: int = 0
     """Records left out because their label is empty."""
     nulls: int = 0
-    """Texts that are null in JSON, as what is missing is."""
+    """Texts that are null in JSON."""
     blank: int = 0
     """Blank lines, which are no records."""
     findings: list[Finding] = field(default_factory=list)
-    """What looks like a mistake but can be used."""
+    """Warnings on data that look wrong but can be used."""
     head: Sequence[Line] | None = None
-    """The first lines, where they are all that is to be looked at."""
+    """The first lines, if only these are to be read."""
     columns: tuple[str | None, ...] = ()
-    """Columns that are asked for beside those of the options."""
+    """Further requested columns, besides those of the options."""
 
     @property
-    def asked(self) -> list[str]:
-        """The columns that are asked for by name or number."""
+    def requested_columns(self) -> list[str]:
+        """The names or numbers of all requested columns, joined ones (`subject+body`) also part by part."""
         named = (self.options.text_column, self.options.label_column, *self.columns)
-        return [own for name in named if name for own in dict.fromkeys((name, *named_in(name)))]
+        return [part for name in named if name for part in dict.fromkeys((name, *named_in(name)))]
 
     @cached_property
     def table(self) -> str | None:
-        """What kind of table that is no text it is, see `headwise.data.tables`."""
+        """The binary table format of the file, "xlsx" or "parquet"; None for text files."""
         return table_kind(self.path)
 
     def open(self, *, labelled: bool = False) -> Iterator[Line]:
-        """The file's lines; of a folder its texts, which may have to be `labelled`, see
-        `headwise.data.folders`; of a workbook or a Parquet file its rows.
+        """The lines of a file, the rows of a workbook or Parquet file, or the texts of a folder.
+
+        `labelled` says whether the texts of a folder must have labels, see `headwise.data.folders`.
 
         Raises:
             DataError: HW101 to HW109, HW112, HW128, while iterating.
@@ -76,26 +77,26 @@ class Source:
         return folder_lines(*how, labelled=labelled) if os.path.isdir(self.path) else lines_of(*how)
 
     def places(self, lines: Sequence[int]) -> tuple[str, ...]:
-        """The first few of some lines as places, and how many more there are."""
+        """The first few line numbers as `path:line`, and how many more there are."""
         return places(self.path, lines)
 
     def error(
         self,
         code: str,
-        found: str,
+        problem: str,
         line: int | None = None,
         column: int | None = None,
         *,
         expected: str = "",
         advice: str = "",
     ) -> DataError:
-        """An error in this file, to be raised; or to be reported, if the record can be left out."""
+        """A `DataError` in this file, to raise, or to report if the record can be left out."""
         place = {"path": self.path, "line": line, "column": column}
-        return DataError(code, found, expected=expected, advice=advice, **place)
+        return DataError(code, problem, expected=expected, advice=advice, **place)
 
-    def refuse(self, code: str, found: str, *place: int | None, **said: str) -> None:
-        """Report an `error` of these arguments: what cannot be used is left out, if reading is to go on."""
-        self.report(self.error(code, found, *place, **said))
+    def refuse(self, code: str, problem: str, *place: int | None, **details: str) -> None:
+        """Report an `error` with these arguments; if the handler returns, the record is left out."""
+        self.report(self.error(code, problem, *place, **details))
 
 
 Item = TypeVar("Item", bound=Sequence)
@@ -104,10 +105,10 @@ Item = TypeVar("Item", bound=Sequence)
 def look_ahead(
     items: Iterator[Item], count: int = 1000, budget: int = 1 << 20
 ) -> tuple[list[Item], Iterator[Item]]:
-    """The first items, and an iterator that yields them again and then the rest; fit for pipes.
+    """The first items, and an iterator over all items, these included; also works for pipes.
 
-    Stops after `count` items, or when the last parts of the items (a line's text, a record's
-    fields) together hold `budget` characters (of fields, one more each).
+    Stops after `count` items, or when their contents (the text of a line, the fields of a record) hold
+    `budget` characters in total (one more for each field).
     """
     head, size = [], 0
     for item in islice(items, count):

@@ -1,8 +1,7 @@
-"""Split one file into training, development and test items that tell the truth.
+"""Split one file into training, development and test parts without leakage.
 
-Every class keeps its share in every part, and items with the same key (texts that are much alike) go to the
-same part. Which part an item goes to depends on the seed and on the key, not on its
-row, and is the same on every machine.
+The split is stratified by class, and items with the same key (near-duplicates) go to the same part. The
+part of an item depends on the seed and its key, not on its position, and is the same on every machine.
 """
 
 import hashlib
@@ -20,7 +19,7 @@ from headwise.data.nouns import TEXTS, Nouns
 from headwise.errors import ConfigError
 
 _MOST = 0.4
-"""The share of a part that items alike make up at most, where others are left."""
+"""Largest fraction of a part that one group of near-duplicates should fill."""
 
 Item = TypeVar("Item")
 Part = TypeVar("Part")
@@ -45,7 +44,7 @@ class SplitConfig:
 
 @dataclass(frozen=True)
 class Split(Generic[Part]):
-    """The parts, each in the order of the original, and what there is to say about them."""
+    """The parts of a split, each in the original order, and notes for the user."""
 
     train: Part
     dev: Part
@@ -55,7 +54,7 @@ class Split(Generic[Part]):
 
 @dataclass(frozen=True)
 class _Group:
-    """Items of one key, that stay together."""
+    """The indices of the items with one key, which stay together, and their stratum."""
 
     indices: list[int]
     stratum: str | None
@@ -72,28 +71,29 @@ def split_items(
     path: str = "",
     nouns: Nouns = TEXTS,
 ) -> Split[list[Item]]:
-    """Split at random, stratified; what `dev` and `test` do not take is for training.
+    """A stratified random split; the items in neither `dev` nor `test` are for training.
 
-    The first item of a stratum is always for training, so that no class is unknown there.
+    The first item of each stratum goes to the training part, so that every class occurs in it.
 
     Args:
         items: The items to split.
-        keys: What is the same for items that stay together, case and white space aside.
-        strata: What each part has its share of.
-        dev: The development part: a share below 1 or a number of items (an int).
-        test: The test part, likewise.
-        seed: Another seed gives another split.
-        path: The file's name for messages.
-        nouns: What the items are, likewise.
+        keys: The group key of each item; items with equal keys (ignoring case and white space) stay
+            together.
+        strata: The stratum of each item, usually its label.
+        dev: The size of the development part: a fraction below 1 or a number of items (an int).
+        test: The size of the test part, as for `dev`.
+        seed: The random seed of the split.
+        path: The file's name, for messages.
+        nouns: The display names of the items, for messages.
 
     Raises:
         ConfigError: A size is negative, or a fraction above 1.
         DataError: HW141, if there are too few distinct items for the sizes.
     """
-    wanted = {"test": _size(test, len(items), "test"), "dev": _size(dev, len(items), "dev")}
+    sizes = {"test": _size(test, len(items), "test"), "dev": _size(dev, len(items), "dev")}
     classes = _classes(keys, strata, seed)
-    groups = [group for own in classes.values() for group in own]
-    free = sum(len(group.indices) for own in classes.values() for group in own[1:])
+    groups = [group for stratum_groups in classes.values() for group in stratum_groups]
+    free = sum(len(group.indices) for stratum_groups in classes.values() for group in stratum_groups[1:])
     advice = f"add {nouns.many}, ask for smaller parts, or give the parts as files"
     if len(classes) > 1 and len(items) < 2 * len(classes):
         numbers = f"; for numbers there is {nouns.numbers}" if nouns.numbers else ""
@@ -101,7 +101,7 @@ def split_items(
             f"most labels occur once: add {nouns.many} of each{numbers}; if these are no labels, name the "
             "column that has them (--label-column of the command)"
         )
-    rounded_to_none = any(a and not wanted[name] for name, a in (("dev", dev), ("test", test)))
+    rounded_to_none = any(a and not sizes[name] for name, a in (("dev", dev), ("test", test)))
     too_few = DataError(
         "HW141",
         f"{nouns.count(len(items))} ({len(groups)} distinct) are too few for dev={dev}, test={test}",
@@ -109,37 +109,40 @@ def split_items(
         advice=advice,
         path=path,
     )
-    if rounded_to_none or not groups or sum(wanted.values()) > free:
+    if rounded_to_none or not groups or sum(sizes.values()) > free:
         raise too_few
 
     part = ["train"] * len(items)
-    for name, size in wanted.items():
+    for name, size in sizes.items():
         _fill(name, size, classes, part)
     train, held, tested = (
-        [item for item, own in zip(items, part, strict=True) if own == name]
+        [item for item, assigned in zip(items, part, strict=True) if assigned == name]
         for name in ("train", "dev", "test")
     )
     parts = {"train": train, "dev": held, "test": tested}
-    if any(size and not parts[name] for name, size in wanted.items()):
+    if any(size and not parts[name] for name, size in sizes.items()):
         raise too_few
-    return Split(train, held, tested, _notes(parts, wanted, len(items) - len(groups), nouns))
+    return Split(train, held, tested, _notes(parts, sizes, len(items) - len(groups), nouns))
 
 
 def fold_items(keys: Sequence[str], strata: Sequence[str | None], count: int, seed: int = 0) -> list[int]:
-    """The fold of each item, at random and stratified; -1 for an item of a stratum that is in no other
-    group, so that no class is unknown where a fold is left out.
+    """The fold of each item of stratified random folds.
+
+    The fold is -1 (always for training) if the item's group is the only one of its stratum, so that every
+    class occurs in training whichever fold is held out.
 
     Args:
-        keys: What is the same for items that stay together, case and white space aside.
-        strata: What each fold has its share of.
-        count: Folds.
-        seed: Another seed gives others.
+        keys: The group key of each item; items with equal keys (ignoring case and white space) stay
+            together.
+        strata: The stratum of each item, usually its label.
+        count: The number of folds.
+        seed: The random seed of the folds.
     """
     folds, place = [-1] * len(keys), 0
-    for own in _classes(keys, strata, seed).values():
-        if len(own) == 1:
+    for stratum_groups in _classes(keys, strata, seed).values():
+        if len(stratum_groups) == 1:
             continue
-        for group in own:
+        for group in stratum_groups:
             for index in group.indices:
                 folds[index] = place % count
             place += 1
@@ -149,9 +152,9 @@ def fold_items(keys: Sequence[str], strata: Sequence[str | None], count: int, se
 def _classes(
     keys: Sequence[str], strata: Sequence[str | None], seed: int
 ) -> dict[str | None, list[_Group]]:
-    """Items that stay together, in random order, by their strata."""
+    """The groups of items that stay together, by stratum, in random order."""
     classes: dict[str | None, list[_Group]] = {}
-    for _, indices in sorted(same_items(keys).items(), key=lambda own: _draw(seed, own[0])):
+    for _, indices in sorted(same_items(keys).items(), key=lambda entry: _draw(seed, entry[0])):
         group = _Group(indices, _commonest([strata[i] for i in indices]))
         classes.setdefault(group.stratum, []).append(group)
     return classes
@@ -165,21 +168,22 @@ def split_examples(
     *,
     path: str = "",
 ) -> Split[list[Example]]:
-    """Split texts, those of each label by their shares, and those alike on one side; see `split_items` and
+    """Split texts, stratified by label, with near-duplicates in the same part; see `split_items` and
     `alike_keys`."""
     strata = [example.label for example in examples]
     keys = alike_keys([example.text for example in examples], strata)
     return split_items(examples, keys, strata, dev, test, seed, path=path)
 
 
-def _size(asked: float | int, total: int, name: str) -> int:
-    if asked < 0 or (isinstance(asked, float) and asked >= 1 and asked != int(asked)):
-        raise ConfigError(f"{name} size {asked}; expected a share below 1 or a number")
-    return round(asked * total) if asked < 1 else int(asked)
+def _size(size: float | int, total: int, name: str) -> int:
+    """The number of items of a part, from a fraction or a number."""
+    if size < 0 or (isinstance(size, float) and size >= 1 and size != int(size)):
+        raise ConfigError(f"{name} size {size}; expected a share below 1 or a number")
+    return round(size * total) if size < 1 else int(size)
 
 
 def _draw(seed: int, key: str) -> bytes:
-    """The place of a key in the random order."""
+    """The sort key that puts group keys in random order."""
     key = f"{seed}\n{key}"
     return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -189,20 +193,22 @@ def _commonest(labels: Sequence[str | None]) -> str | None:
 
 
 def _fill(name: str, size: int, classes: Mapping[str | None, list[_Group]], part: list[str]) -> None:
-    """Move about `size` texts of the training part to the part `name`, class by class."""
-    quotas = _apportion(size, {c: sum(len(g.indices) for g in own) for c, own in classes.items()})
+    """Move about `size` items from the training part to the part `name`, in proportion to the classes."""
+    quotas = _apportion(size, {c: sum(len(g.indices) for g in groups) for c, groups in classes.items()})
     left = 0
-    for label, own in classes.items():
-        left += _move(own[1:], quotas[label], name, part, size)
-    rest = [group for own in classes.values() for group in own[1:]]
+    for label, groups in classes.items():
+        left += _move(groups[1:], quotas[label], name, part, size)
+    rest = [group for groups in classes.values() for group in groups[1:]]
     _move(rest, left, name, part, size)
 
 
 def _move(groups: Sequence[_Group], room: int, name: str, part: list[str], size: int) -> int:
-    """Move groups that fit into `room` from the training part to `name`, which is to have `size` items;
-    return the room left. A group that is much of the part, such as a phrase that everybody writes, would
-    be most of what it judges by, so these come last."""
-    for group in sorted(groups, key=lambda own: len(own.indices) > _MOST * size):  # else as they are
+    """Move groups of at most `room` items from the training part to the part `name` of `size` items, and
+    return the room left.
+
+    Groups that would fill more than 40 % of the part, such as a very common phrase, come last, since they
+    would dominate its scores."""
+    for group in sorted(groups, key=lambda group: len(group.indices) > _MOST * size):  # stable
         if part[group.indices[0]] == "train" and len(group.indices) <= room:
             room -= len(group.indices)
             for index in group.indices:
@@ -211,7 +217,7 @@ def _move(groups: Sequence[_Group], room: int, name: str, part: list[str], size:
 
 
 def _apportion(size: int, counts: Mapping[str | None, int]) -> dict[str | None, int]:
-    """Shares of `size` in proportion to `counts`, by the largest remainder."""
+    """The quota of each label, in proportion to `counts`, by the largest-remainder method."""
     total = sum(counts.values())
     shares = {label: size * count // total for label, count in counts.items()}
     by_remainder = sorted(counts, key=lambda label: -(size * counts[label] % total))
@@ -221,12 +227,13 @@ def _apportion(size: int, counts: Mapping[str | None, int]) -> dict[str | None, 
 
 
 def _notes(
-    parts: Mapping[str, Sequence[object]], wanted: Mapping[str, int], repeated: int, nouns: Nouns
+    parts: Mapping[str, Sequence[object]], sizes: Mapping[str, int], repeated: int, nouns: Nouns
 ) -> tuple[str, ...]:
-    notes = ["split into " + ", ".join(f"{len(own):,} {n}" for n, own in parts.items() if own)]
+    """Notes for the user on the sizes of the parts and on near-duplicates."""
+    notes = ["split into " + ", ".join(f"{len(items):,} {n}" for n, items in parts.items() if items)]
     if repeated:
         notes.append(f"{repeated:,} {nouns.many} stay with others like them")
-    off = [name for name, size in wanted.items() if len(parts[name]) != size]
+    off = [name for name, size in sizes.items() if len(parts[name]) != size]
     if off:
         notes.append(f"{nouns.many} alike made {' and '.join(off)} smaller than asked for")
     return tuple(notes)

@@ -1,8 +1,8 @@
-"""Texts for language modelling: one long row of characters, words or bytes, as numbers.
+"""Texts for language modelling: one long sequence of characters, words or bytes, as symbol ids.
 
-Characters are those of the file, but for a byte order mark at the start and the "\\r" of Windows line ends.
-Words stand between spaces or tabs, with `<eos>` at the end of each line. Files are read piece by piece,
-so that memory holds the numbers alone: a byte each, where there are at most 256 different ones.
+Characters are those of the file, except a byte order mark at the start and the "\\r" of Windows line ends.
+Words are separated by spaces or tabs, and `<eos>` ends each line. Files are read piece by piece, so memory
+holds only the ids, of one byte each for vocabularies of at most 256 symbols.
 
 Code: HW282 a text that does not have the size of its parts.
 """
@@ -25,21 +25,22 @@ from headwise.data.errors import DataError
 from headwise.data.example import Example
 from headwise.data.files import Line, byte_order, decoder_of, read_piece, without_nuls, without_returns
 from headwise.data.stream_options import StreamOptions
-from headwise.data.symbols import END_OF_LINE, Symbols, Unit, code_points
+from headwise.data.symbols import END_OF_LINE, Symbols, code_points
+from headwise.scores.language import Unit
 
 PIECE = 1 << 18
-"""Bytes read at a time; words are taken in portions of a sixteenth of that."""
+"""Bytes read at a time; words are yielded in lists of a sixteenth of that number."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """A text as numbers.
+    """A text as symbol ids.
 
     Attributes:
-        ids: The numbers of its symbols, `[symbols]`, in the vocabulary's `dtype`.
+        ids: The ids of its symbols, `[symbols]`, in the vocabulary's `dtype`.
         path: The file as the user named it.
         symbols: The vocabulary.
-        unknown: How many symbols were not in the vocabulary.
+        unknown: The number of symbols that are not in the vocabulary.
     """
 
     ids: NDArray[Any]
@@ -51,14 +52,14 @@ class Stream:
         return len(self.ids)
 
     def __getitem__(self, part: slice) -> "Stream":
-        """A part of the text, without copying."""
+        """A slice of the text, as a view."""
         ids = self.ids[part]
         return replace(self, ids=ids, unknown=_unknown(ids, self.symbols))
 
 
 @dataclass(frozen=True)
 class StreamData:
-    """A text, as a data set of its symbols."""
+    """A data set of one text, whose items are its symbols."""
 
     items: Stream
     path: str
@@ -67,28 +68,28 @@ class StreamData:
     skipped: int = 0
 
     def with_items(self, items: Stream) -> "StreamData":
-        """A part of the text."""
+        """This data set with a part of its text."""
         return replace(self, items=items)
 
     @property
     def labels(self) -> dict[str, int]:
-        """None: the answer to a symbol is the next one."""
+        """Empty, as the target of each symbol is the next one."""
         return {}
 
 
 @dataclass(frozen=True)
 class LineData(Dataset[Example]):
-    """The lines of a plain text, as items without labels.
+    """A data set of the lines of a plain text, without labels.
 
     Attributes:
-        characters: How often each character occurs.
+        characters: The count of each character.
     """
 
     characters: Counter[str] = field(default_factory=Counter)
 
 
 def read_line_data(path: str, options: StreamOptions) -> LineData:
-    """The lines of a plain text, and its characters.
+    """The lines of a plain text, with the counts of its characters.
 
     Raises:
         DataError: HW101 to HW106.
@@ -107,13 +108,13 @@ def read_line_data(path: str, options: StreamOptions) -> LineData:
 def count_symbols(
     path: str | PathLike[str], unit: Unit, encoding: str = "utf-8", errors: str = "strict"
 ) -> Counter[str]:
-    """How often each character, word or byte occurs in a file.
+    """The count of each character, word or byte of a file.
 
     Args:
         path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
-        unit: What a symbol is; the encoding of bytes does not matter.
+        unit: The unit of symbols; for bytes the encoding does not matter.
         encoding: The character encoding.
-        errors: "strict", or "replace" to read what cannot be decoded as U+FFFD.
+        errors: "strict", or "replace" to read invalid bytes as U+FFFD.
 
     Raises:
         DataError: HW101 to HW106.
@@ -124,8 +125,8 @@ def count_symbols(
             counts.update(piece)
             continue
         codes = code_points(piece) if isinstance(piece, str) else np.frombuffer(piece, dtype=np.uint8)
-        found, times = np.unique(codes, return_counts=True)
-        counts.update(dict(zip(map(chr, found.tolist()), times.tolist(), strict=True)))
+        distinct, times = np.unique(codes, return_counts=True)
+        counts.update(dict(zip(map(chr, distinct.tolist()), times.tolist(), strict=True)))
     return counts
 
 
@@ -135,7 +136,7 @@ def read_stream(
     encoding: str = "utf-8",
     errors: str = "strict",
 ) -> Stream:
-    """Read a text as numbers.
+    """Read a text as symbol ids.
 
     Args:
         path: The file, as in `count_symbols`.
@@ -144,17 +145,17 @@ def read_stream(
         errors: As in `count_symbols`.
 
     Raises:
-        DataError: HW101 to HW106; HW280, if a symbol has no number and there is none for unknown ones.
+        DataError: HW101 to HW106; HW280, a symbol is not in the vocabulary, which has no unknown symbol.
     """
-    path, kept = fspath(path), []
+    path, chunks = fspath(path), []
     for piece in _pieces(path, symbols.unit, encoding, errors):
         try:
-            kept.append(symbols.encode(piece))
+            chunks.append(symbols.encode(piece))
         except DataError as error:
-            raise DataError(error.code, error.found, advice=error.advice, path=path) from None
-    if not kept:
+            raise DataError(error.code, error.problem, advice=error.advice, path=path) from None
+    if not chunks:
         raise DataError("HW103", "the file is empty", path=path)
-    return Stream(np.concatenate(kept), path, symbols, sum(_unknown(ids, symbols) for ids in kept))
+    return Stream(np.concatenate(chunks), path, symbols, sum(_unknown(ids, symbols) for ids in chunks))
 
 
 def _unknown(ids: NDArray[Any], symbols: Symbols) -> int:
@@ -162,10 +163,10 @@ def _unknown(ids: NDArray[Any], symbols: Symbols) -> int:
 
 
 def split_stream(stream: Stream, parts: Sequence[int]) -> list[Stream]:
-    """Cut a text into parts of so many symbols each, without copying.
+    """Cut a text into consecutive parts with the given numbers of symbols, as views.
 
     Raises:
-        DataError: HW282, if the parts are not together the text.
+        DataError: HW282, the sizes do not sum to the length of the text.
     """
     if sum(parts) != len(stream):
         expected = f"{sum(parts):,} ({' + '.join(f'{part:,}' for part in parts)})"
@@ -217,8 +218,8 @@ def _characters(path: str, encoding: str, errors: str) -> Iterator[str]:
         try:
             text = rest + decoder.decode(piece, final=not piece)
         except UnicodeError as error:
-            found = f"bytes that are not valid {encoding}"
-            raise _not_text("HW105", found, path, encoding, errors) from error
+            problem = f"bytes that are not valid {encoding}"
+            raise _not_text("HW105", problem, path, encoding, errors) from error
         text = without_nuls(text, errors)
         if "\0" in text:
             raise _not_text("HW106", "a NUL character", path, encoding, errors)
@@ -230,12 +231,12 @@ def _characters(path: str, encoding: str, errors: str) -> Iterator[str]:
             yield text
 
 
-def _not_text(code: str, found: str, path: str, encoding: str, errors: str) -> DataError:
-    """The error of the reader of lines, which tells the place, if the file can be read again."""
+def _not_text(code: str, problem: str, path: str, encoding: str, errors: str) -> DataError:
+    """The error that the line reader raises, with the position, if the file can be read a second time."""
     if not read_once(path):
         try:
             for _ in lines_of(path, encoding, errors):
                 pass
         except DataError as error:
             return error
-    return DataError(code, found, advice="give the file's own --encoding", path=path)
+    return DataError(code, problem, advice="give the file's own --encoding", path=path)

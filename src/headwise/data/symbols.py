@@ -1,4 +1,4 @@
-"""The vocabulary of a language model: characters, words or bytes, with their numbers and counts.
+"""The vocabulary of a language model: characters, words or bytes, with their ids and counts.
 
 Codes: HW280 a symbol that the vocabulary does not have; HW281 a vocabulary that cannot be read.
 """
@@ -6,32 +6,31 @@ Codes: HW280 a symbol that the vocabulary does not have; HW281 a vocabulary that
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from headwise.data.errors import DataError
 from headwise.errors import ConfigError
-
-Unit = Literal["characters", "words", "bytes"]
+from headwise.scores.language import Unit
 
 UNKNOWN = "<unk>"
 END_OF_LINE = "<eos>"
-"""What stands for the end of a line among words."""
+"""The symbol for the end of a line in vocabularies of words."""
 
 _NONE = -1
 
 
 @dataclass(frozen=True)
 class Symbols:
-    """A vocabulary; the number of a symbol is its place.
+    """A vocabulary; the id of a symbol is its index in `names`.
 
     Attributes:
-        unit: What a symbol is.
-        names: The symbols: characters, words, or bytes as the characters of the same numbers.
-        counts: How often each occurred where the vocabulary was made.
-        unknown: The number of the symbol that stands for all others, if there is one.
+        unit: The unit of symbols.
+        names: The symbols: characters, words, or bytes as the characters with the same code points.
+        counts: The count of each symbol in the training data.
+        unknown: The id of the unknown symbol, if there is one.
     """
 
     unit: Unit
@@ -44,41 +43,41 @@ class Symbols:
 
     @property
     def dtype(self) -> np.dtype:
-        """The smallest type that holds the numbers: uint8, uint16 or int32."""
+        """The smallest integer type that holds the ids: uint8, uint16 or int32."""
         size = len(self.names)
         return np.dtype(np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.int32)
 
     def encode(self, symbols: str | Sequence[str] | bytes) -> NDArray[Any]:
-        """The numbers of symbols, `[symbols]`, of the type `dtype`.
+        """The ids of symbols, `[symbols]`, of the type `dtype`.
 
         Args:
             symbols: A text (of characters), words, or bytes.
 
         Raises:
-            DataError: HW280, if there is no number for a symbol nor for unknown ones.
+            DataError: HW280, a symbol is not in the vocabulary, which has no unknown symbol.
         """
         if isinstance(symbols, bytes):
-            found = self._table[np.frombuffer(symbols, dtype=np.uint8)]
+            ids = self._table[np.frombuffer(symbols, dtype=np.uint8)]
         elif self.unit == "words":
             numbers = self._numbers
-            other = _NONE if self.unknown is None else self.unknown
-            found = np.array([numbers.get(word, other) for word in symbols], dtype=np.int32)
+            fallback = _NONE if self.unknown is None else self.unknown
+            ids = np.array([numbers.get(word, fallback) for word in symbols], dtype=np.int32)
         else:
-            found = self._table[code_points("".join(symbols))]
-        if self.unknown is None and len(found) and found.min() == _NONE:
-            strange = symbols[int(found.argmin())]
+            ids = self._table[code_points("".join(symbols))]
+        if self.unknown is None and len(ids) and ids.min() == _NONE:
+            strange = symbols[int(ids.argmin())]
             shown = strange if isinstance(strange, str) else chr(strange)
             raise DataError(
                 "HW280",
                 f"{shown!r} is not in the vocabulary of {len(self)} {self.unit}",
                 advice="make a vocabulary with a symbol for unknown ones, or from all files",
             )
-        return found.astype(self.dtype)
+        return ids.astype(self.dtype)
 
     def decode(self, numbers: ArrayLike) -> str:
-        """The text of numbers: words with spaces between them, bytes read as UTF-8.
+        """The text of a sequence of ids: words joined by spaces, bytes decoded as UTF-8.
 
-        An unknown character is shown as U+FFFD, and so are bytes that are not UTF-8.
+        Unknown characters and invalid bytes become U+FFFD.
         """
         names = [self.names[number] for number in np.asarray(numbers).tolist()]
         if self.unit == "words":
@@ -94,7 +93,7 @@ class Symbols:
 
     @cached_property
     def _table(self) -> NDArray[np.int32]:
-        """The number of each code point (of each byte)."""
+        """The id of each code point (or byte), `[0x110000]`."""
         table = np.full(0x110000, _NONE if self.unknown is None else self.unknown, dtype=np.int32)
         for number, name in enumerate(self.names):
             if len(name) == 1:
@@ -131,7 +130,7 @@ class Symbols:
 
 
 def code_points(text: str) -> NDArray[np.uint32]:
-    """The numbers of the characters in Unicode, `[characters]`."""
+    """The Unicode code points of a text, `[characters]`."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
 
 
@@ -143,18 +142,17 @@ def choose_symbols(
     min_count: int = 1,
     unknown: bool = True,
 ) -> Symbols:
-    """A vocabulary of the most frequent symbols; of equally frequent ones the first by name.
+    """A vocabulary of the most frequent symbols, with ties broken by name.
 
     Args:
-        unit: What a symbol is.
-        counts: How often each occurs.
-        size: How many symbols there are at most, the unknown one included.
-        min_count: How often a symbol has to occur at least.
-        unknown: Whether there is a symbol for all others (`<unk>`, which the text may use itself). Bytes
-            have none.
+        unit: The unit of symbols.
+        counts: The count of each symbol.
+        size: The largest number of symbols, including the unknown symbol.
+        min_count: The least count of a symbol.
+        unknown: Whether to add an unknown symbol (`<unk>`, which the text may also contain). Not for bytes.
 
     Raises:
-        ConfigError: A size or count is below 1; symbols would be left out with none for unknown ones.
+        ConfigError: A size or count is below 1; or symbols would be left out without an unknown symbol.
     """
     unknown = unknown and unit != "bytes"
     if min_count < 1 or (size is not None and size < 1 + unknown):
@@ -164,17 +162,17 @@ def choose_symbols(
             "of 1 or more"
         )
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
-    kept = [name for name in ranked if counts[name] >= min_count or (unknown and name == UNKNOWN)]
-    if unknown and UNKNOWN not in kept[:size]:
-        kept = [*kept[: None if size is None else size - 1], UNKNOWN]
-    kept = kept[:size]
-    left_out = sum(counts.values()) - sum(counts.get(name, 0) for name in kept)
+    names = [name for name in ranked if counts[name] >= min_count or (unknown and name == UNKNOWN)]
+    if unknown and UNKNOWN not in names[:size]:
+        names = [*names[: None if size is None else size - 1], UNKNOWN]
+    names = names[:size]
+    left_out = sum(counts.values()) - sum(counts.get(name, 0) for name in names)
     if left_out and not unknown:
         raise ConfigError(
-            f"a vocabulary of {len(kept)} {unit} leaves some out, with no symbol for unknown ones"
+            f"a vocabulary of {len(names)} {unit} leaves some out, with no symbol for unknown ones"
         )
-    number = kept.index(UNKNOWN) if unknown else None
-    own = [counts.get(name, 0) for name in kept]
+    number = names.index(UNKNOWN) if unknown else None
+    name_counts = [counts.get(name, 0) for name in names]
     if number is not None:
-        own[number] += left_out
-    return Symbols(unit, tuple(kept), tuple(own), number)
+        name_counts[number] += left_out
+    return Symbols(unit, tuple(names), tuple(name_counts), number)

@@ -1,7 +1,7 @@
-"""Files of tables that are no text: Excel workbooks and Parquet files, told by their content.
+"""Binary table files: Excel workbooks and Parquet files, recognised by their content.
 
-Each is read as lines of text, a row a line, of which the number is that of the row: a sheet as csv, a
-Parquet file as objects of JSON. So whatever reads csv or JSON Lines reads them too.
+Each is read as lines of text, one per row, numbered by row: a sheet as csv, a Parquet file as JSON objects.
+So the readers of csv and JSON Lines can read them.
 
 Codes: HW104 rows that take far more than the file; HW107 a row that is longer than any text.
 """
@@ -21,11 +21,11 @@ TABLES: dict[str, Callable[[str, str | None, list[str]], Iterator[Line]]] = {
     "xlsx": workbook_lines,
     "parquet": parquet_lines,
 }
-"""What reads each: a file, a sheet of it if one is asked for, and a list for what there is to tell."""
+"""The reader of each format: takes a file, the name of a sheet or None, and a list that receives notes."""
 
 
 def table_kind(path: str) -> str | None:
-    """Which of `TABLES` a file is; None for others, and for pipes, which cannot be read from the end."""
+    """The binary table format of a file, a key of `TABLES`; None for other files and for pipes."""
     file = split_member(path)[0]
     if read_once(file) or not os.path.isfile(file):
         return None
@@ -36,7 +36,7 @@ def table_kind(path: str) -> str | None:
                 return "parquet"
             if first == SIGNATURES["zip"] and WORKBOOK in zipfile.ZipFile(opened).namelist():
                 return "xlsx"
-    except ZIP_TROUBLE:  # whoever reads the file says what is wrong with it
+    except ZIP_TROUBLE:  # the reader of the file reports the damage
         pass
     return None
 
@@ -45,9 +45,9 @@ def table_lines(kind: str, path: str, notes: list[str]) -> Iterator[Line]:
     """The rows of a table as lines.
 
     Args:
-        kind: Which of `TABLES` it is.
+        kind: The format, a key of `TABLES`.
         path: The file; `book.xlsx!NAME` is a sheet of a workbook.
-        notes: Gets what there is to tell, before the first line.
+        notes: Receives notes for the user before the first line is read.
 
     Raises:
         DataError: HW101 to HW104, HW107, HW109, HW112, HW128.
@@ -57,18 +57,19 @@ def table_lines(kind: str, path: str, notes: list[str]) -> Iterator[Line]:
     for number, text in TABLES[kind](file, sheet, notes):
         most -= len(text)
         if len(text) > LONGEST_LINE:
-            found = f"a row of more than {LONGEST_LINE:,} characters"
-            raise DataError("HW107", found, path=path, line=number)
+            problem = f"a row of more than {LONGEST_LINE:,} characters"
+            raise DataError("HW107", problem, path=path, line=number)
         if most < 0:
-            found = "rows that take far more than the file, as those of no text do"
-            raise DataError("HW104", found, path=path, line=number)
+            problem = "rows that take far more than the file, as those of no text do"
+            raise DataError("HW104", problem, path=path, line=number)
         yield number, text
 
 
 def files_of_records(
     path: str, encoding: str = "utf-8", errors: str = "strict", notes: list[str] | None = None
 ) -> Iterator[tuple[str, Iterator[Line]]]:
-    """As `headwise.data.archives.read_files`, and of a table that is no text its rows.
+    """The files of a path with their lines (`headwise.data.archives.read_files`), or the rows of a binary
+    table.
 
     Raises:
         DataError: HW101 to HW109, HW112, HW128.

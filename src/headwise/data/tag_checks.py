@@ -1,4 +1,4 @@
-"""What tags look like, what can be wrong with them, and how many entities they mark.
+"""Checks of tags: the scheme, mistakes, and the number of entities.
 
 Codes: HW252 a tag that the scheme does not have, such as the digit 0 for the letter O; HW253 (a finding,
 never raised) an entity that goes on where none has begun; HW254 tags that look like words.
@@ -15,7 +15,7 @@ from headwise.scores.schemes import BMES
 ENTITY_TAG = re.compile(r"O|[BIESLU](-.+)?")
 """A tag of the schemes IOB1, IOB2, BIOES and BILOU; the type may be missing."""
 
-_MOST = 0.9  # of the tags; the others are mistakes
+_MOST = 0.9  # of the tags must fit a scheme; the rest are mistakes
 
 _LETTER, _MARK = "[BIESLUMW]", "[-_.:/|]"
 _OTHERWISE = re.compile(
@@ -25,17 +25,17 @@ _USUAL = str.maketrans(BMES)
 
 
 class Place(NamedTuple):
-    """A token: the number of its sentence and its number in it, both from 0."""
+    """The position of a token: the number of its sentence, and its number in the sentence, both from 0."""
 
     sentence: int
     token: int
 
 
 def marks_entities(tags: Mapping[str, int]) -> bool:
-    """Whether tags mark entities by prefixes (`B-PER`), rather than each token for itself (`NNP`).
+    """Whether tags mark spans by prefixes (`B-PER`), rather than single tokens (`NNP`).
 
     Args:
-        tags: How often each tag occurs.
+        tags: The count of each tag.
     """
     fitting = sum(n for tag, n in tags.items() if ENTITY_TAG.fullmatch(tag))
     typed = any(ENTITY_TAG.fullmatch(tag) and len(tag) > 1 for tag in tags)
@@ -44,10 +44,10 @@ def marks_entities(tags: Mapping[str, int]) -> bool:
 
 
 def strange_tags(tags: Mapping[str, int]) -> dict[str, str]:
-    """Tags that are mistakes, and what was meant where that is clear (else "").
+    """The invalid tags, each with its correction ("" if that is not clear).
 
     Args:
-        tags: How often each tag occurs.
+        tags: The count of each tag.
     """
     if marks_entities(tags):
         return {tag: _meant(tag) for tag in tags if not ENTITY_TAG.fullmatch(tag)}
@@ -57,8 +57,8 @@ def strange_tags(tags: Mapping[str, int]) -> dict[str, str]:
 
 
 def middles(tags: Iterable[str]) -> dict[str, str]:
-    """Tags of BMES (BMEWO), in which much Chinese is tagged, that BIOES writes with other letters: `M-PER`
-    is `I-PER`, `W-PER` is `S-PER`. None where `I`, `L` or `U` stand beside them."""
+    """The BIOES tag for each tag of the scheme BMES (BMEWO, common for Chinese) that differs: `I-PER` for
+    `M-PER`, `S-PER` for `W-PER`. Empty if the tags are not BMES, or use `I`, `L` or `U`."""
     typed = [tag for tag in tags if tag[1:2] == "-"]
     letters = {tag[0] for tag in typed}
     if not {"B", "M", "E"} <= letters or letters & set("ILU"):
@@ -67,59 +67,60 @@ def middles(tags: Iterable[str]) -> dict[str, str]:
 
 
 def written_otherwise(tags: Mapping[str, int]) -> tuple[str, str] | None:
-    """The most frequent of tags that say where spans begin, but not as schemes write it (`B_PER`, `PER-B`,
-    `b-PER`), and how these do; None where most tags but O are others.
+    """The most frequent tag that marks the begin of a span in a non-standard spelling (`B_PER`, `PER-B`,
+    `b-PER`), and its standard spelling; None if most tags other than O are not spelt so.
 
     Args:
-        tags: How often each tag occurs.
+        tags: The count of each tag.
     """
-    found: dict[str, str] = {}
+    respelled: dict[str, str] = {}
     letters: dict[str, set[str]] = {}
     for tag in tags:
         if parts := _OTHERWISE.fullmatch(tag):
             letter, kind = (parts["letter"] or parts["last"]).upper(), parts["type"] or parts["kind"]
-            found[tag] = f"{letter.translate(_USUAL)}-{kind}"
+            respelled[tag] = f"{letter.translate(_USUAL)}-{kind}"
             letters.setdefault(kind, set()).add(letter)
-    begun = any("B" in own and len(own) > 1 for own in letters.values())
-    fitting = sum(tags[tag] for tag in found)
+    begun = any("B" in marks and len(marks) > 1 for marks in letters.values())
+    fitting = sum(tags[tag] for tag in respelled)
     if not begun or fitting < _MOST * sum(count for tag, count in tags.items() if tag.upper() != "O"):
         return None
-    first = max(found, key=lambda tag: (found[tag][0] == "B", tags[tag]))
-    return first, found[first]
+    first = max(respelled, key=lambda tag: (respelled[tag][0] == "B", tags[tag]))
+    return first, respelled[first]
 
 
 def _meant(tag: str) -> str:
+    """ "O" for tags that are look-alikes of the letter O; otherwise ""."""
     return "O" if tag in {"0", "o", "\N{CYRILLIC CAPITAL LETTER O}"} else ""
 
 
 def places_of(sentences: Sequence[Tagged], tags: Iterable[str]) -> Iterator[Place]:
-    """The first token of each sentence that has one of the tags."""
-    wanted = frozenset(tags)
+    """The position of the first token with one of the tags in each sentence that has any."""
+    tag_set = frozenset(tags)
     for index, sentence in enumerate(sentences):
-        if not wanted.isdisjoint(sentence.tags):
-            yield Place(index, next(i for i, tag in enumerate(sentence.tags) if tag in wanted))
+        if not tag_set.isdisjoint(sentence.tags):
+            yield Place(index, next(i for i, tag in enumerate(sentence.tags) if tag in tag_set))
 
 
 def unopened(sentences: Sequence[Tagged]) -> list[Place]:
-    """Entities that go on where none has begun: `I-` after `O`, or after an entity of another type.
+    """The positions where an entity continues without a begin: `I-` after `O` or after another type.
 
-    Only where most entities begin with `B-`, as IOB2 demands; in IOB1 that is how an entity begins.
+    Empty unless most entities begin with `B-` (IOB2), as in IOB1 this is how an entity begins.
     """
-    begun, found = 0, []
+    begun, places = 0, []
     for index, sentence in enumerate(sentences):
         before = "O"
         for token, tag in enumerate(sentence.tags):
             if tag[:1] == "I" and (before == "O" or before[1:] != tag[1:]):
-                found.append(Place(index, token))
+                places.append(Place(index, token))
             begun += tag[:1] == "B" and (before == "O" or before[1:] != tag[1:])
             before = tag
-    return found if begun > len(found) else []
+    return places if begun > len(places) else []
 
 
 def count_entities(sentences: Iterable[Tagged]) -> dict[str, int]:
-    """How many entities of each type the tags mark, the most frequent first, then by name.
+    """The number of entities of each type, the most frequent first, then by name.
 
-    An entity begins and ends as in conlleval, whatever the scheme; {} where tags mark none.
+    Entities are delimited as in conlleval, for all schemes; empty if the tags mark none.
     """
     counts: Counter[str] = Counter()
     for sentence in sentences:
@@ -133,11 +134,11 @@ def count_entities(sentences: Iterable[Tagged]) -> dict[str, int]:
 
 
 def some_tags(tags: Sequence[str]) -> str:
-    """The most frequent of them, for the user."""
+    """The four most frequent tags, for messages."""
     names = [tag for tag, _ in Counter(tags).most_common(4)]
     return ", ".join(names) + (", ..." if len(set(tags)) > len(names) else "")
 
 
 def look_like_words(tags: Sequence[str], tokens: Sequence[str]) -> bool:
-    """Whether there are about as many different tags as tokens, so that they will be no tags."""
+    """Whether tags are almost as varied as tokens, so that the column is unlikely to hold tags."""
     return len(tags) >= 30 and len(set(tags)) >= 0.8 * len(set(tokens))

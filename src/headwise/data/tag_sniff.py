@@ -1,4 +1,4 @@
-"""Tell files of tagged sentences from others, and their formats from each other."""
+"""Recognise files of tagged sentences, and guess their format."""
 
 from collections.abc import Callable, Sequence
 
@@ -21,7 +21,7 @@ from headwise.data.tag_options import TaggedFormat
 SUFFIXES: dict[str, TaggedFormat] = {".conllu": "conllu", ".mrg": "trees"}
 
 _LOOKED_AT = 400  # lines
-_WORDS, _LONG = 8, 8  # lines of one word, and their mean characters, that are sentences word by word
+_WORDS, _LONG = 8, 8  # least lines, and most characters per line on average, of a file of single words
 
 RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
     "conllu": conllu_tags.recognise,
@@ -33,48 +33,47 @@ RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
     "spans": spans.recognise,
     "columns": conll.recognise,
 }
-"""What recognises each format in the first lines, in the order in which they are asked."""
+"""The function that recognises each format in the first lines, in the order in which they are tried."""
 
 
 def gives_words(lines: Sequence[str]) -> bool:
-    """Whether the first lines of a file to predict give the words of its sentences, tagged or not."""
+    """Whether the first lines of a file to predict are sentences split into words, tagged or not."""
     head = list(enumerate(lines, start=1))
-    found = _recognise(head[:_LOOKED_AT]) or _untagged(head)
-    if found is not None:
-        return found[0] != "spans"
+    guess = _recognise(head[:_LOOKED_AT]) or _untagged(head)
+    if guess is not None:
+        return guess[0] != "spans"
     words = [line.strip() for line in lines if line.strip()]
     if len(words) < _WORDS or all(map(str.strip, lines[:-1])):
         return False
-    # Lines without spaces that are longer are texts in a script that has none.
+    # Longer lines without spaces are texts in a script without spaces, such as Chinese.
     return sum(map(len, words)) <= _LONG * len(words) and not any(len(word.split()) > 1 for word in words)
 
 
 def looks_tagged(lines: Sequence[str]) -> str | None:
-    """What speaks for a file of tagged sentences, for the user; None if the lines are something else.
+    """The reason why lines look like tagged sentences, for messages; None if they do not.
 
     Args:
         lines: The first lines, without their line ends.
     """
-    found = _recognise(list(enumerate(lines[:_LOOKED_AT], start=1)))
-    return found[1] if found else None
+    guess = _recognise(list(enumerate(lines[:_LOOKED_AT], start=1)))
+    return guess[1] if guess else None
 
 
 def guess_tagged_format(
     path: str, head: Sequence[Line], *, labelled: bool = True
 ) -> tuple[TaggedFormat, str]:
-    """The format of a file that is known to hold sentences, tagged where they are labelled, and what spoke
-    for it.
+    """The format of a file of sentences (tagged if `labelled`), and the reason for the guess.
 
     Raises:
-        DataError: HW259, if nothing fits; HW104, of brat's annotations.
+        DataError: HW259, no format matches; HW104, brat's annotations.
     """
     refuse_brat(path, head)
     name = plain_name(path)
-    for suffix, known in SUFFIXES.items():
+    for suffix, form in SUFFIXES.items():
         if name.endswith(suffix):
-            return known, f"from the suffix {suffix}"
-    if found := _recognise(head) or (None if labelled else _untagged(head)):
-        return found[0], f"from the first lines: {found[1]}"
+            return form, f"from the suffix {suffix}"
+    if guess := _recognise(head) or (None if labelled else _untagged(head)):
+        return guess[0], f"from the first lines: {guess[1]}"
     if head and head[0][1].lstrip().startswith("{"):
         return "lists", "as the lines are JSON"
     blocks, _ = conll.sample_blocks(head)
@@ -90,7 +89,7 @@ def guess_tagged_format(
 
 
 def _recognise(head: Sequence[Line]) -> tuple[TaggedFormat, str] | None:
-    return next(((name, why) for name, own in RECOGNISERS.items() if (why := own(head))), None)
+    return next(((name, why) for name, recognise in RECOGNISERS.items() if (why := recognise(head))), None)
 
 
 def _untagged(head: Sequence[Line]) -> tuple[TaggedFormat, str] | None:

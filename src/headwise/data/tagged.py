@@ -1,5 +1,5 @@
 """Read files of tagged sentences: columns (CoNLL), CoNLL-U, tags after slashes, bracketed trees,
-lists and spans in JSON, a csv with a word in each row."""
+lists and spans in JSON, a csv with one word per row."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from typing import NamedTuple
 
 from headwise.data.dataset import Dataset
-from headwise.data.diagnosis import SHOWN, Finding, some, some_of
+from headwise.data.diagnosis import SHOWN, Finding, abbreviate, some_of
 from headwise.data.errors import DataError, OnError, stop
 from headwise.data.files import Line
 from headwise.data.formats import (
@@ -41,17 +41,17 @@ from headwise.data.tag_sniff import guess_tagged_format
 from headwise.errors import ConfigError
 from headwise.features.tokenize import get_tokenizer
 
-_BY_ROW = ("columns", "table")  # formats of one token a row
+_BY_ROW = ("columns", "table")  # formats with one token per row
 
 
 @dataclass(frozen=True)
 class TagColumns:
-    """The names of the columns of tokens, tags and heads, and of the others that were read along."""
+    """The names of the columns of tokens, tags and heads, and of the `extra` columns that are also read."""
 
     token: str
     tag: str | None
     head: str | None = None
-    others: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class TaggedData(Dataset[Tagged]):
     """The sentences of a file (or of several members of a zip), and how they were read.
 
     Attributes:
-        documents: The number (from 0) of the first sentence of each document, if the file tells documents.
-        files: Each file that was read, and the number of its first sentence.
+        documents: The number (from 0) of the first sentence of each document, if the file marks documents.
+        files: Each file that was read, with the number of its first sentence.
     """
 
     documents: tuple[int, ...] = ()
@@ -68,29 +68,29 @@ class TaggedData(Dataset[Tagged]):
 
     @property
     def tokens(self) -> int:
-        """How many tokens there are."""
+        """The number of tokens."""
         return sum(len(sentence.tokens) for sentence in self.items)
 
     @property
     def tags(self) -> dict[str, int]:
-        """How many tokens each tag has, the most frequent first, then by name."""
+        """The number of tokens of each tag, the most frequent first, then by name."""
         return self.labels
 
     @property
     def entities(self) -> dict[str, int]:
-        """How many entities there are of each type; empty if tags mark no entities."""
+        """The number of entities of each type; empty if tags mark no entities."""
         return count_entities(self.items) if marks_entities(self.labels) else {}
 
     def with_items(self, items: list[Tagged]) -> "TaggedData":
-        """The same file with other sentences; fewer of them do not tell documents and members."""
+        """This data set with other sentences; `documents` and `files` are empty if their number differs."""
         if len(items) == len(self.items):
             return super().with_items(items)
         return replace(self, items=items, documents=(), files=())
 
     def where(self, item: int, token: int = 0) -> str:
-        """`path:line` of a token, by the numbers of its sentence and in it, both from 0.
+        """`path:line` of a token, given the number of its sentence and its number in it, both from 0.
 
-        The line is exact in files of one token a row, elsewhere that of the sentence's first token.
+        The line is exact in files with one token per row; otherwise it is that of the sentence.
         """
         path = next((path for path, first in reversed(self.files) if first <= item), self.path)
         return f"{path}:{_line(self.items[item], token, self.format)}"
@@ -109,11 +109,11 @@ def read_tagged(
     Args:
         path: The file, plain or compressed; "-" is standard input; `archive.zip!member` is a member of a
             zip, and a pattern (`archive.zip!folder/*.mrg`) several, by name, each a document.
-        options: What is not to be guessed.
-        on_error: Is given the `DataError` of a sentence that cannot be used. By default it raises; if it
-            returns, the sentence is left out and reading goes on.
-        labelled: Whether every token has to have a tag; if not, a sentence of which one lacks has none.
-        tokenizer: What cuts texts with spans into words, see `headwise.features.tokenize`.
+        options: The format and columns, as far as they should not be guessed.
+        on_error: Called with the `DataError` of a sentence that cannot be used. By default it raises; if it
+            returns, the sentence is left out and reading continues.
+        labelled: Whether every token must have a tag. If not, sentences with a missing tag have no tags.
+        tokenizer: The tokenizer for texts with character spans, see `headwise.features.tokenize`.
 
     Raises:
         DataError: HW101 to HW106 (the file), HW111, HW112 (columns), HW240 to HW245 (CoNLL-U), HW246,
@@ -127,7 +127,7 @@ def read_tagged(
         on_error(error)
         skipped += 1
 
-    found: list[tuple[str, Tagged]] = []
+    file_sentences: list[tuple[str, Tagged]] = []
     notes: list[str] = []
     findings: list[Finding] = []
     plan, how = None, ReadOptions(encoding=options.encoding, encoding_errors=options.encoding_errors)
@@ -136,23 +136,23 @@ def read_tagged(
         if plan is None:
             head, lines = look_ahead(lines)
             plan = _plan(head, source, options, labelled, tokenizer)
-        found += [(file, sentence) for sentence in plan.read(lines, source)]
+        file_sentences += [(file, sentence) for sentence in plan.read(lines, source)]
     if plan is None:
         raise DataError("HW103", "no files", path=name)
-    tags = _count(sentence for _, sentence in found)
+    tags = _count(sentence for _, sentence in file_sentences)
     if letters := middles(tags):
-        found = [(file, _spelt(sentence, letters)) for file, sentence in found]
-        tags = _count(sentence for _, sentence in found)
+        file_sentences = [(file, _spelt(sentence, letters)) for file, sentence in file_sentences]
+        tags = _count(sentence for _, sentence in file_sentences)
         notes.append("tags of the scheme BMES, read as BIOES: I for M (and S for W)")
-    bad = _report_strange(found, tags, plan.format, counting) if labelled else set()
+    bad = _report_strange(file_sentences, tags, plan.format, counting) if labelled else set()
 
-    several = len({file for file, _ in found}) > 1
+    has_many_files = len({file for file, _ in file_sentences}) > 1
     sentences: list[Tagged] = []
     files: dict[str, int] = {}
     documents: list[int] = []
     starts = False
-    for index, (file, sentence) in enumerate(found):
-        starts = starts or sentence.starts_document or (several and file not in files)
+    for index, (file, sentence) in enumerate(file_sentences):
+        starts = starts or sentence.starts_document or (has_many_files and file not in files)
         if index in bad:
             continue
         if starts:
@@ -178,6 +178,8 @@ def read_tagged(
 
 
 class _Plan(NamedTuple):
+    """The format and columns of a file, and the function that reads its sentences."""
+
     format: TaggedFormat
     columns: TagColumns
     read: Callable[[Iterator[Line], Source], Iterator[Tagged]]
@@ -186,7 +188,7 @@ class _Plan(NamedTuple):
 def _named_columns(
     columns: Sequence[str], form: str, options: TagOptions, source: Source
 ) -> tuple[str, tuple[str, ...]]:
-    """The column of the tags of a format that names its columns, and the others."""
+    """The tag column of a format with named columns, and the remaining columns."""
     tag = tag_column(options.tag_column, columns, form)
     if not options.tag_column:
         source.notes.append(f"tags are those of the column {tag} - override with --tag-column")
@@ -196,7 +198,7 @@ def _named_columns(
 def _plan(
     head: Sequence[Line], source: Source, options: TagOptions, labelled: bool, tokenizer: str
 ) -> _Plan:
-    """How files are read, by the options and by the first lines of the first one."""
+    """The reading plan for all files, from the options and the first lines of the first file."""
     form = options.format
     if form is None:
         form, reason = guess_tagged_format(source.path, head, labelled=labelled)
@@ -206,8 +208,10 @@ def _plan(
         unused.pop("token")
     if form in ("slash", "trees"):
         unused["tag"] = options.tag_column
-    if given := next((name for name, asked in unused.items() if asked), None):
-        raise ConfigError(f"no {given} column to choose in {form}; leave out --{given}-column")
+    if inapplicable := next((name for name, column in unused.items() if column), None):
+        raise ConfigError(
+            f"no {inapplicable} column to choose in {form}; leave out --{inapplicable}-column"
+        )
     if form in ("columns", "table"):
         if form == "columns":
             layout = conll.choose_token_columns(head, source, options, labelled=labelled)
@@ -220,22 +224,22 @@ def _plan(
             token=names[layout.token],
             tag=None if layout.tag is None else names[layout.tag],
             head=None if layout.head is None else names[layout.head],
-            others=tuple(names[i] for i in layout.others),
+            extra=tuple(names[i] for i in layout.extra),
         )
         return _Plan(form, columns, read)
     if form == "conllu":
-        tag, others = _named_columns(conllu_tags.COLUMNS, "CoNLL-U", options, source)
+        tag, extra = _named_columns(conllu_tags.COLUMNS, "CoNLL-U", options, source)
         read = partial(conllu_tags.read_sentences, column=tag, labelled=labelled)
-        return _Plan(form, TagColumns("form", tag, "head", others), read)
+        return _Plan(form, TagColumns("form", tag, "head", extra), read)
     if form == "conll2012":
-        tag, others = _named_columns(conll2012.COLUMNS, "CoNLL-2012", options, source)
+        tag, extra = _named_columns(conll2012.COLUMNS, "CoNLL-2012", options, source)
         read = partial(conll2012.read_sentences, column=tag)
-        return _Plan(form, TagColumns("word", tag, None, others), read)
+        return _Plan(form, TagColumns("word", tag, None, extra), read)
     if form == "lists":
         token, tag = options.token_column, options.tag_column
-        token, tag, others = token_lists.choose_lists(head, source, token, tag, labelled=labelled)
-        read = partial(token_lists.read_sentences, token=token, tag=tag, others=others, labelled=labelled)
-        return _Plan(form, TagColumns(token, tag, None, others), read)
+        token, tag, extra = token_lists.choose_lists(head, source, token, tag, labelled=labelled)
+        read = partial(token_lists.read_sentences, token=token, tag=tag, extra=extra, labelled=labelled)
+        return _Plan(form, TagColumns(token, tag, None, extra), read)
     if form == "spans":
         token, tag = options.token_column, options.tag_column
         token, tag = spans.choose_fields(head, source, token, tag, labelled=labelled)
@@ -250,16 +254,16 @@ def _plan(
 
 
 def _report_strange(
-    found: Sequence[tuple[str, Tagged]], tags: Counter[str], form: TaggedFormat, on_error: OnError
+    file_sentences: Sequence[tuple[str, Tagged]], tags: Counter[str], form: TaggedFormat, on_error: OnError
 ) -> set[int]:
-    """Report sentences with tags that are mistakes; their numbers."""
+    """Report sentences with invalid tags, and return their numbers."""
     if form not in (*_BY_ROW, "slash"):
         return set()
     strange = strange_tags(tags)
-    places = list(places_of([sentence for _, sentence in found], strange))
+    places = list(places_of([sentence for _, sentence in file_sentences], strange))
     usual = ", ".join(tag for tag, _ in tags.most_common(5) if tag not in strange)
     for index, token in places:
-        file, sentence = found[index]
+        file, sentence = file_sentences[index]
         tag = sentence.tags[token]
         advice = f"write {strange[tag]!r}" if strange[tag] else "correct it"
         line = _line(sentence, token, form)
@@ -269,11 +273,12 @@ def _report_strange(
 
 
 def _findings(data: TaggedData) -> Iterator[Finding]:
+    """Warnings on tags that mark no spans, and on entities without a begin."""
     if data.labels and all(tag.isdecimal() for tag in data.labels):
-        numbers = some(sorted(data.labels, key=lambda tag: (len(tag), tag)))
-        told = f"tags that are numbers ({numbers}): each is learnt as a class of single words"
+        numbers = abbreviate(sorted(data.labels, key=lambda tag: (len(tag), tag)))
+        message = f"tags that are numbers ({numbers}): each is learnt as a class of single words"
         fix = "where they stand for names, such as B-PER, write these to have spans"
-        yield Finding("warning", "HW248", told, (data.path,), fix)
+        yield Finding("warning", "HW248", message, (data.path,), fix)
     elif not marks_entities(data.labels):
         yield from _without_spans(data)
     if data.format not in _BY_ROW or not marks_entities(data.labels):
@@ -290,24 +295,27 @@ def _findings(data: TaggedData) -> Iterator[Finding]:
 
 
 def _without_spans(data: TaggedData) -> Iterator[Finding]:
-    """Tags that look as if they were meant to mark spans, but do not."""
+    """A warning on tags that look as if they should mark spans, but do not."""
     if written := written_otherwise(data.labels):
         tag, right = written
-        told = f"tags such as {tag!r} mark no spans: each is learnt as a class of single words"
-        yield Finding("warning", "HW248", told, (data.path,), f"write {right!r} for {tag!r} to have spans")
+        message = f"tags such as {tag!r} mark no spans: each is learnt as a class of single words"
+        yield Finding(
+            "warning", "HW248", message, (data.path,), f"write {right!r} for {tag!r} to have spans"
+        )
         return
     outside, words = data.labels.get("O", 0), data.tokens
-    others = [tag for tag in data.labels if tag != "O"]
-    if others and 2 * outside > words:
-        told = (
-            f"tags such as {others[0]!r}, without B- or I-, mark no spans: each word is learnt for itself"
+    labels = [tag for tag in data.labels if tag != "O"]
+    if labels and 2 * outside > words:
+        message = (
+            f"tags such as {labels[0]!r}, without B- or I-, mark no spans: each word is learnt for itself"
         )
-        told += f", and accuracy counts the {outside / words:.0%} of the words that are tagged 'O'"
-        fix = f"write 'I-{others[0]}' for {others[0]!r} to have spans (words side by side are one)"
-        yield Finding("warning", "HW248", told, (data.path,), fix)
+        message += f", and accuracy counts the {outside / words:.0%} of the words that are tagged 'O'"
+        fix = f"write 'I-{labels[0]}' for {labels[0]!r} to have spans (words side by side are one)"
+        yield Finding("warning", "HW248", message, (data.path,), fix)
 
 
 def _spelt(sentence: Tagged, names: Mapping[str, str]) -> Tagged:
+    """The sentence with tags replaced as in `names`."""
     return replace(sentence, tags=tuple(names.get(tag, tag) for tag in sentence.tags))
 
 

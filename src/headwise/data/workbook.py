@@ -1,7 +1,7 @@
 """The rows of a sheet of an Excel workbook (.xlsx), as lines of csv in which every cell is quoted.
 
-Formulas count as what they gave when the workbook was saved. Columns beside the table and rows below it
-that hold nothing are passed over.
+A formula is read as its value when the workbook was saved. Empty columns beside the table and empty rows
+below it are skipped.
 
 Codes: HW101 no such sheet; HW102 damage; HW103 nothing in it; HW104 far larger than its file; HW128
 formulas without values.
@@ -19,13 +19,13 @@ from typing import IO, Any
 
 from headwise.data.archives import SEPARATOR
 from headwise.data.cells import cell_text
-from headwise.data.diagnosis import some
+from headwise.data.diagnosis import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.files import BOMB_RATIO, Line
 from headwise.data.libraries import library, telling_damage
 
 MOST_ROWS = 1 << 20  # Excel has no more
-LARGEST_PART = 1 << 26  # bytes of XML that a small file may hold: memory may hold 30 times as much
+LARGEST_PART = 1 << 26  # bytes of XML in a small file; parsing may take 30 times as much memory
 _AT_ONCE, _LOOKED_AT = 100, 1000  # rows
 _ESCAPED = re.compile("_x00(?!00)([01][0-9A-Fa-f])_")  # how Excel writes control characters
 _AGAIN = "open it in Excel or LibreOffice and save it as .xlsx again"
@@ -38,8 +38,8 @@ def workbook_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[L
 
     Args:
         file: The workbook.
-        sheet: The name of the sheet; by default the first that is not hidden and holds anything.
-        notes: Gets which sheet was chosen, where there are others.
+        sheet: The name of the sheet; by default the first visible sheet that is not empty.
+        notes: Receives a note on the chosen sheet, if there are several.
 
     Raises:
         DataError: HW101 to HW104, HW109, HW128.
@@ -61,58 +61,65 @@ def workbook_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[L
         for number, cells in chain(head, rows):
             for empty in range(last + 1, number):
                 yield empty, _line([], width - left)
-            start = left if _first(cells) >= left else 0  # what stands before the table makes rows too long
+            start = left if _first(cells) >= left else 0  # cells left of the table make rows too long
             yield number, _line(cells[start:], width - start)
             last = number
 
 
 def _first(cells: Sequence[str]) -> int:
+    """The index of the first cell that is not blank."""
     return next(i for i, cell in enumerate(cells) if cell.strip())
 
 
 def _line(cells: Sequence[str], width: int) -> str:
+    """A line of csv with at least `width` cells, all quoted."""
     full = [*cells, *[""] * (width - len(cells))]
     return ",".join('"' + cell.replace('"', '""') + '"' for cell in full)
 
 
 @contextmanager
 def _careful(file: str) -> Iterator[None]:
-    """Within this, what is wrong with the workbook is told; warnings of what is no cell are not."""
+    """A context that reports damage of the workbook as a `DataError`, without openpyxl's warnings."""
     with telling_damage("an Excel workbook", file, _AGAIN), warnings.catch_warnings(action="ignore"):
         yield
 
 
 def _check_sizes(opened: IO[bytes], file: str) -> None:
+    """Raise HW104 for a decompression bomb."""
     with _careful(file), zipfile.ZipFile(opened) as archive:
         for part in archive.infolist():
             if part.file_size > max(LARGEST_PART, BOMB_RATIO * part.compress_size):
-                found = f"a workbook in which {part.compress_size:,} bytes stand for {part.file_size:,}"
-                raise DataError("HW104", found, expected="a table", advice=_AGAIN, path=file)
+                problem = f"a workbook in which {part.compress_size:,} bytes stand for {part.file_size:,}"
+                raise DataError("HW104", problem, expected="a table", advice=_AGAIN, path=file)
 
 
-def _choose(book: Any, file: str, asked: str | None, notes: list[str]) -> tuple[str, Iterator[Cells]]:
-    """The name of a sheet and its rows, of which there is one at least."""
-    names = [own.title for own in book.worksheets]
-    if asked is not None:
-        if asked not in names:
-            close = difflib.get_close_matches(asked, names, n=1)
+def _choose(book: Any, file: str, sheet: str | None, notes: list[str]) -> tuple[str, Iterator[Cells]]:
+    """The name of the chosen sheet and its rows, at least one."""
+    names = [worksheet.title for worksheet in book.worksheets]
+    if sheet is not None:
+        if sheet not in names:
+            close = difflib.get_close_matches(sheet, names, n=1)
             advice = f"did you mean {file}{SEPARATOR}{close[0]}?" if close else f"it has {_shown(names)}"
-            raise DataError("HW101", f"the workbook has no sheet {asked!r}", advice=advice, path=file)
-        candidates = [asked]
+            raise DataError("HW101", f"the workbook has no sheet {sheet!r}", advice=advice, path=file)
+        candidates = [sheet]
     else:
-        candidates = [own.title for own in book.worksheets if own.sheet_state == "visible"]
+        candidates = [
+            worksheet.title for worksheet in book.worksheets if worksheet.sheet_state == "visible"
+        ]
     for name in candidates:
         rows = _rows(book[name], file)
         if first := next(rows, None):
-            others = [] if asked else [own for own in names if own != name and _holds(book[own], file)]
-            if others:
-                example = f"{Path(file).name}{SEPARATOR}{others[0]}"
-                told = f"the sheet {name!r} is read, not {_shown(others)} - name another as {example!r}"
-                notes.append(told)
+            unread = (
+                [] if sheet else [title for title in names if title != name and _holds(book[title], file)]
+            )
+            if unread:
+                example = f"{Path(file).name}{SEPARATOR}{unread[0]}"
+                note = f"the sheet {name!r} is read, not {_shown(unread)} - name another as {example!r}"
+                notes.append(note)
             return name, chain([first], rows)
     hidden = [name for name in names if name not in candidates]
-    advice = f"name a hidden one as {Path(file).name}{SEPARATOR}{hidden[0]}" if hidden and not asked else ""
-    what = f"the sheet {asked!r} is empty" if asked else "no sheet that is shown has a row"
+    advice = f"name a hidden one as {Path(file).name}{SEPARATOR}{hidden[0]}" if hidden and not sheet else ""
+    what = f"the sheet {sheet!r} is empty" if sheet else "no sheet that is shown has a row"
     raise DataError("HW103", what, expected="a table", advice=advice, path=file)
 
 
@@ -121,12 +128,12 @@ def _holds(sheet: Any, file: str) -> bool:
 
 
 def _shown(names: Sequence[str]) -> str:
-    return some([repr(name) for name in names])
+    return abbreviate([repr(name) for name in names])
 
 
 def _rows(sheet: Any, file: str) -> Iterator[Cells]:
-    """The rows of a sheet that hold anything, up to the last cell that does."""
-    sheet.reset_dimensions()  # which many programs write wrongly
+    """The non-empty rows of a sheet, each cut after its last non-empty cell."""
+    sheet.reset_dimensions()  # many programs write wrong dimensions
     rows = iter(sheet.iter_rows(values_only=True))
     numbers = count(1)
     while True:
@@ -137,8 +144,8 @@ def _rows(sheet: Any, file: str) -> Iterator[Cells]:
         for cells in part:
             number = next(numbers)
             if number > MOST_ROWS:
-                found = f"a sheet of more than {MOST_ROWS:,} rows"
-                raise DataError("HW104", found, advice=_AGAIN, path=file)
+                problem = f"a sheet of more than {MOST_ROWS:,} rows"
+                raise DataError("HW104", problem, advice=_AGAIN, path=file)
             while cells and not cells[-1].strip():
                 cells.pop()
             if cells:
@@ -151,17 +158,17 @@ def _text(value: object) -> str:
 
 
 def _bare_columns(head: Sequence[Cells], width: int) -> list[int]:
-    """The columns of which nothing but a name is known."""
-    found = []
+    """The columns that have a header but no values in the first rows."""
+    columns = []
     for column in range(width):
         cells = [row[column] for _, row in head if len(row) > column and row[column].strip()]
         if len(cells) < 2 <= len(head):
-            found.append(column)
-    return found
+            columns.append(column)
+    return columns
 
 
 def _check_formulas(rows: Iterator[Cells], head: Sequence[Cells], bare: Sequence[int], path: str) -> None:
-    """Refuse columns that hold formulas which were never computed: the others see nothing in them.
+    """Reject columns of formulas that were never computed, whose cells are read as empty.
 
     Raises:
         DataError: HW128.
@@ -169,8 +176,8 @@ def _check_formulas(rows: Iterator[Cells], head: Sequence[Cells], bare: Sequence
     values = dict(head)
     for number, cells in islice(rows, len(head)):
         for column in bare:
-            known = values.get(number, [])
-            if column < len(cells) and cells[column] and not "".join(known[column : column + 1]):
+            computed = values.get(number, [])
+            if column < len(cells) and cells[column] and not "".join(computed[column : column + 1]):
                 raise DataError(
                     "HW128",
                     f"formulas without values in the column {column + 1}, first {cells[column][:40]!r}",

@@ -1,4 +1,4 @@
-"""What every encoder takes and gives."""
+"""The interface of all encoders."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,16 +10,16 @@ from headwise.ragged import Ragged
 
 @dataclass(frozen=True)
 class Encoded:
-    """What an encoder says of a batch.
+    """Output of an encoder for a batch.
 
     Attributes:
         tokens: The state of every token, in the layout of the input.
-        summary: `[texts, width]`, a state of the text as a whole where the encoder keeps one (a
-            classification node, a relay, a root); None where it does not.
-        summary_is_node: Whether the summary is one more node beside the tokens, which the maximum over all
-            nodes includes (a classification node), or stands apart from them (a relay, a root).
-        cls: `[texts, features]`, what the embedding under the encoder says of the text as a whole: the
-            [CLS] state of a pretrained encoder; None where there is no such embedding.
+        summary: A state of the whole text, `[texts, width]`, if the encoder has one (a classification node,
+            a relay, a root); else None.
+        summary_is_node: Whether the maximum over all nodes includes the summary (a classification node) or
+            not (a relay, a root).
+        cls: The embedding's vector of the whole text, `[texts, features]`, such as the [CLS] state of a
+            pretrained encoder; None if the embedding gives none.
     """
 
     tokens: Ragged
@@ -29,22 +29,22 @@ class Encoded:
 
 
 def output_width(config: Any) -> int:
-    """Features of the states that the encoder of this configuration gives: its `output_width` where the
-    configuration has one, else its `width`, which is what it takes."""
+    """Output features of the encoder with this configuration: its `output_width` if it has one, else its
+    `width`, the number of input features."""
     return getattr(config, "output_width", config.width)
 
 
 def text_settings(config: type[Any], width: int, heads: int, layers: int) -> dict[str, Any]:
-    """What a model of labelled texts of this size begins with, as the configuration's class says it;
-    nothing where it keeps what its paper says. The readout is `readout`."""
-    own = getattr(config, "for_texts", None)
-    return {} if own is None else own(width, heads, layers)
+    """Default settings of an encoder of this size in models of labelled texts; `readout` is that of the
+    model. Empty if the defaults of the configuration class (its paper's) apply."""
+    settings = getattr(config, "for_texts", None)
+    return {} if settings is None else settings(width, heads, layers)
 
 
 def causal_settings(config: type[Any]) -> dict[str, Any]:
-    """What a language model begins with; nothing for an encoder that looks ahead."""
-    own = getattr(config, "looking_back", None)
-    return {} if own is None else own()
+    """Default settings of an encoder in language models; empty for an encoder that is not causal."""
+    settings = getattr(config, "looking_back", None)
+    return {} if settings is None else settings()
 
 
 LEANING_BACK = ["forward + word-distance(1)", "forward"]

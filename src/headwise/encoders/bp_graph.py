@@ -61,7 +61,7 @@ class PartitionGraph:
 
     Args:
         sizes: Tokens of each text.
-        device: Of the index tensors.
+        device: Device of the index tensors.
         k, clip, causal: See `partition_graph`.
     """
 
@@ -88,7 +88,7 @@ class PartitionGraph:
 
     @cached_property
     def context(self) -> Graph:
-        """What each token sees: itself and its contextual edges."""
+        """The nodes that each token attends to: itself and its contextual edges."""
         return self._context()
 
     @property
@@ -103,7 +103,7 @@ class PartitionGraph:
         return self._forest[1]
 
     def tiles(self, width: int, labels: bool = True) -> Tiles:
-        """The same as `context`, `width` tokens at a time; without labels, all are 0."""
+        """`context` in tiles of `width` tokens; without labels, all labels are 0."""
         if (width, labels) not in self._tiles:
             graph = self._context()  # which is not kept beside the tiles
             seen, none = graph.visible, torch.zeros(0, dtype=torch.int64, device=self.device)
@@ -114,7 +114,7 @@ class PartitionGraph:
         return self._tiles[width, labels]
 
     def trees(self, width: int) -> Trees:
-        """The same as `spans`, `width` tokens at a time; a row is that of a span among the spans."""
+        """`spans` in blocks of `width` tokens; rows are counted among the spans."""
         if width not in self._trees:
             firsts = torch.stack(self.first).numpy() - self.layout.total
             self._trees[width] = Trees.of(self.layout, firsts, width)

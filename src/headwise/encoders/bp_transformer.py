@@ -100,7 +100,7 @@ class BPTransformerConfig:
 
     @classmethod
     def looking_back(cls) -> dict[str, Any]:
-        """What a language model begins with."""
+        """Default settings in language models."""
         sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
         return sizes | {"causal": True, "k": 32, "attention_dropout": 0.1}
 
@@ -284,7 +284,7 @@ class GraphSelfAttention(nn.Module):
 def span_attention(
     query: Tensor, key: Tensor, value: Tensor, graph: PartitionGraph, drop: float = 0.0
 ) -> list[Tensor]:
-    """What the spans of each level read from their tokens (the affiliated edges).
+    """Attention of the spans of each level over their tokens (the affiliated edges).
 
     Args:
         query: `[heads, nodes, size]`.

@@ -91,7 +91,7 @@ class DirectionalAttention(nn.Module):
     def __init__(self, in_width: int, config: DiSANConfig, *, forward: bool):
         super().__init__()
         width = config.width
-        self.bound, self.earlier = config.bound, forward
+        self.bound, self.before = config.bound, forward
         self.map = nn.Linear(in_width, width)  # W, b
         self.key = nn.Linear(width, width, bias=False)  # W1
         self.query = nn.Linear(width, width)  # W2, b1
@@ -102,7 +102,7 @@ class DirectionalAttention(nn.Module):
         """Rows of `[in_width]` -> `[total, width]`."""
         h = elu(self.map(x.values))
         rows = x.with_values(torch.stack([self.query(h), self.key(h), h], dim=1))
-        return self.gated(h, token2token(rows, self.bound, earlier=self.earlier).values)
+        return self.gated(h, token2token(rows, self.bound, before=self.before).values)
 
     def gated(self, h: Tensor, s: Tensor) -> Tensor:
         """The words and what they saw, `[total, width]` -> `[total, width]`."""
@@ -110,13 +110,13 @@ class DirectionalAttention(nn.Module):
         return f * h + (1 - f) * s
 
 
-def token2token(rows: Ragged, bound: float, *, earlier: bool) -> Ragged:
-    """Multi-dimensional attention of each word to the words strictly before (`earlier`) or after it.
+def token2token(rows: Ragged, bound: float, *, before: bool) -> Ragged:
+    """Multi-dimensional attention of each word to the words strictly before (`before`) or after it.
 
     Args:
         rows: Queries, keys and values, `[3, width]` for each word.
         bound: The c of DiSAN.
-        earlier: The direction.
+        before: The direction: True for the words before, False for those after.
 
     Returns:
         `[width]` for each word, 0 where it sees none.
@@ -125,11 +125,11 @@ def token2token(rows: Ragged, bound: float, *, earlier: bool) -> Ragged:
     texts = sorted(range(len(sizes)), key=lambda t: -sizes[t])
     outputs = []
     for part in _cut(texts, sizes, rows.values.shape[-1]):
-        some = rows[part]
+        batch = rows[part]
         if torch.is_grad_enabled():  # the weights of all texts would fill the memory: compute them again
-            seen = recomputed(_attend, some.values, some, bound, earlier)
+            seen = recomputed(_attend, batch.values, batch, bound, before)
         else:
-            seen = _attend(some.values, some, bound, earlier)
+            seen = _attend(batch.values, batch, bound, before)
         outputs.append(seen)
     if not outputs:
         return rows.map(lambda x: x[:, 2])  # no words
@@ -153,12 +153,12 @@ def _cut(texts: list[int], sizes: tuple[int, ...], width: int) -> list[list[int]
     return groups
 
 
-def _attend(values: Tensor, some: Ragged, bound: float, earlier: bool) -> Tensor:
+def _attend(values: Tensor, batch: Ragged, bound: float, before: bool) -> Tensor:
     """`[total, 3, width]` -> `[total, width]`."""
-    padded, real = some.with_values(values).to_padded()
+    padded, real = batch.with_values(values).to_padded()
     query, key, value = padded.unbind(2)  # [texts, longest, width]
     place = torch.arange(padded.shape[1], device=padded.device)
-    visible = place[None, :] < place[:, None] if earlier else place[None, :] > place[:, None]
+    visible = place[None, :] < place[:, None] if before else place[None, :] > place[:, None]
     visible = (visible & real[:, None, :])[..., None]  # [texts, query, key, 1]
     scores = bound * torch.tanh((key[:, None] + query[:, :, None]) / bound)
     weights = scores.exp() * visible  # bounded scores: no exponential is too large

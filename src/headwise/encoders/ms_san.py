@@ -110,8 +110,8 @@ class MSSANConfig:
 
     @classmethod
     def looking_back(cls) -> dict[str, Any]:
-        """What a language model begins with: every second head leans towards the symbols right before,
-        which is learned late from position embeddings."""
+        """Default settings in language models: every second head prefers the preceding symbols, which
+        position embeddings alone learn late."""
         sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
         return sizes | {"priors": LEANING_BACK}
 
@@ -208,8 +208,8 @@ class MSSANBlock(nn.Module):
     def __init__(self, config: MSSANConfig, priors: Sequence[Prior]):
         super().__init__()
         if config.activation not in ACTIVATIONS:
-            known = ", ".join(ACTIVATIONS)
-            raise ConfigError(f"unknown activation {config.activation!r}; known are {known}")
+            names = ", ".join(ACTIVATIONS)
+            raise ConfigError(f"unknown activation {config.activation!r}; known are {names}")
         self.attention = SelfAttention(
             config.width, priors, config.head_size, bias=config.bias, impl=config.attention
         )

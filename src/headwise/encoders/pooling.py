@@ -107,8 +107,8 @@ class Readout(nn.Module):
     Args:
         name: A key of `READOUTS`, `attentive`, `attentive,max` (MS-SAN), or `attentive,cls` (MS-SAN on a
             pretrained encoder, whose [CLS] state takes the place of the maximum).
-        width: Of the encoder's states.
-        cls_width: Of the [CLS] state, where it is another.
+        width: Features of the encoder's states.
+        cls_width: Features of the [CLS] state, if they differ.
 
     Attributes:
         width: Features of the text vector.
@@ -116,13 +116,13 @@ class Readout(nn.Module):
 
     def __init__(self, name: str, width: int, cls_width: int | None = None):
         super().__init__()
-        known = (*READOUTS, "attentive", "attentive,max", "attentive,cls")
-        if name not in known:
-            raise ConfigError(f"unknown readout {name!r}; known are {'; '.join(known)}")
+        names = (*READOUTS, "attentive", "attentive,max", "attentive,cls")
+        if name not in names:
+            raise ConfigError(f"unknown readout {name!r}; known are {'; '.join(names)}")
         self.name = name
         self.attentive = AttentivePooling(width) if name.startswith("attentive") else None
-        beside = {"attentive,max": width, "attentive,cls": width if cls_width is None else cls_width}
-        self.width = width * READOUTS[name][1] if name in READOUTS else width + beside.get(name, 0)
+        extra_widths = {"attentive,max": width, "attentive,cls": width if cls_width is None else cls_width}
+        self.width = width * READOUTS[name][1] if name in READOUTS else width + extra_widths.get(name, 0)
 
     def forward(self, encoded: Encoded) -> Tensor:
         """-> `[texts, self.width]`."""
@@ -131,5 +131,5 @@ class Readout(nn.Module):
         pooled = self.attentive(encoded)
         if self.name == "attentive":
             return pooled
-        beside = _cls(encoded) if self.name == "attentive,cls" else max_pool(encoded)
-        return torch.cat([pooled, beside], dim=-1)
+        extra = _cls(encoded) if self.name == "attentive,cls" else max_pool(encoded)
+        return torch.cat([pooled, extra], dim=-1)

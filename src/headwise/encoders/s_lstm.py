@@ -95,8 +95,8 @@ class SLSTM(RaggedModule):
     ) -> tuple[Tensor, Tensor]:
         """States and cells of the words after a step."""
         text = layout.text_of
-        near = torch.cat([h, *_neighbours(h, layout)], dim=-1)
-        logits = self.near(near) + of_word + self.sentence(g).index_select(0, text)
+        context = torch.cat([h, *_neighbours(h, layout)], dim=-1)
+        logits = self.near(context) + of_word + self.sentence(g).index_select(0, text)
         *gates, output = logits.sigmoid().unflatten(-1, (6, -1)).unbind(1)
         shares = torch.stack(gates).softmax(0)
         cells = torch.stack([*_neighbours(c, layout), x, c_g.index_select(0, text), c])

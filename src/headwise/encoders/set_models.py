@@ -58,17 +58,17 @@ class SetModelConfig:
         Raises:
             ConfigError: The name is not of that form.
         """
-        found = re.fullmatch(rf"(rff|sab|isab([1-9]\d*))\+(pma|{'|'.join(POOLINGS)})", name)
-        if found is None:
+        match = re.fullmatch(rf"(rff|sab|isab([1-9]\d*))\+(pma|{'|'.join(POOLINGS)})", name)
+        if match is None:
             raise ConfigError(
                 f"unknown model of sets {name!r}; expected ENCODER+POOLING with an encoder rff, sab or "
                 f"isab16 (16 induced points) and a pooling pma, {', '.join(POOLINGS)}"
             )
         return cls(
             **settings,
-            encoder="rff" if found[1] == "rff" else "blocks",
-            pooling=found[3],  # type: ignore[arg-type]
-            blocks=replace(blocks, induced=int(found[2] or 0)),
+            encoder="rff" if match[1] == "rff" else "blocks",
+            pooling=match[3],  # type: ignore[arg-type]
+            blocks=replace(blocks, induced=int(match[2] or 0)),
         )
 
 
@@ -128,8 +128,8 @@ def _decoder(config: SetModelConfig) -> tuple[PMA | None, nn.Sequential]:
         hidden = _linear_relu(width, width, config.decoder_layers)
         return None, nn.Sequential(*hidden, nn.Linear(width, config.rows * config.outputs))
     if config.pooling != "pma":
-        known = ", ".join(POOLINGS)
-        raise ConfigError(f"unknown pooling {config.pooling!r}; known are pma, {known}")
+        names = ", ".join(POOLINGS)
+        raise ConfigError(f"unknown pooling {config.pooling!r}; known are pma, {names}")
     sabs = [SAB(width, width, blocks) for _ in range(config.decoder_layers)]
     return PMA(width, blocks, seeds=config.rows), nn.Sequential(
         *sabs, _Rows(nn.Linear(width, config.outputs))

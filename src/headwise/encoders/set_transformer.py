@@ -149,7 +149,7 @@ class MAB(RaggedModule):
         """Queries, keys and values, `[total, heads, size]`."""
         keys = self.key_norm(y.values)
         rows = self.query(self.query_norm(x.values)), self.key(keys), self.value(keys)
-        return [own.unflatten(-1, (self.config.heads, -1)) for own in rows]
+        return [projection.unflatten(-1, (self.config.heads, -1)) for projection in rows]
 
     def added(self, x: Ragged, query: Tensor, seen: Tensor) -> Ragged:
         """X, its queries and what they saw -> the block's output."""
@@ -214,7 +214,7 @@ class PMA(RaggedModule):
 
 
 class LearnedSet(nn.Module):
-    """The same learned rows for every set of a batch: the points I and the seeds S."""
+    """A learned set, shared by all sets of a batch: the inducing points I and the seeds S."""
 
     def __init__(self, rows: int, width: int):
         super().__init__()
@@ -224,7 +224,7 @@ class LearnedSet(nn.Module):
         nn.init.xavier_uniform_(self.rows)
 
     def forward(self, layout: Layout) -> Ragged:
-        """As many copies of the rows as `layout` has sets; kept with it, so that blocks can share plans."""
+        """One copy of the rows for each set of `layout`; cached in it, so that blocks can share plans."""
         name = (LearnedSet, len(self.rows))
         if name not in layout.memo:
             layout.memo[name] = Layout([len(self.rows)] * layout.texts, layout.device)

@@ -90,7 +90,7 @@ class StarTransformer(RaggedModule):
         return Encoded(x.with_values(h), s, summary_is_node=False)
 
     def ring(self, layout: Layout) -> Graph:
-        """What each satellite sees (see `ring_of`)."""
+        """The rows that each satellite attends to (see `ring_of`)."""
         return ring_of(layout, self.config.ring)
 
 
@@ -188,7 +188,8 @@ class FastNLPStep(StarStep):
 
 
 def ring_of(layout: Layout, ends: Ring) -> Graph:
-    """What each satellite sees: 5 of the rows `[H; E; s; 0]`; kept in the layout's memo."""
+    """The rows that each satellite attends to: 5 of the rows `[H; E; s; 0]`; cached in the layout's
+    memo."""
     if (ring_of, ends) not in layout.memo:
         with to_be_kept():
             layout.memo[ring_of, ends] = _ring(layout, ends)

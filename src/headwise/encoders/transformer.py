@@ -59,7 +59,7 @@ class TransformerConfig:
 
     @classmethod
     def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, Any]:
-        """What a model of labelled texts of this size begins with; the readout is `readout`."""
+        """Default settings in models of labelled texts of this size; `readout` is that of the model."""
         return {"heads": heads, "head_size": width // heads, "layers": layers} | {
             "readout": "mean",
             "feedforward": 4 * width,
@@ -67,8 +67,8 @@ class TransformerConfig:
 
     @classmethod
     def looking_back(cls) -> dict[str, Any]:
-        """What a language model begins with: every second head leans towards the symbols right before,
-        which is learned late from position embeddings."""
+        """Default settings in language models: every second head prefers the preceding symbols, which
+        position embeddings alone learn late."""
         sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
         return sizes | {"priors": LEANING_BACK, "classification_node": False, "positions": "none"}
 

@@ -116,17 +116,18 @@ class TreeLSTM(RaggedModule):
 
     def _dependents(self, words: Tensor, h: Tensor, c: Tensor, level: "_Level") -> tuple[Tensor, Tensor]:
         """States and cells of the words of a level, of those of the level below."""
-        own = words.index_select(0, level.words)
-        reads, forget = own[:, : -self.config.hidden], own[:, -self.config.hidden :]
-        kept = (forget.index_select(0, level.above) + self.child(h)).sigmoid() * c
-        nothing = own.new_zeros(len(own), self.config.hidden)
+        inputs = words.index_select(0, level.words)
+        reads, forget = inputs[:, : -self.config.hidden], inputs[:, -self.config.hidden :]
+        kept_cells = (forget.index_select(0, level.above) + self.child(h)).sigmoid() * c
+        nothing = inputs.new_zeros(len(inputs), self.config.hidden)
         below = self.below(nothing.index_add(0, level.above, h.to(nothing.dtype)))
         i, o, u = (reads + below).chunk(3, dim=-1)
-        cell = i.sigmoid() * u.tanh() + nothing.index_add(0, level.above, kept.to(nothing.dtype))
+        cell = i.sigmoid() * u.tanh() + nothing.index_add(0, level.above, kept_cells.to(nothing.dtype))
         return o.sigmoid() * cell.tanh(), cell
 
     def _halves(self, words: Tensor, h: Tensor, c: Tensor, level: "_Level") -> tuple[Tensor, Tensor]:
-        """The same: first the leaves of the level, then the nodes over two of the level below."""
+        """Like `_dependents`, for constituency trees: first the leaves of the level, then its inner nodes,
+        each with two children of the level below."""
         i, o, u = words.index_select(0, level.words).chunk(3, dim=-1)
         cells = i.sigmoid() * u.tanh()
         state = o.sigmoid() * cells.tanh()
@@ -175,7 +176,7 @@ class _Plan:
         bare = np.setdiff1d(np.arange(layout.texts), of)
         roots, of = np.append(roots, np.full(len(bare), len(order))), np.append(of, bare)
         numbers = (rows, roots, of, np.bincount(of, minlength=layout.texts))
-        return cls(levels, *(_tensor(own, layout) for own in numbers))
+        return cls(levels, *(_tensor(array, layout) for array in numbers))
 
 
 def _plan(layout: Layout, config: TreeLSTMConfig) -> _Plan:
@@ -208,8 +209,11 @@ def _parents(layout: Layout, fallback: str) -> Array:
         HeadwiseError: HW310, HW311.
     """
     if layout.heads is not None:
-        heads = [own.cpu().numpy() for own in layout.heads]
-        _check(all(bool(((own >= 0) & (own <= len(own))).all()) for own in heads), _NO_TREE)
+        heads = [text_heads.cpu().numpy() for text_heads in layout.heads]
+        _check(
+            all(bool(((text_heads >= 0) & (text_heads <= len(text_heads))).all()) for text_heads in heads),
+            _NO_TREE,
+        )
     elif fallback == "word":
         heads = [np.arange(size) for size in layout.sizes]  # each word on the one before it
     else:
@@ -219,7 +223,10 @@ def _parents(layout: Layout, fallback: str) -> Array:
             code="HW310",
         )
     first = np.cumsum([0, *layout.sizes])[:-1]
-    rows = [np.where(own > 0, own - 1 + start, -1) for own, start in zip(heads, first, strict=True)]
+    rows = [
+        np.where(text_heads > 0, text_heads - 1 + start, -1)
+        for text_heads, start in zip(heads, first, strict=True)
+    ]
     return np.concatenate([np.zeros(0, np.int64), *rows])
 
 
@@ -294,8 +301,8 @@ def _brackets(layout: Layout, parents: Array) -> _Plan:
         levels.append(_Level(_tensor(leaves, layout), _tensor(place[np.stack([left, right], 1)], layout)))
         order.append(here)
     roots = np.flatnonzero(above < 0)
-    whole = (first[roots] == starts[first[roots]]) & (last[roots] == ends[first[roots]] - 1)
-    _check(bool(whole.all()))
+    complete = (first[roots] == starts[first[roots]]) & (last[roots] == ends[first[roots]] - 1)
+    _check(bool(complete.all()))
     return _Plan.of(layout, levels, np.concatenate(order), roots, text_of[first[roots]])
 
 

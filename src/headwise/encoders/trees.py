@@ -9,26 +9,26 @@ from headwise.priors.base import TreeUse, strictest
 
 
 def tree_use(encoder: nn.Module) -> TreeUse:
-    """What an encoder, or its heads, make of dependency trees, and of texts without one.
+    """Whether an encoder or its heads use dependency trees, and how they treat texts without one.
 
     Returns:
-        "none" if nothing goes by the tree; else "error" if something needs it, "word" if all can
-        take the distance from word to word in its place.
+        "none" if nothing uses the tree; "error" if some part requires it; "word" if all parts can use
+        distances in words instead.
     """
     layers = [module.priors for module in encoder.modules() if isinstance(module, SelfAttention)]
-    own: TreeUse = getattr(getattr(encoder, "config", None), "tree_use", "none")
-    return strictest([own, *(prior.tree_use for priors in layers for prior in priors)])
+    encoder_use: TreeUse = getattr(getattr(encoder, "config", None), "tree_use", "none")
+    return strictest([encoder_use, *(prior.tree_use for priors in layers for prior in priors)])
 
 
 def tree_use_of(config: Any) -> TreeUse:
-    """The same of the configuration of an encoder, before there is one; see `tree_use`.
+    """`tree_use` of the encoder with this configuration, without building it.
 
     Raises:
         ConfigError: The priors of the configuration do not fit its heads.
     """
-    own: TreeUse = getattr(config, "tree_use", "none")
+    encoder_use: TreeUse = getattr(config, "tree_use", "none")
     layers = getattr(config, "layer_priors", ())
-    return strictest([own, *(prior.tree_use for priors in layers for prior in priors)])
+    return strictest([encoder_use, *(prior.tree_use for priors in layers for prior in priors)])
 
 
 def needs_trees(config: Any) -> bool:

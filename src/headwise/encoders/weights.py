@@ -1,9 +1,9 @@
-"""What every head of an encoder looks at, computed from the definitions while the encoder runs as ever.
+"""Recording of attention weights, computed from the definitions while the encoder runs its fast paths.
 
-The fast paths never hold the weights of attention. `record` watches them: from what an attention of the
-encoder was given it computes the weights plainly (`headwise.attention.reference`,
-`headwise.attention.neighbours.graph_weights`), from the weights what the attention should give, and
-compares this with what it gave.
+The fast paths never hold the attention weights. `record` hooks the attention modules: from the inputs of a
+module it computes the weights by the reference implementation (`headwise.attention.reference`,
+`headwise.attention.neighbours.graph_weights`), from the weights the expected output, and compares that with
+the module's output.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,10 +34,11 @@ class Node:
     """A row of an encoder.
 
     Attributes:
-        name: What it is: word, other (a word of the pair's other text), state (of a word, where words
-            stand beside it), node, relay, span, point, seed, or nothing (beyond the ends of a ring).
-        start: The first word that it stands for, from 0.
-        stop: The one after its last word; `start` where it stands for none, or for the whole text.
+        name: Kind of the row: word, other (a word of the pair's other text), state (of a word, if there are
+            rows for word vectors too), node, relay, span, point, seed, or nothing (beyond the ends of a
+            ring).
+        start: The first word that the row covers, from 0.
+        stop: One past its last word; equal to `start` if it covers no word, or the whole text.
     """
 
     name: str
@@ -47,18 +48,18 @@ class Node:
 
 @dataclass(frozen=True)
 class Look:
-    """What the heads of one attention took of one text.
+    """The weights of one attention module in one text.
 
     Attributes:
-        module: The name of the attention in the encoder.
-        text: The number of the text in the batch.
-        weights: `[heads, queries, keys]`; a row adds up to 1, or to 0 where a query sees nothing. The heads
-            of DiSAN are its features, each of which has weights of its own.
-        queries: The rows that look.
-        keys: The rows that are looked at.
-        heads: Says of each head what its prior is; empty where heads have none.
-        error: How far what the attention gave is from what follows from the weights: the largest
-            difference in the batch.
+        module: Name of the attention module in the encoder.
+        text: Index of the text in the batch.
+        weights: `[heads, queries, keys]`; a row sums to 1, or to 0 if a query sees nothing. The heads of
+            DiSAN are its features, each of which has separate weights.
+        queries: The rows that attend.
+        keys: The rows that are attended to.
+        heads: The prior of each head as text; empty if heads have none.
+        error: Largest absolute difference in the batch between the module's output and that computed from
+            the weights.
     """
 
     module: str
@@ -71,17 +72,18 @@ class Look:
 
 
 ReadWeights = Callable[..., tuple[Any, ...]]
-"""From what a module was given to what it looks at, and what it should give."""
+"""A function from the inputs of a module to its attention weights and its expected outputs."""
 
 
 @contextmanager
 def record(encoder: nn.Module, interaction: nn.Module | None = None) -> Iterator[list[Look]]:
-    """While it lasts, what the encoder looks at is put into the list that it gives. The encoder must be in
-    eval mode: dropout would change the weights.
+    """Context manager that appends the attention weights of each call of the encoder to the list it yields.
+    The encoder must be in eval mode: dropout would change the weights.
 
     Args:
         encoder: The encoder.
-        interaction: What stands on it where pairs are read, `headwise.layers.interaction`.
+        interaction: The cross-attention layers of pairs on top of it (`headwise.layers.interaction`), if
+            any.
 
     Raises:
         ConfigError: There is no attention.
@@ -89,31 +91,34 @@ def record(encoder: nn.Module, interaction: nn.Module | None = None) -> Iterator
     looks: list[Look] = []
     front = getattr(encoder, "node", None) is not None
     above = () if interaction is None else interaction.named_modules(prefix="interaction")
-    found = [
+    watched = [
         (name, module, read)
         for name, module in encoder.named_modules()
         for kind, read in READERS.items()
         if isinstance(module, kind)
     ]
-    found += [
+    watched += [
         (name, module, read)
         for name, module in above
         if (read := getattr(type(module), "looks", None)) is not None
     ]
-    if not found:
+    if not watched:
         raise ConfigError(f"{type(encoder).__name__} has no attention whose weights could be shown")
 
     def watch(name: str, read: ReadWeights, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         new, *rebuilt = read(module, *args, name=name, front=front, **kwargs)
-        given = output if isinstance(output, tuple) else (output,)
-        rows = [own.values if isinstance(own, Ragged) else own for own in given]
-        errors = [(own - again).abs() for own, again in zip(rows, rebuilt, strict=True)]
-        error = max((float(own.max()) for own in errors if own.numel()), default=0.0)
+        outputs = output if isinstance(output, tuple) else (output,)
+        rows = [tensor.values if isinstance(tensor, Ragged) else tensor for tensor in outputs]
+        errors = [(row - again).abs() for row, again in zip(rows, rebuilt, strict=True)]
+        error = max(
+            (float(errors_of_output.max()) for errors_of_output in errors if errors_of_output.numel()),
+            default=0.0,
+        )
         looks.extend(replace(look, module=name, error=error) for look in new)
 
     hooks = [
         module.register_forward_hook(partial(watch, name, read), with_kwargs=True)
-        for name, module, read in found
+        for name, module, read in watched
     ]
     try:
         with torch.no_grad():
@@ -160,14 +165,14 @@ def _graph(
     owner, nodes = _tree(graph)
     for row in range(total, query.shape[1]):
         start = sum(graph.layout.sizes[: owner[row]])
-        own = slice(start + nodes[row].start, start + nodes[row].stop)
-        scores = query[:, row, None] @ key[:, own].transpose(-1, -2) / query.shape[-1] ** 0.5
-        weights[:, row, own] = scores.softmax(-1)[:, 0]
+        span = slice(start + nodes[row].start, start + nodes[row].stop)
+        scores = query[:, row, None] @ key[:, span].transpose(-1, -2) / query.shape[-1] ** 0.5
+        weights[:, row, span] = scores.softmax(-1)[:, 0]
     looks = []
     for text in range(graph.layout.texts):
         rows = [row for row in range(graph.nodes) if owner[row] == text]
         asking = [row for row in rows if row < query.shape[1]]
-        of, to = (tuple(nodes[row] for row in own) for own in (asking, rows))
+        of, to = (tuple(nodes[row] for row in chosen) for chosen in (asking, rows))
         looks.append(Look("", text, weights[:, asking][:, :, rows], of, to))
     return looks, heads.merge(weights @ value)
 
@@ -217,16 +222,16 @@ def _star(
 
 def _mab(module: MAB, x: Ragged, y: Ragged, *, name: str, **_: Any) -> tuple[list[Look], Tensor]:
     query, key, value = module.projected(x, y)
-    found, seen = _across(query, key, value, x.layout, y.layout, module.scale)
+    text_weights, seen = _across(query, key, value, x.layout, y.layout, module.scale)
     looks = []
     kinds = {"gather": ("point", "word"), "spread": ("word", "point"), "pma": ("seed", "word")}
-    of, to = next((own for part, own in kinds.items() if part in name), ("word", "word"))
-    for text, weights in enumerate(found):
-        asking, asked = (
+    of, to = next((node_kinds for part, node_kinds in kinds.items() if part in name), ("word", "word"))
+    for text, weights in enumerate(text_weights):
+        asking, keys = (
             _words(n) if kind == "word" else (Node(kind),) * n
             for kind, n in zip((of, to), weights.shape[1:], strict=True)
         )
-        looks.append(Look("", text, weights, asking, asked))
+        looks.append(Look("", text, weights, asking, keys))
     return looks, module.added(x, query, seen).values
 
 
@@ -240,7 +245,8 @@ def _memory(
 def on_other_text(
     query: Tensor, key: Tensor, value: Tensor, queries: Layout, keys: Layout, of: str = "word"
 ) -> tuple[list[Look], Tensor]:
-    """What rows look at in the other text of their pairs, and what they see there, `[rows, heads * size]`.
+    """Cross-attention weights of rows to the other text of their pairs, and outputs, `[rows, heads *
+    size]`.
 
     Args:
         query: `[rows, heads, size]`.
@@ -250,9 +256,9 @@ def on_other_text(
         keys: The words of the text that each looks at.
         of: What the rows are: word, or node.
     """
-    found, seen = _across(query, key, value, queries, keys, query.shape[-1] ** -0.5)
+    text_weights, seen = _across(query, key, value, queries, keys, query.shape[-1] ** -0.5)
     looks = []
-    for text, weights in enumerate(found):
+    for text, weights in enumerate(text_weights):
         asking = _words(weights.shape[1]) if of == "word" else (Node(of),) * weights.shape[1]
         looks.append(Look("", text, weights, asking, _words(weights.shape[2], "other")))
     return looks, seen.flatten(1)
@@ -262,13 +268,13 @@ def _across(
     query: Tensor, key: Tensor, value: Tensor, queries: Layout, keys: Layout, scale: float
 ) -> tuple[list[Tensor], Tensor]:
     """The weights of each text, `[heads, queries, keys]`, and what follows from them, as `query`."""
-    found, seen = [], torch.zeros_like(query)
+    text_weights, seen = [], torch.zeros_like(query)
     for (start, size), (first, count) in zip(_cuts(queries), _cuts(keys), strict=True):
-        rows, others = slice(start, start + size), slice(first, first + count)
-        scores = torch.einsum("qhd,khd->hqk", query[rows], key[others]) * scale
-        found.append(scores.softmax(-1))
-        seen[rows] = torch.einsum("hqk,khd->qhd", found[-1], value[others])
-    return found, seen
+        rows, columns = slice(start, start + size), slice(first, first + count)
+        scores = torch.einsum("qhd,khd->hqk", query[rows], key[columns]) * scale
+        text_weights.append(scores.softmax(-1))
+        seen[rows] = torch.einsum("hqk,khd->qhd", text_weights[-1], value[columns])
+    return text_weights, seen
 
 
 def _disan(module: DirectionalAttention, x: Ragged, **_: Any) -> tuple[list[Look], Tensor]:
@@ -277,7 +283,7 @@ def _disan(module: DirectionalAttention, x: Ragged, **_: Any) -> tuple[list[Look
     looks = []
     for text, (start, size) in enumerate(_cuts(x.layout)):
         rows, place = slice(start, start + size), torch.arange(size, device=h.device)
-        visible = place[None] < place[:, None] if module.earlier else place[None] > place[:, None]
+        visible = place[None] < place[:, None] if module.before else place[None] > place[:, None]
         scores = module.bound * torch.tanh((query[rows, None] + key[None, rows]) / module.bound)
         weights = scores.exp() * visible[..., None]
         weights = weights / weights.sum(1, keepdim=True).clamp(min=torch.finfo(h.dtype).tiny)

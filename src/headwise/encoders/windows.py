@@ -21,10 +21,10 @@ from headwise.errors import ConfigError
 from headwise.ragged import Layout, Ragged
 
 QUADRATIC_WORDS = 2_048
-"""Words that an encoder of which a head sees most of a text reads at once, by default."""
+"""Default window, in words, of an encoder with a head that sees most of a text."""
 
 RELATIVE_WORDS = 8_192
-"""The same for one of which no head sees most of a text, but some see a share of it."""
+"""Default window, in words, of an encoder whose heads see at most a fraction of a text."""
 
 _AT_ONCE = 1 << 14  # words of windows that are read at the same time: more do not fit into the caches
 _LONG = 1 << 16  # words of a text on which it is seen how far heads look
@@ -87,14 +87,14 @@ def _grows(prior: Any) -> bool:
 
 
 def encode_long(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Encoded:
-    """What an encoder says of a batch, of which it reads at most so many words of a text at once.
+    """Encode a batch; texts with more than `words` words are read in overlapping windows.
 
     Distances in dependency trees stay those in the tree of the whole text.
 
     Args:
         encoder: From word vectors to states.
         x: Word vectors.
-        words: 0 for any number.
+        words: Maximum number of words read at once; 0 for no limit.
         overlap: See `cut_windows`.
 
     Raises:
@@ -115,16 +115,16 @@ def encode_long(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Enco
     parts, summaries, node = list[Tensor](), list[Tensor](), False
     for group in _groups(plan):
         read = _rows([(starts[text] + w.start, w.stop - w.start) for text, w in group], x.device)
-        own = partial(_tree_within, layout, group) if layout.parsed else None
+        trees = partial(_tree_within, layout, group) if layout.parsed else None
         heads = None if layout.heads is None else [_heads_within(layout.heads[t], w) for t, w in group]
-        inner = Layout([w.stop - w.start for _, w in group], x.device, own, heads)
-        found: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
+        inner = Layout([w.stop - w.start for _, w in group], x.device, trees, heads)
+        encoded: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
         offsets = inner.offsets.tolist()
         owned = [(offsets[n] + w.first - w.start, w.last - w.first) for n, (_, w) in enumerate(group)]
-        parts.append(found.tokens.values.index_select(0, _rows(owned, x.device)))
-        if found.summary is not None:
-            summaries.append(found.summary)
-            node = found.summary_is_node
+        parts.append(encoded.tokens.values.index_select(0, _rows(owned, x.device)))
+        if encoded.summary is not None:
+            summaries.append(encoded.summary)
+            node = encoded.summary_is_node
     tokens = x.with_values(parts[0] if len(parts) == 1 else torch.cat(parts))
     if not summaries:
         return Encoded(tokens)
@@ -146,8 +146,8 @@ def _tree_within(
 
 def _heads_within(heads: Tensor, window: Window) -> Tensor:
     """The heads of a window's words, counted in it; a word whose head is outside is a root."""
-    own = heads[window.start : window.stop] - window.start
-    return own.where((own > 0) & (own <= window.stop - window.start), 0)
+    counted = heads[window.start : window.stop] - window.start
+    return counted.where((counted > 0) & (counted <= window.stop - window.start), 0)
 
 
 def _groups(plan: list[tuple[int, Window]]) -> Iterator[list[tuple[int, Window]]]:

@@ -1,1 +1,1 @@
-"""Estimators with the interface of scikit-learn, one for each task on texts."""
+"""scikit-learn estimators, one for each task on texts."""

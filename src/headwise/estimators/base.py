@@ -1,4 +1,4 @@
-"""What all estimators share: parameters, fitting that leaves nothing behind, and model folders."""
+"""The base class of the scikit-learn estimators: parameters, fitting, saving and loading."""
 
 import signal
 import tempfile
@@ -36,37 +36,38 @@ from headwise.verbs.models import former_of
 
 @dataclass(frozen=True)
 class InMemory:
-    """What stands for a training file where the data come from memory: all items, and all labels."""
+    """In-memory data in place of a training file: all items and all labels."""
 
     items: Sequence[Any]
     labels: Sequence[str]
 
 
 UNORDERED = (set, frozenset)
-"""What says its items in another order in each process. (The keys of a dictionary have one.)"""
+"""Types whose iteration order differs between processes (that of dictionary keys does not)."""
 
 _ONE_BY_ONE = threading.Lock()
-"""Trainings draw from the generator of PyTorch: side by side in threads none would repeat itself."""
+"""Training draws from PyTorch's global random generator: fits in parallel threads would not be
+reproducible."""
 
 
 class TextEstimator(BaseEstimator):
-    """An estimator that follows scikit-learn's conventions. What is not given is chosen by the amount of
-    data, as `headwise train` does. Fitting seeds torch.
+    """An estimator that follows scikit-learn's conventions. Settings that are not given are chosen by the
+    amount of data, as in `headwise train`. Fitting seeds torch.
 
     Args:
         encoder: A name of `headwise.encoders.ENCODERS`.
-        vectors: File of pretrained word vectors, as `--vectors` takes it.
-        epochs: Most passes over the training data.
-        recipe: Further settings: the sections of a TOML recipe as a dictionary, or the file. The arguments
-            beside it go before what it says.
-        random_state: Seed of the split, the first weights and all else that is random; None draws one. For
-            0 stand the seeds of the recipe, where it names them.
-        verbose: Whether fitting prints a line after each epoch.
+        vectors: File of pretrained word vectors, in the formats of `--vectors`.
+        epochs: Maximum number of passes over the training data.
+        recipe: Further settings: the sections of a TOML recipe as a dictionary, or a recipe file. The other
+            arguments override it.
+        random_state: Seed of the split, of the initial weights and of everything else that is random; None
+            draws one. If it is 0, seeds in the recipe take precedence.
+        verbose: Print a line after each epoch.
 
     Attributes:
         model_: The fitted model.
-        recipe_: The settings that were used, in the sections of a recipe.
-        history_: Scores on dev, one dictionary for each epoch.
+        recipe_: The settings that were used, as the sections of a recipe.
+        history_: Dev scores, one dictionary per epoch.
     """
 
     TASK: ClassVar[str]
@@ -90,10 +91,10 @@ class TextEstimator(BaseEstimator):
         self.verbose = verbose
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write a model folder, which the `headwise` command reads too.
+        """Write a model folder, which the `headwise` command can read.
 
         Raises:
-            StoreError: The folder holds something else, or cannot be written.
+            StoreError: The folder holds other files, or cannot be written.
         """
         check_is_fitted(self, "model_")
         save_model(self.model_, Path(folder), **self._info)
@@ -101,10 +102,10 @@ class TextEstimator(BaseEstimator):
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
         """A fitted estimator from a model folder, also from one that `headwise train` wrote. Its parameters
-        are the settings that the model was trained with: fitted again, it is trained as that was.
+        are the settings of that training run, so that `fit` trains with the same settings.
 
         Raises:
-            StoreError: It is not a sound model folder.
+            StoreError: It is not a valid model folder.
             ConfigError: It holds a model of another task.
         """
         model, info = load_model(folder), read_info(folder)
@@ -114,38 +115,38 @@ class TextEstimator(BaseEstimator):
                 f"{cls.TASK!r}"
             )
         recipe = dict(section(info["training"], "recipe"))
-        if (base := section(recipe, "base")) and not base.get("name"):  # what is not named is looked for
+        if (base := section(recipe, "base")) and not base.get("name"):  # else one is searched
             recipe["base"] = {**base, "name": "none"}
         loaded = cls(recipe=recipe or None, random_state=section(recipe, "train").get("seed", 0))
         loaded._take(model, {part: info[part] for part in ("data", "training", "metrics")})
         return loaded
 
     def _repr_html_inner(self) -> str:
-        """What a notebook shows: of a fitted estimator the model, else the parameters."""
+        """HTML for notebooks: the model if the estimator is fitted, else the parameters."""
         if not hasattr(self, "model_"):
             return super()._repr_html_inner()
         return model_html(self.model_, self._info)
 
-    def _repr_mimebundle_(self, **asked: Any) -> dict[str, str]:
-        shown = super()._repr_mimebundle_(**asked)
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown = super()._repr_mimebundle_(**kwargs)
         return {**shown, "text/html": self._repr_html_inner()} if "text/html" in shown else shown
 
     def explain(self, X: Any) -> list[Explanation]:
-        """Which words made the model say what it says of texts (or pairs): one explanation for each, or for
-        each label of each; see `headwise.report.explanation`.
+        """Explain predictions by word attributions: one explanation per text or pair, or one per label of
+        each; see `headwise.report.explanation`.
 
         Raises:
-            ConfigError: What models of this task say is not explained.
+            ConfigError: Models of this task cannot be explained.
         """
         check_is_fitted(self, "model_")
         return find_task(self.TASK).explain(self.model_, self._items(X))
 
     def _items(self, X: Any) -> Sequence[Any]:
-        """What the model reads of X."""
+        """The items of X as the model reads them."""
         return texts_of(X)
 
     def _take(self, model: Any, info: dict[str, Any]) -> None:
-        """Be fitted."""
+        """Set the fitted attributes from a model and the data, training and metrics in its folder."""
         self.model_, self._info = model, info
         self.recipe_ = info["training"].get("recipe", {})
         self.history_ = info["training"].get("history", [])
@@ -157,28 +158,28 @@ class TextEstimator(BaseEstimator):
         labels: Sequence[str] = (),
         **training: Any,
     ) -> Self:
-        """Train on answered items, and be fitted.
+        """Train on labelled items and set the fitted attributes.
 
         Args:
-            items: What the task reads, with answers.
-            dev: Items that choose the best epoch; split off where None.
-            labels: All labels there are.
-            training: What to keep with the history of the training.
+            items: Training items of the task, with labels.
+            dev: Items that select the best epoch; split off if None.
+            labels: All labels.
+            training: Further values to save with the training history.
         """
-        former, layers = former_of(self._layers())
-        asked, task = build_recipe(*layers), find_task(self.TASK)
-        task.check(asked)
-        kind = task.kind_for(asked.model)
+        previous_model, layers = former_of(self._layers())
+        requested, task = build_recipe(*layers), find_task(self.TASK)
+        task.check(requested)
+        kind = task.kind_for(requested.model)
         files = {"train": InMemory([*items, *(dev or ())], labels)} if labels else {}
         if dev is not None:
             files["dev"] = InMemory(dev, labels)
         train, notes = items, ()
         if dev is None:
-            split = kind.split(items, asked.split.dev, seed=asked.split.seed)
+            split = kind.split(items, requested.split.dev, seed=requested.split.seed)
             train, dev, notes = split.train, split.dev, split.notes
         parts = Parts[Any](kind, train, dev, [], notes, files)
-        former = former and former.beside(parts)
-        recipe, vectors, _ = choose_settings(parts, layers, former)
+        previous_model = previous_model and previous_model.for_parts(parts)
+        recipe, vectors, _ = choose_settings(parts, layers, previous_model)
         with _ONE_BY_ONE, training_folder() as folder:
             report = _print_epoch if self.verbose else lambda _: None
             fitted = fit(task, parts, recipe, folder, vectors=vectors, report=report)
@@ -198,7 +199,7 @@ class TextEstimator(BaseEstimator):
         return tags
 
     def _layers(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What the recipe says, and what the arguments say."""
+        """Two layers of settings: those of the recipe and those of the arguments."""
         recipe = {} if self.recipe is None else self.recipe
         if not isinstance(recipe, Mapping | str | PathLike):
             raise TypeError(f"recipe is {recipe!r:.80}; expected a dictionary of sections, or a file")
@@ -206,26 +207,30 @@ class TextEstimator(BaseEstimator):
             recipe = read_recipe(Path(recipe))
         seed: Any = self.random_state
         seed = int(seed) if isinstance(seed, Integral) else check_random_state(seed).randint(2**31 - 1)
-        own: dict[str, Any] = {"split": {"test": 0.0}, "train": {}, "model": {"task": self.TASK}}
+        argument_sections: dict[str, Any] = {
+            "split": {"test": 0.0},
+            "train": {},
+            "model": {"task": self.TASK},
+        }
         for name in ("split", "train"):
             if seed or "seed" not in section(recipe, name):
-                own[name]["seed"] = seed
+                argument_sections[name]["seed"] = seed
         if (task := section(recipe, "model").get("task", self.TASK)) != self.TASK:
             raise ConfigError(
                 f"the recipe is for the task {task!r}; a {type(self).__name__} is for {self.TASK!r}"
             )
         if self.epochs is not None:
-            whole = isinstance(self.epochs, Integral)
-            own["train"]["epochs"] = int(self.epochs) if whole else self.epochs
+            is_integer = isinstance(self.epochs, Integral)
+            argument_sections["train"]["epochs"] = int(self.epochs) if is_integer else self.epochs
         if self.encoder is not None:
-            own["encoder"] = {"name": self.encoder}
+            argument_sections["encoder"] = {"name": self.encoder}
         if self.vectors is not None:
-            own["vectors"] = {"file": fspath(self.vectors)}
-        return dict(recipe), own
+            argument_sections["vectors"] = {"file": fspath(self.vectors)}
+        return dict(recipe), argument_sections
 
 
 def _print_epoch(report: Report) -> None:
-    """Called after each update and epoch."""
+    """Print the scores at the end of an epoch; called after each update and epoch."""
     if report.scores is None:
         return
     part = f"{report.part}: " if report.part else ""
@@ -234,32 +239,32 @@ def _print_epoch(report: Report) -> None:
 
 
 def _troubles(parts: Parts[Any], recipe: Recipe, fitted: Fitted) -> Iterator[str]:
-    """What may be wrong with a model, as the command tells it."""
+    """Warnings about a fitted model, the same as those of the command."""
     if "dev" in parts.files:
-        yield from (own.told(parts.kind.nouns) for own in parts.overlaps())
-    if recipe.former is not None:
-        yield from (own.told(parts.kind.nouns) for own in recipe.former.overlaps(parts))
-    known = fitted.coverage
-    yield from filter(None, (known and known.trouble(recipe.vectors.file), trouble_of(fitted.model)))
+        yield from (overlap.message(parts.kind.nouns) for overlap in parts.overlaps())
+    if recipe.init_from is not None:
+        yield from (overlap.message(parts.kind.nouns) for overlap in recipe.init_from.overlaps(parts))
+    coverage = fitted.coverage
+    yield from filter(None, (coverage and coverage.trouble(recipe.vectors.file), trouble_of(fitted.model)))
 
 
 @contextmanager
 def training_folder() -> Iterator[Path]:
-    """A folder for the state of a run, which is gone afterwards, also after Ctrl-C."""
+    """A temporary folder for the state of a training run; removed at the end, also after Ctrl-C."""
     try:
         with tempfile.TemporaryDirectory(prefix="headwise-") as folder:
             yield Path(folder)
-    except TrainingInterrupted as stop:  # the signal goes on, now that nothing is left behind
+    except TrainingInterrupted as stop:  # raise the signal again, now that the folder is removed
         signal.raise_signal(stop.signal)
         raise KeyboardInterrupt from None
 
 
 def check_listed(X: Any, items: str) -> None:
-    """Whether X can be a list of items: a text would be read as its letters, a dictionary as its keys,
-    and a set in an order of its own.
+    """Check that X is a list of items. A single text would be read as its letters, a dictionary as its
+    keys, and a set in arbitrary order.
 
     Raises:
-        TypeError: It is one text, a mapping, a set, or no list at all.
+        TypeError: X is one text, a mapping, a set, or not iterable.
     """
     if not np.iterable(X):
         raise TypeError(f"X is {X!r:.80}; expected a list of {items}")
@@ -267,30 +272,34 @@ def check_listed(X: Any, items: str) -> None:
         raise TypeError(f"X is one text; give a list of {items}")
     if isinstance(X, Mapping):
         keys = list(X)
-        found, column = ", ".join(map(repr, keys)), f", such as X[{keys[0]!r}]" if keys else ""
-        raise TypeError(f"X is a {type(X).__name__} of {found}; give a list of {items}{column}")
+        key_list, column = ", ".join(map(repr, keys)), f", such as X[{keys[0]!r}]" if keys else ""
+        raise TypeError(f"X is a {type(X).__name__} of {key_list}; give a list of {items}{column}")
     if isinstance(X, UNORDERED):
         raise TypeError(f"X is a {type(X).__name__}, which has no order; give a list of {items}")
 
 
 def pair_of(dev: Any) -> tuple[Any, Any]:
-    """What is given as `dev`: items and their answers.
+    """The items and their labels in the argument `dev`.
 
     Raises:
-        TypeError: It is something else.
+        TypeError: `dev` is not a pair.
     """
-    if not isinstance(dev, tuple | list) or len(dev) != 2 or any(isinstance(own, str) for own in dev):
+    if (
+        not isinstance(dev, tuple | list)
+        or len(dev) != 2
+        or any(isinstance(element, str) for element in dev)
+    ):
         raise TypeError("dev is not a pair; expected (X, y) of items and their answers")
     return dev[0], dev[1]
 
 
 def plain(text: Any) -> str:
-    """A label as a text of Python's own, for which `str` would give an Enum's name and not its value."""
+    """A label as a plain `str`. Of a string Enum it is the value, where `str()` would return the name."""
     return str.__str__(text) if isinstance(text, str) else str(text)
 
 
 def dimensions(X: Any) -> int:
-    """1 of a list or a column, 2 of a table, also of one of Polars, which does not say it itself."""
+    """Number of dimensions: 1 for a list or a column, 2 for a table. (Polars has no `ndim`.)"""
     return len(getattr(X, "shape", (0,)))
 
 
@@ -298,13 +307,13 @@ def texts_of(X: Any) -> list[str]:
     """A column of texts as a list of plain strings.
 
     Raises:
-        TypeError, ValueError: It is something else.
+        TypeError, ValueError: X is not a column of texts.
     """
     check_listed(X, "texts")
-    if dimensions(X) == 2 and X.shape[1] == 1:  # a DataFrame, or what resampling makes of a list
+    if dimensions(X) == 2 and X.shape[1] == 1:  # a DataFrame, or a list after resampling
         X = np.asarray(X, dtype=object)[:, 0]
-    if (found := dimensions(X)) != 1:
-        raise ValueError(f"X has {found} dimensions; expected a list or one column of texts")
+    if (count := dimensions(X)) != 1:
+        raise ValueError(f"X has {count} dimensions; expected a list or one column of texts")
     texts: Sequence[Any] = list(X)
     for place, text in enumerate(texts):
         if not isinstance(text, str):
@@ -313,11 +322,11 @@ def texts_of(X: Any) -> list[str]:
 
 
 def check_answered(y: Any, answers: str) -> Any:
-    """A list, array or column of answers; what can only be gone through (a generator, the values of a
-    dictionary) as a list.
+    """Check the labels or numbers `y`; iterators and views (a generator, the values of a dictionary) become
+    a list.
 
     Raises:
-        TypeError: It is None, one answer, a mapping, or a set.
+        TypeError: y is None, a scalar, a mapping, or a set.
     """
     if isinstance(y, (str, Mapping, *UNORDERED)) or not np.iterable(y):
         raise TypeError(f"y is {y!r:.80}; expected {answers}, as many as X has items")
@@ -325,26 +334,28 @@ def check_answered(y: Any, answers: str) -> Any:
 
 
 def check_columns(names: Sequence[Any]) -> None:
-    """Whether each column of answers has a name of its own.
+    """Check that column names are unique.
 
     Raises:
-        ValueError: Two have the same, and one of them would be lost.
+        ValueError: Two columns have the same name; one of them would be lost.
     """
     if len(set(map(plain, names))) < len(names):
         raise ValueError(f"y has columns of the same name: {list(names)}; expected one for each label")
 
 
 def weights_for(texts: Sequence[Any], weights: Any) -> list[float]:
-    """How much each text counts.
+    """The sample weights as a list `[texts]`; 1.0 each if `weights` is None.
 
     Raises:
-        ValueError: These are not as many numbers, or not all 0 or more, or all 0.
+        ValueError: They are not one finite number >= 0 per text, or all are 0.
     """
-    given = np.ones(len(texts)) if weights is None else np.asarray(weights, dtype=object)
-    if given.ndim != 1 and given.shape[1:] != (1,):
-        raise ValueError(f"sample_weight has the shape {given.shape}; expected one number for each of X")
+    weight_array = np.ones(len(texts)) if weights is None else np.asarray(weights, dtype=object)
+    if weight_array.ndim != 1 and weight_array.shape[1:] != (1,):
+        raise ValueError(
+            f"sample_weight has the shape {weight_array.shape}; expected one number for each of X"
+        )
     try:
-        counts = given.ravel().astype(np.float64)
+        counts = weight_array.ravel().astype(np.float64)
     except (TypeError, ValueError):
         counts = np.array([np.nan])
     if not (np.isfinite(counts).all() and (counts >= 0).all() and (not len(counts) or counts.any())):

@@ -1,4 +1,4 @@
-"""LabelEstimator: what estimators share that choose one of several labels, of whatever type these are."""
+"""LabelEstimator: the base class of single-label classifiers, with labels of any type."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -13,7 +13,7 @@ from headwise.estimators.base import TextEstimator, check_answered, dimensions, 
 from headwise.scores.thresholds import decide
 
 Answered = tuple[Sequence[Any], np.ndarray]
-"""Items with their labels, and the labels that occur, sorted and of the type that they were given in."""
+"""Labelled items, and the sorted unique labels in their original type."""
 
 
 class LabelEstimator(ClassifierMixin, TextEstimator):
@@ -33,8 +33,8 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
         return self.model_.predict_proba(self._items(X))[:, columns]
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable label of each item (or what the thresholds say), `[items]`, of the type of the
-        labels in `fit`."""
+        """The most probable label of each item, or the label that the thresholds select, `[items]`, in the
+        type of the labels in `fit`."""
         probabilities, thresholds = self.predict_proba(X), self.model_.thresholds
         if thresholds is not None:
             of = dict(zip(self.model_.labels, thresholds, strict=True))
@@ -42,25 +42,27 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
         return self.classes_[decide(probabilities, thresholds)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of items whose label is right, as in scikit-learn."""
+        """Accuracy, as in scikit-learn."""
         check_is_fitted(self, "model_")
-        targets, own = check_labels(y), self.classes_.tolist()[0]
-        if len(targets) and isinstance(given := targets.tolist()[0], str) != isinstance(own, str):
+        targets, model_label = check_labels(y), self.classes_.tolist()[0]
+        first_label = targets.tolist()[0] if len(targets) else model_label
+        if isinstance(first_label, str) != isinstance(model_label, str):
             raise TypeError(
-                f"y has the label {given!r} ({type(given).__name__}); expected such as the model has, like "
-                f"{own!r} ({type(own).__name__}): labels that were read from a file are texts"
+                f"y has the label {first_label!r} ({type(first_label).__name__}); expected such as the "
+                f"model has, like {model_label!r} ({type(model_label).__name__}): labels that were read "
+                "from a file are texts"
             )
         return super().score(X, targets, sample_weight)
 
     def _fit_labelled(self, answered: Answered, dev: Answered | None) -> Self:
-        """Train on labelled items, and be fitted."""
+        """Train on labelled items and set the fitted attributes."""
         items, labels = answered
         if len(labels) < 2:
             only = f"only one class, {labels.tolist()}" if len(labels) else "no label"
             raise ValueError(f"y has {only}; a classifier needs two or more")
-        held, others = dev or (None, labels)
+        held, dev_labels = dev or (None, labels)
         names = {str(label) for label in labels}
-        if unseen := [label.item() for label in others if str(label) not in names]:
+        if unseen := [label.item() for label in dev_labels if str(label) not in names]:
             raise ValueError(f"labels of dev that y does not have: {unseen}; it has {labels.tolist()}")
         self._fit(items, held, label_type=labels.dtype.name)
         self.classes_ = labels
@@ -74,39 +76,39 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
 
 
 def _number_type(name: Any) -> np.dtype | None:
-    """The type of labels that are numbers, or true and false; None of those that are texts."""
+    """The dtype with this name if it is numeric or boolean; None for string labels."""
     try:
-        found = np.dtype(name) if isinstance(name, str) else None
+        dtype = np.dtype(name) if isinstance(name, str) else None
     except TypeError:
         return None
-    return found if found is not None and found.kind in "iufb" else None
+    return dtype if dtype is not None and dtype.kind in "iufb" else None
 
 
 def check_labels(y: Any) -> np.ndarray:
-    """A column of labels of one type, none of them missing.
+    """The labels as an array `[items]` of one type, without missing labels.
 
     Raises:
-        TypeError, ValueError: It is something else.
+        TypeError, ValueError: y is not a column of labels.
     """
     y = check_answered(y, "labels")
     if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
-        # Tables have types of their own, which scikit-learn would make numbers with fractions.
+        # scikit-learn would convert the extension types of tables to floats.
         column = y.tolist if hasattr(y, "tolist") else y.__iter__  # pandas, Polars
         y = list(column()) if dimensions(y) == 1 else y.to_numpy()
     targets = column_or_1d(y)
-    # An array of strings has NaN as 'nan', and an Enum's text cut off where its value would end.
-    own = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else targets
-    given = [label.item() if isinstance(label, np.generic) else label for label in own.tolist()]
-    for place, label in enumerate(given):
+    # A string array would turn NaN into 'nan' and truncate the text of an Enum to the length of its value.
+    objects = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else targets
+    values = [label.item() if isinstance(label, np.generic) else label for label in objects.tolist()]
+    for place, label in enumerate(values):
         if label is None or type(label).__name__ == "NAType" or label != label:
             raise ValueError(f"y[{place}] is {label}; expected a label")
     if targets.dtype.kind in "OUT":
-        texts = all(isinstance(label, str) for label in given)
-        kinds = sorted({type(label).__name__ for label in given})
+        texts = all(isinstance(label, str) for label in values)
+        kinds = sorted({type(label).__name__ for label in values})
         if not texts and len(kinds) > 1:
             raise TypeError(f"y has labels of several types, {', '.join(kinds)}; expected one")
-        kept = object if texts and targets.dtype == object else None
-        targets = np.array([plain(label) for label in given] if texts else given, dtype=kept)
+        dtype = object if texts and targets.dtype == object else None
+        targets = np.array([plain(label) for label in values] if texts else values, dtype=dtype)
     if targets.dtype.kind in "mM":
         raise TypeError(f"y has labels of the type {targets.dtype}; give them as texts")
     check_classification_targets(targets)

@@ -1,4 +1,4 @@
-"""MultiLabelClassifier: any number of labels for each text, as a scikit-learn estimator."""
+"""MultiLabelClassifier: multi-label text classification as a scikit-learn estimator."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -25,14 +25,14 @@ from headwise.estimators.base import (
 
 
 class MultiLabelClassifier(ClassifierMixin, TextEstimator):
-    """A classifier that says of each label whether a text has it; see `TextEstimator` for its parameters.
+    """A multi-label text classifier; see `TextEstimator` for its parameters.
 
     Attributes:
-        classes_: The labels in the order of the columns: sorted names, or the names of y's columns, or
-            their numbers where they have none.
+        classes_: The labels in the order of the columns: the sorted names, or the column names of y, or
+            column numbers if y has no names.
         model_: The fitted `headwise.models.label_set_model.LabelSetModel`.
-        recipe_: The settings that were used, in the sections of a recipe.
-        history_: Scores on dev, one dictionary for each epoch.
+        recipe_: The settings that were used, as the sections of a recipe.
+        history_: Dev scores, one dictionary per epoch.
     """
 
     TASK: ClassVar[str] = "multi-label"
@@ -43,53 +43,58 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
         Args:
             X: Texts: a list, an array or a pandas Series of strings.
             y: Their labels: a list of names for each text (which may be empty), or an indicator matrix
-                `[texts, labels]` of zeros and ones, as scikit-learn's `MultiLabelBinarizer` makes it; the
-                columns of a DataFrame are found by their names.
-            sample_weight: How much each text counts, `[texts]`, 0 or more, also of those split off.
-            dev: Texts and labels that choose the best epoch and set probabilities and thresholds. By
-                default a share of X (`split.dev` of the recipe, 15 %), with equal texts on one side.
+                `[texts, labels]` of zeros and ones, as from scikit-learn's `MultiLabelBinarizer`; the
+                columns of a DataFrame are matched by name.
+            sample_weight: How much each text counts, `[texts]`, 0 or more; also on dev.
+            dev: Texts and labels that select the best epoch, calibrate the probabilities and set the
+                thresholds. By default a share of X (`split.dev` of the recipe, 15 %); equal texts stay on
+                one side of the split.
 
         Raises:
-            HeadwiseError: A setting is wrong, or the texts are too few to split.
-            TypeError, ValueError: X or y are not what they should be.
+            HeadwiseError: A setting is invalid, or the texts are too few to split.
+            TypeError, ValueError: X or y has a wrong type or value.
         """
         examples, names = _examples(X, y, weights=sample_weight)
         if not names:
             raise ValueError("y has no labels")
         held = None
         if dev is not None:
-            held, others = _examples(*pair_of(dev), names)
-            if unseen := [name for name in others if name not in set(names)]:
+            held, dev_names = _examples(*pair_of(dev), names)
+            if unseen := [name for name in dev_names if name not in set(names)]:
                 raise ValueError(f"labels of dev that y does not have: {unseen}")
         matrix = _matrix(y) is not None
         return self._fit(examples, held, names, label_matrix=_columns(y) or matrix if matrix else False)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The calibrated probability of every label, each by itself, `[texts, labels]`."""
+        """Calibrated, independent probabilities of the labels, `[texts, labels]`."""
         check_is_fitted(self, "model_")
         return self.model_.predict_proba(texts_of(X))[:, self._order]
 
     def predict(self, X: Any) -> Any:
-        """The labels of each text: after a fit on an indicator matrix another one, int64 `[texts, labels]`,
-        else a list with a tuple of names for each text."""
+        """The labels of each text: an indicator matrix, int64 `[texts, labels]`, if `fit` got one; else a
+        list with a tuple of names for each text."""
         check_is_fitted(self, "model_")
-        given = self.model_.given(self.model_.predict_proba(texts_of(X)))[:, self._order]
+        has_label = self.model_.chosen_labels(self.model_.predict_proba(texts_of(X)))[:, self._order]
         if self._is_matrix:
-            return given.astype(np.int64)
-        return [tuple(self.classes_[row].tolist()) for row in given]
+            return has_label.astype(np.int64)
+        return [tuple(self.classes_[row].tolist()) for row in has_label]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of texts of which all labels are right, as scikit-learn's multi-label classifiers score."""
+        """Subset accuracy: share of texts with exactly the right labels, as in scikit-learn."""
         check_is_fitted(self, "model_")
-        known = [str(label) for label in self.classes_]
+        class_names = [str(label) for label in self.classes_]
         if self.classes_.dtype.kind == "i" and _matrix(y) is None:
             raise TypeError(
-                f"y has no columns; expected a matrix of {len(known)}, as in fit: its labels have no names"
+                f"y has no columns; expected a matrix of {len(class_names)}, as in fit: its labels have "
+                "no names"
             )
         texts = texts_of(X)
-        predicted = [example.labels for example in _examples(texts, self.predict(texts), known)[0]]
-        true = [example.labels for example in _examples(texts, y, known)[0]]
-        right = [set(one) == set(other) for one, other in zip(predicted, true, strict=True)]
+        predicted = [example.labels for example in _examples(texts, self.predict(texts), class_names)[0]]
+        true = [example.labels for example in _examples(texts, y, class_names)[0]]
+        right = [
+            set(predicted_labels) == set(true_labels)
+            for predicted_labels, true_labels in zip(predicted, true, strict=True)
+        ]
         return float(np.average(right, weights=sample_weight))
 
     def _take(self, model: Any, info: dict[str, Any]) -> None:
@@ -108,33 +113,35 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
 
 
 def _examples(
-    X: Any, y: Any, known: Sequence[str] = (), weights: Any = None
+    X: Any, y: Any, known_labels: Sequence[str] = (), weights: Any = None
 ) -> tuple[list[LabelSetExample], list[str]]:
-    """The examples and the names of all labels; a matrix whose columns have no names has those that are
-    `known`, if it has as many."""
+    """The examples and the names of all labels. Unnamed columns of an indicator matrix take the names
+    `known_labels`, of which there must be as many."""
     texts, matrix = texts_of(X), _matrix(y)
     if matrix is not None:
         count = matrix.shape[1]
         named = _columns(y)
-        if known and named is None and len(known) != count:
-            raise ValueError(f"y has {count} columns; expected {len(known)}, one for each label")
-        if known and named is not None and set(named) != set(known):
-            strange = [name for name in named if name not in known]
-            found = f"columns of unknown labels, {strange}" if strange else f"only the columns {named}"
-            raise ValueError(f"y has {found}; expected one for each label, {list(known)}")
-        names = named or list(known) or [str(column) for column in range(count)]
+        if known_labels and named is None and len(known_labels) != count:
+            raise ValueError(f"y has {count} columns; expected {len(known_labels)}, one for each label")
+        if known_labels and named is not None and set(named) != set(known_labels):
+            strange = [name for name in named if name not in known_labels]
+            problem = f"columns of unknown labels, {strange}" if strange else f"only the columns {named}"
+            raise ValueError(f"y has {problem}; expected one for each label, {list(known_labels)}")
+        names = named or list(known_labels) or [str(column) for column in range(count)]
         sets = [tuple(names[column] for column in np.flatnonzero(row)) for row in matrix]
     else:
         rows = check_answered(y, "lists of labels")
         sets = [_names(labels, place) for place, labels in enumerate(rows)]
-        names = sorted({label for own in sets for label in own})
+        names = sorted({label for label_set in sets for label in label_set})
     check_consistent_length(texts, sets)
     rows = zip(texts, sets, weights_for(texts, weights), strict=True)
-    return [LabelSetExample(text, labels=own, weight=weight) for text, own, weight in rows], names
+    return [
+        LabelSetExample(text, labels=label_set, weight=weight) for text, label_set, weight in rows
+    ], names
 
 
 def _columns(y: Any) -> list[str] | None:
-    """The names of the columns of a DataFrame, if it has others than their numbers."""
+    """The column names of a DataFrame; None if they are just 0, 1, ..., or y is no DataFrame."""
     names = list(getattr(y, "columns", ()))
     if names == list(range(len(names))):
         return None
@@ -143,7 +150,7 @@ def _columns(y: Any) -> list[str] | None:
 
 
 def _matrix(y: Any) -> NDArray[np.bool_] | None:
-    """An indicator matrix, if y is one."""
+    """y as a boolean indicator matrix `[texts, labels]`; None if y is not a matrix."""
     if not (issparse(y) or dimensions(y) == 2):
         return None
     values: Any = np.asarray(y.toarray() if issparse(y) else y)

@@ -1,4 +1,4 @@
-"""PairClassifier, PairRegressor: what holds between two texts, or how much, as scikit-learn estimators."""
+"""PairClassifier, PairRegressor: classification and scoring of text pairs as scikit-learn estimators."""
 
 import reprlib
 from collections.abc import Mapping
@@ -25,22 +25,23 @@ _NAMED = ("first_column", "second_column")
 
 
 class PairEstimator(TextEstimator):
-    """What both share: where X is a table, whose columns have names, they know which text is the first.
+    """Base class of the pair estimators. It stores the column names of a table X, to check later that the
+    two texts have the same order.
 
     Attributes:
-        feature_names_in_: The names of the two columns, where those of the training had any.
+        feature_names_in_: The names of the two columns in `fit`; missing if they had none.
     """
 
     feature_names_in_: np.ndarray
 
     def _know_columns(self, X: Any) -> None:
-        """Remember the names of the columns of X, and nothing of an earlier fit."""
+        """Store the column names of X and forget those of a previous fit."""
         vars(self).pop("feature_names_in_", None)
         if len(names := _column_names(X)) == 2:
             self.feature_names_in_ = np.array(names, dtype=object)
 
     def _fit(self, items: Any, dev: Any, labels: Any = (), **training: Any) -> Self:
-        if names := self._known():
+        if names := self._trained_columns():
             training["columns"] = dict(zip(_NAMED, names, strict=True))
         return super()._fit(items, dev, labels, **training)
 
@@ -50,29 +51,30 @@ class PairEstimator(TextEstimator):
         if all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
 
-    def _known(self) -> list[str]:
+    def _trained_columns(self) -> list[str]:
         return [*getattr(self, "feature_names_in_", ())]
 
     def _items(self, X: Any) -> list[Pair]:
-        found, known = _column_names(X), self._known()
-        if found != known and sorted(found) == sorted(known):
+        columns, trained_columns = _column_names(X), self._trained_columns()
+        if columns != trained_columns and sorted(columns) == sorted(trained_columns):
             raise ValueError(
-                f"X has the columns {found[0]!r} and {found[1]!r}, in training they were {known[0]!r} and "
-                f"{known[1]!r}: which text is the first makes a difference; give X[{known}]"
+                f"X has the columns {columns[0]!r} and {columns[1]!r}, in training they were "
+                f"{trained_columns[0]!r} and {trained_columns[1]!r}: which text is the first makes a "
+                f"difference; give X[{trained_columns}]"
             )
         return _pairs(X)
 
 
 class PairClassifier(PairEstimator, LabelEstimator):
-    """A classifier of text pairs: paraphrase or not, entailment, an answer to a question.
+    """A classifier of text pairs, for paraphrase detection, entailment or answer selection.
 
     See `TextEstimator` for its parameters.
 
     Attributes:
         classes_: The labels, sorted, in the order of the columns of `predict_proba`.
         model_: The fitted `headwise.models.pair_model.PairModel`, whose labels are strings.
-        recipe_: The settings that were used, in the sections of a recipe.
-        history_: Scores on dev, one dictionary for each epoch.
+        recipe_: The settings that were used, as the sections of a recipe.
+        history_: Dev scores, one dictionary per epoch.
     """
 
     TASK: ClassVar[str] = "pair"
@@ -82,14 +84,15 @@ class PairClassifier(PairEstimator, LabelEstimator):
 
         Args:
             X: Pairs of texts: a list of tuples, or an array or DataFrame with two columns.
-            y: Their labels: strings, whole numbers or truth values.
-            sample_weight: How much each pair counts, `[pairs]`, 0 or more, also of those split off.
-            dev: Pairs and labels that choose the best epoch and calibrate the probabilities. By default a
-                share of X (`split.dev` of the recipe, 15 %), with equal first texts on one side.
+            y: Their labels: strings, integers or booleans.
+            sample_weight: How much each pair counts, `[pairs]`, 0 or more; also on dev.
+            dev: Pairs and labels that select the best epoch and calibrate the probabilities. By default a
+                share of X (`split.dev` of the recipe, 15 %); pairs with equal first texts stay on one side
+                of the split.
 
         Raises:
-            HeadwiseError: A setting is wrong, or the pairs are too few to split.
-            TypeError, ValueError: X or y are not what they should be.
+            HeadwiseError: A setting is invalid, or the pairs are too few to split.
+            TypeError, ValueError: X or y has a wrong type or value.
         """
         self._know_columns(X)
         held = None if dev is None else self._labelled(*pair_of(dev))
@@ -99,18 +102,18 @@ class PairClassifier(PairEstimator, LabelEstimator):
         pairs, targets = self._items(X), check_labels(y)
         check_consistent_length(pairs, targets)
         rows = zip(pairs, targets, weights_for(pairs, weights), strict=True)
-        answered = [replace(pair, label=str(label), weight=own) for pair, label, own in rows]
+        answered = [replace(pair, label=str(label), weight=weight) for pair, label, weight in rows]
         return answered, np.unique(targets)
 
 
 class PairRegressor(PairEstimator, NumberEstimator):
-    """A model that gives text pairs a score, such as how similar they are; see `TextEstimator` for its
+    """A regressor of text pairs, for example for semantic similarity; see `TextEstimator` for its
     parameters.
 
     Attributes:
         model_: The fitted `headwise.models.pair_model.PairScorer`.
-        recipe_: The settings that were used, in the sections of a recipe.
-        history_: Scores on dev, one dictionary for each epoch.
+        recipe_: The settings that were used, as the sections of a recipe.
+        history_: Dev scores, one dictionary per epoch.
     """
 
     TASK: ClassVar[str] = "pair-score"
@@ -119,14 +122,15 @@ class PairRegressor(PairEstimator, NumberEstimator):
         """Train on pairs and their scores.
 
         Args:
-            X: Pairs of texts, as `PairClassifier` takes them.
-            y: Their scores.
-            sample_weight: How much each pair counts, `[pairs]`, 0 or more, also of those split off.
-            dev: Pairs and scores that choose the best epoch, likewise.
+            X: Pairs of texts: a list of tuples, or an array or DataFrame with two columns.
+            y: Their scores, numbers.
+            sample_weight: How much each pair counts, `[pairs]`, 0 or more; also on dev.
+            dev: Pairs and scores that select the best epoch. By default a share of X (`split.dev` of the
+                recipe, 15 %); pairs with equal first texts stay on one side of the split.
 
         Raises:
-            HeadwiseError: A setting is wrong, or the pairs are too few to split.
-            TypeError, ValueError: X or y are not what they should be.
+            HeadwiseError: A setting is invalid, or the pairs are too few to split.
+            TypeError, ValueError: X or y has a wrong type or value.
         """
         self._know_columns(X)
         return self._fit_numbers(self._answered(X, y, sample_weight), dev)
@@ -149,6 +153,6 @@ def _pairs(X: Any) -> list[Pair]:
 
 
 def _column_names(X: Any) -> list[str]:
-    """The names of the columns of a table; of all else none."""
+    """The column names of a table if they are strings; else an empty list."""
     names: list[str] = list(getattr(X, "columns", ()))
     return names if all(isinstance(name, str) for name in names) else []

@@ -1,4 +1,4 @@
-"""TextRegressor: a number for each text as a scikit-learn estimator, and what such estimators share."""
+"""TextRegressor: text regression as a scikit-learn estimator, and the base class of regressors."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,10 +14,10 @@ from headwise.estimators.base import TextEstimator, check_answered, pair_of, wei
 
 
 class NumberEstimator(RegressorMixin, TextEstimator):
-    """An estimator that gives each item a number."""
+    """Base class of the regressors."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """The number of each text or pair, float64 `[items]`."""
+        """The predicted number of each text or pair, float64 `[items]`."""
         check_is_fitted(self, "model_")
         return self.model_.scores(self.model_.encoded(self._items(X)))
 
@@ -32,21 +32,21 @@ class NumberEstimator(RegressorMixin, TextEstimator):
         return self._fit(answered, None if dev is None else self._answered(*pair_of(dev)))
 
     def _answered(self, X: Any, y: Any, weights: Any = None) -> list[Any]:
-        """Items with their numbers and weights."""
+        """The items of X with their numbers as labels, and their weights."""
         items = [Example(item) if isinstance(item, str) else item for item in self._items(X)]
         numbers = _numbers(y)
         check_consistent_length(items, numbers)
         rows = zip(items, numbers, weights_for(items, weights), strict=True)
-        return [replace(item, label=repr(float(number)), weight=own) for item, number, own in rows]
+        return [replace(item, label=repr(float(number)), weight=weight) for item, number, weight in rows]
 
 
 class TextRegressor(NumberEstimator):
-    """A model that gives each text a number, such as a rating; see `TextEstimator` for its parameters.
+    """A text regressor, for example for ratings; see `TextEstimator` for its parameters.
 
     Attributes:
         model_: The fitted `headwise.models.regressor.Regressor`.
-        recipe_: The settings that were used, in the sections of a recipe.
-        history_: Scores on dev, one dictionary for each epoch.
+        recipe_: The settings that were used, as the sections of a recipe.
+        history_: Dev scores, one dictionary per epoch.
     """
 
     TASK: ClassVar[str] = "regress"
@@ -57,22 +57,22 @@ class TextRegressor(NumberEstimator):
         Args:
             X: Texts: a list, an array or a pandas Series of strings.
             y: Their numbers.
-            sample_weight: How much each text counts, `[texts]`, 0 or more, also of those split off.
-            dev: Texts and numbers that choose the best epoch. By default a share of X (`split.dev` of the
-                recipe, 15 %), with equal texts on one side.
+            sample_weight: How much each text counts, `[texts]`, 0 or more; also on dev.
+            dev: Texts and numbers that select the best epoch. By default a share of X (`split.dev` of the
+                recipe, 15 %); equal texts stay on one side of the split.
 
         Raises:
-            HeadwiseError: A setting is wrong, or the texts are too few to split.
-            TypeError, ValueError: X or y are not what they should be.
+            HeadwiseError: A setting is invalid, or the texts are too few to split.
+            TypeError, ValueError: X or y has a wrong type or value.
         """
         return self._fit_numbers(self._answered(X, y, sample_weight), dev)
 
 
 def _numbers(y: Any) -> np.ndarray:
-    """A column of finite numbers.
+    """y as a column of finite numbers, float64 `[items]`.
 
     Raises:
-        TypeError, ValueError: It is something else.
+        TypeError, ValueError: It is not such a column.
     """
     column = column_or_1d(check_answered(y, "numbers"))
     return check_array(column, ensure_2d=False, dtype="float64", input_name="y")

@@ -1,4 +1,4 @@
-"""TextTagger: a tag for each word as an estimator, `TextTagger().fit(sentences, tags)`."""
+"""TextTagger: sequence labelling as an estimator, `TextTagger().fit(sentences, tags)`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
@@ -22,16 +22,17 @@ from headwise.report.tags import judge_tags
 
 
 class TextTagger(TextEstimator):
-    """A tagger: names, parts of speech, spans; see `TextEstimator` for its parameters.
+    """A sequence tagger for named entities, parts of speech or other spans; see `TextEstimator` for its
+    parameters.
 
-    Spans are read from tags in IOB1, IOB2 or BIOES, which is found out from the tags; tags in none of them
-    are plain, one for each word.
+    The tagging scheme of spans (IOB1, IOB2 or BIOES) is detected from the tags. Tags in no such scheme are
+    plain, one per word.
 
     Attributes:
         classes_: The tags, sorted.
         model_: The fitted `headwise.models.tag_model.TagModel`.
-        recipe_: The settings that were used, in the sections of a recipe.
-        history_: Scores on dev, one dictionary for each epoch.
+        recipe_: The settings that were used, as the sections of a recipe.
+        history_: Dev scores, one dictionary per epoch.
     """
 
     TASK: ClassVar[str] = "tag"
@@ -42,37 +43,37 @@ class TextTagger(TextEstimator):
         Args:
             X: Sentences, each a list of one or more words.
             y: Their tags, one for each word.
-            sample_weight: How much each sentence counts, `[sentences]`, 0 or more, also of those split off.
-            dev: Sentences and tags that choose the best epoch. By default a share of X (`split.dev` of the
-                recipe, 15 %), with equal sentences on one side.
+            sample_weight: How much each sentence counts, `[sentences]`, 0 or more; also on dev.
+            dev: Sentences and tags that select the best epoch. By default a share of X (`split.dev` of the
+                recipe, 15 %); equal sentences stay on one side of the split.
 
         Raises:
-            HeadwiseError: A setting is wrong, or the sentences are too few to split.
-            TypeError, ValueError: X or y are not what they should be.
+            HeadwiseError: A setting is invalid, or the sentences are too few to split.
+            TypeError, ValueError: X or y has a wrong type or value.
         """
         sentences = _sentences(X, y, sample_weight)
-        if len({tag for own in sentences for tag in own.tags}) < 2:
+        if len({tag for sentence in sentences for tag in sentence.tags}) < 2:
             raise ValueError("y has only one tag; a tagger needs two or more")
         return self._fit(sentences, None if dev is None else _sentences(*pair_of(dev)))
 
     def predict(self, X: Any) -> list[list[str]]:
         """The tags of each sentence, in the scheme of the training tags."""
         check_is_fitted(self, "model_")
-        return [list(found.tags) for found in self.model_.tag(self._items(X))]
+        return [list(tagged.tags) for tagged in self.model_.tag(self._items(X))]
 
     def tag(self, texts: Iterable[str]) -> Iterator[TaggedText]:
-        """Tags of running texts, which are cut into words first, with the characters of each word."""
+        """Tag raw texts: each is tokenized first; results include the character offsets of each word."""
         check_is_fitted(self, "model_")
         if isinstance(texts, str):
             raise TypeError("texts is one text; give a list of texts")
         return self.model_.predict(texts)
 
     def score(self, X: Any, y: Any) -> float:
-        """F1 of exact spans where the tags mark spans; else the share of words with the right tag."""
+        """Entity F1 (exact spans) if the tags mark spans; else token accuracy."""
         check_is_fitted(self, "model_")
         sentences = _sentences(X, y)
-        found = self.predict([own.tokens for own in sentences])
-        tokens, entities = judge_tags(found, sentences, self.model_.written)
+        predicted = self.predict([sentence.tokens for sentence in sentences])
+        tokens, entities = judge_tags(predicted, sentences, self.model_.written)
         return tokens.accuracy if entities is None else entities.f1
 
     def _items(self, X: Any) -> Sequence[Any]:
@@ -92,11 +93,11 @@ def _sentences(X: Any, y: Any, weights: Any = None) -> list[Tagged]:
     rows, words = check_answered(y, "lists of tags"), _words(X)
     tags = [_row("y", place, row) for place, row in enumerate(rows)]
     check_consistent_length(words, tags)
-    for place, (own, named) in enumerate(zip(words, tags, strict=True)):
-        if len(own) != len(named):
-            raise ValueError(f"X[{place}] has {len(own)} words and y[{place}] {len(named)} tags")
+    for place, (tokens, named) in enumerate(zip(words, tags, strict=True)):
+        if len(tokens) != len(named):
+            raise ValueError(f"X[{place}] has {len(tokens)} words and y[{place}] {len(named)} tags")
     rows = enumerate(zip(words, tags, weights_for(words, weights), strict=True))
-    return [Tagged(own, named, place, weight=weight) for place, (own, named, weight) in rows]
+    return [Tagged(tokens, named, place, weight=weight) for place, (tokens, named, weight) in rows]
 
 
 def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
@@ -105,7 +106,9 @@ def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
         or not hasattr(row, "__len__")
         or not all(isinstance(item, str) for item in row)
     ):
-        numbers = name == "y" and hasattr(row, "__len__") and all(isinstance(own, Integral) for own in row)
+        numbers = (
+            name == "y" and hasattr(row, "__len__") and all(isinstance(item, Integral) for item in row)
+        )
         fix = "; give the names that the numbers stand for, or str(number)" if numbers else ""
         raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts{fix}")
     if not len(row):

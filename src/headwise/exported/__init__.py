@@ -1,4 +1,4 @@
-"""Models whose network is an ONNX file, which predict without torch.
+"""ONNX export of trained models, and their inference without torch.
 
-`export` writes them and needs torch, onnx and onnxscript; `load` reads them and needs onnxruntime.
+`export` writes a folder and needs torch, onnx and onnxscript; `load` reads it and needs onnxruntime.
 """

@@ -1,4 +1,4 @@
-"""Building an exported model of the files of its folder, each of which is checked against the others."""
+"""Builder: makes an exported model from the files of its folder, and checks them against each other."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,24 +33,24 @@ from headwise.store.layout import BASE, CONFIG, ENCODER, LABELS, READOUT, SPELLI
 
 
 class Builder:
-    """What builds models.
+    """Builds models from a folder.
 
     Args:
         files: The folder.
-        settings: What it says of the model.
-        vocabulary: The words that it knows.
-        threads: How many compute; see `load_exported`.
+        settings: Settings of the model.
+        vocabulary: Its word vocabulary.
+        threads: Number of threads; see `load_exported`.
     """
 
     def __init__(self, files: Folder, settings: Settings, vocabulary: Vocabulary, threads: int | None):
         self.files, self.settings, self.vocabulary, self.threads = files, settings, vocabulary, threads
 
     def build(self, kind: Any, outputs: Mapping[str, Any]) -> ExportedModel | ExportedTagger:
-        """A model, but for what was fitted beside its network.
+        """Build a model without the factors that were fitted after training (temperature, thresholds).
 
         Args:
-            kind: Its class.
-            outputs: What its `read_outputs` gave.
+            kind: Class of the model.
+            outputs: Result of its `read_outputs`.
 
         Raises:
             StoreError: The files contradict each other.
@@ -79,63 +79,64 @@ class Builder:
         return model
 
     def _tagger(self, outputs: Mapping[str, Any]) -> ExportedTagger:
-        tags, own = tuple(outputs["tags"]), self.settings.characters
+        tags, characters = tuple(outputs["tags"]), self.settings.characters
         sizes = self.settings.expert
         tables = TagTables(sizes.features, tags, sizes.grouped) if sizes.features else None
         shapes = chain_shapes(len(tags)) if self.settings.tags.crf else {}
         chain = {name: (np.float32, shape) for name, shape in shapes.items()}
-        reader, expert, found = self._tables(tables, chain)
+        reader, expert, tables_read = self._tables(tables, chain)
         spelling = None
-        if own.size:
+        if characters.size:
             graph = self._session(SPELLING, SPELLING_READS, 1)
-            if graph.widths != [own.size]:
+            if graph.widths != [characters.size]:
                 raise self._bad(
-                    CONFIG, f"{own.size} features of the spelling, but its graph gives {graph.widths[0]}"
+                    CONFIG,
+                    f"{characters.size} features of the spelling, but its graph gives {graph.widths[0]}",
                 )
-            spelling = SpellingReader(graph, own, outputs["alphabet"])
+            spelling = SpellingReader(graph, characters, outputs["alphabet"])
         runner = self._runner(SpelledReader(reader, spelling), ("tokens",))
         prepare = reader.prepare if isinstance(reader, BaseReader) else None
         try:
-            beside = (expert, Chain.of(found, len(tags)), outputs)
-            return ExportedTagger(self.settings, self.vocabulary, runner, prepare, *beside)
+            parts = (expert, Chain.of(tables_read, len(tags)), outputs)
+            return ExportedTagger(self.settings, self.vocabulary, runner, prepare, *parts)
         except (HeadwiseError, ValueError) as error:
             raise self._bad(LABELS, error.args[0]) from error
 
     def _tables(
         self, expert: Any, chain: Mapping[str, Any]
     ) -> tuple[WordReader | BaseReader, Any, dict[str, np.ndarray]]:
-        """What looks words up, the linear model of an expert, and the tables of a tagger's CRF.
+        """The word vectors, the linear model, and the tables of a tagger's CRF.
 
         Args:
-            expert: How large its tables are, and what they mean; None without one.
+            expert: Sizes and meaning of the tables of the linear model; None without one.
             chain: Types and shapes of the tables of the CRF.
         """
-        sizes, known = self.settings.base, len(self.vocabulary)
+        sizes, word_count = self.settings.base, len(self.vocabulary)
         listed = ()
-        shapes: dict[str, Any] = {CHAIN + name: own for name, own in chain.items()}
+        shapes: dict[str, Any] = {CHAIN + name: shape for name, shape in chain.items()}
         if sizes.size:
             if sizes.size != self.settings.network.vectors or self.vocabulary.extra:
                 raise self._bad(CONFIG, "the network reads other vectors than the base's")
             listed = self._listed()
-            own = base_shapes(len(listed), known, sizes)
-            shapes |= {BASE_TABLES + name: shape for name, shape in own.items()}
+            table_shapes = base_shapes(len(listed), word_count, sizes)
+            shapes |= {BASE_TABLES + name: shape for name, shape in table_shapes.items()}
         else:
-            shapes[f"{WORDS}vectors"] = np.float32, (known, self.settings.network.vectors)
+            shapes[f"{WORDS}vectors"] = np.float32, (word_count, self.settings.network.vectors)
         if expert is not None:
-            shapes |= {EXPERT + name: own for name, own in expert.shapes().items()}
-        found = unpacked(self.files.content(TABLES), shapes, self.files.name(TABLES))
+            shapes |= {EXPERT + name: shape for name, shape in expert.shapes().items()}
+        tables = unpacked(self.files.content(TABLES), shapes, self.files.name(TABLES))
         if sizes.size:
-            own = _of(found, BASE_TABLES)
-            reader = BaseReader(base_of(own, listed), own.get("vectors"))
+            selected = _of(tables, BASE_TABLES)
+            reader = BaseReader(base_of(selected, listed), selected.get("vectors"))
         else:
-            reader = WordReader(found[f"{WORDS}vectors"])
+            reader = WordReader(tables[f"{WORDS}vectors"])
         linear = None
         if expert is not None:
-            own = _of(found, EXPERT)
-            for problem in expert.misplaced(own):
+            selected = _of(tables, EXPERT)
+            for problem in expert.misplaced(selected):
                 raise self._bad(TABLES, problem, "HW509")
-            linear = expert.model(own)
-        return reader, linear, _of(found, CHAIN)
+            linear = expert.model(selected)
+        return reader, linear, _of(tables, CHAIN)
 
     def _listed(self) -> tuple[str, ...]:
         """The words of the base."""
@@ -152,7 +153,7 @@ class Builder:
         return Runner(encoder, self._session(READOUT, read, 1), network, self.settings.windows, reader)
 
     def _session(self, name: str, inputs: tuple[str, ...], outputs: int) -> Session:
-        """A graph, once its file is seen to be the one that was saved."""
+        """Load a graph, after a check of its file's hash."""
         return Session(self.files.content(name), inputs, outputs, self.files.name(name), self.threads)
 
     def _bad(self, name: str, problem: str, code: str = "HW507") -> StoreError:
@@ -160,4 +161,4 @@ class Builder:
 
 
 def _of(tables: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
-    return {name.removeprefix(part): own for name, own in tables.items() if name.startswith(part)}
+    return {name.removeprefix(part): table for name, table in tables.items() if name.startswith(part)}

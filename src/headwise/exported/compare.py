@@ -1,4 +1,4 @@
-"""Comparing what was exported with the model that it was."""
+"""Comparison of an exported model with the original."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -16,12 +16,12 @@ _LONGEST = 6_000  # words of a text that is read in windows
 
 
 class Compared(NamedTuple):
-    """How well what was exported agrees with the model.
+    """Agreement of an exported model with the original.
 
     Attributes:
-        texts: On how many texts they were compared.
-        longest: Words of the longest of them.
-        difference: By how much outputs differ at most: logits, the deviation of numbers, or probabilities
+        texts: Number of texts that were compared.
+        longest: Words of the longest text.
+        difference: Largest absolute difference of outputs: logits, standardised numbers, or probabilities
             of tags.
     """
 
@@ -31,20 +31,20 @@ class Compared(NamedTuple):
 
 
 def compare(model: Any, exported: Any) -> Compared:
-    """Compare the outputs of a model with those of what was exported of it.
+    """Compare the outputs of a model and of its export.
 
     Raises:
-        ExportError: HW953, by more than last digits.
+        ExportError: HW953, outputs differ by more than rounding.
     """
     texts: list[Any] = list(_probes(model))
     if getattr(model, "reads_pairs", False):
         texts = [*zip(texts, texts[::-1], strict=True), *pairwise(texts)]
-    said = _tags_said if isinstance(model, TagAnswers) else _said
-    (lengths, *found), (_, *others) = said(model, texts), said(exported, texts)
+    evaluate = _tags_said if isinstance(model, TagAnswers) else _said
+    (lengths, *expected), (_, *actual) = evaluate(model, texts), evaluate(exported, texts)
     difference = 0.0
-    for what, some, same in zip(("network", "model"), found, others, strict=True):
-        pairs = [*zip(some, same, strict=True)]
-        most = [(abs(one - other) / np.maximum(abs(one), 1)).max(initial=0) for one, other in pairs]
+    for what, original, copy in zip(("network", "model"), expected, actual, strict=True):
+        pairs = [*zip(original, copy, strict=True)]
+        most = [(abs(one - got) / np.maximum(abs(one), 1)).max(initial=0) for one, got in pairs]
         if not np.max(most) <= _TOLERANCE:
             raise ExportError(
                 f"the exported {what} does not say what the model says: outputs differ by "
@@ -52,12 +52,12 @@ def compare(model: Any, exported: Any) -> Compared:
                 "headwise or of the exporter, please report it",
                 code="HW953",
             )
-        difference = max(float(abs(one - other).max(initial=0)) for one, other in pairs)
+        difference = max(float(abs(one - got).max(initial=0)) for one, got in pairs)
     return Compared(len(texts), max(lengths), difference)
 
 
 def _said(model: Any, texts: Sequence[Any]) -> tuple[list[int], Sequence[np.ndarray], Sequence[np.ndarray]]:
-    """How long texts are, what the network says of each, and what the model says."""
+    """Lengths of texts, outputs of the network alone, and outputs of the whole model."""
     encoded = model.encoded(texts)
     return [*map(len, encoded)], model.outputs_of(encoded), model.logits(encoded)
 
@@ -65,14 +65,14 @@ def _said(model: Any, texts: Sequence[Any]) -> tuple[list[int], Sequence[np.ndar
 def _tags_said(
     model: Any, texts: Sequence[str]
 ) -> tuple[list[int], Sequence[np.ndarray], Sequence[np.ndarray]]:
-    """The same of a tagger: the probabilities of the tags of words."""
+    """Like `_said`, for a tagger: outputs are the marginal probabilities of the tags of words."""
     encoded = model.encode_sentences([model.sentence(as_example(text)) for text in texts])
     return [*map(len, encoded)], model.marginals(encoded, weights=(1.0, 0.0)), model.marginals(encoded)
 
 
 def _probes(model: Any) -> Iterator[str]:
-    """Texts of known and unknown words, of all lengths; one that is read in windows, if that is not too
-    long."""
+    """Random texts of known and unknown words, of many lengths; one is read in windows, unless that needs a
+    very long text."""
     words = [*model.features.vocabulary.words[1:2_000], "zyxwvut", "Qqq-qq", "!"]
     random = np.random.Generator(np.random.PCG64(0))
     lengths = [*_LENGTHS, *_LENGTHS]

@@ -1,7 +1,7 @@
-"""Encoders as modules of padded texts that can be written down as graphs.
+"""Versions of the encoders on padded batches, which can be traced to ONNX graphs.
 
-Self-attention has such a way of its own (`headwise.attention.padded`); what plans its attention for the
-sizes of each batch gets one here.
+Self-attention has a padded version in `headwise.attention.padded`. This module has those of encoders whose
+attention is planned for the sizes of each batch.
 """
 
 from copy import deepcopy
@@ -24,37 +24,39 @@ def on_padded(encoder: nn.Module, width: int, most: int) -> nn.Module:
     """A copy of an encoder that runs on a `PaddedLayout` while a graph is traced.
 
     Args:
-        encoder: Any of `headwise.exported.refuse.ENCODERS`.
-        width: Features of what it reads.
-        most: Words of a text at most.
+        encoder: One of `headwise.exported.refuse.ENCODERS`.
+        width: Input features of the encoder.
+        most: Maximum number of words of a text.
     """
     copied = deepcopy(encoder)
     for layer in [*copied.modules()]:
         if isinstance(layer, Positions) and layer.kind == "sinusoidal":
-            # As numbers: many that run ONNX files know no sine of 64 bits.
+            # As a table: many ONNX runtimes have no 64-bit sine.
             layer.kind, layer.table = "learned", nn.Embedding.from_pretrained(sinusoids(most, width))
         if isinstance(layer, SelfAttention):
             layer.impl = "sdpa"
-        for name, own in layer.named_children():
-            if isinstance(own, MAB):
-                setattr(layer, name, PaddedMAB(own))
-            if isinstance(own, LearnedSet):
-                setattr(layer, name, PaddedSet(own.rows))
+        for name, child in layer.named_children():
+            if isinstance(child, MAB):
+                setattr(layer, name, PaddedMAB(child))
+            if isinstance(child, LearnedSet):
+                setattr(layer, name, PaddedSet(child.rows))
     return PaddedStar(copied) if isinstance(copied, StarTransformer) else copied
 
 
 class PaddedMAB(nn.Module):
-    """A `MAB` of padded sets."""
+    """A `MAB` on padded sets."""
 
     def __init__(self, block: MAB):
         super().__init__()
         self.block = block
 
     def forward(self, x: Ragged, y: Ragged) -> Ragged:
-        """As that of `MAB`."""
+        """See `MAB.forward`."""
         rows = self.block.projected(x, y)
-        shapes = [(own.layout.texts, own.layout.longest) for own in (x, y, y)]
-        query, key, value = (own.unflatten(0, shape) for own, shape in zip(rows, shapes, strict=True))
+        shapes = [(rows_in.layout.texts, rows_in.layout.longest) for rows_in in (x, y, y)]
+        query, key, value = (
+            row_set.unflatten(0, shape) for row_set, shape in zip(rows, shapes, strict=True)
+        )
         seen = cross_attention(query, key, value, y.lengths, y.layout.longest, self.block.scale)
         return self.block.added(x, rows[0], seen.flatten(0, 1))
 
@@ -67,14 +69,14 @@ class PaddedSet(nn.Module):
         self.rows = rows
 
     def forward(self, layout: Layout) -> Ragged:
-        """As that of `LearnedSet`."""
+        """See `LearnedSet.forward`."""
         count = len(self.rows)
-        own = PaddedLayout(torch.full_like(layout.lengths, count), count)
-        return Ragged(self.rows.repeat(layout.texts, 1), own)
+        set_layout = PaddedLayout(torch.full_like(layout.lengths, count), count)
+        return Ragged(self.rows.repeat(layout.texts, 1), set_layout)
 
 
 class PaddedStar(nn.Module):
-    """A `StarTransformer` of padded texts."""
+    """A `StarTransformer` on padded texts."""
 
     def __init__(self, star: StarTransformer):
         super().__init__()
@@ -82,7 +84,7 @@ class PaddedStar(nn.Module):
         self.ends: Ring = cast(Ring, star.config.ring)
 
     def forward(self, x: Ragged) -> Encoded:
-        """As that of `StarTransformer`."""
+        """See `StarTransformer.forward`."""
         e = self.positions(x)
         h, s = e.values, e.mean()
         for step in cast(list[StarStep], self.steps):
@@ -106,16 +108,16 @@ def _satellites(step: StarStep, h: Tensor, e: Ragged, s: Tensor, ends: Ring) -> 
         seen.append(torch.ones_like(inside) if ends != "truncate" else inside)
         place = (there + length) % length.clamp(min=1) if ends == "wrap" else there.clamp(min=0)
         place = place.minimum((length - 1).clamp(min=0))
-        for project, own in zip((att.key, att.value), parts, strict=True):
+        for project, collected in zip((att.key, att.value), parts, strict=True):
             rows = project(h).unflatten(0, shape)
-            beside = rows.gather(1, place[..., None].expand(-1, -1, rows.shape[2]))
-            own.append((beside * inside[..., None] if ends == "zero" else beside).flatten(0, 1))
-    for project, own in zip((att.key, att.value), parts, strict=True):
+            shifted = rows.gather(1, place[..., None].expand(-1, -1, rows.shape[2]))
+            collected.append((shifted * inside[..., None] if ends == "zero" else shifted).flatten(0, 1))
+    for project, collected in zip((att.key, att.value), parts, strict=True):
         relay = project(s)[:, None].expand(-1, layout.longest, -1)
-        own += [project(e.values), relay.flatten(0, 1)]
-    key, value = (torch.stack(own, 1).unflatten(2, (att.heads, -1)) for own in parts)
+        collected += [project(e.values), relay.flatten(0, 1)]
+    key, value = (torch.stack(stacked, 1).unflatten(2, (att.heads, -1)) for stacked in parts)
     scores = (query[:, None] * key).sum(3) * query.shape[-1] ** -0.5
-    hidden = ~torch.stack([own.expand(shape).flatten() for own in seen], 1)
+    hidden = ~torch.stack([mask.expand(shape).flatten() for mask in seen], 1)
     scores = torch.cat([scores[:, :3].masked_fill(hidden[..., None], float("-inf")), scores[:, 3:]], 1)
     return att.out((scores.softmax(1)[..., None] * value).sum(1).flatten(1))
 
@@ -129,5 +131,5 @@ def _relay(step: StarStep, s: Tensor, h: Ragged) -> Tensor:
         return rows.unflatten(2, (att.heads, -1))
 
     query = att.query(s)[:, None].unflatten(2, (att.heads, -1))
-    found = cross_attention(query, both(att.key), both(att.value), h.lengths + 1, shape[1] + 1)
-    return att.out(found.flatten(1))
+    attended = cross_attention(query, both(att.key), both(att.value), h.lengths + 1, shape[1] + 1)
+    return att.out(attended.flatten(1))

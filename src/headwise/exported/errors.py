@@ -1,4 +1,4 @@
-"""ExportError: what keeps a model from being exported, or an exported one from being used."""
+"""ExportError: a model cannot be exported, or an exported model cannot be used."""
 
 import importlib
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ class ExportError(HeadwiseError):
 
 
 class NotInstalledError(ExportError, ModuleNotFoundError):
-    """HW957: what is asked for needs a library without which exported models predict."""
+    """HW957: the operation needs a library that prediction with exported models does not."""
 
 
 _NOT_FOR_PREDICTING = ("torch", "sklearn", "joblib", "threadpoolctl")
@@ -29,11 +29,11 @@ _NOT_FOR_PREDICTING = ("torch", "sklearn", "joblib", "threadpoolctl")
 
 @contextmanager
 def installed() -> Iterator[None]:
-    """Says of the libraries that a machine goes without which predicts with exported models alone that they
-    are missing.
+    """Convert an ImportError of a training library, which is missing on a machine for inference only, to a
+    `NotInstalledError`.
 
     Raises:
-        NotInstalledError: HW957, one is.
+        NotInstalledError: HW957, a library is not installed.
     """
     try:
         yield
@@ -41,15 +41,15 @@ def installed() -> Iterator[None]:
         name = (error.name or "").partition(".")[0]
         if isinstance(error, NotInstalledError) or name not in _NOT_FOR_PREDICTING:
             raise
-        said = (
+        message = (
             f"this needs {name}, which is not installed here: pip install headwise brings it (without it "
             "headwise predict works, and load_exported, with what headwise export has made of a model)"
         )
-        raise NotInstalledError(said, code="HW957") from None
+        raise NotInstalledError(message, code="HW957") from None
 
 
 def library(name: str, what: str) -> Any:
-    """A library of the extra `onnx`.
+    """Import a library of the extra `onnx`.
 
     Raises:
         ExportError: HW951, it is not installed.

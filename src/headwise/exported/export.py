@@ -1,4 +1,4 @@
-"""Exporting a model: its network as ONNX files, everything else as it is."""
+"""Export of a model: its network as ONNX files, everything else as in a model folder."""
 
 import contextlib
 import hashlib
@@ -65,13 +65,13 @@ _COMMANDS = ("cyclopts", "docstring-parser", "rich")
 
 @dataclass(frozen=True)
 class Exported:
-    """What was exported.
+    """Result of an export.
 
     Attributes:
-        folder: Where it is.
-        compared: How well it agrees with the model.
-        sizes: Bytes of the files, by their names.
-        predictions: What a file of its predictions may be called.
+        folder: The folder of the exported model.
+        compared: Agreement with the original model.
+        sizes: Bytes of each file, by name.
+        predictions: Suggested name of a file of predictions.
     """
 
     folder: Path
@@ -90,21 +90,21 @@ def write_exported(
     metrics: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> Exported:
-    """Export a model, and compare what was written with it.
+    """Export a model, and compare the export with the original.
 
     Args:
         model: From `load_model`, in eval mode.
-        folder: Made if need be.
-        title: What models of its task are called.
-        predictions: A file of their predictions.
-        columns: The columns that it was trained on, by the options that name them.
-        metrics: Its scores, of which is kept what predictions go by.
-        overwrite: Replace a model that was exported there before.
+        folder: Output folder, created if needed.
+        title: Display name of models of this task.
+        predictions: Suggested name of a file of predictions.
+        columns: The columns that the model was trained on, by the options that name them.
+        metrics: Scores of the model; those that prediction needs are saved.
+        overwrite: Replace a model that was exported to this folder before.
 
     Raises:
-        ExportError: HW951 a library is missing, HW952 such models cannot be exported, HW953 what was
-            written says something else than the model, HW954 the folder has other files in it.
-        OSError: It cannot be written.
+        ExportError: HW951 a library is missing, HW952 such models cannot be exported, HW953 the outputs of
+            the export differ from those of the model, HW954 the folder has other files in it.
+        OSError: The folder cannot be written.
     """
     folder = Path(folder)
     refuse(model, title)
@@ -144,12 +144,12 @@ def check_export_folder(folder: Path, *, overwrite: bool) -> None:
     """
     if not folder.exists():
         return
-    others = sorted(set(os.listdir(folder)) - {STAGING}) if folder.is_dir() else [folder.name]
-    if not others:
+    names = sorted(set(os.listdir(folder)) - {STAGING}) if folder.is_dir() else [folder.name]
+    if not names:
         return
     if not folder.is_dir() or not is_ours(folder, EXPORTED):
         raise ExportError(
-            f"{folder}: there are files of something else ({', '.join(map(repr, others[:5]))}); choose "
+            f"{folder}: there are files of something else ({', '.join(map(repr, names[:5]))}); choose "
             "another folder or an empty one",
             code="HW954",
         )
@@ -158,15 +158,15 @@ def check_export_folder(folder: Path, *, overwrite: bool) -> None:
 
 
 def _network(model: Any) -> dict[str, bytes]:
-    """The graphs, and the settings that say what they read."""
+    """The files of the graphs, and the settings that describe their inputs and outputs."""
     width = output_width(model.config.encoder)
     words, overlap = model.window
     encoder = EncoderGraph(model, words or MOST_WORDS)
     inputs = {name: example(name, _features(model, name)) for name in encoder.inputs}
     with torch.no_grad():
-        found = encoder.encoded(**inputs)
+        encoded = encoder.encoded(**inputs)
     tags = isinstance(model, TagModel)
-    summary, node = found.summary is not None, found.summary_is_node
+    summary, node = encoded.summary is not None, encoded.summary_is_node
     if tags:
         readout = TagGraph(model)
     else:
@@ -188,11 +188,11 @@ def _network(model: Any) -> dict[str, bytes]:
         model.config.expert,
         **(_tags(model) if tags else {}),
     )
-    given = ("states", "summaries") if summary else ("states",)
+    outputs = ("states", "summaries") if summary else ("states",)
     about = {"format": EXPORTED.format, "headwise": __version__, "model": settings.to_json()}
     files = {
         CONFIG: to_json(about),
-        ENCODER: onnx_of(encoder, inputs, given),
+        ENCODER: onnx_of(encoder, inputs, outputs),
         READOUT: onnx_of(readout, read, ("outputs",)),
     }
     if tags and model.spelling is not None:
@@ -203,14 +203,14 @@ def _network(model: Any) -> dict[str, bytes]:
 
 
 def _tags(model: TagModel) -> dict[str, Any]:
-    """What the settings of a tagger say beside."""
-    own, scheme = model.config.tagger, model.config.tagger.scheme
+    """Additional settings of a tagger."""
+    config, scheme = model.config.tagger, model.config.tagger.scheme
     characters = {} if model.spelling is None else {"characters": model.config.characters}
-    return {"tags": TagSizes(scheme, own.crf, own.constraints), **characters}
+    return {"tags": TagSizes(scheme, config.crf, config.constraints), **characters}
 
 
 def _features(model: Any, name: str) -> int:
-    """Features of an input of the graphs."""
+    """Number of features of an input of the graphs."""
     size = _base_sizes(model).size
     if name == "compared":
         return compared_size(size)
@@ -221,7 +221,7 @@ def _features(model: Any, name: str) -> int:
 
 
 def _vectors(model: Any) -> int:
-    """Features of the vectors of words."""
+    """Dimensions of the word vectors."""
     return _base_sizes(model).size or model.config.words.vector_size
 
 
@@ -233,7 +233,7 @@ def _base_sizes(model: Any) -> BaseSizes:
 
 
 def _beside(model: Any) -> dict[str, bytes]:
-    """What is no network."""
+    """The files other than graphs: vocabulary, labels, calibration, tables."""
     files = {
         VOCABULARY: to_json(model.features.vocabulary.to_json(), indent=None),
         LABELS: to_json(model.outputs_json()),
@@ -243,17 +243,17 @@ def _beside(model: Any) -> dict[str, bytes]:
     layer = model.embedding
     if isinstance(layer, BaseEmbedding):
         files[BASE] = to_json(layer.to_files()[BASE], indent=None)
-        known = {"values": layer.values, "scales": layer.scales, "weights": layer.weights}
+        buffers = {"values": layer.values, "scales": layer.scales, "weights": layer.weights}
         if layer.vectors is not None:
-            known["vectors"] = layer.vectors.weight
-        tables |= {BASE_TABLES + name: _array(own) for name, own in known.items()}
+            buffers["vectors"] = layer.vectors.weight
+        tables |= {BASE_TABLES + name: _array(tensor) for name, tensor in buffers.items()}
     else:
         extra = [] if layer.extra is None else [layer.extra.weight]
         tables[f"{WORDS}vectors"] = _array(torch.cat([layer.vectors.weight, *extra]))
     if isinstance(model, TagModel) and (crf := model.tagger.crf) is not None:
-        tables |= {CHAIN + name: _array(own) for name, own in crf.named_parameters()}
+        tables |= {CHAIN + name: _array(tensor) for name, tensor in crf.named_parameters()}
     if model.expert is not None:
-        tables |= {EXPERT + name: _array(own) for name, own in model.expert.named_buffers()}
+        tables |= {EXPERT + name: _array(tensor) for name, tensor in model.expert.named_buffers()}
     return {**files, TABLES: packed(tables)}
 
 
@@ -262,7 +262,7 @@ def _array(tensor: torch.Tensor) -> NDArray:
 
 
 def _told(columns: Mapping[str, str], metrics: Mapping[str, Any], predictions: str) -> dict[str, bytes]:
-    """What is kept of data and scores, and what is for people."""
+    """The files of training columns, scores, requirements and card."""
     sureness = lookup(metrics, f"dev.{SURENESS}")
     dev = {} if sureness is None else {SURENESS: sureness}
     return {
@@ -282,13 +282,13 @@ def _manifest(files: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def _requirements() -> str:
-    """What a machine needs, in the versions that headwise itself asks for where it is installed."""
+    """Requirements for inference, with the minimum versions of the installed headwise's own metadata."""
     try:
-        asked = requires("headwise") or []
+        requirements = requires("headwise") or []
     except PackageNotFoundError:
-        asked = []
-    found = (re.match(r"([\w-]+)(>=[\d.]+)", own) for own in asked)
-    least: dict[str, str] = {own[1]: own[2] for own in found if own}
+        requirements = []
+    matches = (re.match(r"([\w-]+)(>=[\d.]+)", requirement) for requirement in requirements)
+    least: dict[str, str] = {match[1]: match[2] for match in matches if match}
     lines = (f"{name}{least.get(name, '')}\n" for name in (*_NEEDED, *_COMMANDS))
     return _NEEDS.format(version=__version__) + "".join(lines)
 

@@ -1,4 +1,4 @@
-"""A module of padded tensors as the content of an ONNX file."""
+"""Conversion of a module on padded tensors to an ONNX file."""
 
 import contextlib
 import io
@@ -13,27 +13,27 @@ from torch import Tensor, nn
 from headwise.exported.errors import ExportError, library
 
 OPSET = 18
-"""Of the operators; what runs ONNX files has known it since the end of 2022."""
-EXPORTS = tuple(int(own) for own in torch.__version__.split(".")[:2]) >= (2, 9)
-"""Whether torch writes down what `torch.export` has seen; before 2.9 it could not do that with sizes that
-are left open, so there a run is traced, as was usual then."""
+"""ONNX operator set; runtimes have supported it since the end of 2022."""
+EXPORTS = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 9)
+"""Whether the exporter uses `torch.export`. Before torch 2.9 that did not support dynamic sizes, so older
+versions use the tracing exporter."""
 LIBRARIES = ("onnx", "onnxscript") if EXPORTS else ("onnx",)
-"""What an exporter needs beside torch."""
+"""Libraries that the exporter needs in addition to torch."""
 _TEXTS, _WORDS = 3, 5
-"""Sizes of what a graph is traced with; other numbers of texts and words come out of it as well."""
+"""Sizes of the example inputs; the graph accepts other numbers of texts and words."""
 
 
 def example(name: str, width: int) -> Tensor:
-    """An input to trace a graph with.
+    """An example input for tracing a graph.
 
     Args:
-        name: What it is: `lengths` and `counts` `[texts]`, `summary`, `compared` and `shapes`
-            `[texts, width]`, `weights`, `letters` and `grams` `[texts, words]`, or anything else,
-            `[texts, words, width]`; of pairs with the number of the text behind it.
-        width: Its features, if it has some.
+        name: Name of the input: `lengths` and `counts` are `[texts]`, `summary`, `compared` and `shapes`
+            `[texts, width]`, `weights`, `letters` and `grams` `[texts, words]`, all others
+            `[texts, words, width]`. Inputs of pairs end in the number of the text (`tokens_1`).
+        width: Number of features, for inputs that have features.
     """
     name, _, side = name.partition("_")
-    # The two texts of a pair have as many words by chance alone, and so have letters and n-grams.
+    # Different lengths for the two texts of a pair, and for letters and n-grams, so no sizes are merged.
     words = _WORDS + (side == "2" or name in ("grams", "counts"))
     if name in ("lengths", "counts"):
         return torch.arange(_TEXTS) + words - _TEXTS + 1
@@ -47,21 +47,21 @@ def example(name: str, width: int) -> Tensor:
 
 
 def _open(name: str) -> tuple[int, ...]:
-    """Which sizes of an input a graph leaves open: those of texts and of words."""
+    """The dynamic dimensions of an input: texts and words."""
     rows = ("lengths", "counts", "summary", "compared", "shapes")
     return (0,) if name.partition("_")[0] in rows else (0, 1)
 
 
 def onnx_of(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str, ...]) -> bytes:
-    """The content of the ONNX file of a module.
+    """Convert a module to the content of an ONNX file.
 
     Args:
         module: Takes tensors in the order of `inputs`, for any number of texts and words.
-        inputs: Examples by their names.
-        outputs: The names of what it gives.
+        inputs: Example inputs by name.
+        outputs: Names of the outputs.
 
     Raises:
-        ExportError: HW951 a library is missing, HW952 the exporter cannot write the module down.
+        ExportError: HW951 a library is missing, HW952 the exporter does not support the module.
     """
     for name in LIBRARIES:
         library(name, "headwise export")
@@ -70,7 +70,7 @@ def onnx_of(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str,
     log.setLevel(logging.ERROR)
     try:
         with torch.no_grad(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("ignore")  # of the exporter's own affairs
+            warnings.simplefilter("ignore")  # about internals of the exporter
             model = (_exported if EXPORTS else _traced)(module.eval(), inputs, outputs)
     except Exception as error:
         lines = str(error.__cause__ or error).strip().splitlines() or [type(error).__name__]
@@ -111,16 +111,16 @@ def _traced(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str,
         opset_version=OPSET,
     )
     model = library("onnx", "headwise export").load_model_from_string(content.getvalue())
-    given = module(*inputs.values())
-    each = given if isinstance(given, tuple) else (given,)
-    for own, tensor in zip(model.graph.output, each, strict=True):
-        # Tracing may leave it open, and who loads the file compares it.
-        own.type.tensor_type.shape.dim[-1].dim_value = tensor.shape[-1]
+    result = module(*inputs.values())
+    tensors = result if isinstance(result, tuple) else (result,)
+    for output, tensor in zip(model.graph.output, tensors, strict=True):
+        # Tracing may leave this dimension dynamic, but loading checks it.
+        output.type.tensor_type.shape.dim[-1].dim_value = tensor.shape[-1]
     return model
 
 
 def _bare(model: Any) -> Any:
-    """The model without what its operators were made of: lines of code, names of folders."""
+    """Remove metadata of the operators: lines of source code, names of folders."""
     model.ClearField("metadata_props")
     model.graph.ClearField("metadata_props")
     model.graph.ClearField("value_info")

@@ -1,4 +1,5 @@
-"""Loading an exported folder: without torch, and without running anything but its graphs."""
+"""Loading of an exported model: without torch, and without running any code of its folder but the
+graphs."""
 
 from os import PathLike
 from pathlib import Path
@@ -21,18 +22,17 @@ BY_KIND = {**MODELS, (SentenceKind, Tags): ExportedTagger}
 
 
 def is_exported(folder: Path | str) -> bool:
-    """Whether a folder holds an exported model, of any version and perhaps incomplete."""
+    """Whether a folder holds an exported model of any version, possibly an incomplete one."""
     return is_ours(Path(folder), EXPORTED)
 
 
 def load_exported(folder: PathLike[str] | str, *, threads: int | None = None) -> Any:
-    """Load a folder that `headwise export` wrote, ready to predict: an `ExportedModel` or an
-    `ExportedTagger`, which has the methods of the model that it was (`predict`, of labels and numbers
-    `predict_proba`) and its `labels`.
+    """Load an exported model, an `ExportedModel` or an `ExportedTagger`. It has the prediction methods of
+    the original (`predict`, and `predict_proba` for labels) and its `labels`.
 
     Args:
-        folder: What was exported.
-        threads: How many compute; None for as many as OMP_NUM_THREADS says, else the processor's cores.
+        folder: The exported folder.
+        threads: Number of threads; None for OMP_NUM_THREADS, else the number of processor cores.
 
     Raises:
         StoreError: It is no such folder, or damaged; see there.
@@ -43,9 +43,9 @@ def load_exported(folder: PathLike[str] | str, *, threads: int | None = None) ->
     settings = Settings.of(get(files.json(CONFIG), "model", dict, where), where)
     kind = _kind(settings, where)
     vocabulary = read_vocabulary(files, Vocabulary.from_json)
-    said = files.json(LABELS)
+    labels = files.json(LABELS)
     try:
-        outputs = kind.read_outputs(said)
+        outputs = kind.read_outputs(labels)
     except OutputsError as error:
         raise StoreError(f"{files.name(LABELS)}: {error.args[0]}", code="HW507") from error
     model = Builder(files, settings, vocabulary, threads).build(kind, outputs)
@@ -55,15 +55,15 @@ def load_exported(folder: PathLike[str] | str, *, threads: int | None = None) ->
 
 
 def exported_info(folder: PathLike[str] | str) -> dict[str, Any]:
-    """What an exported folder keeps of what its model's folder says: `training`, the columns that it was
-    trained on, and `metrics`, how sure it has to be."""
+    """The metadata of an exported folder: `training` has the columns that the model was trained on,
+    `metrics` the scores that selective prediction needs."""
     files = Folder(folder, EXPORTED)
     return {name.removesuffix(".json"): files.json(name) for name in (TRAINING, METRICS)}
 
 
 def _kind(settings: Settings, where: str) -> Any:
     kind = KINDS.get(settings.task)
-    found = None if kind is None else BY_KIND.get((type(kind), type(kind.answer)))
-    if found is None:
+    model_class = None if kind is None else BY_KIND.get((type(kind), type(kind.answer)))
+    if model_class is None:
         raise StoreError(f"{where}: no exported model does {settings.task!r:.40}", code="HW507")
-    return found
+    return model_class

@@ -1,4 +1,4 @@
-"""Exported models: their network is run by onnxruntime, everything else is what all models do."""
+"""Exported models: onnxruntime runs the network, the rest is shared with the torch models."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from headwise.predictions.predictor import LabelPredictor, Predictor
 
 
 def features_of(settings: Settings, vocabulary: Vocabulary, spell: Any) -> TextFeatures:
-    """What is read of texts; `spell` is that of `TextFeatures`."""
+    """The text encoder of a model; for `spell` see `TextFeatures`."""
     windows = settings.windows
     return TextFeatures(
         settings.tokenizer,
@@ -44,22 +44,22 @@ def features_of(settings: Settings, vocabulary: Vocabulary, spell: Any) -> TextF
 
 
 class ExportedModel(Weighed):
-    """A model whose network is two graphs.
+    """A model whose network is two ONNX graphs.
 
     Args:
-        settings: What its folder says of it.
-        vocabulary: The words that it knows.
-        runner: Its network.
-        base: Looks words up; None without a base.
-        expert: Its linear expert; None without one.
-        outputs: Outputs of each text or pair.
+        settings: Settings of its folder.
+        vocabulary: Its word vocabulary.
+        runner: Runs its network.
+        base: Static embeddings; None without a base.
+        expert: Its linear model; None without one.
+        outputs: Number of outputs for each text or pair.
     """
 
     SETS: ClassVar[bool] = False
     PAIRS: ClassVar[bool] = False
     LABEL_FACTORS: ClassVar[dict[str, float]] = {}
     predictor: ClassVar[type[Predictor]]
-    """How its predictions are made and written down."""
+    """Makes and writes its predictions."""
 
     def __init__(
         self,
@@ -87,14 +87,14 @@ class ExportedModel(Weighed):
 
     @abstractmethod
     def run(self, encoded: Sequence[Any]) -> np.ndarray:
-        """The network's outputs of a batch, the longest text or pair first."""
+        """Outputs of the network for a batch, the longest text or pair first."""
 
 
 class ExportedTexts(ExportedModel):
     """A model of texts."""
 
     def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
-        """What the model reads of texts."""
+        """Encode texts."""
         return self.features.encode(items)
 
     def run(self, encoded: Sequence[EncodedText]) -> np.ndarray:
@@ -103,7 +103,7 @@ class ExportedTexts(ExportedModel):
     def expert_reads(
         self, encoded: Sequence[EncodedText], *, vectors: bool = True
     ) -> tuple[Sequence[str], np.ndarray | None, None]:
-        """What a linear expert reads of encoded texts: the texts, and with a base vectors."""
+        """Inputs of the linear model: the texts, and their vectors if there is a base."""
         texts = [text.text for text in encoded]
         if self.base is None or not vectors:
             return texts, None, None
@@ -138,14 +138,14 @@ class ExportedClassifier(OneLabelAnswers, ExportedTexts):
 
 
 class ExportedLabelSets(LabelSetAnswers, ExportedTexts):
-    """A classifier that says of each label whether a text has it."""
+    """A multi-label classifier of texts."""
 
     SETS = True
     predictor = LabelSetPredictor
 
 
 class ExportedRegressor(NumberAnswers, ExportedTexts):
-    """A model that gives each text a number."""
+    """A regressor of texts."""
 
     predictor = NumberPredictor
 
@@ -157,7 +157,7 @@ class ExportedPairClassifier(OneLabelAnswers, ExportedPairs):
 
 
 class ExportedPairScorer(NumberAnswers, ExportedPairs):
-    """A model that gives each pair a number."""
+    """A regressor of text pairs, for scores such as similarity."""
 
     predictor = NumberPredictor
 
@@ -169,4 +169,4 @@ BY_KIND: dict[tuple[type[Kind[Any]], type[Answer]], Any] = {
     (PairKind, Label): ExportedPairClassifier,
     (PairKind, Number): ExportedPairScorer,
 }
-"""The models, by what they read and what they answer."""
+"""The model classes by item type and label type."""

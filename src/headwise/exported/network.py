@@ -1,7 +1,7 @@
-"""The network of a model as two modules of padded tensors, which can be written down as graphs.
+"""The network of a model as two modules on padded tensors, which can be traced to ONNX graphs.
 
-Between the two stand the states of the words, so that a long text can be read in windows and put together
-again (`headwise.encoders.windows`) by whoever runs them.
+The interface between the two is the states of the words, so the caller can encode a long text in windows
+and join them (`headwise.encoders.windows`).
 """
 
 from dataclasses import replace
@@ -22,11 +22,11 @@ from headwise.ragged import Ragged
 
 
 class Projection(nn.Module):
-    """What stands between the vectors of words, which are looked up elsewhere, and the encoder.
+    """The layers between the word vectors, whose lookup is not part of the graph, and the encoder.
 
     Args:
         layer: The embedding of a model.
-        spelling: What joins to its vectors what the spelling of words says, where that is read.
+        spelling: Joins character features to the vectors, if the model has them.
     """
 
     def __init__(self, layer: WordEmbedding | BaseEmbedding, spelling: SpelledWords | None):
@@ -37,19 +37,19 @@ class Projection(nn.Module):
         self.join = nn.Identity() if spelling is None else spelling.project
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """`[rows, size]` -> `[rows, width]`; what the spelling says stands behind the vectors."""
+        """`[rows, size]` -> `[rows, width]`; the last features of the input are the character features."""
         if not self.spelled:
             return self.project(self.norm(vectors))
-        own, spelled = vectors[:, : -self.spelled], vectors[:, -self.spelled :]
-        return self.join(torch.cat([self.project(self.norm(own)), spelled], dim=1))
+        word_vectors, spelled = vectors[:, : -self.spelled], vectors[:, -self.spelled :]
+        return self.join(torch.cat([self.project(self.norm(word_vectors)), spelled], dim=1))
 
 
 class EncoderGraph(nn.Module):
-    """From words to their states.
+    """The graph from word vectors to states of words.
 
     Args:
-        model: Gives its embedding and its encoder.
-        most: Words of a text at most.
+        model: The model with this embedding and encoder.
+        most: Maximum number of words of a text.
     """
 
     def __init__(self, model: Any, most: int):
@@ -60,31 +60,31 @@ class EncoderGraph(nn.Module):
     inputs = ("vectors", "lengths")
 
     def encoded(self, vectors: Tensor, lengths: Tensor) -> Encoded:
-        """What the encoder says of texts.
+        """Encode texts.
 
         Args:
-            vectors: Of words, `[texts, words, size]`.
-            lengths: How many words texts have, `[texts]`.
+            vectors: Word vectors, `[texts, words, size]`.
+            lengths: Number of words of each text, `[texts]`.
         """
         layout = PaddedLayout(lengths, vectors.shape[1])
         return self.encoder(Ragged(self.projection(vectors.flatten(0, 1)), layout))
 
     def forward(self, *tensors: Tensor) -> tuple[Tensor, ...]:
-        """What `inputs` names -> states of the words, `[texts, words, width]`, and those of the texts,
-        `[texts, width]`, if the encoder keeps some."""
+        """The tensors of `inputs` -> states of the words, `[texts, words, width]`, and summaries of the
+        texts, `[texts, width]`, if the encoder has them."""
         vectors, lengths = tensors
-        found = self.encoded(vectors, lengths)
-        tokens = found.tokens.values.unflatten(0, tuple(vectors.shape[:2]))
-        return (tokens,) if found.summary is None else (tokens, found.summary)
+        encoded = self.encoded(vectors, lengths)
+        tokens = encoded.tokens.values.unflatten(0, tuple(vectors.shape[:2]))
+        return (tokens,) if encoded.summary is None else (tokens, encoded.summary)
 
 
 class TextGraph(nn.Module):
-    """From the states of words to the outputs of texts.
+    """The graph from states of words to the outputs of texts.
 
     Args:
-        model: Gives its readout and what is above it.
-        summary: Whether the encoder keeps states of texts.
-        node: Whether these are nodes beside the words (see `Encoded`).
+        model: The model with this readout and head.
+        summary: Whether the encoder gives summaries of texts.
+        node: See `Encoded.summary_is_node`.
     """
 
     def __init__(self, model: Any, *, summary: bool, node: bool):
@@ -95,7 +95,7 @@ class TextGraph(nn.Module):
         self.inputs = ("tokens", *(("summary",) if summary else ()), *probed, "lengths")
 
     def forward(self, *tensors: Tensor) -> Tensor:
-        """-> `[texts, outputs]`."""
+        """The tensors of `inputs` -> `[texts, outputs]`."""
         read = dict(zip(self.inputs, tensors, strict=True))
         tokens = read["tokens"]
         layout = PaddedLayout(read["lengths"], tokens.shape[1])
@@ -108,24 +108,24 @@ class TextGraph(nn.Module):
 
 
 class PairGraph(nn.Module):
-    """From the states of the words of both texts of pairs to the outputs of pairs.
+    """The graph from states of the words of both texts to the outputs of pairs.
 
     Args:
-        model: Gives its interaction, its readout and what is above it.
-        summary: Whether the encoder keeps states of texts.
-        node: Whether these are nodes beside the words (see `Encoded`).
+        model: The model with this interaction, readout and head.
+        summary: Whether the encoder gives summaries of texts.
+        node: See `Encoded.summary_is_node`.
     """
 
     def __init__(self, model: Any, *, summary: bool, node: bool):
         super().__init__()
         self.interaction, self.readout = model.interaction, model.readout
         self.head, self.probe, self.node = model.head, model.probe, node
-        each = ("tokens", *(("summary",) if summary else ()), "lengths")
+        names = ("tokens", *(("summary",) if summary else ()), "lengths")
         compared = () if self.probe is None else ("compared",)
-        self.inputs = (*(f"{name}_{side}" for side in (1, 2) for name in each), *compared)
+        self.inputs = (*(f"{name}_{side}" for side in (1, 2) for name in names), *compared)
 
     def forward(self, *tensors: Tensor) -> Tensor:
-        """What `inputs` names -> `[pairs, outputs]`."""
+        """The tensors of `inputs` -> `[pairs, outputs]`."""
         read = dict(zip(self.inputs, tensors, strict=True))
         both = [self._encoded(read, side) for side in (1, 2)]
         for block in () if self.interaction is None else self.interaction.blocks:
@@ -135,24 +135,24 @@ class PairGraph(nn.Module):
         return outputs if self.probe is None else outputs + self.probe(read["compared"])
 
     def _encoded(self, read: dict[str, Tensor], side: int) -> Encoded:
-        """The states of the first texts, or of the second ones."""
+        """The states of the first texts (`side` 1) or of the second ones (2)."""
         tokens = read[f"tokens_{side}"]
         layout = PaddedLayout(read[f"lengths_{side}"], tokens.shape[1])
         return Encoded(Ragged(tokens.flatten(0, 1), layout), read.get(f"summary_{side}"), self.node)
 
 
-def _look(block: Any, own: Encoded, other: Encoded) -> Encoded:
-    """States of texts after a layer in which they look at the words of each one's partner (see
+def _look(block: Any, side: Encoded, partner: Encoded) -> Encoded:
+    """One cross-attention layer: states of texts after they attend to the words of their partners (see
     `headwise.layers.interaction`)."""
 
     def seen(rows: Ragged) -> Ragged:
-        shapes = [(layout.texts, layout.longest) for layout in (rows.layout, other.tokens.layout)]
-        sides = zip(block.projected(rows, other.tokens), (shapes[0], shapes[1], shapes[1]), strict=True)
+        shapes = [(layout.texts, layout.longest) for layout in (rows.layout, partner.tokens.layout)]
+        sides = zip(block.projected(rows, partner.tokens), (shapes[0], shapes[1], shapes[1]), strict=True)
         query, key, value = (heads.unflatten(0, shape) for heads, shape in sides)
-        found = cross_attention(query, key, value, other.tokens.lengths, shapes[1][1])
-        return rows.with_values(block.joined(rows.values, found.flatten(0, 1).flatten(1)))
+        attended = cross_attention(query, key, value, partner.tokens.lengths, shapes[1][1])
+        return rows.with_values(block.joined(rows.values, attended.flatten(0, 1).flatten(1)))
 
-    summary = own.summary
+    summary = side.summary
     if summary is not None:
-        summary = seen(Ragged(summary, PaddedLayout(torch.ones_like(own.tokens.lengths), 1))).values
-    return replace(own, tokens=seen(own.tokens), summary=summary)
+        summary = seen(Ragged(summary, PaddedLayout(torch.ones_like(side.tokens.lengths), 1))).values
+    return replace(side, tokens=seen(side.tokens), summary=summary)

@@ -1,7 +1,7 @@
-"""PaddedLayout: texts side by side with padding behind them, of sizes that a graph leaves open.
+"""PaddedLayout: a layout of padded texts with dynamic sizes, for tracing.
 
-An encoder runs on it as on any layout, and what it computes can be written down for any number of texts and
-words. Rows of padding are computed, too, but nothing that is read of a text reads them.
+An encoder runs on it as on any layout, so its computation can be exported for any number of texts and
+words. Rows of padding are computed too, but no output of a text depends on them.
 """
 
 from functools import cached_property
@@ -17,11 +17,11 @@ from headwise.ragged import Layout
 class PaddedLayout(Layout):
     """The layout of `[texts * longest]` rows, `longest` for each text.
 
-    Its sizes are no numbers while a graph is traced: nobody can ask for `sizes`.
+    While a graph is traced, its sizes are symbolic, so `sizes` is not available.
 
     Args:
-        lengths: How many rows of each text are real, `[texts]`, int64.
-        longest: Rows of each text; at least the largest length.
+        lengths: Number of rows of each text that are not padding, int64 `[texts]`.
+        longest: Rows of each text, padding included; at least the largest length.
     """
 
     longest: Any
@@ -40,7 +40,7 @@ class PaddedLayout(Layout):
 
     @cached_property
     def offsets(self) -> Tensor:  # type: ignore[override]
-        """Where each text begins, and the end."""
+        """First row of each text, and the end, `[texts + 1]`."""
         return torch.arange(self.texts + 1, device=self.device) * self.longest
 
     @cached_property
@@ -63,7 +63,7 @@ class PaddedLayout(Layout):
 
     @cached_property
     def real(self) -> Tensor:
-        """Which rows are no padding, `[texts, longest]`."""
+        """Mask of the rows that are not padding, bool `[texts, longest]`."""
         return torch.arange(self.longest, device=self.device)[None] < self.lengths[:, None]
 
     def put_first(self, values: Tensor, row: Tensor) -> Tensor:
@@ -82,6 +82,6 @@ class PaddedLayout(Layout):
         return self._filled(values, float("-inf")).amax(1).masked_fill(empty, 0.0)
 
     def _filled(self, values: Tensor, fill: float) -> Tensor:
-        """Rows, `[total, ...]` -> `[texts, longest, ...]`, with something else in the place of padding."""
+        """Rows, `[total, ...]` -> `[texts, longest, ...]`, with `fill` in the place of padding."""
         rows = values.unflatten(0, (self.texts, self.longest))
         return rows.masked_fill(~self.real.view(*self.real.shape, *[1] * (values.dim() - 1)), fill)

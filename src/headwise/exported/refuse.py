@@ -1,4 +1,4 @@
-"""Which models are exported, and why others are not."""
+"""Check that a model can be exported."""
 
 from collections.abc import Iterator
 from dataclasses import fields
@@ -25,7 +25,7 @@ ENCODERS = (
     "bilstm",
     "s-lstm",
 )
-"""Encoders whose graph is exported."""
+"""Encoders that can be exported."""
 
 _UNLIKE = {
     "bp-transformer": "its attention goes along the edges of a tree that is made for each batch",
@@ -44,10 +44,10 @@ def refuse(model: AnyModel, title: str) -> None:
 
     Args:
         model: The model.
-        title: What models of its task are called.
+        title: Display name of models of its task.
 
     Raises:
-        ExportError: HW952, it cannot; says what keeps it from that.
+        ExportError: HW952, it cannot; the message gives the reason.
     """
     if not isinstance(model, TextReader | PairReader | TagModel):
         raise _cannot(
@@ -64,9 +64,9 @@ def refuse(model: AnyModel, title: str) -> None:
         raise _cannot(f"the encoder {name}: {_UNLIKE[name]}; exported are {', '.join(ENCODERS)}")
     heads = [prior for layer in model.encoder.modules() for prior in getattr(layer, "priors", ())]
     for kind, why in _PRIORS.items():
-        if any(isinstance(own, kind) for prior in heads for own in parts_of(prior)):
+        if any(isinstance(part, kind) for prior in heads for part in parts_of(prior)):
             raise _cannot(f"heads with the prior {kind.name}: {why}")
-    if not EXPORTS and any(isinstance(own, Shaw) for prior in heads for own in parts_of(prior)):
+    if not EXPORTS and any(isinstance(part, Shaw) for prior in heads for part in parts_of(prior)):
         raise _cannot(f"heads with the prior shaw with torch {torch.__version__}; torch 2.9 and later can")
     if tree_use(model.encoder) != "none":
         raise _cannot(
@@ -75,12 +75,12 @@ def refuse(model: AnyModel, title: str) -> None:
 
 
 def parts_of(prior: Prior) -> Iterator[Prior]:
-    """A prior, and those that it is made of."""
+    """A prior and, recursively, the priors that it consists of."""
     yield prior
     inner = [getattr(prior, field.name) for field in fields(prior)]  # type: ignore[arg-type]
-    for own in prior.parts if isinstance(prior, Sum) else inner:
-        if isinstance(own, Prior):
-            yield from parts_of(own)
+    for part in prior.parts if isinstance(prior, Sum) else inner:
+        if isinstance(part, Prior):
+            yield from parts_of(part)
 
 
 def _cannot(what: str) -> ExportError:

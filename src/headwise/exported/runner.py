@@ -1,4 +1,4 @@
-"""Runner: the network of an exported model, from what is read of texts to its outputs."""
+"""Runner: runs the network of an exported model, from encoded texts to outputs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,22 +14,22 @@ from headwise.exported.vectors import BaseReader, WordReader
 from headwise.features.encoded_text import EncodedText
 
 MOST_WORDS = 16_384
-"""Words that are read at once where memory grows with their square: more would take gigabytes a head."""
-_PAIRS = 1 << 18  # pairs of words that are looked at together, for each head: what fits into caches
-_WORDS = 1 << 14  # words that are read together, padding included
+"""Maximum number of words per text if memory grows with its square: more would take gigabytes per head."""
+_PAIRS = 1 << 18  # pairs of words per batch and head, so that scores fit into caches
+_WORDS = 1 << 14  # words per batch, padding included
 
 Floats = NDArray[np.float32]
 
 
 class Runner:
-    """The two graphs, and what goes on between them.
+    """Runs the two graphs of a model, in batches and in windows.
 
     Args:
-        encoder: From words to their states.
-        readout: From these to outputs.
-        network: What they read and give.
+        encoder: The graph from word vectors to states.
+        readout: The graph from states to outputs.
+        network: Sizes of their inputs and outputs.
         windows: How long texts are read.
-        reader: Looks words up.
+        reader: Looks up word vectors.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Runner:
         self.reads_compared = "compared" in readout.inputs
 
     def outputs(self, texts: Sequence[EncodedText]) -> Floats:
-        """The outputs of texts, `[texts, outputs]`, the longest one first.
+        """Outputs of texts, `[texts, outputs]`; the texts are sorted, the longest one first.
 
         Raises:
             ExportError: HW955 a text is too long to be read at once; HW956 a graph cannot be run.
@@ -54,49 +54,50 @@ class Runner:
         return np.concatenate(parts)
 
     def word_outputs(self, texts: Sequence[EncodedText]) -> Floats:
-        """The outputs of the words of texts, the longest one first, text after text, `[words, outputs]`.
+        """Outputs of words, text after text, `[words, outputs]`; the texts are sorted, the longest one
+        first.
 
         Raises:
             ExportError: As `outputs`.
         """
         parts = []
         for start, stop in self._cuts([*map(len, texts)]):
-            own = texts[start:stop]
-            lengths = [len(text) for text in own]
-            found = self.readout({"tokens": self._encoded(self._words(own)[0], lengths)[0]})[0]
-            parts.append(found[np.arange(found.shape[1]) < np.array(lengths)[:, None]])
+            part = texts[start:stop]
+            lengths = [len(text) for text in part]
+            scores = self.readout({"tokens": self._encoded(self._words(part)[0], lengths)[0]})[0]
+            parts.append(scores[np.arange(scores.shape[1]) < np.array(lengths)[:, None]])
         return np.concatenate(parts)
 
     def pairs(
         self, firsts: Sequence[EncodedText], seconds: Sequence[EncodedText], compared: Floats | None
     ) -> Floats:
-        """The outputs of pairs, `[pairs, outputs]`.
+        """Outputs of pairs, `[pairs, outputs]`.
 
         Args:
-            firsts: Their first texts.
-            seconds: Their second texts.
-            compared: How they compare by the vectors of a base, `[pairs, size]`, if that is read.
+            firsts: The first texts.
+            seconds: The second texts.
+            compared: Comparison features from a base, `[pairs, size]`, if the model reads them.
 
         Raises:
             ExportError: As `outputs`.
         """
         parts, sizes = [], [(len(one), len(two)) for one, two in zip(firsts, seconds, strict=True)]
         for start, stop in self._pair_cuts(sizes):
-            own = None if compared is None else compared[start:stop]
-            parts.append(self._pairs(firsts[start:stop], seconds[start:stop], own))
+            features = None if compared is None else compared[start:stop]
+            parts.append(self._pairs(firsts[start:stop], seconds[start:stop], features))
         return np.concatenate(parts)
 
     def _pair_cuts(self, sizes: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """Where to cut pairs, so that what is padded and computed together fits into the memory."""
+        """Bounds of batches of pairs that fit into memory when they are padded."""
         start, longest = 0, (1, 1)
-        for place, own in enumerate(sizes):
-            longest = max(longest[0], own[0]), max(longest[1], own[1])
+        for place, lengths in enumerate(sizes):
+            longest = max(longest[0], lengths[0]), max(longest[1], lengths[1])
             count, product = place + 1 - start, longest[0] * longest[1] * self.network.crossed
             if count > 1 and (count * max(longest) > _WORDS or count * product > _PAIRS):
                 yield start, place
-                start, longest = place, (max(1, own[0]), max(1, own[1]))
-            if self.network.crossed and own[0] * own[1] > MOST_WORDS**2:
-                raise _too_long(max(own))
+                start, longest = place, (max(1, lengths[0]), max(1, lengths[1]))
+            if self.network.crossed and lengths[0] * lengths[1] > MOST_WORDS**2:
+                raise _too_long(max(lengths))
         yield start, len(sizes)
 
     def _pairs(
@@ -112,8 +113,8 @@ class Runner:
         return self.readout(read)[0]
 
     def _states(self, texts: Sequence[EncodedText]) -> tuple[Floats, Floats | None]:
-        """The states of the words of texts in any order, `[texts, longest, width]`, and of the texts,
-        `[texts, width]`, if the encoder keeps some."""
+        """States of the words of texts in any order, `[texts, longest, width]`, and summaries of the texts,
+        `[texts, width]`, if the encoder has them."""
         lengths = np.array([len(text) for text in texts])
         order = np.argsort(-lengths, kind="stable")
         states = np.zeros((len(texts), max(1, *lengths), self.network.width), dtype=np.float32)
@@ -128,7 +129,7 @@ class Runner:
         return states, summary if self.network.summary else None
 
     def _cuts(self, lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Where to cut texts, the longest first, so that what is computed together fits into the memory."""
+        """Bounds of batches of texts, sorted by falling length, that fit into memory."""
         start = 0
         while start < len(lengths):
             longest = lengths[start]
@@ -150,19 +151,19 @@ class Runner:
         return self.readout(read)[0]
 
     def _words(self, texts: Sequence[EncodedText]) -> tuple[Floats, Floats]:
-        """The vectors of words, `[texts, longest, size]`, and their weights, `[texts, longest]`; 0 where
-        there are none."""
+        """Padded word vectors, `[texts, longest, size]`, and weights, `[texts, longest]`; padding is 0."""
         shape = len(texts), max(1, *map(len, texts))
-        found, weights = self.reader.words(texts)
+        rows, weights = self.reader.words(texts)
         real = np.arange(shape[1]) < np.array([len(text) for text in texts])[:, None]
         vectors = np.zeros((*shape, self.reader.size), dtype=np.float32)
-        vectors[real] = found
+        vectors[real] = rows
         padded = np.zeros(shape, dtype=np.float32)
         padded[real] = weights
         return vectors, padded
 
     def _encoded(self, vectors: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats | None]:
-        """The states of words, `[texts, longest, width]`, and of texts, `[texts, width]`."""
+        """States of words, `[texts, longest, width]`, and summaries of texts, `[texts, width]`; longer
+        texts are read in windows."""
         most = self.windows.words
         if not most or max(lengths) <= most:
             return self._run(vectors, lengths)
@@ -188,8 +189,8 @@ class Runner:
         longest = max(lengths)
         if self.network.pairs and longest > MOST_WORDS:
             raise _too_long(longest)
-        found = self.encoder({"vectors": vectors, "lengths": np.array(lengths, dtype=np.int64)})
-        return (found[0], found[1]) if self.network.summary else (found[0], None)
+        tensors = self.encoder({"vectors": vectors, "lengths": np.array(lengths, dtype=np.int64)})
+        return (tensors[0], tensors[1]) if self.network.summary else (tensors[0], None)
 
 
 def _too_long(words: int) -> ExportError:
@@ -202,9 +203,9 @@ def _too_long(words: int) -> ExportError:
 
 
 def _cut_out(vectors: Floats, group: Sequence[tuple[int, Window]]) -> tuple[Floats, list[int]]:
-    """The vectors of the words of some windows, padded, and their sizes."""
+    """Padded word vectors of windows, `[windows, longest, size]`, and the number of words of each."""
     sizes = [window.stop - window.start for _, window in group]
-    found = np.zeros((len(group), max(1, *sizes), vectors.shape[2]), dtype=np.float32)
+    padded = np.zeros((len(group), max(1, *sizes), vectors.shape[2]), dtype=np.float32)
     for place, (text, window) in enumerate(group):
-        found[place, : sizes[place]] = vectors[text, window.start : window.stop]
-    return found, sizes
+        padded[place, : sizes[place]] = vectors[text, window.start : window.stop]
+    return padded, sizes

@@ -1,4 +1,4 @@
-"""A graph that onnxruntime runs."""
+"""Session: an ONNX graph in onnxruntime."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -12,22 +12,22 @@ _WHOLE = ("lengths", "lengths_1", "lengths_2", "letters", "grams", "counts")
 _KINDS: dict[str, str] = dict.fromkeys(_WHOLE, "tensor(int64)")
 
 _ELSEWHERE = b"location"
-"""What a graph that takes numbers from another file has to spell somewhere: ours have no such name."""
+"""A key that every graph with weights in an external file contains; our graphs have no such name."""
 
 
 class Session:
-    """A graph, ready to be run.
+    """An ONNX graph, ready to run.
 
     Args:
-        content: Of its file; it must hold all of its numbers itself.
-        inputs: The names of what it is given; it need not read all of that.
-        outputs: How many tensors it gives.
-        where: What to call the file in messages.
-        threads: How many compute; None for as many as OMP_NUM_THREADS says, else the processor's cores.
+        content: Content of the ONNX file, without external data.
+        inputs: Names of the available inputs; the graph need not read all of them.
+        outputs: Expected number of outputs.
+        where: Name of the file, for error messages.
+        threads: Number of threads; None for OMP_NUM_THREADS, else the number of processor cores.
 
     Attributes:
-        inputs: The names of what it reads.
-        widths: Features of what it gives.
+        inputs: Names of the inputs that the graph reads.
+        widths: Size of the last dimension of each output.
 
     Raises:
         ExportError: HW951 onnxruntime is not installed, HW956 it cannot run the file, or the graph reads
@@ -43,7 +43,7 @@ class Session:
         if _ELSEWHERE in content:
             raise self._error("it names other files, and has to hold all of its numbers itself")
         options = runtime.SessionOptions()
-        options.log_severity_level = 4  # what is wrong is raised
+        options.log_severity_level = 4  # errors are raised
         # Threads that wait for work by spinning bring small models to a crawl on a busy machine.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.intra_op_num_threads = asked_threads() if threads is None else threads
@@ -51,23 +51,23 @@ class Session:
             self._session = runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         except Exception as error:
             raise self._error(error) from None
-        found = {own.name: own.type for own in self._session.get_inputs()}
-        wanted = {name: _KINDS.get(name, "tensor(float)") for name in inputs}
-        self.inputs = list(found)
-        given = [own.type for own in self._session.get_outputs()]
-        self.widths = [own.shape[-1] for own in self._session.get_outputs()]
-        if not found.items() <= wanted.items() or given != ["tensor(float)"] * outputs:
-            raise self._error(f"it reads {found} and gives {given}, unlike its settings")
+        actual = {node.name: node.type for node in self._session.get_inputs()}
+        expected = {name: _KINDS.get(name, "tensor(float)") for name in inputs}
+        self.inputs = list(actual)
+        output_types = [node.type for node in self._session.get_outputs()]
+        self.widths = [node.shape[-1] for node in self._session.get_outputs()]
+        if not actual.items() <= expected.items() or output_types != ["tensor(float)"] * outputs:
+            raise self._error(f"it reads {actual} and gives {output_types}, unlike its settings")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # onnxruntime's own sessions cannot be copied, nor sent to other processes.
         return type(self), self._made
 
     def __call__(self, inputs: Mapping[str, NDArray]) -> list[NDArray]:
-        """What it gives.
+        """Run the graph; returns its outputs.
 
         Raises:
-            ExportError: HW956, it cannot be computed.
+            ExportError: HW956, onnxruntime fails.
         """
         try:
             return self._session.run(None, {name: inputs[name] for name in self.inputs})
@@ -79,6 +79,6 @@ class Session:
 
 
 def asked_threads() -> int:
-    """What OMP_NUM_THREADS says, as for everything else that computes; 0 for all cores."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return int(asked) if asked.isdigit() else 0
+    """Number of threads by OMP_NUM_THREADS; 0 for all cores."""
+    threads = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return int(threads) if threads.isdigit() else 0

@@ -1,4 +1,4 @@
-"""What the spelling of words says, computed by a graph."""
+"""Character features of words, computed by an ONNX graph."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -14,16 +14,16 @@ from headwise.features.encoded_text import EncodedText
 from headwise.features.spelling import CharacterConfig, Speller
 
 SPELLING_READS = ("letters", "lengths", "grams", "counts", "shapes")
-"""What the graph of the spelling may read."""
-_LETTERS = 1 << 16  # that are looked at together, padding included
+"""Possible inputs of the graph of character features."""
+_LETTERS = 1 << 16  # characters per batch, padding included
 
 
 class SpelledReader:
-    """The vectors of a tagger's words, and behind each what its spelling says.
+    """Word vectors of a tagger, concatenated with character features.
 
     Args:
-        reader: Looks words up.
-        spelling: From words to what their spelling says, `[words, size]`; None where nobody reads it.
+        reader: Looks up word vectors.
+        spelling: Computes the character features; None if the model has none.
     """
 
     def __init__(self, reader: WordReader | BaseReader, spelling: "SpellingReader | None"):
@@ -31,7 +31,7 @@ class SpelledReader:
         self.size = reader.size + (0 if spelling is None else spelling.size)
 
     def words(self, texts: Sequence[EncodedText]) -> tuple[Floats, Floats]:
-        """As `WordReader.words`."""
+        """See `WordReader.words`."""
         bare = [replace(text, spelling=text.spelling.pieces) for text in texts]
         vectors, weights = self.reader.words(bare)
         if self.spelling is None:
@@ -41,37 +41,37 @@ class SpelledReader:
 
 
 class SpellingReader:
-    """What the spelling of words says, each different word of some texts once.
+    """Computes character features, once for each distinct word of a batch.
 
     Args:
-        graph: Computes it, see `headwise.exported.tag_network.SpellingGraph`.
-        config: What it reads.
-        alphabet: The characters that it knows.
+        graph: The graph, see `headwise.exported.tag_network.SpellingGraph`.
+        config: Configuration of the features.
+        alphabet: The character vocabulary.
     """
 
     def __init__(self, graph: Callable[[Any], list[Floats]], config: CharacterConfig, alphabet: Alphabet):
         self.graph, self.size, self._spell = graph, config.size, Speller(config, alphabet)
 
     def __call__(self, texts: Sequence[Sequence[str]]) -> Floats:
-        """The words of texts -> what the spelling of each says, text after text, `[words, size]`."""
+        """Tokenised texts -> character features of their words, text after text, `[words, size]`."""
         numbers: dict[str, int] = {}
         places = [numbers.setdefault(word, len(numbers)) for word in chain.from_iterable(texts)]
         words = list(numbers)
-        found = np.zeros((len(words), self.size), dtype=np.float32)
+        features = np.zeros((len(words), self.size), dtype=np.float32)
         for part in _parts(words):
-            found[part] = self.graph(self._read([words[place] for place in part]))[0]
-        return found[places]
+            features[part] = self.graph(self._read([words[place] for place in part]))[0]
+        return features[places]
 
     def _read(self, words: Sequence[str]) -> dict[str, NDArray]:
         spelled = [self._spell[word] for word in words]
-        letters, lengths = _padded([own.characters for own in spelled])
-        grams, counts = _padded([own.ngrams for own in spelled])
-        shapes = np.stack([own.shape for own in spelled])
+        letters, lengths = _padded([word.characters for word in spelled])
+        grams, counts = _padded([word.ngrams for word in spelled])
+        shapes = np.stack([word.shape for word in spelled])
         return dict(zip(SPELLING_READS, (letters, lengths, grams, counts, shapes), strict=True))
 
 
 def _parts(words: Sequence[str]) -> Iterator[list[int]]:
-    """The numbers of words, those of about the same length together, as many as fit into the memory."""
+    """Batches of word indices, with words of similar lengths, that fit into memory."""
     order = sorted(range(len(words)), key=lambda place: -len(words[place]))
     start = 0
     while start < len(order):
@@ -81,8 +81,8 @@ def _parts(words: Sequence[str]) -> Iterator[list[int]]:
 
 
 def _padded(rows: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of numbers side by side, 0 behind their ends, and how long each is."""
+    """Rows of ids padded with 0, `[rows, longest]`, and their lengths, `[rows]`."""
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    found = np.zeros((len(rows), max(1, lengths.max(initial=0))), dtype=np.int64)
-    found[np.arange(found.shape[1]) < lengths[:, None]] = np.concatenate(rows)
-    return found, lengths
+    padded = np.zeros((len(rows), max(1, lengths.max(initial=0))), dtype=np.int64)
+    padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.concatenate(rows)
+    return padded, lengths

@@ -1,4 +1,4 @@
-"""Tables of numbers beside the graphs: those of a base and of a linear expert."""
+"""Arrays that an exported model stores outside its graphs: those of a base and of a linear model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,57 +18,59 @@ from headwise.linear.text_tables import TextTables
 from headwise.store.errors import StoreError
 
 WORDS, BASE, EXPERT, CHAIN = "words.", "base.", "expert.", "chain."
-"""What the names of the tables of each begin with."""
+"""Prefixes of the array names: word vectors, base, linear model, CRF."""
 Shapes = Mapping[str, tuple[DTypeLike, tuple[int, ...]]]
 
 
-def base_shapes(listed: int, known: int, sizes: BaseSizes) -> Shapes:
-    """The types and shapes of the tables of a base.
+def base_shapes(listed: int, word_count: int, sizes: BaseSizes) -> Shapes:
+    """Types and shapes of the arrays of a base.
 
     Args:
-        listed: Words that it lists.
-        known: Words of the training texts, `<unk>` among them.
-        sizes: What the settings say of it.
+        listed: Number of words that the base lists.
+        word_count: Size of the training vocabulary, `<unk>` included.
+        sizes: Sizes in the settings.
     """
     rows = listed + sizes.subwords
-    found: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
+    shapes: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
         "values": (np.int8, (rows, sizes.size)),
         "scales": (np.float32, (rows,)),
         "weights": (np.float32, (listed + 1,)),
     }
     if sizes.trained:
-        found["vectors"] = (np.float32, (known, sizes.size))
-    return found
+        shapes["vectors"] = (np.float32, (word_count, sizes.size))
+    return shapes
 
 
 def base_of(tables: Mapping[str, NDArray], words: tuple[str, ...]) -> Base:
-    """The base of tables of these shapes."""
-    values, scales, own = tables["values"], tables["scales"], len(words)
-    listed, runs = (Table(values[part], scales[part]) for part in (slice(own), slice(own, None)))
+    """The base with these arrays."""
+    values, scales, listed_count = tables["values"], tables["scales"], len(words)
+    listed, runs = (
+        Table(values[part], scales[part]) for part in (slice(listed_count), slice(listed_count, None))
+    )
     return Base("exported", words, listed, runs, tables["weights"])
 
 
 @dataclass(frozen=True)
 class Expert:
-    """A linear expert as a model asks it.
+    """The linear model of an exported model.
 
     Attributes:
         model: The linear model.
-        vectors: Numbers of the vectors of texts that it reads; 0 if it reads none.
+        vectors: Dimensions of the text vectors that it reads; 0 if it reads none.
     """
 
     model: LinearModel
     vectors: int
 
     def __call__(self, texts: Any, dense: NDArray | None = None, numbers: NDArray | None = None) -> Floats:
-        """Its logits of texts, `[texts, classes]`."""
+        """Logits of texts, `[texts, classes]`."""
         return self.model.scores(texts, dense, numbers)
 
 
 def expert_tables(
     config: ExpertConfig, classes: int, tokenizer: str, *, sets: bool, pairs: bool
 ) -> TextTables | None:
-    """How large the tables of an expert of this configuration are; None where there is none."""
+    """Sizes of the arrays of a linear model with this configuration; None without one."""
     features = config.words + config.characters
     if not features:
         return None
@@ -80,7 +82,7 @@ def expert_tables(
         tokenizer,
         sets=sets,
         pairs=pairs,
-        kept=config.kept,
+        stored_weights=config.kept,
         reach=config.reach,
         form=config.form,
         edges=config.edges,
@@ -88,25 +90,25 @@ def expert_tables(
 
 
 def packed(tables: Mapping[str, NDArray]) -> bytes:
-    """The content of a safetensors file; numbers that 16 bits hold without loss take no more."""
-    return save({name: np.ascontiguousarray(_stored(own)) for name, own in tables.items()})
+    """The content of a safetensors file; arrays that float16 represents without loss are stored in it."""
+    return save({name: np.ascontiguousarray(_stored(table)) for name, table in tables.items()})
 
 
 def unpacked(content: bytes, shapes: Shapes, where: str) -> dict[str, NDArray]:
-    """Tables of these types and shapes, from a file that may be hostile.
+    """Read arrays of these types and shapes from an untrusted file.
 
     Raises:
         StoreError: HW509, it holds something else; HW510, a number is NaN or infinite.
     """
     try:
-        found = load(content)
+        tables = load(content)
     except (SafetensorError, ValueError, KeyError) as error:
         raise StoreError(f"{where}: cannot be read: {error!s:.200}", code="HW509") from None
-    if found.keys() != shapes.keys():
-        strange = sorted(found.keys() ^ shapes.keys())[0]
+    if tables.keys() != shapes.keys():
+        strange = sorted(tables.keys() ^ shapes.keys())[0]
         lacks = "lacks" if strange in shapes else "holds"
         raise StoreError(f"{where}: it {lacks} {strange:.200}, unlike its settings", code="HW509")
-    return {name: _checked(name, own, *shapes[name], where) for name, own in found.items()}
+    return {name: _checked(name, table, *shapes[name], where) for name, table in tables.items()}
 
 
 def _stored(table: NDArray) -> NDArray:

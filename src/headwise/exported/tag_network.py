@@ -1,4 +1,4 @@
-"""What a tagger's network has beside an encoder, as modules of padded tensors."""
+"""The parts of a tagger's network outside the encoder, as modules on padded tensors."""
 
 from copy import deepcopy
 from typing import Any
@@ -12,10 +12,10 @@ from headwise.features.characters import CharacterEmbedding
 
 
 class TagGraph(nn.Module):
-    """From the states of words to the scores of their tags.
+    """The graph from states of words to scores of tags.
 
     Args:
-        model: Gives what is above its encoder.
+        model: The tagger with this head.
     """
 
     inputs = ("tokens",)
@@ -25,16 +25,16 @@ class TagGraph(nn.Module):
         self.layers = model.tagger.layers
 
     def forward(self, *tensors: Tensor) -> Tensor:
-        """What `inputs` names, `[texts, words, width]` -> `[texts, words, tags]`."""
+        """The tensor of `inputs`, `[texts, words, width]` -> `[texts, words, tags]`."""
         (tokens,) = tensors
         return self.layers(tokens)
 
 
 class SpellingGraph(nn.Module):
-    """From what is read of the spelling of words to vectors (see `CharacterEmbedding`).
+    """The graph that computes character features (see `CharacterEmbedding`).
 
     Args:
-        layer: That of a model.
+        layer: The character embedding of a model.
     """
 
     def __init__(self, layer: CharacterEmbedding):
@@ -42,8 +42,8 @@ class SpellingGraph(nn.Module):
         self.network: nn.Module | None = None
         if layer.network is not None:
             self.vectors = layer.vectors
-            own = layer.network
-            self.network = _Convolution(own) if isinstance(own, CharacterCNN) else _Ends(own)
+            network = layer.network
+            self.network = _Convolution(network) if isinstance(network, CharacterCNN) else _Ends(network)
         self.ngrams = None if layer.ngrams is None else nn.Embedding.from_pretrained(layer.ngrams.weight)
         self.shape = layer.shape
         views = (
@@ -54,10 +54,10 @@ class SpellingGraph(nn.Module):
         self.inputs = tuple(name for view, names in views if view is not None for name in names)
 
     def forward(self, *tensors: Tensor) -> Tensor:
-        """What `inputs` names -> `[words, features]`.
+        """The tensors of `inputs` -> `[words, features]`.
 
-        Of `letters` and `grams`, `[words, most]`, as many count as `lengths` and `counts` say, `[words]`;
-        `shapes` are `[words, shapes]`.
+        `letters` and `grams` are padded, `[words, longest]`, with the true numbers in `lengths` and
+        `counts`, `[words]`; `shapes` are `[words, shapes]`.
         """
         read = dict(zip(self.inputs, tensors, strict=True))
         views = []
@@ -84,13 +84,13 @@ class _Convolution(nn.Module):
     def forward(self, letters: Tensor, layout: PaddedLayout) -> Tensor:
         """`[words, letters, inputs]` -> `[words, features]`."""
         seen = letters.masked_fill(~layout.real[..., None], 0.0)
-        found = self.filters(seen.transpose(1, 2)).transpose(1, 2)
-        return torch.tanh(layout.tops(found.flatten(0, 1)))
+        activations = self.filters(seen.transpose(1, 2)).transpose(1, 2)
+        return torch.tanh(layout.tops(activations.flatten(0, 1)))
 
 
 class _Ends(nn.Module):
-    """A `CharacterLSTM` on padded words: of each direction a network that reads from the first letter on,
-    for the other one with the words turned round."""
+    """A `CharacterLSTM` on padded words: one forward LSTM for each direction; that of the backward
+    direction reads reversed words."""
 
     def __init__(self, network: CharacterLSTM):
         super().__init__()
@@ -100,9 +100,9 @@ class _Ends(nn.Module):
         )
         weights = lstm.state_dict()
         turned = "_reverse"
-        self.ahead.load_state_dict({name: own for name, own in weights.items() if turned not in name})
+        self.ahead.load_state_dict({name: tensor for name, tensor in weights.items() if turned not in name})
         self.back.load_state_dict(
-            {name.removesuffix(turned): own for name, own in weights.items() if turned in name}
+            {name.removesuffix(turned): tensor for name, tensor in weights.items() if turned in name}
         )
 
     def forward(self, letters: Tensor, layout: PaddedLayout) -> Tensor:
@@ -110,10 +110,13 @@ class _Ends(nn.Module):
         last = (layout.lengths - 1)[:, None]
         places = torch.arange(letters.shape[1])[None]
         turned = _taken(letters, (last - places).clamp(min=0))
-        ends = (_taken(lstm(own)[0], last) for lstm, own in ((self.ahead, letters), (self.back, turned)))
+        ends = (
+            _taken(lstm(inputs)[0], last) for lstm, inputs in ((self.ahead, letters), (self.back, turned))
+        )
         return torch.cat(list(ends), dim=2)[:, 0]
 
 
 def _taken(rows: Tensor, places: Tensor) -> Tensor:
-    """`[texts, rows, features]` -> the rows that `[texts, places]` name, `[texts, places, features]`."""
+    """Gather rows: `[texts, rows, features]` and indices `[texts, places]` -> `[texts, places,
+    features]`."""
     return rows.gather(1, places[..., None].expand(-1, -1, rows.shape[2]))

@@ -1,4 +1,4 @@
-"""An exported tagger: its network is run by onnxruntime, its CRF by compiled loops."""
+"""ExportedTagger: onnxruntime runs the network, compiled NumPy loops the CRF."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,8 +29,7 @@ Weights = tuple[float, float]
 
 @dataclass(frozen=True)
 class Chain:
-    """What joins the tags of a text: scores from tag to tag `[from, to]`, of the first and of the last,
-    `[tags]`."""
+    """The scores of a linear-chain CRF: transitions `[from, to]`, start and end scores `[tags]`."""
 
     transitions: Doubles
     start: Doubles
@@ -38,46 +37,46 @@ class Chain:
 
     @classmethod
     def of(cls, tables: Mapping[str, NDArray], tags: int) -> Self:
-        """That of a tagger's tables; all 0 where there are none."""
+        """The chain from the arrays of a tagger; all 0 if there are none."""
         shapes = chain_shapes(tags)
-        found = (tables.get(name, np.zeros(shape)) for name, shape in shapes.items())
-        return cls(*(table.astype(np.float64) for table in found))
+        tables_read = (tables.get(name, np.zeros(shape)) for name, shape in shapes.items())
+        return cls(*(table.astype(np.float64) for table in tables_read))
 
     def best(self, scores: Doubles, ends: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best tags of texts, `[words]`, from the scores of their words and where each text begins and
-        ends."""
+        """Viterbi: the best tags of texts, `[words]`, from the scores of their words, `[words, tags]`, and
+        the bounds of the texts, `[texts + 1]`."""
         return viterbi(self._with_ends(scores, ends), ends, self.transitions)
 
     def chances(self, scores: Doubles, ends: NDArray[np.int64]) -> Doubles:
-        """The probability of each tag of a word, given its text, `[words, tags]`."""
+        """Marginal probabilities of the tags of each word, given its text, `[words, tags]`."""
         return marginals(self._with_ends(scores, ends), ends, self.transitions)
 
     def _with_ends(self, scores: Doubles, ends: NDArray[np.int64]) -> Doubles:
-        found, filled = scores.copy(), ends[1:] > ends[:-1]
-        found[ends[:-1][filled]] += self.start
-        found[ends[1:][filled] - 1] += self.end
-        return found
+        scores_out, filled = scores.copy(), ends[1:] > ends[:-1]
+        scores_out[ends[:-1][filled]] += self.start
+        scores_out[ends[1:][filled] - 1] += self.end
+        return scores_out
 
 
 def chain_shapes(tags: int) -> dict[str, tuple[int, ...]]:
-    """The tables of a `Chain`."""
+    """Names and shapes of the arrays of a `Chain`."""
     return {"transitions": (tags, tags), "start": (tags,), "end": (tags,)}
 
 
 class ExportedTagger(TagAnswers):
-    """A tagger whose network is two graphs, or three where it reads spelling.
+    """A tagger whose network is two ONNX graphs, three with character features.
 
     Args:
-        settings: What its folder says of it.
-        vocabulary: The words that it knows.
-        runner: Its network.
-        prepare: From the words of texts to their pieces, where a base is read.
+        settings: Settings of its folder.
+        vocabulary: Its word vocabulary.
+        runner: Runs its network.
+        prepare: From tokenised texts to their pieces, if the model has a base.
         expert: Its linear CRF; None without one.
-        chain: Of the CRF above its encoder.
-        outputs: What `read_outputs` gave.
+        chain: The CRF above its encoder.
+        outputs: Result of `read_outputs`.
 
     Raises:
-        HeadwiseError, ValueError: The tags are none of the scheme, or leave texts without any.
+        HeadwiseError, ValueError: The tags do not belong to the scheme, or allow no tag sequence.
     """
 
     LABEL_FACTORS: ClassVar[dict[str, float]] = {}
@@ -103,7 +102,7 @@ class ExportedTagger(TagAnswers):
         if may is not None:
             may.check()
             allowed = (may.follow, may.start, may.end)
-            self._may = Chain(*(np.where(own, 0.0, _FORBIDDEN) for own in allowed))
+            self._may = Chain(*(np.where(mask, 0.0, _FORBIDDEN) for mask in allowed))
 
     def decode(
         self, encoded: Sequence[EncodedText], *, batch_tokens: int = 16_384
@@ -115,18 +114,18 @@ class ExportedTagger(TagAnswers):
         for places, scores, ends in self._scored(encoded, weights, batch_tokens):
             decided = scores.copy()
             decided[:, self.none] -= self.outside
-            found = chain.best(decided, ends).astype(np.int64)
+            best = chain.best(decided, ends).astype(np.int64)
             chances = self._chances(scores, ends, weights, chain)
             written = np.zeros_like(chances)
             np.add.at(written.T, self.same, chances.T)
-            share = np.minimum(written[np.arange(len(found)), self.same[found]], 1.0).astype(np.float32)
-            parts = np.split(found, ends[1:-1]), np.split(share, ends[1:-1])
-            for place, own, chance in zip(places, *parts, strict=True):
-                numbers[place], sure[place] = own, chance
+            share = np.minimum(written[np.arange(len(best)), self.same[best]], 1.0).astype(np.float32)
+            parts = np.split(best, ends[1:-1]), np.split(share, ends[1:-1])
+            for place, tags, chance in zip(places, *parts, strict=True):
+                numbers[place], sure[place] = tags, chance
         return numbers, sure
 
     def marginals(self, encoded: Sequence[EncodedText], *, weights: Weights | None = None) -> list[Doubles]:
-        """As those of `TagModel`."""
+        """See `TagModel.marginals`."""
         out = [np.zeros((0, len(self.tags)))] * len(encoded)
         weights = weights or (self.encoder_weight, self.expert_weight)
         chain = self._joined(weights)
@@ -137,15 +136,17 @@ class ExportedTagger(TagAnswers):
         return out
 
     def _joined(self, weights: Weights) -> Chain:
-        """What joins the tags, by encoder and expert together."""
-        (mine, others), own, may = weights, self.chain, self._may
-        transitions = mine * own.transitions + may.transitions
+        """The chain of encoder and linear CRF together, weighted, with the constraints."""
+        (encoder_weight, expert_weight), crf, may = weights, self.chain, self._may
+        transitions = encoder_weight * crf.transitions + may.transitions
         if self.expert is not None:
-            transitions += others * self.expert.transitions.astype(np.float64)
-        return Chain(transitions, mine * own.start + may.start, mine * own.end + may.end)
+            transitions += expert_weight * self.expert.transitions.astype(np.float64)
+        return Chain(
+            transitions, encoder_weight * crf.start + may.start, encoder_weight * crf.end + may.end
+        )
 
     def _chances(self, scores: Doubles, ends: NDArray[np.int64], weights: Weights, chain: Chain) -> Doubles:
-        """The probability of each tag of a word, `[words, tags]`, where `chain` joins them."""
+        """Marginal probabilities of the tags of each word under `chain`, `[words, tags]`."""
         if weights == (1.0, 0.0) and not self.settings.tags.crf:
             return softmax(scores, axis=1)  # each word by itself
         return chain.chances(scores, ends)
@@ -153,8 +154,8 @@ class ExportedTagger(TagAnswers):
     def _scored(
         self, encoded: Sequence[EncodedText], weights: Weights, batch_tokens: int = 16_384
     ) -> Iterator[tuple[list[int], Doubles, NDArray[np.int64]]]:
-        """Batches: the numbers of their texts, the scores of the tags of their words, `[words, tags]`, and
-        where each text begins and ends."""
+        """Batches: indices of the texts, scores of the tags of their words, `[words, tags]`, and bounds of
+        the texts, `[texts + 1]`."""
         lengths = np.array([len(text) for text in encoded], dtype=np.int64)
         for places in cut_batches(np.argsort(-lengths, kind="stable"), lengths, 256, batch_tokens):
             texts = [encoded[place] for place in places]

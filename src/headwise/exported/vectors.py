@@ -1,4 +1,4 @@
-"""Vectors of words and of texts, looked up in NumPy."""
+"""Lookup of word and text vectors in NumPy."""
 
 from collections.abc import Sequence
 
@@ -12,71 +12,69 @@ from headwise.features.encoded_text import EncodedText
 from headwise.linear.pair_features import PairSide
 
 Floats = NDArray[np.float32]
-_KEPT = 1 << 16  # different words whose vectors are kept
-_TEXTS = 1024  # whose vectors are computed together
+_KEPT = 1 << 16  # distinct words whose vectors are cached
+_TEXTS = 1024  # texts per batch
 
 
 class WordReader:
-    """Vectors of the words that a vocabulary knows.
+    """Vectors of the words of a vocabulary.
 
     Args:
-        table: Their vectors, `[known, size]`.
+        table: The vectors, `[vocabulary, size]`.
     """
 
     def __init__(self, table: Floats):
         self.table, self.size = table, table.shape[1]
 
     def words(self, texts: Sequence[EncodedText]) -> tuple[Floats, Floats]:
-        """The vectors of the words of one text after the other, `[total, size]`, and their weights,
-        `[total]`: 1 each."""
+        """Word vectors, text after text, `[total, size]`, and their weights, `[total]`, all 1."""
         numbers = np.concatenate([np.zeros(0, dtype=np.int64), *(text.words for text in texts)])
         return self.table[numbers], np.ones(len(numbers), dtype=np.float32)
 
 
 class BaseReader:
-    """What a model reads of texts by a base (see `headwise.features.bases.embedding`).
+    """Word and text vectors from a base (see `headwise.features.bases.embedding`).
 
     Args:
-        base: The base as it came.
-        corrections: What training has added to the vectors of the words of its texts, `[known, size]`;
-            None where it has not.
+        base: The base, without corrections.
+        corrections: Trained corrections of the word vectors, `[vocabulary, size]`; None if the base was not
+            trained.
     """
 
     def __init__(self, base: Base, corrections: Floats | None):
         self.base, self.corrections, self.size = base, corrections, base.size
 
     def prepare(self, texts: Sequence[Sequence[str]]) -> list[Pieces]:
-        """What the words of texts are made of."""
+        """Compositions of the words of tokenised texts."""
         return Pieces.of(self.base, texts)
 
     def words(self, texts: Sequence[EncodedText]) -> tuple[Floats, Floats]:
-        """The vectors of the words of one text after the other, `[total, size]`, and their weights,
-        `[total]`."""
+        """Word vectors with corrections, text after text, `[total, size]`, and their weights, `[total]`."""
         vectors, weights, places = self._different([text.spelling for text in texts])
-        found = vectors[places]
+        rows = vectors[places]
         if self.corrections is not None:
             numbers = np.concatenate([np.zeros(0, dtype=np.int64), *(text.words for text in texts)])
-            known = np.flatnonzero(numbers)
-            found[known] += self.corrections[numbers[known]]
-        return found, weights[places]
+            in_vocabulary = np.flatnonzero(numbers)
+            rows[in_vocabulary] += self.corrections[numbers[in_vocabulary]]
+        return rows, weights[places]
 
     def sides(self, texts: Sequence[EncodedText]) -> list[PairSide]:
-        """What is compared of texts, of each the numbers of its words and what each adds to its vector by
-        the base as it came (see `headwise.linear.pair_features`)."""
+        """Inputs of the comparison of texts: the word ids of each text, and the contribution of each word
+        to its text vector, without corrections (see `headwise.linear.pair_features`)."""
         vectors, weights, places = self._different([text.spelling for text in texts])
-        found: list[PairSide] = []
+        compared: list[PairSide] = []
         start = 0
         for text in texts:
-            own = places[start : start + len(text)]
-            added = vectors[own] * weights[own, None]
+            word_places = places[start : start + len(text)]
+            added = vectors[word_places] * weights[word_places, None]
             length = np.maximum(np.linalg.norm(added.sum(axis=0)), np.float32(1e-12))
-            found.append((text.words, added / length))
+            compared.append((text.words, added / length))
             start += len(text)
-        return found
+        return compared
 
     def texts(self, texts: Sequence[EncodedText]) -> Floats:
-        """The vectors of texts by the base as it came, `[texts, size]`: the weighted mean of the words' at
-        length 1."""
+        """Text vectors without corrections, `[texts, size]`: weighted means of word vectors, at length
+        1."""
         pieces = [text.spelling for text in texts]
         parts = [self._texts(pieces[start : start + _TEXTS]) for start in range(0, len(pieces), _TEXTS)]
         return np.concatenate([np.zeros((0, self.size), dtype=np.float32), *parts])
@@ -89,18 +87,18 @@ class BaseReader:
         return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
 
     def _different(self, pieces: Sequence[Pieces]) -> tuple[Floats, Floats, NDArray[np.int64]]:
-        """The vectors of the different words of texts, `[kinds, size]`, their weights, and which of them
-        each word is, `[total]`."""
+        """Vectors of the distinct words of texts, `[kinds, size]`, their weights, and the index of each
+        word among the distinct words, `[total]`."""
         parts, places = Pieces.together(pieces)
         vectors = [np.zeros((0, self.size), dtype=np.float32)]
-        vectors += [self._vectors(kinds, own) for kinds, own in parts]
-        weights = [np.zeros(0, dtype=np.float32), *(kinds.weights[own] for kinds, own in parts)]
+        vectors += [self._vectors(kinds, selected) for kinds, selected in parts]
+        weights = [np.zeros(0, dtype=np.float32), *(kinds.weights[selected] for kinds, selected in parts)]
         return np.concatenate(vectors), np.concatenate(weights), places
 
-    def _vectors(self, kinds: Kinds, which: NDArray[np.int64]) -> Floats:
+    def _vectors(self, kinds: Kinds, selected: NDArray[np.int64]) -> Floats:
         if len(kinds) > _KEPT:
-            own = kinds.take(which)
-            return self.base.means(own.rows, own.ends)
+            taken = kinds.take(selected)
+            return self.base.means(taken.rows, taken.ends)
         if kinds.vectors is None:
             kinds.vectors = self.base.means(kinds.rows, kinds.ends)
-        return kinds.vectors[which]
+        return kinds.vectors[selected]

@@ -1,4 +1,4 @@
-"""The characters that a model knows, and their numbers."""
+"""Alphabet: the character vocabulary of a model."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -26,12 +26,12 @@ class AlphabetError(HeadwiseError):
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Numbered characters. 0 is a character not known, 1 and 2 stand before and behind each word.
+    """A character vocabulary. Id 0 is an unknown character, 1 marks the beginning of a word, 2 its end.
 
-    Quotes and brackets are those of `headwise.features.tokenize.plain_spelling`; case is kept.
+    Characters are normalised by `headwise.features.tokenize.plain_spelling`; case is kept.
 
     Attributes:
-        characters: The characters with the numbers 3 and up, each once.
+        characters: The characters with ids from 3 on, without repetition.
     """
 
     characters: tuple[str, ...]
@@ -55,8 +55,8 @@ class Alphabet:
         """The characters of the training words: most frequent first, then by code point.
 
         Args:
-            words: As they occur in the texts, as often as they occur.
-            min_count: Leave out characters that occur less often.
+            words: All tokens of the training texts, with repetitions.
+            min_count: Characters with a lower count are left out.
         """
         if min_count < 1:
             raise ConfigError(f"min_count={min_count}: an alphabet needs a min_count of 1 or more")
@@ -64,15 +64,15 @@ class Alphabet:
         for word, times in Counter(words).items():
             for character in plain_spelling(word):
                 counts[character] += times
-        kept = [character for character, count in counts.items() if count >= min_count]
-        return cls(tuple(sorted(kept, key=lambda character: (-counts[character], character))))
+        frequent = [character for character, count in counts.items() if count >= min_count]
+        return cls(tuple(sorted(frequent, key=lambda character: (-counts[character], character))))
 
     def __len__(self) -> int:
-        """How many numbers there are, with the three that are no characters."""
+        """Number of ids, including the three reserved ones."""
         return len(self.characters) + _RESERVED
 
     def encode(self, word: str) -> NDArray[np.int64]:
-        """The numbers of the characters of a word between the marks of its ends, `[characters + 2]`."""
+        """Character ids of a word between its begin and end marks, int64 `[characters + 2]`."""
         characters = [self._ids.get(character, UNKNOWN) for character in plain_spelling(word)]
         return np.array([BEGIN, *characters, END], dtype=np.int64)
 
@@ -88,8 +88,8 @@ class Alphabet:
             AlphabetError: HW224 not such data, HW225 a character twice.
         """
         if not isinstance(data, Mapping) or set(data) != {"characters"}:
-            found = f"keys {sorted(map(str, data))}" if isinstance(data, Mapping) else repr(data)
-            raise AlphabetError(f"an alphabet has the key 'characters' alone; found: {found:.200}")
+            description = f"keys {sorted(map(str, data))}" if isinstance(data, Mapping) else repr(data)
+            raise AlphabetError(f"an alphabet has the key 'characters' alone; found: {description:.200}")
         if not isinstance(data["characters"], list):
             kind = type(data["characters"]).__name__
             raise AlphabetError(f"'characters' of an alphabet must be a list, not {kind}")

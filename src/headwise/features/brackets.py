@@ -1,8 +1,9 @@
 """Constituency trees as one head for each word, for `headwise.encoders.tree_lstm`.
 
-A binary tree over n words has n - 1 nodes, and each word but the first begins the right part of one. So a
-node is told by that word, and its head is the word that tells the node above it; the head of the topmost
-one is the first word, whose own head is 0. A node over more than two is read as (a (b c)).
+A binary tree over n words has n - 1 nodes, and each word but the first begins the right child of exactly
+one node. That word identifies the node, and its head is the word that identifies the parent node. The head
+of the root node is the first word, whose head is 0. A node with more than two children is read as (a (b
+c)).
 """
 
 import re
@@ -19,11 +20,11 @@ def bracket_heads(text: str, where: str = "") -> tuple[list[str], Heads]:
     """The words of a tree such as `(3 (2 It) (4 works))` or `(S (NP It) (VP works))`, and their heads.
 
     Raises:
-        HeadsError: HW237, the brackets do not fit together.
+        HeadsError: HW237, the brackets are unbalanced or hold no single tree.
     """
     words: list[str] = []
     heads = [0]
-    # Of each open bracket its parts: the first word, and the word of the topmost node, 0 without one.
+    # For each open bracket its children: first word, and the word of the child's root node (0 for a leaf).
     stack: list[list[tuple[int, int]]] = [[]]
     for match in _TOKEN.finditer(text):
         if match[0][0] == "(":
@@ -50,30 +51,30 @@ def bracket_heads(text: str, where: str = "") -> tuple[list[str], Heads]:
 
 
 def node_heads(heads: Heads, start: int, end: int) -> Heads:
-    """The heads of the words of a node of a tree, from those of the whole tree.
+    """The heads of a subtree.
 
     Args:
-        heads: Of the tree, `[words]`.
-        start: The node's first word, from 0.
-        end: What is behind its last one.
+        heads: Heads of the whole tree, `[words]`.
+        start: First word of the subtree, from 0.
+        end: One past its last word.
     """
-    own = heads[start:end] - start
-    own = np.where((own < 1) | (own > len(own)), 1, own)  # what is above the node
-    own[:1] = 0
-    return own
+    node = heads[start:end] - start
+    node = np.where((node < 1) | (node > len(node)), 1, node)  # what is above the node
+    node[:1] = 0
+    return node
 
 
 def _join(parts: list[tuple[int, int]], heads: list[int]) -> int:
-    """Give the nodes over the parts of a bracket their heads; the topmost one."""
+    """Set the heads of the nodes over the children of a bracket; returns the word of the root node."""
     splits = [first for first, _ in parts[1:]]
-    for above, own in pairwise(splits):
-        heads[own] = above
+    for above, below in pairwise(splits):
+        heads[below] = above
     for (_, topmost), above in zip(parts, [*splits, *splits[-1:]], strict=False):
         if topmost and above:
             heads[topmost] = above
     return splits[0] if splits else parts[0][1]
 
 
-def _wrong(found: str, where: str) -> HeadsError:
+def _wrong(problem: str, where: str) -> HeadsError:
     at = f"{where}: " if where else ""
-    return HeadsError(f"{at}{found}; expected one tree such as (S (NP It) (VP works))", code="HW237")
+    return HeadsError(f"{at}{problem}; expected one tree such as (S (NP It) (VP works))", code="HW237")

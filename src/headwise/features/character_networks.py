@@ -1,4 +1,4 @@
-"""Networks from the characters of a word to a vector."""
+"""Networks that compute a word vector from character vectors."""
 
 import torch
 from torch import Tensor, nn
@@ -28,10 +28,10 @@ class CharacterCNN(nn.Module):
         rows = torch.arange(layout.total, device=x.device) + layout.text_of * reach
         row = x.values.new_zeros(layout.total + (layout.texts + 1) * reach, x.values.shape[1])
         row = row.index_copy(0, rows + reach, x.values)
-        found = self.filters(row.t()[None])[0].t().index_select(0, rows)
-        word = layout.text_of[:, None].expand_as(found)
-        top = found.new_zeros(layout.texts, found.shape[1])
-        return torch.tanh(top.scatter_reduce(0, word, found, "amax", include_self=False))
+        activations = self.filters(row.t()[None])[0].t().index_select(0, rows)
+        word = layout.text_of[:, None].expand_as(activations)
+        top = activations.new_zeros(layout.texts, activations.shape[1])
+        return torch.tanh(top.scatter_reduce(0, word, activations, "amax", include_self=False))
 
 
 class CharacterLSTM(nn.Module):

@@ -9,7 +9,7 @@ _BEGIN, _END = "\x02", "\x03"
 
 
 def ngram_buckets(word: str, longest: int, buckets: int) -> NDArray[np.int64]:
-    """The bucket of each different n-gram of a word, from single characters to `longest`.
+    """Hash buckets of the distinct n-grams of a word, n from 1 to `longest`.
 
     As in JMT, n-grams of two and more also take in the ends of the word, and one that occurs twice counts
     once. The hash (CRC-32 of UTF-8) is the same on every machine.

@@ -1,8 +1,8 @@
-"""CharacterEmbedding: what a word looks like, as a vector.
+"""CharacterEmbedding: word vectors from spelling.
 
-Three views of the spelling stand side by side, each of which can be left out: a network over the
-characters, which is a convolution (Ma & Hovy, ACL 2016) or an LSTM (Lample et al., NAACL 2016); n-grams
-(JMT); and the shape. Case is kept, so a tagger may read lower-case word vectors and still see capitals.
+It concatenates up to three optional parts: a network over the characters, which is a convolution (Ma &
+Hovy, ACL 2016) or an LSTM (Lample et al., NAACL 2016); character n-grams (JMT); and the word shape. Case is
+kept, so a tagger may use lower-case word vectors and still see capitals.
 """
 
 from collections.abc import Sequence
@@ -24,13 +24,13 @@ from headwise.ragged import Layout, Ragged
 
 @dataclass(frozen=True)
 class Spellings:
-    """What `CharacterEmbedding` reads of a batch: each different word once.
+    """Input of `CharacterEmbedding` for a batch, with each distinct word once.
 
     Attributes:
-        words: Which of the different words stands where, `[total]`, int64.
-        characters: Character numbers of the different words.
-        ngrams: Buckets of their n-grams.
-        shapes: `[different words, shapes]`.
+        words: Index of each word among the distinct words, int64 `[total]`.
+        characters: Character ids of the distinct words.
+        ngrams: Hash buckets of their n-grams.
+        shapes: Word shape features, `[distinct words, shapes]`.
     """
 
     words: Tensor
@@ -39,7 +39,7 @@ class Spellings:
     shapes: Tensor
 
     def to(self, device: torch.device | str) -> "Spellings":
-        """The same on another device."""
+        """A copy on another device."""
         return Spellings(
             self.words.to(device),
             self.characters.to(device),
@@ -51,12 +51,12 @@ class Spellings:
 class CharacterEmbedding(nn.Module):
     """Vectors of words from their spelling; see `CharacterConfig`.
 
-    A word that occurs more than once in a batch is computed once (with one dropout), and what is read of
-    its spelling is looked up when it comes again: a second epoch spells nothing out.
+    A word that occurs more than once in a batch is computed once (with one dropout mask); its character ids
+    are cached between batches.
 
     Args:
-        config: At least one view of the spelling.
-        alphabet: The characters that are known.
+        config: Must enable at least one part.
+        alphabet: The character vocabulary.
 
     Raises:
         ConfigError: The configuration gives no features.
@@ -85,7 +85,7 @@ class CharacterEmbedding(nn.Module):
         self.shape = nn.Linear(len(SHAPES), c.shape) if c.shape else None
 
     def encode(self, tokens: Sequence[Sequence[str]]) -> Spellings:
-        """What `embed` reads of the words of each text; on the CPU, to be computed ahead if need be."""
+        """The input of `embed` for tokenised texts, on the CPU; may be computed ahead."""
         numbers: dict[str, int] = {}
         words = [numbers.setdefault(word, len(numbers)) for word in chain.from_iterable(tokens)]
         spelled = [self._spell[word] for word in numbers]

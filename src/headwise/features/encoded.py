@@ -1,4 +1,4 @@
-"""Batches of what a model reads of texts."""
+"""Batches of encoded texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +16,13 @@ from headwise.ragged import Layout, Ragged
 
 @dataclass(frozen=True)
 class Batch:
-    """Some texts as an embedding reads them.
+    """A batch of encoded texts, the input of an embedding.
 
     Attributes:
-        words: Their word numbers, `[total]`, int64. The layout has the distances in the dependency trees
-            and the heads if all texts are parsed.
-        spelling: That of each text (see `EncodedText`).
-        compared: Of pairs, that of each (see `headwise.features.encoded_pairs`), `[pairs, size]`, if all
-            have it.
+        words: Word ids, int64 `[total]`. If all texts are parsed, the layout has the dependency heads and
+            the distances in the trees.
+        spelling: `EncodedText.spelling` of each text.
+        compared: `EncodedPair.compared` of each pair, `[pairs, size]`, if all pairs of a batch have it.
     """
 
     words: Ragged
@@ -36,7 +35,7 @@ class Batch:
 
 
 def batch_of(texts: Sequence[EncodedText], device: torch.device | str = "cpu") -> Batch:
-    """Some encoded texts as one batch."""
+    """Collate encoded texts to a batch."""
     flat = np.concatenate([text.words for text in texts]) if texts else np.zeros(0, dtype=np.int64)
     heads = [text.heads for text in texts if text.heads is not None]
     if heads and len(heads) == len(texts):
@@ -48,9 +47,9 @@ def batch_of(texts: Sequence[EncodedText], device: torch.device | str = "cpu") -
 
 
 def parsed_layout(heads: Sequence[Heads], device: torch.device | str = "cpu") -> Layout:
-    """The layout of texts with these heads, and with the distances in their trees."""
-    numbers = [torch.from_numpy(own) for own in heads]
-    return Layout([len(own) for own in heads], device, partial(_tree, heads), numbers)
+    """The layout of texts with these dependency heads; it computes tree distances on demand."""
+    numbers = [torch.from_numpy(array) for array in heads]
+    return Layout([len(array) for array in heads], device, partial(_tree, heads), numbers)
 
 
 def _tree(heads: Sequence[Heads], text: int, start: int, stop: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""What a model reads of pairs of texts: a record for each. Nothing here imports torch."""
+"""EncodedPair: the model input for a pair of texts. This module does not import torch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from headwise.features.words import TextFeatures
 
 @dataclass(frozen=True, slots=True)
 class EncodedPair:
-    """What a model reads of two texts.
+    """The model input for a pair of texts.
 
     Attributes:
         first: The first text.
         second: The second text.
-        compared: How they compare by the vectors of a base, where that was found out beforehand, `[size]`.
+        compared: Comparison features from the vectors of a base, `[size]`, if they are precomputed.
     """
 
     first: EncodedText
@@ -32,22 +32,22 @@ class EncodedPair:
 
     @property
     def unknown(self) -> int:
-        """How many of their words the vocabulary does not know."""
+        """Number of out-of-vocabulary words of both texts."""
         return self.first.unknown + self.second.unknown
 
     @property
     def cut(self) -> int:
-        """How many of their words are left out."""
+        """Number of truncated words of both texts."""
         return self.first.cut + self.second.cut
 
     @property
     def empty(self) -> bool:
-        """Whether one of them has no word."""
+        """Whether one of the texts has no word."""
         return self.first.empty or self.second.empty
 
 
 def encode_pairs(features: TextFeatures, pairs: Sequence[Pair]) -> list[EncodedPair]:
-    """What the model reads of each pair.
+    """Encode pairs of texts.
 
     Raises:
         HeadsError: As `TextFeatures.encode`.
@@ -58,6 +58,6 @@ def encode_pairs(features: TextFeatures, pairs: Sequence[Pair]) -> list[EncodedP
 
 
 def comparisons(pairs: Sequence[EncodedPair]) -> NDArray[np.float32] | None:
-    """How pairs compare, `[pairs, size]`, if that was found out of all of them beforehand."""
-    found = [pair.compared for pair in pairs if pair.compared is not None]
-    return np.stack(found) if found and len(found) == len(pairs) else None
+    """The precomputed comparison features, `[pairs, size]`; None unless all pairs have them."""
+    vectors = [pair.compared for pair in pairs if pair.compared is not None]
+    return np.stack(vectors) if vectors and len(vectors) == len(pairs) else None

@@ -1,4 +1,4 @@
-"""What a model reads of a text: a record for each. Nothing here imports torch."""
+"""EncodedText: the model input for a text. This module does not import torch."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +12,14 @@ from headwise.features.syntax import Heads
 
 @dataclass(frozen=True, slots=True)
 class EncodedText:
-    """What a model reads of one text.
+    """The model input for one text.
 
     Attributes:
-        words: Numbers of its words in the vocabulary, `[words]`, int64.
-        spelling: What the embedding reads of the words beside their numbers (word pieces), if it does.
-        heads: The head of each word in the dependency tree, where the text is parsed; else None.
-        cut: How many words at the end of the text are left out.
-        text: As it was given; empty if only its words are known.
+        words: Word ids, int64 `[words]`.
+        spelling: Further inputs of the embedding (word pieces, characters), if it reads any.
+        heads: Dependency head of each word if the text is parsed, else None.
+        cut: Number of words truncated at the end of the text.
+        text: The original text; empty if only its words are known.
     """
 
     words: NDArray[np.int64]
@@ -34,11 +34,12 @@ class EncodedText:
 
     @property
     def unknown(self) -> int:
-        """How many of its words the vocabulary does not know, nor a base, where there is one."""
-        pieces = getattr(self.spelling, "pieces", self.spelling)  # beside which a tagger keeps the words
+        """Number of out-of-vocabulary words (of a model with a base, of words that the base does not
+        list)."""
+        pieces = getattr(self.spelling, "pieces", self.spelling)  # taggers wrap them in `Spelled`
         return pieces.unknown if isinstance(pieces, Pieces) else int((self.words == 0).sum())
 
     @property
     def empty(self) -> bool:
-        """Whether it has no word."""
+        """Whether the text has no word."""
         return len(self.words) == 0

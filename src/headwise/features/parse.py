@@ -1,4 +1,4 @@
-"""Parse texts: from their words to the heads of the words."""
+"""Dependency parsing: from tokenised texts to the head of each word."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ from headwise.errors import HeadwiseError
 from headwise.features.syntax import Heads, joined_heads
 
 Progress = Callable[[int], None]
-"""Is told, now and then, how many texts are parsed."""
+"""Callback that receives the number of texts parsed so far."""
 
 BATCH = 10_000  # words that are parsed at once; a longer text is cut
 SENTENCE_ENDS = frozenset(".!?")
@@ -44,7 +44,7 @@ class SyntaxConfig:
 
 
 class ParserError(HeadwiseError):
-    """There is no parser to parse with.
+    """The dependency parser cannot be used.
 
     Codes: HW260 spaCy is not installed, HW261 a pipeline cannot be loaded, HW262 it has no parser.
     """
@@ -53,11 +53,11 @@ class ParserError(HeadwiseError):
 
 
 class Parser(Protocol):
-    """Finds the heads of words."""
+    """A dependency parser."""
 
     @property
     def identity(self) -> str:
-        """What tells this parser from any that may parse otherwise."""
+        """A text that differs between parsers that may give different parses."""
         ...
 
     def __call__(self, texts: Sequence[Sequence[str]], progress: Progress | None = None) -> list[Heads]:
@@ -66,14 +66,14 @@ class Parser(Protocol):
 
 
 class SpacyParser:
-    """Any spaCy pipeline with a dependency parser, loaded when it is first used.
+    """Any spaCy pipeline with a dependency parser, loaded on first use.
 
-    It gets the words as they are, so that nothing has to be aligned, and finds the sentences itself: each
-    has its own root. Of the pipeline only the parser and what it listens to is kept. Loading a pipeline
-    runs the code of its package, so nothing is loaded but what the user names.
+    The parser receives our tokens, so no alignment is needed, and segments sentences itself: each has a
+    root. Only the parser and the components that it depends on are kept. Loading a pipeline runs code of
+    its package, so only pipelines that the user names are loaded.
 
-    Words are parsed in batches of about 10,000. A longer text is cut behind the last full stop (question or
-    exclamation mark) that fits, else between two words, and its parts are parsed for themselves.
+    Words are parsed in batches of about 10,000. A longer text is cut after the last full stop (question or
+    exclamation mark) that fits, else between two words, and its parts are parsed separately.
 
     Args:
         pipeline: The name of an installed pipeline, or the path of a folder.
@@ -121,7 +121,7 @@ class SpacyParser:
         digest = hashlib.sha256()
         for _, component in self.nlp.pipeline:
             if hasattr(component, "to_bytes"):  # a plain function may parse, too
-                # Without the words that the vocabulary has met so far.
+                # Without the vocabulary, which grows with every text.
                 digest.update(component.to_bytes(exclude=["vocab"]))
         return digest.hexdigest()[:16]
 
@@ -131,17 +131,17 @@ class SpacyParser:
         Raises:
             ParserError: HW260 to HW262.
         """
-        found: list[Heads] = []
+        parses: list[Heads] = []
         parts: list[Heads] = []
         for batch in _batches(texts):
             for heads, (_, last) in zip(self._parse(words for words, _ in batch), batch, strict=True):
                 parts.append(heads)
                 if last:
-                    found.append(joined_heads(parts))
+                    parses.append(joined_heads(parts))
                     parts = []
             if progress is not None:
-                progress(len(found))
-        return found
+                progress(len(parses))
+        return parses
 
     def _parse(self, texts: Iterable[Sequence[str]]) -> list[Heads]:
         nlp = self.nlp
@@ -168,7 +168,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _legal(word: str) -> str:
-    """A word that spaCy takes: not empty, and without halves of surrogate pairs."""
+    """A word that spaCy accepts: not empty, without lone surrogates."""
     return word.encode("utf-8", "replace").decode() or " "
 
 
@@ -178,7 +178,8 @@ def _heads(doc: Any) -> Heads:
 
 
 def _batches(texts: Iterable[Sequence[str]]) -> Iterator[list[tuple[Sequence[str], bool]]]:
-    """Parts of texts, about `BATCH` words together, each with whether it is the last of its text."""
+    """Batches of parts of texts, of about `BATCH` words; each part with whether it is the last of its
+    text."""
     batch: list[tuple[Sequence[str], bool]] = []
     size = 0
     for text in texts:
@@ -199,7 +200,7 @@ def _batches(texts: Iterable[Sequence[str]]) -> Iterator[list[tuple[Sequence[str
 
 
 def _cut(text: Sequence[str], start: int) -> int:
-    """Where the part of a text ends that begins at `start`."""
+    """The end of the part of a text that begins at `start`."""
     end = start + BATCH
     if end >= len(text):
         return len(text)

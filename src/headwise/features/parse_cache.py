@@ -1,4 +1,4 @@
-"""Keep parses on disk, so that no text is parsed twice."""
+"""A cache of dependency parses on disk, so that no text is parsed twice."""
 
 import json
 import os
@@ -17,7 +17,7 @@ import numpy as np
 from headwise.features.parse import Parser, Progress, SpacyParser, SyntaxConfig
 from headwise.features.syntax import Heads, checked_heads
 
-CHUNK = 500  # texts that are looked up, parsed and kept at a time
+CHUNK = 500  # texts that are looked up, parsed and stored at a time
 WAIT = 60.0  # seconds for other processes that write
 TABLE = "CREATE TABLE IF NOT EXISTS parses (key BLOB PRIMARY KEY, heads BLOB) WITHOUT ROWID"
 
@@ -31,7 +31,7 @@ def new_parser(config: SyntaxConfig) -> Parser | None:
 
 
 def trouble_of(model: Any) -> str | None:
-    """What to say where the parses of a model's texts could not be kept; None where nothing is wrong."""
+    """A warning if the parses of a model's texts could not be cached; None otherwise."""
     parser = getattr(getattr(model, "features", None), "parser", None)
     if not isinstance(parser, CachedParser) or parser.trouble is None:
         return None
@@ -39,10 +39,10 @@ def trouble_of(model: Any) -> str | None:
 
 
 def cache_folder() -> Path:
-    """Where parses are kept: `parses` in the folder `HEADWISE_CACHE`, or in headwise's folder among the
-    caches of the platform (`XDG_CACHE_HOME`)."""
-    if own := os.environ.get("HEADWISE_CACHE"):
-        return Path(own) / "parses"
+    """The cache folder: `parses` in `HEADWISE_CACHE`, else in headwise's folder of the platform's cache
+    folder (`XDG_CACHE_HOME`)."""
+    if folder := os.environ.get("HEADWISE_CACHE"):
+        return Path(folder) / "parses"
     if sys.platform == "win32":
         caches = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -53,21 +53,21 @@ def cache_folder() -> Path:
 
 
 class CachedParser:
-    """A parser that remembers: parses are kept by their words, in a file for each parser.
+    """A parser with a cache on disk, in one file for each parser, keyed by the words of a text.
 
-    The file is an SQLite database: several processes may use it at once, and whoever is killed leaves it
-    whole. What is damaged is parsed anew. Where nothing can be kept (a full disk, no permission) texts are
-    parsed all the same, and `trouble` says why. The cache holds numbers and hashes, no texts, and may be
-    deleted while it is not in use.
+    The file is an SQLite database: several processes may use it at once, and killing one does not damage
+    it. Damaged entries are parsed again. If the cache cannot be written (a full disk, no permission), texts
+    are parsed without it, and `trouble` holds the reason. The cache holds hashes and numbers, no texts, and
+    may be deleted while it is not in use.
 
     Args:
-        parser: Parses what is not yet known.
-        folder: Where the files are; `cache_folder()` by default.
+        parser: Parses texts that are not in the cache.
+        folder: Folder of the cache files; `cache_folder()` by default.
 
     Attributes:
-        hits: Texts that need not be parsed, so far.
-        misses: Texts that had to be.
-        trouble: Why parses are not kept, if they are not.
+        hits: Number of texts found in the cache so far.
+        misses: Number of texts that were parsed so far.
+        trouble: The reason why parses are not cached, or None.
     """
 
     def __init__(self, parser: Parser, folder: str | Path | None = None):
@@ -78,35 +78,35 @@ class CachedParser:
 
     @property
     def identity(self) -> str:
-        """That of the parser."""
+        """Identity of the wrapped parser."""
         return self.parser.identity
 
     @property
     def path(self) -> Path:
-        """The file of this parser."""
+        """The cache file of this parser."""
         readable = re.sub(r"[^A-Za-z0-9.]+", "-", self.identity).strip("-")[:60]
         return self.folder / f"{readable}-{_hash(self.identity).hex()[:8]}.sqlite"
 
     def __call__(self, texts: Sequence[Sequence[str]], progress: Progress | None = None) -> list[Heads]:
         """The heads of the words of each text, from the cache or from the parser.
 
-        What has been parsed is kept even if a later text fails.
+        Parses are stored chunk by chunk, so they remain even if a later text fails.
 
         Raises:
             HeadsError: HW231 to HW234, the parser gave heads that make no tree.
         """
-        found: list[Heads] = []
+        parses: list[Heads] = []
         for start in range(0, len(texts), CHUNK):
-            found += self._chunk(texts[start : start + CHUNK])
+            parses += self._chunk(texts[start : start + CHUNK])
             if progress is not None:
-                progress(len(found))
-        return found
+                progress(len(parses))
+        return parses
 
     def _chunk(self, texts: Sequence[Sequence[str]]) -> list[Heads]:
         keys = [_hash(list(words)) for words in texts]
         sizes = dict(zip(keys, map(len, texts), strict=True))
-        known = self._look_up(sizes)
-        missing = {key: words for key, words in zip(keys, texts, strict=True) if key not in known}
+        parses = self._look_up(sizes)
+        missing = {key: words for key, words in zip(keys, texts, strict=True) if key not in parses}
         self.misses += len(missing)
         self.hits += len(texts) - len(missing)
         if missing:
@@ -115,20 +115,20 @@ class CachedParser:
                 key: checked_heads(heads, sizes[key]) for key, heads in zip(missing, parsed, strict=True)
             }
             self._keep(new)
-            known |= new
-        return [known[key] for key in keys]
+            parses |= new
+        return [parses[key] for key in keys]
 
     def _look_up(self, sizes: Mapping[bytes, int]) -> dict[bytes, Heads]:
-        known = {}
+        parses = {}
 
         def read(database: sqlite3.Connection) -> None:
             for key, size in sizes.items():
                 row = database.execute("SELECT heads FROM parses WHERE key = ?", (key,)).fetchone()
                 if row is not None and (heads := unpacked(row[0], key, size)) is not None:
-                    known[key] = heads
+                    parses[key] = heads
 
         self._use(read)
-        return known
+        return parses
 
     def _keep(self, parses: Mapping[bytes, Heads]) -> None:
         rows = [(key, packed(heads, key)) for key, heads in parses.items()]
@@ -137,7 +137,7 @@ class CachedParser:
         )
 
     def _use(self, work: Callable[[sqlite3.Connection], object]) -> None:
-        """Do some work as one transaction, or note why that is impossible."""
+        """Run `work` in one transaction; a failure is recorded in `trouble`."""
         if self.trouble is not None:
             return
         try:
@@ -159,13 +159,14 @@ class CachedParser:
 
 
 def packed(heads: Heads, key: bytes) -> bytes:
-    """A checksum, and the heads in two bytes each, in four if the text has more than 32,767 words."""
+    """Serialise heads: a checksum, then two bytes for each head, four if there are more than 32,767
+    words."""
     data = heads.astype("<i2" if len(heads) < 1 << 15 else "<i4").tobytes()
     return zlib.crc32(key + data).to_bytes(4, "little") + data
 
 
 def unpacked(entry: object, key: bytes, words: int) -> Heads | None:
-    """The inverse of `packed` for a text of so many words; None if the entry is damaged."""
+    """The inverse of `packed` for a text of `words` words; None if the entry is damaged."""
     kind = np.dtype("<i2" if words < 1 << 15 else "<i4")
     if not isinstance(entry, bytes) or len(entry) != 4 + words * kind.itemsize:
         return None

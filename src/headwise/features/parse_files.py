@@ -1,4 +1,4 @@
-"""Read parses that somebody has made: files of heads, of words and heads, and CoNLL-U."""
+"""Readers for files of parses: heads, words and heads, CoNLL-U, and constituency trees."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from headwise.features.syntax import (
 )
 
 Words = Sequence[Sequence[str]]
-"""The words of each text, as the model's tokeniser cuts it."""
+"""The words of each text, by the tokeniser of the model."""
 
 Form = Literal["heads", "words-heads", "conllu", "brackets"]
 
@@ -36,21 +36,22 @@ SUFFIXES: dict[str, Form] = {
 def read_parses(path: str, words: Words | None = None) -> list[Heads]:
     """The heads of each text of a file of parses.
 
-    The file, which may be compressed, is one of
+    The file, which may be compressed, has one of these formats:
 
-    - `*.heads`: a line a text, the heads of its words between spaces;
-    - `*.parsed`: a line a text, its words between spaces, a tab, and the heads;
-    - `*.conllu`: CoNLL-U. A text is a document where the first sentence starts one (`# newdoc`), else a
-      sentence. The sentences of a text are counted through, each with its own roots. Texts without words
-      (of `words`) have no place in such a file;
-    - `*.brackets`: a constituency tree a line, for the encoder tree-lstm (`headwise.features.brackets`).
+    - `*.heads`: one text per line, the heads of its words separated by spaces;
+    - `*.parsed`: one text per line, its words separated by spaces, a tab, and the heads;
+    - `*.conllu`: CoNLL-U. If the first sentence starts a document (`# newdoc`), each document is a text,
+      else each sentence. Heads are numbered through the text, and each sentence has a root. Texts without
+      words (of `words`) do not occur in such a file;
+    - `*.brackets`: one constituency tree per line, for the encoder tree-lstm
+      (`headwise.features.brackets`).
 
-    With another name the first lines tell.
+    For any other suffix, the format is detected from the first lines.
 
     Args:
         path: The file; "-" is standard input.
-        words: What the model reads, where it is known: as many texts, of as many words, are expected, and
-            where the file has words, the same.
+        words: The words of the texts by the tokeniser of the model, if known. The file must have the same
+            number of texts and of words, and the same words if its format has words.
 
     Raises:
         DataError: The file cannot be read, or breaks the rules of CoNLL-U (HW240 to HW245).
@@ -60,7 +61,7 @@ def read_parses(path: str, words: Words | None = None) -> list[Heads]:
 
 
 def iterate_parses(path: str, words: Words | None = None) -> Iterator[Heads]:
-    """As `read_parses`, text by text in constant memory."""
+    """Like `read_parses`, text by text in constant memory."""
     head, lines = look_ahead(read_lines(path), count=100)
     form = _form(path, head)
     if form == "heads":
@@ -95,27 +96,27 @@ def _form(path: str, head: Sequence[Line]) -> Form:
 
 
 def _words_and_heads(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[Heads]:
-    for where, text, wanted in lines_of_texts(lines, path, words):
+    for where, text, expected in lines_of_texts(lines, path, words):
         written, tab, numbers = text.partition("\t")
         if not tab:
             raise HeadsError(
                 f"{where}: expected the words of a text, a tab and their heads, got no tab", code="HW237"
             )
-        own = written.split(" ") if written else []
-        heads = checked_heads(head_numbers(numbers, where, len(written) + 2), len(own), where)
-        place = None if wanted is None else _first_difference(own, wanted)
-        if wanted is not None and place is not None:
-            column = sum(map(len, own[:place])) + place + 1
-            raise _other_words(own, wanted, place, f"{where}:{column}")
+        parsed = written.split(" ") if written else []
+        heads = checked_heads(head_numbers(numbers, where, len(written) + 2), len(parsed), where)
+        place = None if expected is None else _first_difference(parsed, expected)
+        if expected is not None and place is not None:
+            column = sum(map(len, parsed[:place])) + place + 1
+            raise _other_words(parsed, expected, place, f"{where}:{column}")
         yield heads
 
 
 def _brackets(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[Heads]:
-    for where, text, wanted in lines_of_texts(lines, path, words):
-        own, heads = bracket_heads(text, where)
-        place = None if wanted is None else _first_difference(own, wanted)
-        if wanted is not None and place is not None:
-            raise _other_words(own, wanted, place, where)
+    for where, text, expected in lines_of_texts(lines, path, words):
+        parsed, heads = bracket_heads(text, where)
+        place = None if expected is None else _first_difference(parsed, expected)
+        if expected is not None and place is not None:
+            raise _other_words(parsed, expected, place, where)
         yield heads
 
 
@@ -132,8 +133,8 @@ def _conllu(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[H
             continue
         group = next(groups, None)
         if group is None:
-            wanted = sum(map(bool, map(len, words)))
-            raise HeadsError(f"{path}: {read} texts, expected {wanted}{_HOW_TEXTS}", code="HW234")
+            count = sum(map(bool, map(len, words)))
+            raise HeadsError(f"{path}: {read} texts, expected {count}{_HOW_TEXTS}", code="HW234")
         read += 1
         _check_words(group, text, path)
         yield _heads_of(group, path)
@@ -172,29 +173,29 @@ def _heads_of(sentences: Sequence[Sentence], path: str) -> Heads:
 
 
 def _check_words(sentences: Sequence[Sentence], words: Sequence[str], path: str) -> None:
-    own = [word for sentence in sentences for word in sentence.words]
+    parsed = [word for sentence in sentences for word in sentence.words]
     lines = [line for sentence in sentences for line in sentence.lines]
-    place = _first_difference(own, words)
+    place = _first_difference(parsed, words)
     if place is not None:
-        line = lines[place] if place < len(own) else lines[-1]
-        raise _other_words(own, words, place, f"{path}:{line}")
+        line = lines[place] if place < len(parsed) else lines[-1]
+        raise _other_words(parsed, words, place, f"{path}:{line}")
 
 
-def _first_difference(own: Sequence[str], words: Sequence[str]) -> int | None:
-    """The first place where the words of a file are not those of the text, None if they are the same."""
-    for place, (word, wanted) in enumerate(zip(own, words, strict=False)):
-        if word != wanted:
+def _first_difference(parsed: Sequence[str], words: Sequence[str]) -> int | None:
+    """Index of the first word that differs between the parse and the text; None if all are equal."""
+    for place, (word, expected) in enumerate(zip(parsed, words, strict=False)):
+        if word != expected:
             return place
-    return None if len(own) == len(words) else min(len(own), len(words))
+    return None if len(parsed) == len(words) else min(len(parsed), len(words))
 
 
-def _other_words(own: Sequence[str], words: Sequence[str], place: int, where: str) -> HeadsError:
+def _other_words(parsed: Sequence[str], words: Sequence[str], place: int, where: str) -> HeadsError:
     def shown(of: Sequence[str]) -> str:
         return repr(of[place][:40]) if place < len(of) else "missing"
 
     return HeadsError(
-        f"{where}: word {place + 1} of the parse is {shown(own)}, of the text {shown(words)} "
-        f"({len(own)} and {len(words)} words); parse the text with the same words that the model reads, or "
-        "give the words of the parses as texts and read them with the tokenizer 'whitespace'",
+        f"{where}: word {place + 1} of the parse is {shown(parsed)}, of the text {shown(words)} "
+        f"({len(parsed)} and {len(words)} words); parse the text with the same words that the model reads, "
+        "or give the words of the parses as texts and read them with the tokenizer 'whitespace'",
         code="HW236",
     )

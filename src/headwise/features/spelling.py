@@ -1,4 +1,4 @@
-"""What is read of the spelling of words."""
+"""Character-level features of words: characters, n-grams and word shape."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from headwise.features.character_ngrams import ngram_buckets
 from headwise.features.tokenize import plain_spelling
 from headwise.features.word_shape import word_shape
 
-_CACHED = 1 << 17  # different words whose spelling is remembered, at less than a kilobyte each
+_CACHED = 1 << 17  # distinct words whose features are cached, at less than a kilobyte each
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 
@@ -65,7 +65,13 @@ class CharacterConfig:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """What is read of one word."""
+    """Character features of one word.
+
+    Attributes:
+        characters: Character ids with the marks of both ends, int64 `[characters + 2]`.
+        ngrams: Hash buckets of its n-grams, int64 `[n-grams]`.
+        shape: See `word_shape`, float32 `[shapes]`.
+    """
 
     characters: NDArray[np.int64]
     ngrams: NDArray[np.int64]
@@ -73,7 +79,7 @@ class Spelling:
 
 
 class Speller(dict[str, Spelling]):
-    """Word -> what is read of it; remembered for as many words as `_CACHED`."""
+    """Mapping from a word to its `Spelling`; caches up to `_CACHED` words."""
 
     def __init__(self, config: CharacterConfig, alphabet: Alphabet):
         super().__init__()
@@ -94,17 +100,17 @@ class Speller(dict[str, Spelling]):
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """What is read of the spelling of a text's words: the words, and their pieces where those are read."""
+    """The words of a text, for character features, and its pieces if the embedding reads any."""
 
     words: tuple[str, ...]
     pieces: Any = None
 
 
 def spell_by(prepare: Any) -> Any:
-    """From the words of texts to a `Spelled` of each; its pieces are what `prepare` makes of the words."""
-    return partial(_spell, prepare)  # which can be pickled, as scikit-learn does to estimators
+    """A function from tokenised texts to a `Spelled` of each; `prepare` computes the pieces."""
+    return partial(_spell, prepare)  # picklable, as scikit-learn requires of estimators
 
 
 def _spell(prepare: Any, texts: Sequence[Sequence[str]]) -> list[Spelled]:
     pieces = [None] * len(texts) if prepare is None else prepare(texts)
-    return [Spelled(tuple(words), own) for words, own in zip(texts, pieces, strict=True)]
+    return [Spelled(tuple(words), text_pieces) for words, text_pieces in zip(texts, pieces, strict=True)]

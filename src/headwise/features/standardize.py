@@ -1,4 +1,4 @@
-"""Standardise features that are numbers: mean 0 and deviation 1 over the training rows."""
+"""Standardisation of numeric features to mean 0 and standard deviation 1 over the training rows."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-LARGEST = 10.0  # deviations; what is further from the mean counts as this far
-_CONSTANT = 1e-6  # deviation as a part of the numbers' size, below which it is rounding
+LARGEST = 10.0  # standard deviations to which outputs are clipped
+_CONSTANT = 1e-6  # deviation relative to the largest value, below which a feature counts as constant
 
 
 class Standardizer(nn.Module):
-    """Subtracts each feature's mean and divides by its deviation: constants that are saved with a model.
+    """Subtracts the mean of each feature and divides by its standard deviation; both are saved buffers.
 
-    A feature that does not vary in the training rows says nothing: it becomes 0. Nothing becomes larger
-    than 10 deviations.
+    A feature that is constant in the training rows becomes 0. Outputs are clipped to 10 deviations.
 
     Args:
         features: Number of features.
@@ -29,7 +28,7 @@ class Standardizer(nn.Module):
         self.register_buffer("factor", torch.ones(features))
 
     def fit(self, rows: Sequence[NDArray[np.float32]]) -> None:
-        """Take the constants from arrays of rows, `[n, features]` each; without any row, keep them."""
+        """Estimate mean and deviation from arrays `[n, features]`; without any row, nothing changes."""
         numbers = np.concatenate([*rows, np.zeros((0, len(self.mean)), np.float32)]).astype(np.float64)
         if not len(numbers):
             return
@@ -41,5 +40,5 @@ class Standardizer(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """`[n, features]` -> the same shape."""
-        # Infinity times 0, where a constant feature has a huge number now.
+        # A constant feature that is huge now gives infinity times 0.
         return ((rows - self.mean) * self.factor).nan_to_num(nan=0.0).clamp(-LARGEST, LARGEST)

@@ -1,7 +1,7 @@
-"""Dependency syntax: from the head of every word to distances in the tree (MS-SAN).
+"""Dependency trees: heads of words, and distances in the tree (MS-SAN).
 
-A parse is a list of heads: for each word the number of the word that it depends on, from 1, and 0 for a
-root. `Two kids at a ballgame wash their hands` has the heads `2 6 5 5 2 0 8 6`.
+A parse is a list of heads: for each word the number, from 1, of the word that it depends on, 0 for a root.
+`Two kids at a ballgame wash their hands` has the heads `2 6 5 5 2 0 8 6`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,8 @@ Heads = NDArray[np.int64]
 Of = TypeVar("Of")
 
 TreeUse = Literal["none", "error", "word"]
-"""Whether a model reads dependency trees, and what a text without one gets."""
+"""Whether a model reads dependency trees, and what happens to a text without one: an error, or distances
+in words."""
 
 
 class HeadsError(HeadwiseError):
@@ -36,14 +37,14 @@ class HeadsError(HeadwiseError):
 
 
 def tree_distances(heads: ArrayLike, words: int | None = None) -> NDArray[np.int16]:
-    """Steps between all pairs of words in the dependency tree, `[words, words]` (MS-SAN).
+    """Path lengths between all pairs of words in the dependency tree, `[words, words]` (MS-SAN).
 
-    The direction of the arcs does not matter. Several roots (sentences, or a parser's fragments) hang
-    under one common node, so that two roots are 2 steps apart.
+    The direction of the arcs does not matter. Several roots (sentences, or fragments of a parser) share an
+    artificial parent, so two roots are 2 steps apart.
 
     Args:
         heads: See `Heads`.
-        words: How many words the text has, to be checked.
+        words: Number of words of the text, to be checked.
 
     Raises:
         HeadsError: The heads make no tree, or are not as many as the words. See `checked_heads`.
@@ -64,17 +65,17 @@ def tree_distances(heads: ArrayLike, words: int | None = None) -> NDArray[np.int
 
 
 def distances_within(heads: Heads, start: int, stop: int) -> NDArray[np.int16]:
-    """`tree_distances` among the words from `start` (from 0) to `stop` in the tree of all words, in the
-    memory that these take and those above them, up to the word that all of them are below."""
+    """`tree_distances` among the words `start` (from 0) to `stop` in the tree of all words. Memory grows
+    with these words and their ancestors up to the lowest common one."""
     heads = np.asarray(heads, dtype=np.int64)
-    needed, own = np.arange(len(heads) + 1) == 0, np.arange(start, stop) + 1
+    needed, nodes = np.arange(len(heads) + 1) == 0, np.arange(start, stop) + 1
     rooted = top = 0
-    while len(own) and not top:
-        needed[own] = True
-        own = np.unique(heads[own - 1])
-        rooted |= own[0] == 0
-        own = own[~needed[own]]
-        top = own[0] if len(own) == 1 and not rooted else 0
+    while len(nodes) and not top:
+        needed[nodes] = True
+        nodes = np.unique(heads[nodes - 1])
+        rooted |= nodes[0] == 0
+        nodes = nodes[~needed[nodes]]
+        top = nodes[0] if len(nodes) == 1 and not rooted else 0
     needed[top] = True
     number = needed.cumsum() - 1
     among = number[heads[needed[1:]]]
@@ -86,12 +87,12 @@ def distances_within(heads: Heads, start: int, stop: int) -> NDArray[np.int16]:
 
 
 def checked_heads(heads: ArrayLike, words: int | None = None, where: str = "") -> Heads:
-    """The heads as an array, if they make a tree, or several.
+    """The heads as an array, after a check that they form one tree or several.
 
     Args:
         heads: See `Heads`.
-        words: How many words the text has; None if that is not known.
-        where: Begins the message (`file:line`).
+        words: Number of words of the text; None if unknown.
+        where: Prefix of the error message (`file:line`).
 
     Raises:
         HeadsError: HW231 to HW234, with the number of the word at fault.
@@ -116,9 +117,9 @@ def checked_heads(heads: ArrayLike, words: int | None = None, where: str = "") -
             f"{at}the head of word {word + 1} is {array[word]}; expected 1 to {len(array)}, 0 for a root",
             code="HW232",
         )
-    if found := circle(array.tolist()):
+    if cycle := circle(array.tolist()):
         raise HeadsError(
-            f"{at}the words {shown_circle(found)} depend on each other in a circle, so that no root is "
+            f"{at}the words {shown_circle(cycle)} depend on each other in a circle, so that no root is "
             "reached",
             code="HW233",
         )
@@ -126,7 +127,7 @@ def checked_heads(heads: ArrayLike, words: int | None = None, where: str = "") -
 
 
 def joined_heads(parts: Iterable[ArrayLike]) -> Heads:
-    """The heads of a text that consists of these parts (its sentences), counted through the text."""
+    """Concatenate the heads of the parts of a text (its sentences), numbered through the text."""
     joined, before = [np.zeros(0, dtype=np.int64)], 0
     for part in parts:
         heads = np.asarray(part, dtype=np.int64)
@@ -136,8 +137,8 @@ def joined_heads(parts: Iterable[ArrayLike]) -> Heads:
 
 
 def _depths(heads: Heads) -> NDArray[np.int64]:
-    """Steps from each node of a tree up to the common node of the roots, `[words + 1]`, that node first
-    (0). By doubling: after k rounds every pointer has gone 2^k steps."""
+    """Depth of each word below the common parent of the roots, `[words + 1]`, that parent first (0). By
+    pointer doubling: after k rounds every pointer has gone 2^k steps."""
     above = np.concatenate([[0], heads])
     depth = (np.arange(len(above)) > 0).astype(np.int64)
     for _ in range(len(above).bit_length()):
@@ -161,15 +162,15 @@ def read_heads(path: str, words: Sequence[int] | None = None) -> Iterator[Heads]
 
 
 def heads_of_lines(lines: Iterator[Line], path: str, words: Sequence[int] | None = None) -> Iterator[Heads]:
-    """As `read_heads`, from the lines of the file `path`."""
-    for where, text, wanted in lines_of_texts(lines, path, words):
-        yield checked_heads(head_numbers(text, where), wanted, where)
+    """Like `read_heads`, from the lines of the file `path`."""
+    for where, text, count in lines_of_texts(lines, path, words):
+        yield checked_heads(head_numbers(text, where), count, where)
 
 
 def lines_of_texts(
     lines: Iterator[Line], path: str, texts: Sequence[Of] | None
 ) -> Iterator[tuple[str, str, Of | None]]:
-    """The lines of the file `path`, one a text: the place of each, the line, and what there is of the text.
+    """The lines of the file `path`, one per text: location (`file:line`), line, and item of `texts`.
 
     Raises:
         HeadsError: HW234, there are more lines than texts, or fewer.

@@ -1,4 +1,4 @@
-"""The vectors of a tagger's words: those of an embedding, beside what the spelling says."""
+"""Word vectors of a tagger: those of an embedding, concatenated with character features."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,13 +16,13 @@ from headwise.ragged import Ragged
 
 
 class SpelledWords(nn.Module):
-    """The spelling beside the vectors of an embedding, and a projection of both together.
+    """Concatenates word vectors with character features, and projects them.
 
     Args:
-        features: Of a word in the vectors beside which the spelling stands.
-        width: Features that the encoder takes.
+        features: Features of the word vectors.
+        width: Input features of the encoder.
         config: See `CharacterConfig`.
-        alphabet: The characters that are known.
+        alphabet: The character vocabulary.
     """
 
     def __init__(self, features: int, width: int, config: CharacterConfig, alphabet: Alphabet):
@@ -38,18 +38,18 @@ class SpelledWords(nn.Module):
 
 
 def speller(embedding: nn.Module) -> Any:
-    """From the words of texts to what `words_of` and `read_words` find in a batch."""
+    """A function from tokenised texts to the `spelling` that `words_of` and `read_words` read."""
     prepare = embedding.prepare if isinstance(embedding, PretrainedEmbedding | BaseEmbedding) else None
     return spell_by(prepare)
 
 
 def words_of(batch: Batch) -> list[tuple[str, ...]]:
-    """The words of each text."""
+    """The words of each text of a tagger's batch."""
     return [spelled.words for spelled in batch.spelling]
 
 
 def read_words(embedding: nn.Module, batch: Batch) -> tuple[Ragged, Tensor | None]:
-    """What an embedding says of a batch: vectors of the words, and a pretrained encoder's summaries."""
+    """Apply an embedding to a batch: word vectors, and the summaries of a pretrained encoder, else None."""
     if isinstance(embedding, PretrainedEmbedding):
         return embedding([spelled.pieces for spelled in batch.spelling], batch.layout)
     if isinstance(embedding, BaseEmbedding):

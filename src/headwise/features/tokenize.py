@@ -101,8 +101,8 @@ _CACHED, _LONGEST_CACHED = 1 << 15, 32
 
 
 class _Chunks(dict[str, tuple[str, ...]]):
-    """What stands between whitespace -> its words, found once. Only an initial (`J. Rowling`) and an HTML
-    tag depend on what follows whitespace: the first is a KeyError, the second not to be asked for."""
+    """Cache from a chunk between whitespace to its words. Only initials (`J. Rowling`) and HTML tags depend
+    on the text after whitespace: the former raise KeyError, the latter must not be looked up."""
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         if _INITIAL.search(chunk):
@@ -135,12 +135,12 @@ class PennTokenizer:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """The (start, end) character offsets of the words of `text`."""
-        found, end = [], 0
+        spans, end = [], 0
         for word in self.words(text):  # between words is nothing but whitespace, with which none begins
             start = text.index(word, end)
             end = start + len(word)
-            found.append((start, end))
-        return found
+            spans.append((start, end))
+        return spans
 
     def words(self, text: str) -> list[str]:
         """The words of `text`."""
@@ -179,8 +179,8 @@ def get_tokenizer(name: str) -> Tokenizer:
     """
     if name in TOKENIZERS:
         return TOKENIZERS[name]
-    near = get_close_matches(name.lower(), TOKENIZERS, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]!r}?" if near else f"Choose from: {', '.join(TOKENIZERS)}."
+    close = get_close_matches(name.lower(), TOKENIZERS, n=1, cutoff=0.5)
+    hint = f"Did you mean {close[0]!r}?" if close else f"Choose from: {', '.join(TOKENIZERS)}."
     raise ConfigError(f"There is no tokenizer called {name!r}. {hint}")
 
 
@@ -201,7 +201,7 @@ _ASCII_SPELLING = str.maketrans(
 
 
 _COMPOSED = 1_000
-"""Characters of a word up to which accents are composed: with the square of a run of them it takes time."""
+"""Longest word whose accents are composed: the time grows with the square of a run of them."""
 
 
 def plain_spelling(word: str) -> str:
@@ -221,11 +221,10 @@ def plain_spelling(word: str) -> str:
 
 
 def cut_plainly(text: str) -> list[str]:
-    """About the words of a text, cheaply: what stands between spaces, and each Chinese or Japanese
-    character."""
+    """Fast approximate tokenisation: splits at whitespace and around each Chinese or Japanese character."""
     return text.split() if text.isascii() else _PLAINLY_PATTERN.findall(text)
 
 
 def count_words(text: str) -> int:
-    """How many words `cut_plainly` finds in a text."""
+    """Number of words of a text by `cut_plainly`."""
     return len(cut_plainly(text))

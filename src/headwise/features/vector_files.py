@@ -77,7 +77,7 @@ _MAGIC: dict[bytes, Callable[[IO[bytes]], Any]] = {
 
 @contextmanager
 def _open(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file, unpacked, for reading bytes; what goes wrong becomes a VectorsError."""
+    """Open a file, decompressed, for reading bytes; errors become `VectorsError`."""
     try:
         with path.open("rb") as raw:
             start = raw.peek(6)[:6]
@@ -121,7 +121,7 @@ def _layout(path: Path, first: list[bytes]) -> tuple[int, int | None]:
             f"{path} is empty: a word and its numbers are expected on each line.", code="HW201"
         )
     head = first[0].split()
-    if len(head) == 2 and all(own.isdigit() and len(own) < 19 for own in head):
+    if len(head) == 2 and all(field.isdigit() and len(field) < 19 for field in head):
         count, size = int(head[0]), int(head[1])
         if size > 1 and len(first) == 1:
             raise VectorsError(f"{path} holds no words after its first line.", code="HW201")
@@ -168,7 +168,8 @@ def _read_rows(
     only: Container[str] | None,
     limit: int | None,
 ) -> tuple[list[str], list[NDArray[np.float32]], int, int, bool]:
-    """The words kept, their vectors in blocks, duplicates, rows seen, and whether all were."""
+    """The selected words, their vectors in blocks, the number of duplicates and of rows read, and whether
+    the whole file was read."""
     words: dict[str, None] = {}
     blocks: list[NDArray[np.float32]] = []
     pending: list[tuple[int, bytes]] = []
@@ -234,7 +235,7 @@ def _parse(path: Path, pending: list[tuple[int, bytes]], size: int) -> NDArray[n
                     "correct or remove the row.",
                     code="HW202",
                 ) from None
-            with np.errstate(over="ignore"):  # what becomes infinite is told below
+            with np.errstate(over="ignore"):  # infinite numbers are reported below
                 block[row] = [float(item) for item in items]
     finite = np.isfinite(block).all(axis=1)
     if not finite.all():
@@ -265,8 +266,8 @@ def _load_array(path: Path, only: Container[str] | None, limit: int | None) -> W
     except Exception as error:  # a damaged header raises what Python's tokenizer does
         raise VectorsError(f"{path} cannot be read as a NumPy array: {error}.") from error
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "fiu":
-        found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else "an archive"
-        raise VectorsError(f"{path} holds {found}: a matrix of numbers [words, size] is expected.")
+        content = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else "an archive"
+        raise VectorsError(f"{path} holds {content}: a matrix of numbers [words, size] is expected.")
     words = words_path.read_bytes().decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
     words = [word.removesuffix("\r") for word in (words if words[-1] else words[:-1])]
     if len(words) != len(array):

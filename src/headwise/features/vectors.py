@@ -1,4 +1,4 @@
-"""Pretrained word vectors: words and their vectors, and what share of a vocabulary they know."""
+"""Pretrained word vectors, and their coverage of a vocabulary."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -77,10 +77,10 @@ class WordVectors:
     @cached_property
     def _alike(self) -> dict[str, int]:
         """The first row of each plain spelling in lower case."""
-        found: dict[str, int] = {}
+        first_rows: dict[str, int] = {}
         for row, word in enumerate(self.words):
-            found.setdefault(plain_spelling(word).lower(), row)
-        return found
+            first_rows.setdefault(plain_spelling(word).lower(), row)
+        return first_rows
 
     def lookup(self, word: str) -> NDArray[np.float32] | None:
         """The vector of `word` `[size]`, found as `row` finds it, or None."""
@@ -89,7 +89,7 @@ class WordVectors:
 
 
 _FEW_KNOWN = 50.0
-"""Percent of running words that have a vector, below which the vectors are hardly of these texts."""
+"""Token coverage in percent below which the vectors hardly fit the texts."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Coverage:
         return 100 * self.tokens_found / self.tokens if self.tokens else 0.0
 
     def trouble(self, file: object) -> str | None:
-        """What to say where the vectors of a file are hardly of these texts."""
+        """A warning if the vectors of a file hardly fit the texts; else None."""
         if self.token_percent >= _FEW_KNOWN:
             return None
         return (
@@ -128,9 +128,9 @@ class Coverage:
 
 
 def coverage(vectors: WordVectors, counts: Mapping[str, int]) -> Coverage:
-    """How many of the counted words `vectors` knows."""
-    found = [count for word, count in counts.items() if word in vectors]
-    return Coverage(len(found), len(counts), sum(found), sum(counts.values()))
+    """How many of the counted words have a vector."""
+    covered = [count for word, count in counts.items() if word in vectors]
+    return Coverage(len(covered), len(counts), sum(covered), sum(counts.values()))
 
 
 def matrix_for(
@@ -138,25 +138,23 @@ def matrix_for(
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """The initial embedding matrix of a vocabulary.
 
-    Words that `vectors` knows get their vector. Others are drawn from a normal distribution
-    whose standard deviation is that of the found rows times `scale` (of all vectors where no
-    word is found, 1 where there are no vectors). `<unk>`, unless it has a vector, is the mean of
-    the found rows: the neutral guess for a word of which nothing is known (zeros where no word is
-    found).
+    A word in `vectors` gets its vector. The others are drawn from a normal distribution whose standard
+    deviation is that of the matched rows times `scale` (of all vectors if no word matches, 1 if there are
+    no vectors). `<unk>`, unless it has a vector, is the mean of the matched rows (0 if no word matches).
 
     Returns:
         The matrix, float32 `[len(vocabulary), vectors.size]`, and which rows were found,
         bool `[len(vocabulary)]`.
     """
     rows = np.array([-1 if (row := vectors.row(word)) is None else row for word in vocabulary.words])
-    found = rows >= 0
-    known = vectors.matrix[rows[found]]
-    basis = known if len(known) else vectors.matrix
+    has_vector = rows >= 0
+    pretrained = vectors.matrix[rows[has_vector]]
+    basis = pretrained if len(pretrained) else vectors.matrix
     std = (float(basis.std()) if len(basis) else 1.0) * scale
     matrix = np.empty((len(vocabulary), vectors.size), dtype=np.float32)
-    matrix[found] = known
-    noise = np.random.default_rng(seed).standard_normal((int((~found).sum()), vectors.size))
-    matrix[~found] = noise * std
-    if not found[0]:
-        matrix[0] = known.mean(axis=0) if len(known) else 0.0
-    return matrix, found
+    matrix[has_vector] = pretrained
+    noise = np.random.default_rng(seed).standard_normal((int((~has_vector).sum()), vectors.size))
+    matrix[~has_vector] = noise * std
+    if not has_vector[0]:
+        matrix[0] = pretrained.mean(axis=0) if len(pretrained) else 0.0
+    return matrix, has_vector

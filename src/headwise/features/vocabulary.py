@@ -1,4 +1,4 @@
-"""The words that a model knows, and their numbers."""
+"""Vocabulary: the words of a model and their ids."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ class VocabularyError(HeadwiseError):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Numbered words. Number 0 is `<unk>`; there is no padding number: batches are ragged.
+    """A word vocabulary. Id 0 is `<unk>`; there is no padding id, as batches are ragged.
 
     Attributes:
         words: The words in their normal spelling, each once; the first is `<unk>`.
@@ -42,9 +42,9 @@ class Vocabulary:
     def __post_init__(self) -> None:
         _check_case(self.case)
         if not self.words or self.words[0] != UNKNOWN:
-            found = repr(self.words[0]) if self.words else "nothing"
+            actual = repr(self.words[0]) if self.words else "nothing"
             raise VocabularyError(
-                f"The first word of a vocabulary must be {UNKNOWN!r}, but is {found}.",
+                f"The first word of a vocabulary must be {UNKNOWN!r}, but is {actual}.",
                 code="HW221",
             )
         if len(self.counts) != len(self.words):
@@ -95,12 +95,12 @@ class Vocabulary:
         total = counts.total()
         del counts[UNKNOWN]
         frequent = [item for item in counts.items() if item[1] >= min_count]
-        kept = dict(sorted(frequent, key=lambda item: (-item[1], item[0]))[:max_size])
-        left_out = total - sum(kept.values())
+        listed = dict(sorted(frequent, key=lambda item: (-item[1], item[0]))[:max_size])
+        left_out = total - sum(listed.values())
         extras = dict.fromkeys(_normalize(word, case) for word in extra_words)
-        added = [word for word in extras if word not in kept and word != UNKNOWN]
-        numbers = (left_out, *kept.values(), *(0 for _ in added))
-        return cls((UNKNOWN, *kept, *added), numbers, case)
+        added = [word for word in extras if word not in listed and word != UNKNOWN]
+        numbers = (left_out, *listed.values(), *(0 for _ in added))
+        return cls((UNKNOWN, *listed, *added), numbers, case)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -140,9 +140,9 @@ class Vocabulary:
             ConfigError: An unknown `case`.
         """
         if not isinstance(data, Mapping) or set(data) != {"case", "words", "counts"}:
-            found = f"keys {sorted(map(str, data))}" if isinstance(data, Mapping) else repr(data)
+            content = f"keys {sorted(map(str, data))}" if isinstance(data, Mapping) else repr(data)
             raise VocabularyError(
-                f"A vocabulary has the keys 'case', 'words' and 'counts'; found: {found:.200}."
+                f"A vocabulary has the keys 'case', 'words' and 'counts'; found: {content:.200}."
             )
         words, counts = data["words"], data["counts"]
         for key, values, kind in (("words", words, str), ("counts", counts, int)):
@@ -163,7 +163,7 @@ _CACHED = 1 << 20
 
 
 class _Ids(dict[str, int]):
-    """Word as written -> number. New spellings are normalised once, then remembered."""
+    """Mapping from a word as written to its id. Spellings are normalised once, then cached."""
 
     def __init__(self, table: dict[str, int], case: Case):
         super().__init__()

@@ -1,11 +1,12 @@
-"""What the spelling of a word shows at a glance: capitals, digits, punctuation."""
+"""Word shape features: capitals, digits, punctuation."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 SHAPES = ("lower", "title", "upper", "mixed", "digit", "number", "punctuation", "hyphen", "not ascii")
-"""What `word_shape` tells. The first four exclude one another and are all 0 for a word without letters that
-have a case; `title` is a first capital alone (`The`, `I`), `upper` two or more letters, all capitals."""
+"""The features of `word_shape`. The first four exclude one another and are all 0 for a word without cased
+letters; `title` is one capital, the first letter (`The`, `I`), `upper` two or more letters, all
+capitals."""
 
 
 def word_shape(word: str) -> NDArray[np.float32]:
@@ -18,7 +19,7 @@ def word_shape(word: str) -> NDArray[np.float32]:
     lower = bool(cased) and capitals == 0
     title = first and capitals == 1
     upper = capitals == len(cased) > 1
-    found = (
+    flags = (
         lower,
         title,
         upper,
@@ -29,4 +30,4 @@ def word_shape(word: str) -> NDArray[np.float32]:
         "-" in word,
         not word.isascii(),
     )
-    return np.array(found, dtype=np.float32)
+    return np.array(flags, dtype=np.float32)

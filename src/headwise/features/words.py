@@ -1,4 +1,4 @@
-"""TextFeatures: from texts to what a model reads of them."""
+"""TextFeatures: encodes texts to model inputs."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from headwise.data.chunks import several
+from headwise.data.chunks import require_list
 from headwise.data.example import Example, as_example
 from headwise.errors import HeadwiseError
 from headwise.features.encoded_text import EncodedText
@@ -15,7 +15,7 @@ from headwise.features.tokenize import get_tokenizer
 from headwise.features.vocabulary import Vocabulary
 
 Parser = Callable[[Sequence[Sequence[str]]], Sequence[Heads]]
-"""From the words of texts to the heads of these words (`headwise.features.parse`)."""
+"""A dependency parser: from tokenised texts to the heads of their words (`headwise.features.parse`)."""
 
 
 class LongTextError(HeadwiseError):
@@ -25,17 +25,17 @@ class LongTextError(HeadwiseError):
 
 
 class TextFeatures:
-    """A tokeniser, a vocabulary, and how texts get their dependency trees.
+    """Encodes texts: tokeniser, vocabulary, dependency trees and further inputs of the embedding.
 
     Args:
-        tokenizer: Its name, see `headwise.features.tokenize`.
-        vocabulary: Numbers of the words.
-        trees: Whether parses are read: not at all, of every text (`error`: one without is an error), or
-            of those that have one (`word`: in the others the distance is that from word to word).
-        parser: Parses the texts that bring no parse of their own.
-        spell: From the words of texts to what the embedding reads of them beside their numbers.
-        most: Gives the most words that are read of a text, 0 for all; None for all.
-        cut: Whether what is more is left out; else such a text is an error.
+        tokenizer: Name of the tokeniser, see `headwise.features.tokenize`.
+        vocabulary: The word vocabulary.
+        trees: Whether dependency trees are read: `none`; `error`: a text without one is an error; `word`: a
+            text without one gets a chain, so distances are those in words.
+        parser: Parses the texts that come without a parse.
+        spell: From tokenised texts to `EncodedText.spelling`; None if the embedding reads word ids only.
+        most: Returns the maximum number of words read of a text, 0 for no limit; None for no limit.
+        cut: Whether longer texts are truncated; else they are an error.
     """
 
     def __init__(
@@ -57,21 +57,20 @@ class TextFeatures:
         self.most, self.cut = most, cut
 
     def encode(self, texts: Iterable[str | Example]) -> list[EncodedText]:
-        """What the model reads of each text; an `Example` may bring its parse.
+        """Encode texts; an `Example` may have a parse.
 
         Raises:
             HeadsError: HW234, a parse has more or fewer words than its text; HW235, there is none.
             LongTextError: HW226, a text has more words than are read.
             ConfigError: It is one text, and no list; or one of them is no text.
         """
-        examples = [as_example(text) for text in several(texts)]
+        examples = [as_example(text) for text in require_list(texts)]
         return self.encode_words([self.tokenizer.words(example.text) for example in examples], examples)
 
     def encode_words(
         self, words: Sequence[Sequence[str]], examples: Sequence[Example]
     ) -> list[EncodedText]:
-        """The same of texts that are cut into words already; of the examples only the parses count, and
-        the texts that are handed on.
+        """Encode tokenised texts; of each example only its parse and its text are used.
 
         Raises:
             HeadsError, LongTextError: As `encode`.
@@ -80,47 +79,47 @@ class TextFeatures:
         read = self._beginnings(words, examples, most) if most else words
         spelling = [None] * len(read) if self.spell is None else self.spell(read)
         texts = [
-            example.text if len(own) == len(whole) else self._until(example.text, len(own))
-            for own, whole, example in zip(read, words, examples, strict=True)
+            example.text if len(tokens) == len(full) else self._until(example.text, len(tokens))
+            for tokens, full, example in zip(read, words, examples, strict=True)
         ]
         encoded = [
-            EncodedText(self.vocabulary.encode(own), spelled, cut=len(whole) - len(own), text=text)
-            for own, spelled, whole, text in zip(read, spelling, words, texts, strict=True)
+            EncodedText(self.vocabulary.encode(tokens), spelled, cut=len(full) - len(tokens), text=text)
+            for tokens, spelled, full, text in zip(read, spelling, words, texts, strict=True)
         ]
         if self.trees == "none":
             return encoded
         heads = self._heads(examples, words)
-        return [replace(text, heads=own) for text, own in zip(encoded, heads, strict=True)]
+        return [replace(text, heads=parse) for text, parse in zip(encoded, heads, strict=True)]
 
     def _beginnings(
         self, words: Sequence[Sequence[str]], examples: Sequence[Example], most: int
     ) -> list[Sequence[str]]:
-        """What is read of texts."""
-        for own, example in zip(words, examples, strict=True):
-            if len(own) > most and not self.cut:
+        """The first `most` words of each text."""
+        for tokens, example in zip(words, examples, strict=True):
+            if len(tokens) > most and not self.cut:
                 raise LongTextError(
-                    f"{_where(example) or 'a text'}: {len(own):,} words, but the model reads at most "
+                    f"{_where(example) or 'a text'}: {len(tokens):,} words, but the model reads at most "
                     f"{most:,} (--windows.long error); train with --windows.long split, which reads such "
                     "texts in windows, or split the text"
                 )
-        return [own[:most] for own in words]
+        return [tokens[:most] for tokens in words]
 
     def _until(self, text: str, words: int) -> str:
-        """A text as far as so many words, for whatever reads it as it was written."""
+        """The text up to the end of its first `words` words."""
         return text[: self.tokenizer.spans(text)[words - 1][1]]
 
     def _heads(self, examples: Sequence[Example], words: Sequence[Sequence[str]]) -> list[Heads]:
-        given = {
+        parses = {
             place: checked_heads(example.heads, len(words[place]), _where(example))
             for place, example in enumerate(examples)
             if example.heads is not None
         }
-        rest = [place for place in range(len(examples)) if place not in given]
+        rest = [place for place in range(len(examples)) if place not in parses]
         if self.parser is not None and rest:
-            given |= zip(rest, self.parser([words[place] for place in rest]), strict=True)
+            parses |= zip(rest, self.parser([words[place] for place in rest]), strict=True)
         elif self.trees == "word":
             # A chain: each word depends on the one before it.
-            given |= {place: np.arange(len(words[place]), dtype=np.int64) for place in rest}
+            parses |= {place: np.arange(len(words[place]), dtype=np.int64) for place in rest}
         elif rest:
             raise HeadsError(
                 f"{_where(examples[rest[0]]) or 'a text'}: no parse, but the encoder goes by "
@@ -130,7 +129,7 @@ class TextFeatures:
                 "the recipe, {'syntax': {'pipeline': ...}} and {'encoder': {'tree_fallback': 'word'}}",
                 code="HW235",
             )
-        return [given[place] for place in range(len(examples))]
+        return [parses[place] for place in range(len(examples))]
 
 
 def _where(example: Example) -> str:

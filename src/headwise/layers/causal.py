@@ -1,4 +1,4 @@
-"""Encoders for language models: none whose state of a symbol depends on the symbols after it."""
+"""Check that an encoder is causal: the state of a symbol must not depend on later symbols."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,18 +11,18 @@ from headwise.encoders.base import output_width
 from headwise.errors import ConfigError
 from headwise.priors import Pairs, Prior
 
-_LENGTHS = (1, 2, 3, 7, 16, 61)  # texts of which each is a beginning of the next
+_LENGTHS = (1, 2, 3, 7, 16, 61)  # lengths of test texts, each a prefix of the next
 
 
 def check_causal(config: Any) -> None:
-    """Check that with this encoder a symbol's state depends on the symbols up to it alone, and not on how
-    many there are after it.
+    """Check that the state of a symbol depends only on the symbols up to it, and not on the number of later
+    ones.
 
     Args:
-        config: Settings of the encoder.
+        config: Configuration of the encoder.
 
     Raises:
-        ConfigError: It looks ahead; says what to set.
+        ConfigError: The encoder looks ahead; the message says what to set.
     """
     if isinstance(config, BPTransformerConfig):
         if not config.causal:
@@ -58,10 +58,10 @@ def _check_heads(config: Any) -> None:
 
 
 def _why_not(prior: Prior) -> str | None:
-    """Why a prior is of no use here, or None where it is."""
+    """The reason why a prior is not causal; None if it is."""
     if prior.tree_use != "none":
         return "needs parsed texts"
-    with torch.device("cpu"):  # also while the model is built without memory
+    with torch.device("cpu"):  # also if the model is built on the meta device
         biases = [prior.bias(Pairs.of_length(n), torch.float64).expand(n, n) for n in _LENGTHS]
     for n, bias in zip(_LENGTHS, biases, strict=True):
         if bias.triu(1).isneginf().sum() != n * (n - 1) // 2:

@@ -1,4 +1,4 @@
-"""Text classification: one label for each text, of two or many."""
+"""Text classification: the classification head and its loss."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,8 +42,8 @@ class ClassifierConfig:
 
 
 class BatchNorm(nn.BatchNorm1d):
-    """Normalises over the batch. A text that is alone in one while training, as a long one is, cannot be
-    told from the mean: it is normalised by what the batches before had, as when the model predicts."""
+    """Batch normalisation that also trains on batches of one text, as long texts have: it normalises them
+    with the running statistics, as in prediction, since one text equals the batch mean."""
 
     def forward(self, input: Tensor) -> Tensor:
         if len(input) > 1 or not self.training:
@@ -82,7 +82,7 @@ def classification_loss(
 ) -> Tensor:
     """Cross-entropy of each text, `[texts]`, times the weight of its label (of probabilities their mean).
 
-    Weights have one meaning: the texts of a label count as if there were that many times more of them.
+    A weight of w has the effect of w times as many texts with this label.
 
     Args:
         logits: `[texts, classes]`.
@@ -116,14 +116,14 @@ def class_weights(setting: str, labels: Sequence[str], counts: Sequence[float]) 
     if setting == "balanced":
         weights = [1.0 / max(count, 1) for count in counts]
     else:
-        given = _given_weights(setting, labels)
-        weights = [given.get(label, 1.0) for label in labels]
+        weight_of = _given_weights(setting, labels)
+        weights = [weight_of.get(label, 1.0) for label in labels]
     mean = sum(w * n for w, n in zip(weights, counts, strict=True)) / max(sum(counts), 1)
     return torch.tensor([w / mean for w in weights], dtype=torch.float32)
 
 
 def _given_weights(setting: str, labels: Sequence[str]) -> dict[str, float]:
-    given: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for pair in setting.split(","):
         name, equals, number = pair.rpartition("=")
         try:
@@ -139,5 +139,5 @@ def _given_weights(setting: str, labels: Sequence[str]) -> dict[str, float]:
             raise ConfigError(
                 f"class weight for unknown label {name.strip()!r}; labels are {', '.join(labels)}"
             )
-        given[name.strip()] = weight
-    return given
+        weights[name.strip()] = weight
+    return weights

@@ -4,10 +4,10 @@ The score of the tags y_1 .. y_n of a text is
 
     start[y_1] + sum_t emission[t, y_t] + sum_t transition[y_t-1, y_t] + end[y_n]
 
-and its probability exp(score) over the sum of exp(score) of all tag sequences. That sum, the best sequence
-and the marginals are exact. All texts of a batch take a step together, the longest first, so that those
-that have ended drop off the end: nothing is padded. What is carried from step to step is shifted to a
-maximum of 0, so 32 bits are enough for texts of any length.
+and its probability exp(score) divided by the sum of exp(score) of all tag sequences. That sum, the best
+sequence and the marginals are exact. The recursions process one word of all texts per step, texts sorted by
+falling length, so that finished texts drop off the end and nothing is padded. Carried values are shifted to
+a maximum of 0, so 32 bits are enough for texts of any length.
 """
 
 from typing import Any
@@ -20,22 +20,22 @@ from headwise.ragged import Ragged
 from headwise.scores.schemes import Constraints
 from headwise.steps import Steps, steps_of
 
-# The score of what is forbidden inside the recursions. Finite, so that no difference of two is NaN; so
-# low that its exponential is exactly 0.
+# Score of forbidden transitions inside the recursions. Finite, so that no difference of two is NaN; so low
+# that its exponential is exactly 0.
 _FORBIDDEN = -1e30
 
 
 class CRF(nn.Module):
-    """Transition, start and end scores, and what follows from them and the emissions of an encoder.
+    """A linear-chain CRF with transition, start and end scores.
 
-    Emissions are scores of the tags for each word, `[total, tags]`; those in 16 bits are taken to 32, and
-    those in fewer than the CRF's own scores to as many.
+    Emissions are scores of the tags for each word, `[total, tags]`. They are promoted to 32 bits, or to the
+    precision of the CRF's scores if that is higher.
 
     Args:
         tags: Number of tags.
-        constraints: Which tags may begin, follow one another and end; None allows all. What is forbidden
-            has the probability 0 in training and prediction alike.
-        learned: Off: transition, start and end scores stay 0, so that the constraints alone join the words.
+        constraints: Which tags may begin, follow one another and end; None allows all. Forbidden sequences
+            have the probability 0 in training and prediction.
+        learned: If False, transition, start and end scores stay 0, and only the constraints apply.
 
     Raises:
         ValueError: The constraints are of another number of tags, or leave texts of some length no tags.
@@ -64,7 +64,7 @@ class CRF(nn.Module):
                 raise ValueError(f"constraints of {len(constraints.start)} tags for a CRF of {tags} tags")
             constraints.check()
             for name, allowed in may.items():
-                # They follow from the tags, so they are no part of what is saved.
+                # They follow from the tags, so they are not saved.
                 self.register_buffer(f"may_{name}", torch.from_numpy(allowed.copy()), persistent=False)
 
     def log_likelihood(self, emissions: Ragged, tags: Tensor) -> Tensor:
@@ -80,7 +80,7 @@ class CRF(nn.Module):
         transitions, start, end = self._scores(float("-inf"))
         y = tags.index_select(0, steps.rows)
         count = len(steps.texts)
-        # The start scores as transitions from one more tag that stands before every text.
+        # The start scores are transitions from an additional tag before every text.
         before = torch.cat([y.new_full((count,), len(start)), y.index_select(0, steps.previous)])
         table = torch.cat([transitions, start[None]]).flatten()
         path = x.gather(1, y[:, None])[:, 0] + table.index_select(0, before * len(start) + y)
@@ -93,8 +93,8 @@ class CRF(nn.Module):
         return self._log_partition(x, steps, len(emissions), x.new_zeros(len(x)))
 
     def _log_partition(self, x: Tensor, steps: Steps, texts: int, shift: Tensor) -> Tensor:
-        """Of all texts, less what is given for each word: a small difference of large numbers keeps its
-        precision when it is taken word by word."""
+        """Log-partition of all texts, `[texts]`, minus the sum of `shift`, `[total]`, over each text. The
+        small difference of large numbers is precise because it is computed word by word."""
         full = _LogPartition.apply(x, *self._scores(_FORBIDDEN), shift, steps)
         return full.new_zeros(texts).index_copy(0, steps.texts, full)
 
@@ -112,8 +112,8 @@ class CRF(nn.Module):
         """The most probable tags (Viterbi 1967).
 
         Returns:
-            Tag numbers `[total]`, int64, and the score of each text's tags `[texts]`, 0 where there are no
-            words. Of several that are best it is any.
+            Tag numbers `[total]`, int64, and the score of each text's tags `[texts]`, 0 for a text without
+            words. Ties are broken arbitrarily.
         """
         steps, x = self._ordered(emissions)
         best, scores = _best(x, *self._scores(_FORBIDDEN), steps)
@@ -136,7 +136,7 @@ class CRF(nn.Module):
 
 
 def wide(x: Tensor) -> Tensor:
-    """Numbers of 16 bits in 32; others as they are."""
+    """Cast float16 and bfloat16 to float32."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
@@ -187,18 +187,18 @@ def _sums(x: Tensor, transitions: Tensor, start: Tensor, steps: Steps) -> tuple[
 def _expected(
     ways: Tensor, transitions: Tensor, end: Tensor, weights: Tensor, steps: Steps
 ) -> tuple[Tensor, Tensor]:
-    """How often each score is expected to count, times the weight of the text.
+    """Expected counts of each score (the backward recursion), times the weight of the text.
 
-    The probability of the tag before, given a tag and the words up to it, follows from the forward
-    recursion for all steps at once, in `[total, tags, tags]` numbers; so only two small operations are left
-    for each step back.
+    The probability of the previous tag, given a tag and the words up to it, follows from the forward
+    recursion for all steps at once, as `[total, tags, tags]`; so each backward step needs two small
+    operations only.
 
     Args:
-        ways: Of `_sums`.
+        ways: First output of `_sums`.
         transitions: `[from, to]`.
         end: `[tags]`.
-        weights: Of `Steps.texts`.
-        steps: Of the batch.
+        weights: Weight of each of `Steps.texts`.
+        steps: Steps of the batch.
 
     Returns:
         The marginals of the tags, `[total, tags]`, and those of neighbouring tags summed over all words,
@@ -232,7 +232,7 @@ def _best(
     scores.index_add_(0, steps.ranks, top[:, 0])
     tags = back.new_empty(len(back))
     for out, pointer in reversed(list(_blocks(steps, tags, back))):
-        out[:] = tag[: len(out)]  # the texts that end earlier wait with their last tag
+        out[:] = tag[: len(out)]  # shorter texts start from their last tag later
         tag[: len(out)] = pointer.gather(1, out[:, None])[:, 0]
     return tags, scores
 

@@ -1,4 +1,4 @@
-"""Pairs of texts whose words look at those of the other text before each is read out."""
+"""Cross-attention between the two texts of a pair, before the readout."""
 
 from abc import abstractmethod
 from dataclasses import replace
@@ -19,14 +19,14 @@ from headwise.ragged import Layout, Ragged
 class Interaction(nn.Module):
     """Layers in which the words of each text attend to the words of the other.
 
-    Every word sees all words of the other text, the same weights serve both directions, and both directions
-    of a layer start from the states before it. (BP-Transformer has such looks within its own upper layers:
-    its `pair_layers`.) These are layers of their own on top of any encoder. A state of the whole text
-    (node, relay, root) looks at the other text's words too. Where that has none, attention gives 0.
+    Every word attends to all words of the other text. Both directions share weights, and both start from
+    the states before the layer. (BP-Transformer can do this within its upper layers, see `pair_layers`.)
+    These are additional layers on top of any encoder. A summary of the text (node, relay, root) attends to
+    the words of the other text too. If that has no words, attention gives 0.
 
     Args:
         width: Features of a word's state.
-        config: Its `interaction` is `cross` or `match`.
+        config: The configuration, with `interaction` `cross` or `match`.
     """
 
     def __init__(self, width: int, config: PairConfig):
@@ -35,15 +35,14 @@ class Interaction(nn.Module):
         self.blocks = nn.ModuleList(block(width, config) for _ in range(config.cross_layers))
 
     def forward(self, encoded: Encoded) -> Encoded:
-        """`2 n` texts, the first texts of n pairs and then the second ones -> their states, each with the
-        other text in view."""
+        """States of `2 n` texts, the first texts of n pairs, then the second texts -> new states."""
         words, summary = encoded.tokens, encoded.summary
         pairs = len(words) // 2
-        others = words.layout.select([*range(pairs, 2 * pairs), *range(pairs)])
+        partner_layout = words.layout.select([*range(pairs, 2 * pairs), *range(pairs)])
         cut = sum(words.layout.sizes[:pairs])
         ones = Layout([1] * len(words), words.device)
         for block in self.blocks:
-            swapped = Ragged(torch.cat([words.values[cut:], words.values[:cut]]), others)
+            swapped = Ragged(torch.cat([words.values[cut:], words.values[:cut]]), partner_layout)
             if summary is not None:
                 summary = block(Ragged(summary, ones), swapped, of="node").values
             words = block(words, swapped)
@@ -51,31 +50,33 @@ class Interaction(nn.Module):
 
 
 class Block(nn.Module):
-    """Rows of texts look at the words of each one's partner: what all blocks have."""
+    """Base class of cross-attention blocks: rows of a text attend to the words of its partner."""
 
     @abstractmethod
-    def projected(self, rows: Ragged, others: Ragged) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries of the rows, keys and values of the others, `[rows, heads, size]` each."""
+    def projected(self, rows: Ragged, partners: Ragged) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries of the rows, keys and values of the partners, each `[rows, heads, size]`."""
 
     @abstractmethod
     def joined(self, rows: Tensor, seen: Tensor) -> Tensor:
-        """The new states of rows, `[rows, width]`, from what their heads saw, `[rows, heads * size]`."""
+        """New states of rows, `[rows, width]`, from the outputs of their heads, `[rows, heads * size]`."""
 
-    def forward(self, rows: Ragged, others: Ragged, of: str = "word") -> Ragged:
-        """Rows of texts, and the words of each one's partner, `[width]` both -> the rows' new states.
-        `of` says what the rows are to those who watch (`headwise.encoders.weights`)."""
-        query, key, value = self.projected(rows, others)
-        seen = cross_attention(query, key, value, rows.layout, others.layout)
+    def forward(self, rows: Ragged, partners: Ragged, of: str = "word") -> Ragged:
+        """Rows of texts, and the words of their partners, both `[width]` -> new states of the rows. `of` is
+        the kind of the rows in recorded weights (`headwise.encoders.weights`)."""
+        query, key, value = self.projected(rows, partners)
+        seen = cross_attention(query, key, value, rows.layout, partners.layout)
         return rows.with_values(self.joined(rows.values, seen.flatten(1)))
 
-    def looks(self, rows: Ragged, others: Ragged, of: str = "word", **_: Any) -> tuple[list[Look], Tensor]:
-        """What the rows look at, and what they should become (see `headwise.encoders.weights.record`)."""
-        looks, seen = on_other_text(*self.projected(rows, others), rows.layout, others.layout, of)
+    def looks(
+        self, rows: Ragged, partners: Ragged, of: str = "word", **_: Any
+    ) -> tuple[list[Look], Tensor]:
+        """Attention weights, and the expected outputs (see `headwise.encoders.weights.record`)."""
+        looks, seen = on_other_text(*self.projected(rows, partners), rows.layout, partners.layout, of)
         return looks, self.joined(rows.values, seen)
 
 
 class CrossBlock(Block):
-    """A block of the Transformer that looks at the other text: `Z = LayerNorm(H + Att(H, other))`,
+    """A Transformer block with cross-attention to the other text: `Z = LayerNorm(H + Att(H, other))`,
     `LayerNorm(Z + FFN(Z))`."""
 
     def __init__(self, width: int, config: PairConfig):
@@ -89,8 +90,8 @@ class CrossBlock(Block):
         self.norm2 = nn.LayerNorm(width)
         self.dropout = nn.Dropout(config.cross_dropout)
 
-    def projected(self, rows: Ragged, others: Ragged) -> tuple[Tensor, Tensor, Tensor]:
-        query, key, value = self.query(rows.values), self.key(others.values), self.value(others.values)
+    def projected(self, rows: Ragged, partners: Ragged) -> tuple[Tensor, Tensor, Tensor]:
+        query, key, value = self.query(rows.values), self.key(partners.values), self.value(partners.values)
         split = (self.heads, -1)
         return query.unflatten(-1, split), key.unflatten(-1, split), value.unflatten(-1, split)
 
@@ -100,12 +101,13 @@ class CrossBlock(Block):
 
 
 class MatchBlock(Block):
-    """Each word is compared with what it looks at: those words of the other text that are like it (the soft
-    alignment of Parikh et al., EMNLP 2016, and Chen et al., ACL 2017).
+    """Soft alignment: each word is compared with similar words of the other text (Parikh et al., EMNLP
+    2016; Chen et al., ACL 2017).
 
     With `E = H W` of both texts: `S = softmax(E E_other^T / sqrt(width)) H_other`, and the new states are
-    `LayerNorm(relu(V [H, S, H * S, |H - S|] + b))`. `W` begins as the identity, so that from the first step
-    words look at what is like them; few pairs do not teach a head with queries and keys of its own that.
+    `LayerNorm(relu(V [H, S, H * S, |H - S|] + b))`. `W` is initialised as the identity, so that words
+    attend to similar words from the first step; a head with separate queries and keys does not learn that
+    from few pairs.
     """
 
     def __init__(self, width: int, config: PairConfig):
@@ -116,8 +118,12 @@ class MatchBlock(Block):
         self.norm = nn.LayerNorm(width)
         self.dropout = nn.Dropout(config.cross_dropout)
 
-    def projected(self, rows: Ragged, others: Ragged) -> tuple[Tensor, Tensor, Tensor]:
-        return self.look(rows.values)[:, None], self.look(others.values)[:, None], others.values[:, None]
+    def projected(self, rows: Ragged, partners: Ragged) -> tuple[Tensor, Tensor, Tensor]:
+        return (
+            self.look(rows.values)[:, None],
+            self.look(partners.values)[:, None],
+            partners.values[:, None],
+        )
 
     def joined(self, rows: Tensor, seen: Tensor) -> Tensor:
         return self.norm(relu(self.compare(self.dropout(product(rows, seen)))))

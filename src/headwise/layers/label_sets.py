@@ -1,4 +1,4 @@
-"""Multi-label classification: any number of labels for each text, each a yes or no of its own."""
+"""Multi-label classification: the loss of independent binary decisions for each label."""
 
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -12,8 +12,8 @@ def label_set_loss(
     Args:
         logits: `[texts, labels]`.
         targets: `[texts, labels]`, 0 or 1, float.
-        label_smoothing: Share of each target that is spread evenly over yes and no.
-        weights: `[labels]`: the texts with a label count as if there were that many times more of them.
+        label_smoothing: Share of each target that is spread evenly over 0 and 1.
+        weights: `[labels]`; a weight of w has the effect of w times as many texts with this label.
     """
     targets = targets * (1 - label_smoothing) + label_smoothing / 2
     losses = binary_cross_entropy_with_logits(logits, targets, pos_weight=weights, reduction="none")

@@ -1,9 +1,9 @@
-"""Language modelling: the next character or word of a text, and how well it is guessed.
+"""Language modelling: windows of a text, and the loss of the next character, word or byte.
 
-A window predicts the symbols `start .. end` of a text, each from those before it in the window and the one
-right before the window. Windows for evaluation overlap by half, and only the second half of each counts
-(all of the first window), so that every symbol is scored exactly once, with at least half a window before
-it (BP-Transformer, Ye et al. 2019; its language models).
+A window predicts the symbols `start .. end` of a text, each from the previous symbols of the window and the
+symbol right before the window. Evaluation windows overlap by half, and only the second half of each is
+scored (of the first window, all), so every symbol is scored exactly once, with at least half a window of
+context (BP-Transformer, Ye et al. 2019; its language models).
 """
 
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ from torch.nn.functional import cross_entropy, linear
 
 from headwise.attention.recomputed import recomputed
 from headwise.config import check_choice, check_range
-from headwise.data.symbols import Unit
+from headwise.scores.language import Unit
 
-_LOGITS = 1 << 22  # of a batch at once: with many words they would be most of the memory
+_LOGITS = 1 << 22  # maximum number of logits held at once: with many words they would dominate memory
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class LanguageConfig:
 
 
 class Window(NamedTuple):
-    """A part of a text to predict: the symbols `start .. end`, of which those from `scored` on count."""
+    """A window of a text: it predicts the symbols `start .. end`; those from `scored` on are scored."""
 
     start: int
     scored: int
@@ -55,11 +55,11 @@ class Window(NamedTuple):
 
 
 def evaluation_windows(length: int, context: int) -> Iterator[Window]:
-    """Windows of `context` symbols that overlap by half; every symbol counts in exactly one.
+    """Windows of `context` symbols that overlap by half; every symbol is scored in exactly one.
 
     Args:
-        length: Symbols of the text.
-        context: Symbols of a window; the last one may have less.
+        length: Number of symbols of the text.
+        context: Number of symbols of a window; the last one may have fewer.
     """
     if length:
         yield Window(0, 0, min(length, context))
@@ -71,33 +71,32 @@ def evaluation_windows(length: int, context: int) -> Iterator[Window]:
 def training_windows(
     length: int, context: int, count: int, numbers: np.ndarray, random: Tensor
 ) -> np.ndarray:
-    """Where training windows begin, `[windows]`, int64: window `i` of `count` at a random place of the
-    `i`-th of `count` equal parts of the text.
+    """Start positions of training windows, int64 `[windows]`: window `i` of `count` starts at a random
+    position of the `i`-th of `count` equal parts of the text.
 
-    So an epoch sees every part of the text equally often, however few windows it has, and no two epochs are
-    the same.
+    So an epoch covers all parts of the text equally, however few windows it has, and epochs differ.
 
     Args:
-        length: Symbols of the text.
-        context: Symbols of a window; all of the text, where that has less.
-        count: Windows of an epoch.
-        numbers: Which of them, `[windows]`.
-        random: Of each window, at least 0 and less than 1, `[windows]`.
+        length: Number of symbols of the text.
+        context: Number of symbols of a window; a shorter text is one window.
+        count: Number of windows of an epoch.
+        numbers: Indices of the windows, `[windows]`.
+        random: A random number in [0, 1) for each window, `[windows]`.
     """
     places = max(0, length - context) + 1
     return ((numbers + random.numpy()) * (places / count)).astype(np.int64).clip(0, places - 1)
 
 
 def window_count(length: int, config: LanguageConfig) -> int:
-    """Windows of an epoch."""
+    """Number of windows of an epoch."""
     return config.windows or -(-length // config.context)
 
 
 def symbol_losses(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
     """`-log softmax(weight state + bias)[target]` of each row, `[rows]`, in nats.
 
-    Computed part by part where there are many symbols, and then again for the gradient, so that not all
-    logits need be held at once.
+    With many symbols it is computed in parts, and recomputed for the gradient, so that not all logits are
+    held at once.
 
     Args:
         states: `[rows, width]`.

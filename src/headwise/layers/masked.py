@@ -1,8 +1,8 @@
-"""Masked words: some words of a text are hidden, and told from the others (Devlin et al., NAACL 2019).
+"""Masked language modelling: some words of a text are masked and predicted (Devlin et al., NAACL 2019).
 
-Here it is how an encoder learns what goes with what before it sees a label. The words are told by their own
-vectors, those that the model reads: a hidden word `w` of the state `h` has the logit `g(h) . v_w + b_w`.
-Training tells it from some thousand words drawn at random (`sampled_losses`); a judgement from all.
+It pretrains an encoder before it sees labels. Output weights are tied to the input word vectors: with the
+state `h` of a masked position, word `w` has the logit `g(h) . v_w + b_w`. Training uses a sampled softmax
+over some thousand random words (`sampled_losses`), evaluation the full softmax.
 """
 
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ class MaskedConfig:
 
 
 class WordGuess(nn.Module):
-    """From the states of hidden words to what is compared with the vectors of words.
+    """Projection from states of masked words to the space of word vectors, `g`, with the output biases.
 
     Args:
         width: Features of a state.
-        size: Features of a word vector.
-        words: Words that can be told.
+        size: Dimensions of a word vector.
+        words: Number of words that can be predicted.
     """
 
     def __init__(self, width: int, size: int, words: int):
@@ -56,23 +56,22 @@ class WordGuess(nn.Module):
 def sampled_losses(
     guesses: Tensor, targets: Tensor, drawn: Tensor, logs: Tensor, table: Tensor, bias: Tensor
 ) -> Tensor:
-    """The negative log-likelihood of each hidden word, the sum over all words estimated from random ones
-    (Bengio & Senecal 2003), `[hidden]`.
+    """Sampled softmax: the negative log-likelihood of each masked word, `[hidden]`, with the partition
+    function estimated from random words (Bengio & Senecal 2003).
 
-    Of a word drawn, `exp(logit)` is divided by how often the word is expected among those drawn; where it
-    is the right one, it does not count, as that is in the sum anyway. So the expected sum is that of the
-    softmax.
+    `exp(logit)` of a drawn word is divided by its expected count among the drawn words, so the expected sum
+    is that of the softmax. Draws of the target itself are left out, as the sum includes it already.
 
     Args:
-        guesses: `[hidden, size]`.
-        targets: Numbers of the hidden words, `[hidden]`.
-        drawn: Numbers of the random words, `[drawn]`.
-        logs: That logarithm for each word, `[words]`.
-        table: The vectors of the words, `[words, size]`.
-        bias: `[words]`.
+        guesses: Predicted vectors, `[hidden, size]`.
+        targets: Ids of the masked words, `[hidden]`.
+        drawn: Ids of the random words, `[drawn]`.
+        logs: Logarithm of the expected count of each word, `[words]`.
+        table: The word vectors, `[words, size]`.
+        bias: Output biases, `[words]`.
     """
     right = (guesses * table[targets]).sum(1).float() + bias[targets]
-    others = (guesses @ table[drawn].t().to(guesses.dtype)).float() + bias[drawn] - logs[drawn]
-    others = others.masked_fill(drawn == targets[:, None], -torch.inf)
-    logits = torch.cat([right[:, None], others], dim=1)
+    negatives = (guesses @ table[drawn].t().to(guesses.dtype)).float() + bias[drawn] - logs[drawn]
+    negatives = negatives.masked_fill(drawn == targets[:, None], -torch.inf)
+    logits = torch.cat([right[:, None], negatives], dim=1)
     return cross_entropy(logits, torch.zeros_like(targets), reduction="none")

@@ -1,4 +1,4 @@
-"""Text pairs: how two texts come together, and what holds between them, from their vectors."""
+"""Text pairs: combination of two text vectors, and the head on top."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -62,13 +62,13 @@ FEATURES = {"concat-absolute": concat_absolute, "product": product, "concat": co
 
 
 class PairHead(Classifier):
-    """Two-layer perceptron on what two text vectors are to each other.
+    """Two-layer perceptron on the combination of two text vectors.
 
     Args:
         width: Features of a text vector.
-        outputs: Labels, or 1 for a score.
-        config: How the vectors come together.
-        classifier: The perceptron's settings.
+        outputs: Number of labels, or 1 for a score.
+        config: How the vectors are combined.
+        classifier: Configuration of the perceptron.
     """
 
     def __init__(self, width: int, outputs: int, config: PairConfig, classifier: ClassifierConfig):

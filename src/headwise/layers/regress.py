@@ -1,4 +1,4 @@
-"""Regression: a number for each text or pair."""
+"""Regression: configuration and loss of a number for each text or pair."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -26,7 +26,7 @@ class RegressorConfig:
 
     @property
     def perceptron(self) -> ClassifierConfig:
-        """The same as the settings of a two-layer perceptron."""
+        """The configuration of the two-layer perceptron."""
         return ClassifierConfig(self.hidden, self.dropout, self.normalize)
 
 

@@ -1,4 +1,4 @@
-"""Sequence labelling: a tag for each word of a text, such as the names in it or its parts of speech."""
+"""Sequence labelling: a tag for each word of a text, such as named entities or parts of speech."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,12 +35,12 @@ class TaggerConfig:
 
 
 class Tagger(nn.Module):
-    """From the state of each word to its tag.
+    """The tagging head: a classifier of each word and a CRF.
 
     Args:
         width: Features of a state.
         tags: Names of the tags, in the order of their numbers.
-        scheme: How they say where spans are; plain for tags that stand for themselves.
+        scheme: Tag scheme of the tags; plain for tags without span prefixes.
         config: See `TaggerConfig`.
 
     Raises:
@@ -69,28 +69,28 @@ class Tagger(nn.Module):
         (`headwise.scores.scheme_check` finds them beforehand).
 
         Args:
-            scores: Of `forward`.
+            scores: Output of `forward`.
             targets: Tag numbers, `[total]`, int64.
         """
         if self.config.crf and self.crf is not None:
             return -self.crf.log_likelihood(scores, targets)
         return scores.with_values(cross_entropy(scores.values.float(), targets, reduction="none")).sum()
 
-    def beside(self, transitions: Tensor | None, weights: Sequence[Tensor | float]) -> CRF:
-        """One CRF of this tagger and another one, whose scores are multiplied by their weights and added.
+    def combined_crf(self, transitions: Tensor | None, weights: Sequence[Tensor | float]) -> CRF:
+        """The weighted sum of this tagger's CRF and another one.
 
         Args:
-            transitions: Of the other, `[from, to]`, if there is one.
-            weights: Of this one and the other.
+            transitions: Transition scores of the other CRF, `[from, to]`; None if it has none.
+            weights: Weights of this CRF and of the other.
         """
-        own, (mine, others) = self.crf, weights
-        found = CRF(self.tags, self._may, learned=False).to(next(self.parameters()).device)
+        crf, (weight, other_weight) = self.crf, weights
+        combined = CRF(self.tags, self._may, learned=False).to(next(self.parameters()).device)
         if transitions is not None:
-            found.transitions = others * transitions
-        if self.config.crf and own is not None:
-            found.transitions = found.transitions + mine * own.transitions
-            found.start, found.end = mine * own.start, mine * own.end
-        return found
+            combined.transitions = other_weight * transitions
+        if self.config.crf and crf is not None:
+            combined.transitions = combined.transitions + weight * crf.transitions
+            combined.start, combined.end = weight * crf.start, weight * crf.end
+        return combined
 
     def decode(self, scores: Ragged) -> Tensor:
         """The most probable tags of each text, `[total]`, int64."""

@@ -1,4 +1,4 @@
-"""The linear baseline of bags: mean, least and largest value of each feature, and a linear SVM."""
+"""The linear baseline for bags of vectors: mean, minimum and maximum of each feature, and a linear SVM."""
 
 from collections.abc import Sequence
 
@@ -18,20 +18,22 @@ def linear_guesses(
     *,
     refit: bool = False,
 ) -> np.ndarray:
-    """Label numbers of the test bags, `[bags]`, by an SVM on the training bags, its C chosen on dev.
+    """Predict the label indices of the test bags, `[bags]`, by an SVM on the training bags, with C chosen
+    on dev.
 
     Args:
-        train: Bags and label numbers.
-        dev: Likewise.
+        train: Bags and label indices.
+        dev: Bags and label indices.
         test: Bags.
-        refit: Once dev has chosen, fit again on training and dev bags together.
+        refit: Whether to fit again on training and dev bags together, once dev has chosen.
     """
     from sklearn.preprocessing import StandardScaler  # slow to load, and predictions do without
 
     scaler = StandardScaler().fit(summarise(train[0]))
 
     def scaled(bags: Sequence[Bag]) -> np.ndarray:
-        """Of length 1 on average, whatever the number of features: what the machine's C are meant for."""
+        """Standardized summaries with an average length of 1 for any number of features: the scale that the
+        grid of C is made for."""
         summaries = summarise(bags)
         return np.asarray(scaler.transform(summaries)) / summaries.shape[1] ** 0.5
 

@@ -1,4 +1,4 @@
-"""Linear models as buffers of a module: saved with a model, trained turn by turn and not by gradient."""
+"""Linear models as buffers of a torch module: saved with the model, and not trained by gradient descent."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, Protocol, TypeVar
@@ -13,26 +13,27 @@ Shapes = dict[str, tuple[DTypeLike, tuple[int, ...]]]
 
 
 class Tables(Protocol[Made]):
-    """How large the tables of a linear model are, and what they mean."""
+    """The tables (arrays) that store a linear model: their shapes, and how to rebuild the model from
+    them."""
 
     def shapes(self) -> Shapes:
-        """The type and shape of each table, by its name."""
+        """The dtype and shape of each table, by name."""
         ...
 
     def misplaced(self, tables: Mapping[str, NDArray]) -> Iterator[str]:
-        """What is wrong with numbers in tables of these shapes."""
+        """Errors in the values of tables that have the right shapes, as messages."""
         ...
 
     def model(self, tables: Mapping[str, NDArray]) -> Made:
-        """The linear model that tables of these shapes are."""
+        """Build the linear model from its tables."""
         ...
 
 
 class Buffers(nn.Module, Generic[Made]):
-    """A linear model whose tables are buffers.
+    """A torch module that holds the tables of a linear model as buffers.
 
     Args:
-        tables: What they are; they are 0 at first.
+        tables: Names, dtypes and shapes of the buffers, which are 0 at first.
     """
 
     def __init__(self, tables: Tables[Made]):
@@ -43,22 +44,22 @@ class Buffers(nn.Module, Generic[Made]):
         self._made: Made | None = None
 
     def fill(self, tables: Mapping[str, NDArray]) -> None:
-        """Put the numbers of tables in their place."""
+        """Copy the values of tables into the buffers."""
         for name, table in tables.items():
             self.get_buffer(name).copy_(torch.from_numpy(np.ascontiguousarray(table)))
 
     def linear_model(self) -> Made:
-        """The linear model that it is; made once (the buffers are not to be changed after that). It has its
-        own copies: PyTorch may give a buffer other memory, as where a model goes to another process, and
-        frees what an array would still read."""
+        """The linear model that the buffers hold. It is built once, so the buffers must not change
+        afterwards. It copies the arrays: PyTorch may move a buffer to other memory, as when a model is sent
+        to another process, and free what an array would still read."""
         if self._made is None:
-            self._made = self.tables.model({name: own.copy() for name, own in self._arrays().items()})
+            self._made = self.tables.model({name: array.copy() for name, array in self._arrays().items()})
         return self._made
 
     def _arrays(self) -> dict[str, NDArray]:
         return {
-            name: (own.float() if own.is_floating_point() else own).cpu().numpy()
-            for name, own in self.named_buffers()
+            name: (buffer.float() if buffer.is_floating_point() else buffer).cpu().numpy()
+            for name, buffer in self.named_buffers()
         }
 
     def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:

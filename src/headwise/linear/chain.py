@@ -1,7 +1,8 @@
-"""Chains of tags, a sentence at a time: the best tags, and how probable each tag of a word is.
+"""Linear-chain decoding of sentences: the best tag sequence (Viterbi) and the marginal probability of each
+tag (forward-backward).
 
-The score of the tags of a sentence is the sum of those of its words and of those from each tag to the next.
-Loops in Numba, in 32 or 64 bits as the scores are.
+The score of a tag sequence is the sum of the emission scores of its words and of the transition scores
+between neighbouring tags. The loops are compiled by Numba, in 32 or 64 bits as the scores are.
 """
 
 from typing import Any
@@ -18,15 +19,15 @@ Floats = NDArray[Any]
 
 @kernel()
 def viterbi(emissions: Floats, ends: Ends, transitions: Floats) -> NDArray[np.int32]:
-    """The numbers of the best tags, `[words]` (Viterbi 1967).
+    """The indices of the best tag sequence of each sentence, `[words]` (Viterbi 1967).
 
     Args:
         emissions: The scores of the tags of each word, `[words, tags]`.
-        ends: Where each sentence begins and the last ends, `[sentences + 1]`.
-        transitions: From tag to tag, `[tags, tags]`.
+        ends: Offsets of the sentences, `[sentences + 1]`.
+        transitions: Scores from tag to tag, `[tags, tags]`.
     """
     tags = emissions.shape[1]
-    found = np.zeros(emissions.shape[0], dtype=np.int32)
+    best_tags = np.zeros(emissions.shape[0], dtype=np.int32)
     back = np.zeros(emissions.shape, dtype=np.int32)
     best = np.zeros(tags, dtype=emissions.dtype)
     for sentence in range(len(ends) - 1):
@@ -38,40 +39,40 @@ def viterbi(emissions: Floats, ends: Ends, transitions: Floats) -> NDArray[np.in
             score = np.full(tags, -np.inf, dtype=emissions.dtype)
             for i in range(tags):
                 for k in range(tags):
-                    own = best[i] + transitions[i, k]
-                    if own > score[k]:
-                        score[k], back[word, k] = own, i
+                    candidate = best[i] + transitions[i, k]
+                    if candidate > score[k]:
+                        score[k], back[word, k] = candidate, i
             best[:] = score + emissions[word]
-        found[end - 1] = np.argmax(best)
+        best_tags[end - 1] = np.argmax(best)
         for word in range(end - 1, start, -1):
-            found[word - 1] = back[word, found[word]]
-    return found
+            best_tags[word - 1] = back[word, best_tags[word]]
+    return best_tags
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def forward_backward(
     chances: Floats, moves: Floats, forward: Floats, backward: Floats, total: Floats
 ) -> None:
-    """Of one sentence: forward and backward probabilities, whose product is that of a tag, and what was
-    expected of the moves from tag to tag is added to `total` (but for `moves` itself).
+    """Compute the forward and backward probabilities of one sentence; their product is the marginal of each
+    tag. The expected transition counts are added to `total` (not yet multiplied by `moves`).
 
     Args:
-        chances: Exponents of the emissions, `[words, tags]`; changed.
-        moves: Exponents of the transitions.
+        chances: Exponentials of the emissions, `[words, tags]`; changed in place.
+        moves: Exponentials of the transitions, `[tags, tags]`.
     """
     words, tags = chances.shape
-    own = np.empty(tags, dtype=chances.dtype)
+    message = np.empty(tags, dtype=chances.dtype)
     for word in range(words):
         if word == 0:
             forward[0] = chances[0]
         else:
-            own[:] = 0
+            message[:] = 0
             for i in range(tags):
                 before = forward[word - 1, i]
                 for k in range(tags):
-                    own[k] += before * moves[i, k]
+                    message[k] += before * moves[i, k]
             for k in range(tags):
-                forward[word, k] = own[k] * chances[word, k]
+                forward[word, k] = message[k] * chances[word, k]
         scale = np.float32(0)
         for k in range(tags):
             scale += forward[word, k]
@@ -82,30 +83,32 @@ def forward_backward(
     backward[words - 1] = 1
     for word in range(words - 2, -1, -1):
         for k in range(tags):
-            own[k] = chances[word + 1, k] * backward[word + 1, k]
+            message[k] = chances[word + 1, k] * backward[word + 1, k]
         for i in range(tags):
             value, before = np.float32(0), forward[word, i]
             for k in range(tags):
-                value += moves[i, k] * own[k]
-                total[i, k] += before * own[k]
+                value += moves[i, k] * message[k]
+                total[i, k] += before * message[k]
             backward[word, i] = value
 
 
 @njit(nogil=True)
 def exponents(emissions: Floats) -> Floats:
-    """Of the emissions, those of a word times what makes the largest 1; none is less than e to the -60."""
-    found = np.empty_like(emissions)
+    """The exponentials of the emissions, `[words, tags]`, scaled so that the largest of each word is 1;
+    none is less than exp(-60)."""
+    scaled = np.empty_like(emissions)
     for word in range(emissions.shape[0]):
         highest = emissions[word].max()
         for k in range(emissions.shape[1]):
-            found[word, k] = np.exp(max(emissions[word, k] - highest, np.float32(-60)))
-    return found
+            scaled[word, k] = np.exp(max(emissions[word, k] - highest, np.float32(-60)))
+    return scaled
 
 
 @kernel()
 def marginals(emissions: Floats, ends: Ends, transitions: Floats) -> Floats:
-    """The probability of each tag of a word given its sentence, `[words, tags]`; see `viterbi`."""
-    found = np.zeros_like(emissions)
+    """The marginal probability of each tag of each word given its sentence, `[words, tags]`; see
+    `viterbi`."""
+    probabilities = np.zeros_like(emissions)
     total = np.zeros_like(transitions)
     moves = np.exp(transitions)
     for sentence in range(len(ends) - 1):
@@ -114,6 +117,6 @@ def marginals(emissions: Floats, ends: Ends, transitions: Floats) -> Floats:
             continue
         chances = exponents(emissions[start:end])
         backward = np.empty_like(chances)
-        forward_backward(chances, moves, found[start:end], backward, total)
-        found[start:end] *= backward
-    return found
+        forward_backward(chances, moves, probabilities[start:end], backward, total)
+        probabilities[start:end] *= backward
+    return probabilities

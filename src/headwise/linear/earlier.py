@@ -1,8 +1,8 @@
-"""Earlier: a linear model of other texts, which a new one goes on from.
+"""Warm start of a linear model from a previous one.
 
-What is learnt of new texts adds to what the earlier model says of them: the weights are drawn to its
-weights in place of 0 (Chelba & Acero: Adaptation of maximum entropy capitalizer; EMNLP 2004).
-What comes out is one linear model of the words and characters that either knows.
+The weights are regularised towards those of the previous model instead of towards 0 (Chelba & Acero:
+Adaptation of maximum entropy capitalizer; EMNLP 2004). The result is one linear model over the features of
+both.
 """
 
 from collections.abc import Mapping
@@ -21,43 +21,45 @@ from headwise.linear.thinning import largest
 
 @dataclass(frozen=True)
 class Earlier:
-    """An earlier linear model of texts.
+    """A previous linear model to start from, and how its labels map to the new ones.
 
     Attributes:
-        model: The model.
-        labels: For each label of the new one its number among those of the earlier; -1 where it is new.
+        model: The previous model.
+        labels: For each new label its index among those of the previous model; -1 for a label that it
+            lacks.
     """
 
     model: LinearModel
     labels: tuple[int, ...]
 
-    def vocabulary(self, block: Block, own: Vocabulary, most: int) -> Vocabulary:
-        """The features of new texts, and `most` of those of the earlier model, the ones with the largest
-        weights, which keep how rare they were."""
+    def vocabulary(self, block: Block, new_vocabulary: Vocabulary, most: int) -> Vocabulary:
+        """The union of the features of the new texts and `most` features of the previous model, those with
+        the largest weights. The latter keep their inverse document frequency."""
         theirs = self.model.blocks[block]
         if len(theirs) > most:
             sizes = largest(self.model.machine.weights[self.model.place(block)])
-            kept = np.sort(np.argsort(-sizes, kind="stable")[:most])
-            theirs = Vocabulary(theirs.keys[kept], theirs.idf[kept])
-        keys = np.union1d(own.keys, theirs.keys)
+            selected = np.sort(np.argsort(-sizes, kind="stable")[:most])
+            theirs = Vocabulary(theirs.keys[selected], theirs.idf[selected])
+        keys = np.union1d(new_vocabulary.keys, theirs.keys)
         idf = np.empty(len(keys), dtype=np.float32)
-        for known in (own, theirs):
-            idf[np.searchsorted(keys, known.keys)] = known.idf
+        for source in (new_vocabulary, theirs):
+            idf[np.searchsorted(keys, source.keys)] = source.idf
         return Vocabulary(keys, idf)
 
     def machine(self, blocks: Mapping[Block, Vocabulary], size: int, columns: int) -> Machine:
-        """Its weights, of the new labels and of features and vectors of this size that a new model has; of
-        vectors that have length 1 about its mean; and of the form of texts, if it reads it."""
+        """The weights of the previous model, rearranged for the features, the vector size and the label
+        columns of the new one. Vectors are centred and of length 1. If the previous model reads surface
+        features, their weights come last."""
         machine, scale = self.model.machine, self.model.scale
         weights = machine.weights.toarray() if isinstance(machine.weights, csr_matrix) else machine.weights
         wide = np.zeros((sum(map(len, blocks.values())), columns), dtype=np.float32)
         begin = 0
-        for name, own in blocks.items():
+        for name, vocabulary in blocks.items():
             theirs = self.model.blocks[name]
-            there = np.isin(theirs.keys, own.keys)
-            places = np.searchsorted(own.keys, theirs.keys[there])
+            there = np.isin(theirs.keys, vocabulary.keys)
+            places = np.searchsorted(vocabulary.keys, theirs.keys[there])
             wide[begin + places] = self._columns(weights[self.model.place(name)][there], columns)
-            begin += len(own)
+            begin += len(vocabulary)
         dense = np.zeros((size, columns), dtype=np.float32)
         if scale is not None and len(scale.mean) == size:
             dense = self._columns(machine.dense[:size] * np.float32(scale.weight), columns)
@@ -66,23 +68,23 @@ class Earlier:
         return Machine(wide, dense, self._columns(machine.bias[None], columns)[0])
 
     def _columns(self, values: Floats, columns: int) -> Floats:
-        """What belongs to the columns of a machine, `[rows, columns]`, for the new labels."""
-        if self.model.classes > values.shape[1]:  # of two labels the second
+        """Map label columns `[rows, columns]` of the previous model to those of the new labels."""
+        if self.model.classes > values.shape[1]:  # with two labels, only the second has a column
             values = np.hstack([-values, values])
-        known = np.array(self.labels)
-        each = np.where(known >= 0, values[:, np.maximum(known, 0)], 0).astype(np.float32)
-        if columns == len(known):
-            return each
-        return (each[:, 1:] - each[:, :1]) / np.float32(max((known >= 0).sum(), 1))
+        positions = np.array(self.labels)
+        mapped = np.where(positions >= 0, values[:, np.maximum(positions, 0)], 0).astype(np.float32)
+        if columns == len(positions):
+            return mapped
+        return (mapped[:, 1:] - mapped[:, :1]) / np.float32(max((positions >= 0).sum(), 1))
 
 
 @dataclass(frozen=True)
 class Start:
-    """What an earlier model says of new texts, on a scale on which that is 1 in the mean.
+    """Weights and scores of a previous model on the new texts, scaled so that the mean absolute score is 1.
 
     Attributes:
-        machine: Its weights, for what the new one reads.
-        offsets: What it says of each text, `[texts, columns]`.
+        machine: The scaled weights, over the features of the new model.
+        offsets: The scaled scores of the texts, `[texts, columns]`.
     """
 
     machine: Machine
@@ -90,14 +92,14 @@ class Start:
 
     @classmethod
     def of(cls, machine: Machine, rows: Rows) -> "Start | None":
-        """What a machine says of texts; None if that is nothing."""
-        said = machine.scores(rows)
-        size = np.float32(np.abs(said).mean() if said.size else 0)
+        """Score texts by the previous weights and scale both; None if all scores are 0."""
+        scores = machine.scores(rows)
+        size = np.float32(np.abs(scores).mean() if scores.size else 0)
         if not size > 0:
             return None
-        whole = Machine(machine.weights / size, machine.dense / size, machine.bias / size)
-        return cls(whole, said / size)
+        normalized = Machine(machine.weights / size, machine.dense / size, machine.bias / size)
+        return cls(normalized, scores / size)
 
     def take(self, texts: NDArray[np.int64]) -> "Start":
-        """Of some of the texts."""
+        """The same for a subset of the texts."""
         return replace(self, offsets=self.offsets[texts])

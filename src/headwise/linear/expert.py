@@ -1,7 +1,8 @@
-"""The linear expert: a linear SVM (`headwise.linear.text_expert`) whose say is added to the encoder's.
+"""The configuration of the linear model in an ensemble with the encoder (`headwise.linear.text_expert`).
 
-The logits of a model are `(encoder(text) + weight * expert(text)) / temperature`. Both numbers are fitted
-on dev, so an expert that does not help gets no say, and a model is hardly ever worse than its linear part.
+The logits of a model are `(encoder(text) + weight * linear(text)) / temperature`. Weight and temperature
+are fitted on dev, so a linear model that does not help gets weight 0, and the ensemble is hardly ever worse
+than its linear model.
 """
 
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import ClassVar, Literal
 
 from headwise.config import check_range
 
-MOST_REACH = 16  # what a folder may ask for
+MOST_REACH = 16  # upper bound for model folders
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""The form of texts, in a few numbers: how long they are, and what words in lower case do not tell.
+"""Surface features of texts, `FORM` numbers each: length, capitals, digits and punctuation, which
+lower-cased words do not show.
 
-Scores of essays and lists of bugs go by length, spam and anger by capitals and marks. What a linear model
-makes of them is small beside words, unless it is what counts.
+Essay scores and bug reports depend on length; spam and anger on capitals and punctuation. In a linear model
+these features are small beside words unless they matter.
 """
 
 from collections.abc import Sequence
@@ -15,19 +16,19 @@ from headwise.kernel import kernel
 from headwise.linear.hashing import codes_of, is_blank
 
 FORM = 10
-"""Numbers of a text."""
+"""Number of surface features of a text."""
 WIDTHS = np.array([0.3, *[0.075] * (FORM - 1)])
-"""The deviation of each among training texts, beside words, characters and vectors of length 1."""
+"""The standard deviation that each feature is scaled to on the training texts, relative to word, character
+and vector blocks of length 1."""
 LEAST = np.array([0.5, 0.5, 0.05, 0.05, *[0.5] * 4, 0.05, 0.05])
-"""What the numbers of texts are taken to differ by at least: texts to come may differ more than those of
-training."""
+"""Lower bounds of the measured standard deviations: new texts may vary more than the training texts."""
 NAMES = (
     *("length", "length of words", "capitals", "digits", "marks", "exclamation marks", "question marks"),
     *("line ends", "words with a capital", "words in capitals"),
 )
-"""What the numbers are called."""
+"""Display names of the features."""
 PLAIN = "This is a sentence of some length, as plain as most texts are."
-"""What the form of texts is explained beside."""
+"""The reference text that explanations of surface features compare with."""
 
 _COUNTS = {0: "letters and digits", 5: "exclamation marks", 6: "question marks", 7: "line ends"}
 _RATIOS = {1: ("letters and digits a word", -1), 4: ("marks a word", 1)}
@@ -39,20 +40,21 @@ _SHARES = {
 }
 
 _LETTER, _CAPITAL, _DIGIT = 1, 2, 4
-_KNOWN = 0x3000  # characters that are looked up; most of those beyond are letters without capitals
+_KNOWN = 0x3000  # size of the lookup table; most characters beyond it are letters without case
 _LINE, _CALL, _QUESTION = 10, 33, 63
 
 
 def form_of(texts: Sequence[str]) -> NDArray[np.float32]:
-    """The form of texts, `[texts, FORM]`: the logarithm of the number of letters and digits; of words to
-    these; the share of capitals among letters, and of digits; the logarithm of other marks to words, of
-    exclamation marks, question marks and line ends; and the shares of words that begin with a capital and
-    that are all capitals. Words are what white space separates; logarithms are of one more."""
+    """The surface features of texts, `[texts, FORM]`: log of the number of letters and digits; log ratio of
+    words to these; the share of capitals among letters, and of digits; log ratio of other marks to words;
+    logs of the numbers of exclamation marks, question marks and line ends; the shares of words that begin
+    with a capital, and that are all capitals. Words are separated by white space; logarithms are of counts
+    plus one."""
     return _form(*codes_of(texts), _kinds())
 
 
 def said_of(number: int, value: float, *, below: bool) -> str:
-    """What texts have whose number is this value or less (`below`) or more: `40 or fewer letters and
+    """Describe texts whose feature has this value or less (`below`) or more: `40 or fewer letters and
     digits`."""
     if number in _RATIOS:
         what, sign = _RATIOS[number]
@@ -67,23 +69,25 @@ def said_of(number: int, value: float, *, below: bool) -> str:
 
 @cache
 def _kinds() -> NDArray[np.uint8]:
-    """What characters are."""
-    found = np.zeros(_KNOWN, dtype=np.uint8)
+    """Bit flags (letter, capital, digit) of the first `_KNOWN` code points."""
+    kinds = np.zeros(_KNOWN, dtype=np.uint8)
     for code in range(_KNOWN):
-        own = chr(code)
-        found[code] = _LETTER * own.isalpha() + _CAPITAL * own.isupper() + _DIGIT * own.isdigit()
-    return found
+        character = chr(code)
+        kinds[code] = (
+            _LETTER * character.isalpha() + _CAPITAL * character.isupper() + _DIGIT * character.isdigit()
+        )
+    return kinds
 
 
 @njit(inline="always")
 def _beyond(code):
-    """Whether a character that is not looked up is a letter."""
+    """Whether a character beyond the lookup table counts as a letter."""
     return 0x3040 <= code < 0xE000 or 0xF900 <= code < 0xFE00 or 0x20000 <= code < 0x40000
 
 
 @kernel()
 def _form(codes, ends, kinds):
-    found = np.zeros((len(ends) - 1, FORM), dtype=np.float32)
+    features = np.zeros((len(ends) - 1, FORM), dtype=np.float32)
     for text in range(len(ends) - 1):
         words = letters = capitals = digits = marks = calls = questions = lines = 0
         begun = shouted = length = spelled = loud = 0
@@ -111,15 +115,15 @@ def _form(codes, ends, kinds):
                 calls += code == _CALL
                 questions += code == _QUESTION
         written = letters + digits
-        own = found[text]
-        own[0] = np.log1p(written)
-        own[1] = np.log1p(words) - np.log1p(written)
-        own[2] = capitals / max(letters, 1)
-        own[3] = digits / max(written, 1)
-        own[4] = np.log1p(marks) - np.log1p(words)
-        own[5] = np.log1p(calls)
-        own[6] = np.log1p(questions)
-        own[7] = np.log1p(lines)
-        own[8] = begun / max(words, 1)
-        own[9] = shouted / max(words, 1)
-    return found
+        row = features[text]
+        row[0] = np.log1p(written)
+        row[1] = np.log1p(words) - np.log1p(written)
+        row[2] = capitals / max(letters, 1)
+        row[3] = digits / max(written, 1)
+        row[4] = np.log1p(marks) - np.log1p(words)
+        row[5] = np.log1p(calls)
+        row[6] = np.log1p(questions)
+        row[7] = np.log1p(lines)
+        row[8] = begun / max(words, 1)
+        row[9] = shouted / max(words, 1)
+    return features

@@ -1,8 +1,7 @@
-"""Words, word pairs and characters of texts as numbers of 32 bits, and how often each text has them; in
-Numba.
+"""32-bit hashes of words, word pairs and character n-grams, and their counts per text; in Numba.
 
-A feature is known by its hash alone, so that a saved model needs no strings. Among 200,000 features of
-2**32 possible numbers, one unknown feature in 20,000 is taken for a known one.
+A feature is identified by its hash alone, so a saved model needs no strings. With 200,000 features among
+2**32 hashes, one unknown feature in 20,000 collides with a known one.
 """
 
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ Codes = NDArray[np.uint32]
 Ends = NDArray[np.int64]
 
 SEPARATOR = "\x1f"
-"""Stands between the words of `word_hashes`."""
+"""Separates the words in the input of `word_hashes`."""
 
 _SEPARATOR = np.uint32(ord(SEPARATOR))
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
@@ -28,8 +27,7 @@ _BEGIN, _END = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)
 
 
 def codes_of(texts: Sequence[str]) -> tuple[Codes, Ends]:
-    """The code points of texts, one after the other, and where each begins and the last ends,
-    `[texts + 1]`."""
+    """The concatenated code points of texts, and their offsets, `[texts + 1]`."""
     ends = np.zeros(len(texts) + 1, dtype=np.int64)
     np.cumsum([len(text) for text in texts], out=ends[1:])
     encoded = "".join(texts).encode("utf-32-le", "surrogatepass")
@@ -48,22 +46,22 @@ def _mix(number: Any) -> Any:
 def word_hashes(
     codes: Codes, ends: Ends, reach: int = 1, edges: bool = False
 ) -> tuple[NDArray[np.uint32], Ends]:
-    """A number for each word, and for each pair that it makes with the word before, with the one before
-    that, and so on. Whether the words of a pair are neighbours counts, how far apart others are does not.
+    """Hashes of each word, and of each pair that it forms with one of the `reach` words before it. Pairs of
+    neighbours differ from pairs further apart; the exact distance of the latter does not count.
 
     Args:
         codes: Code points of texts whose words are separated by `SEPARATOR`.
-        ends: Where the texts begin and end.
-        reach: How far apart the words of a pair are at most.
-        edges: Words make pairs with the beginning of their text too, as if that were a word, and, behind
-            all others, with its end.
+        ends: Offsets of the texts, `[texts + 1]`.
+        reach: Maximum distance between the words of a pair.
+        edges: Whether words also form pairs with the beginning of their text, as if it were a word, and
+            (last) with its end.
 
     Returns:
-        The numbers, and where those of each text begin and end.
+        The hashes, and their offsets per text, `[texts + 1]`.
     """
     most = (reach + 1) * (len(codes) + len(ends)) // 2 + 1 + edges * reach * len(ends)
-    found = np.empty(most, dtype=np.uint32)
-    before = np.zeros(reach, dtype=np.uint64)  # the words, the last one first; 0 is none
+    hashes = np.empty(most, dtype=np.uint32)
+    before = np.zeros(reach, dtype=np.uint64)  # the previous words, the last one first; 0 is none
     bounds = np.zeros(len(ends), dtype=np.int64)
     place = 0
     for text in range(len(ends) - 1):
@@ -78,12 +76,12 @@ def word_hashes(
                 length += 1
             elif length > 0:
                 word = _mix(word)
-                found[place] = np.uint32(word >> np.uint64(32))
+                hashes[place] = np.uint32(word >> np.uint64(32))
                 place += 1
                 for gap in range(reach):
                     if before[gap] != 0:
                         pair = _mix(before[gap] * (_THIRD if gap else _FIRST) + word)
-                        found[place] = np.uint32(pair >> np.uint64(32))
+                        hashes[place] = np.uint32(pair >> np.uint64(32))
                         place += 1
                 for gap in range(reach - 1, 0, -1):
                     before[gap] = before[gap - 1]
@@ -92,10 +90,10 @@ def word_hashes(
         for gap in range(reach if edges else 0):
             if before[gap] != 0 and before[gap] != _BEGIN:
                 pair = _mix(before[gap] * (_THIRD if gap else _FIRST) + _END)
-                found[place] = np.uint32(pair >> np.uint64(32))
+                hashes[place] = np.uint32(pair >> np.uint64(32))
                 place += 1
         bounds[text + 1] = place
-    return found[:place], bounds
+    return hashes[:place], bounds
 
 
 @njit(inline="always")
@@ -118,15 +116,16 @@ def is_blank(code: Any) -> bool:
 
 @kernel()
 def character_hashes(codes: Codes, ends: Ends, least: int, most: int) -> tuple[NDArray[np.uint32], Ends]:
-    """A number for each run of `least` to `most` characters inside a word with a blank on either side.
+    """Hashes of the character n-grams, n from `least` to `most`, inside words padded with one blank on
+    either side.
 
-    They are those of scikit-learn's `char_wb`: words are what whitespace separates, and one that is shorter
-    than a run (with its blanks) counts once as a whole.
+    The n-grams are those of scikit-learn's `char_wb`: words are separated by whitespace, and a padded word
+    that is shorter than n counts once as a whole.
 
     Returns:
-        The numbers, and where those of each text begin and end.
+        The hashes, and their offsets per text, `[texts + 1]`.
     """
-    found = np.empty((len(codes) + 2 * len(ends)) * (most - least + 1) * 2, dtype=np.uint32)
+    hashes = np.empty((len(codes) + 2 * len(ends)) * (most - least + 1) * 2, dtype=np.uint32)
     bounds = np.zeros(len(ends), dtype=np.int64)
     place = 0
     for text in range(len(ends) - 1):
@@ -151,15 +150,16 @@ def character_hashes(codes: Codes, ends: Ends, least: int, most: int) -> tuple[N
                     run = (run ^ code) * _SECOND
                     run ^= run >> np.uint64(29)
                     if length >= least or (begin == 0 and length == size):
-                        found[place] = np.uint32(_mix(run + np.uint64(length)) >> np.uint64(32))
+                        hashes[place] = np.uint32(_mix(run + np.uint64(length)) >> np.uint64(32))
                         place += 1
         bounds[text + 1] = place
-    return found[:place], bounds
+    return hashes[:place], bounds
 
 
 @njit(inline="always")
 def slot_of(key: Any, slots: NDArray[np.uint64]) -> Any:
-    """Where the key is in an open table, or would be: an entry is `key << 32 | number + 1`, 0 is none."""
+    """The slot of a key in an open-addressing hash table, or the free slot where it would go. An entry is
+    `key << 32 | index + 1`; 0 is free."""
     mask = np.uint64(len(slots) - 1)
     place = (np.uint64(key) * _FIRST >> np.uint64(20)) & mask
     while slots[place] != 0 and np.uint32(slots[place] >> np.uint64(32)) != key:
@@ -169,8 +169,8 @@ def slot_of(key: Any, slots: NDArray[np.uint64]) -> Any:
 
 @kernel()
 def table_of(keys: NDArray[np.uint32], capacity: int) -> NDArray[np.uint64]:
-    """An open table of keys, each with its place in the list; `capacity` is a power of two, larger than the
-    number of keys."""
+    """Build an open-addressing hash table from keys to their indices. `capacity` is a power of two, larger
+    than the number of keys."""
     slots = np.zeros(capacity, dtype=np.uint64)
     for number in range(len(keys)):
         place = slot_of(keys[number], slots)
@@ -179,7 +179,7 @@ def table_of(keys: NDArray[np.uint32], capacity: int) -> NDArray[np.uint64]:
 
 
 def roomy_table_of(keys: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    """The same, at most a quarter full."""
+    """`table_of` with a load factor of at most a quarter."""
     return table_of(keys, 1 << max(4 * len(keys) - 1, 1).bit_length())
 
 
@@ -187,11 +187,10 @@ def roomy_table_of(keys: NDArray[np.uint32]) -> NDArray[np.uint64]:
 def count_known(
     hashes: NDArray[np.uint32], bounds: Ends, slots: NDArray[np.uint64], size: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Ends]:
-    """How often each text has each feature of a table with `size` keys.
+    """Count the features of a hash table with `size` keys in each text.
 
     Returns:
-        The features of one text after the other, as they come, how often they do, and where those of each
-        text begin and end.
+        Feature indices, text by text in order of appearance; their counts; and offsets, `[texts + 1]`.
     """
     features = np.empty(len(hashes), dtype=np.int32)
     counts = np.empty(len(hashes), dtype=np.int32)
@@ -216,31 +215,31 @@ def count_known(
 
 @kernel()
 def add_keys(
-    hashes: NDArray[np.uint32], start: int, slots: NDArray[np.uint64], keys: NDArray[np.uint32], known: int
+    hashes: NDArray[np.uint32], start: int, slots: NDArray[np.uint64], keys: NDArray[np.uint32], count: int
 ) -> tuple[int, int]:
-    """Put hashes from `start` on into a table and a list of keys, until the table is half full.
+    """Insert hashes from `start` on into a table and a list of keys, until the table is half full.
 
     Returns:
-        How many hashes have been read, and how many keys there are.
+        The number of hashes read, and the number of keys.
     """
     most = min(len(slots) // 2, len(keys))
     for position in range(start, len(hashes)):
         key = hashes[position]
         place = slot_of(key, slots)
         if slots[place] == 0:
-            if known >= most:
-                return position, known
-            keys[known] = key
-            known += 1
-            slots[place] = np.uint64(key) << np.uint64(32) | np.uint64(known)
-    return len(hashes), known
+            if count >= most:
+                return position, count
+            keys[count] = key
+            count += 1
+            slots[place] = np.uint64(key) << np.uint64(32) | np.uint64(count)
+    return len(hashes), count
 
 
 @kernel()
 def keep_features(
     features: NDArray[np.int32], counts: NDArray[np.int32], ends: Ends, new: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Ends]:
-    """Counts with features renumbered by `new`, without those that are -1 there; in place."""
+    """Renumber the features of counts by `new`, and drop those that are -1 there; in place."""
     place = 0
     bounds = np.zeros(len(ends), dtype=np.int64)
     for text in range(len(ends) - 1):
@@ -257,7 +256,7 @@ def keep_features(
 def weigh(
     features: NDArray[np.int32], counts: NDArray[np.int32], ends: Ends, idf: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """TF-IDF with logarithmic counts, the features of each text of length 1 together."""
+    """TF-IDF values with logarithmic counts, scaled to length 1 per text."""
     values = np.empty(len(features), dtype=np.float32)
     logarithms = np.log(np.arange(1, 1025).astype(np.float64)) + 1
     for text in range(len(ends) - 1):

@@ -1,4 +1,5 @@
-"""Importance: how much each training text counts, in costs, in what is held out and in what is counted."""
+"""Importance: the weight of each training text in the loss, in held-out scores and in feature
+statistics."""
 
 from dataclasses import dataclass
 
@@ -11,13 +12,15 @@ from headwise.linear.targets import Targets
 
 @dataclass(frozen=True)
 class Importance:
-    """How much each text counts.
+    """The weights of training texts.
 
     Attributes:
-        costs: What a mistake on it costs, `[texts]`; 1 in the mean of those that count.
-        counts: The same where texts are held out, without the weights of labels; None where all count the
-            same.
-        amounts: The same in what is counted of their words and numbers; names of labels count 1.
+        costs: The factor of each text's loss, `[texts]`; 1 on average over the texts with a positive
+            weight.
+        counts: Weights of the texts when they are held out, without class weights; None where all are
+            equal.
+        amounts: Weights of the texts in feature statistics (document frequency, mean, deviation), where
+            label names count 1; None where all are equal.
     """
 
     costs: Floats
@@ -32,35 +35,35 @@ class Importance:
         class_weight: NDArray | None = None,
         judged: int | None = None,
     ) -> "Importance":
-        """That of training texts.
+        """The importance of training texts.
 
         Args:
-            sample_weight: How much each text counts, `[texts]`.
-            class_weight: How much the texts of each label count, `[classes]`.
-            judged: The texts behind so many first ones are names of labels.
+            sample_weight: Weight of each text, `[texts]`.
+            class_weight: Weight of the texts of each label, `[classes]`.
+            judged: Number of real texts; those behind them are label names.
         """
         costs = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight, np.float64)
         counting, counts, amounts = costs > 0, None, None
         if sample_weight is not None and counting.any():
             counts = (costs / costs[counting].mean()).astype(np.float32)
             amounts = _amounts(counts, judged)
-        own = None if class_weight is None else targets.importance(class_weight)
-        costs = costs if own is None else costs * own
+        factors = None if class_weight is None else targets.importance(class_weight)
+        costs = costs if factors is None else costs * factors
         if costs.sum() > 0:
             costs = costs / costs[counting].mean()
         return cls(costs.astype(np.float32), counts, amounts)
 
     def take(self, texts: NDArray[np.int64]) -> "Importance":
-        """That of some of the texts."""
-        own = (None if some is None else some[texts] for some in (self.counts, self.amounts))
-        return Importance(self.costs[texts], *own)
+        """The importance of a subset of the texts."""
+        selected = (None if values is None else values[texts] for values in (self.counts, self.amounts))
+        return Importance(self.costs[texts], *selected)
 
 
 def _amounts(counts: Floats, judged: int | None) -> Floats | None:
-    """How much each text counts in what is counted of all; None where they count the same. Names of labels,
-    behind those that are judged, weigh more than they say of how rare words are."""
-    own = counts[:judged]
-    if not own.any() or (own == own[0]).all():
+    """Weights in feature statistics; None where they are equal. Label names, which follow the real texts,
+    get weight 1: they have a larger weight in the loss, but not in document frequencies."""
+    amounts = counts[:judged]
+    if not amounts.any() or (amounts == amounts[0]).all():
         return None
-    own = own / own[own > 0].mean()
-    return np.append(own, np.ones(len(counts) - len(own))).astype(np.float32)
+    amounts = amounts / amounts[amounts > 0].mean()
+    return np.append(amounts, np.ones(len(counts) - len(amounts))).astype(np.float32)

@@ -1,9 +1,9 @@
-"""What leads: vectors whose large directions count for more than their small ones.
+"""Covariance root: rescales vectors so that directions of large variance count for more.
 
-A linear model with few texts cannot learn a weight for every direction of the vectors it reads. Along a
-direction in which the texts hardly differ it learns noise. With `vectors @ leading(vectors)` in place of
-`vectors` a penalty on its weights is one on `w @ inv(C) @ w`, C the covariance of the vectors: as much is
-expected of a direction, before labels are seen, as the texts vary along it.
+A linear model with few texts cannot learn a weight for every direction of its input vectors; along a
+direction of little variance it learns noise. With `vectors @ leading(vectors)` instead of `vectors`, an L2
+penalty on the weights becomes `w @ inv(C) @ w`, where C is the covariance of the vectors: a prior by which
+weights are expected to be larger along directions of large variance.
 """
 
 import numpy as np
@@ -15,16 +15,16 @@ _ROWS = 8_192
 
 
 def leading(vectors: NDArray[np.floating], most: int = 256) -> NDArray[np.float32]:
-    """The square root of the covariance of some vectors, so scaled that they keep their mean squared
-    distance from their mean; the identity where they do not differ.
+    """The symmetric square root of the covariance of vectors, scaled to keep their mean squared distance
+    from the mean; the identity where the vectors do not differ.
 
     Args:
         vectors: `[texts, size]`.
-        most: Of longer vectors only so many directions are kept, the largest.
+        most: Maximum number of directions; of longer vectors, the largest are used.
 
     Returns:
-        A symmetric matrix, `[size, size]`; of longer vectors `[size, most]`. What a linear model learns of
-        `vectors @ matrix` it says of `vectors` with the weights `matrix @ weights`.
+        A symmetric matrix, `[size, size]`; of longer vectors `[size, most]`. Weights learned on `vectors @
+        matrix` are the weights `matrix @ weights` on `vectors`.
     """
     size = vectors.shape[1]
     mean = vectors.mean(axis=0, dtype=np.float64) if len(vectors) else np.zeros(size)

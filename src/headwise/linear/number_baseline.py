@@ -1,4 +1,4 @@
-"""The linear baseline of numbers: TF-IDF of words and word pairs, and ridge regression."""
+"""The linear baseline for regression: TF-IDF of words and word pairs, and ridge regression."""
 
 from collections.abc import Sequence
 
@@ -19,22 +19,22 @@ def fit_number_baseline(
     tokenizer: str = "penn",
     refit: bool = False,
 ) -> np.ndarray | None:
-    """The numbers of test texts, by ridge regression with its strength chosen on dev.
+    """Predict the numbers of test texts by ridge regression, with the penalty chosen on dev.
 
     Args:
         train: Texts and numbers.
-        dev: Likewise.
+        dev: Texts and numbers.
         test: Texts.
-        tokenizer: The model's, so that both read the same words.
-        refit: Once dev has chosen, fit again on training and dev texts together.
+        tokenizer: The tokenizer of the model that it is compared with, so that both read the same words.
+        refit: Whether to fit again on training and dev texts together, once dev has chosen.
 
     Returns:
-        None where the training texts have no words at all.
+        The predictions, `[texts]`; None where the training texts have no words at all.
     """
-    found = fit_tfidf(train[0], tokenizer)
-    if found is None:
+    fitted = fit_tfidf(train[0], tokenizer)
+    if fitted is None:
         return None
-    vectorizer, features = found
+    vectorizer, features = fitted
     ridge = fit_ridge((features, train[1]), (vectorizer.transform(dev[0]), dev[1]))
     if refit:
         texts, targets = together(train, dev)

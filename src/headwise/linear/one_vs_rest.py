@@ -1,4 +1,4 @@
-"""Linear classifiers of label sets: for each label a linear SVM that tells its texts from the rest."""
+"""Multi-label linear classifiers: a one-vs-rest linear SVM for each label."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
 MOST_WEIGHTS = 50_000_000
-"""Weights of all labels together: with very many labels the rarest features are left out."""
+"""Maximum number of weights over all labels. With very many labels, the rarest features are dropped."""
 
 NAME = "TF-IDF + one SVM a label"
 
@@ -40,17 +40,17 @@ class OneVsRest:
 
 
 def fit_one_vs_rest(train: tuple[Any, Targets], dev: tuple[Any, Targets]) -> tuple[OneVsRest, float]:
-    """A linear SVM for each label; of `STRENGTHS` the first C with the best micro F1 on dev, with the
-    threshold that is best there; and that C. Labels that all training texts have, or none, have the score 1
-    or -1.
+    """Fit a linear SVM for each label. C is the first of `STRENGTHS` with the best micro F1 on dev, at the
+    threshold that is best there; it is returned too. Labels that all training texts have, or none, get the
+    score 1 or -1.
 
     Args:
-        train: Features `[texts, features]` (sparse) and labels.
-        dev: Likewise.
+        train: Features `[texts, features]` (sparse) and multi-hot labels `[texts, labels]`.
+        dev: The same for dev texts.
     """
 
-    def on_dev(found: tuple[OneVsRest, float]) -> float:
-        return best_threshold(found[0].scores(dev[0]).ravel(), dev[1].ravel())[1]
+    def on_dev(candidate: tuple[OneVsRest, float]) -> float:
+        return best_threshold(candidate[0].scores(dev[0]).ravel(), dev[1].ravel())[1]
 
     return max(((_fit(train, strength), strength) for strength in STRENGTHS), key=on_dev)
 
@@ -70,12 +70,13 @@ def _fit(train: tuple[Any, Targets], strength: float) -> OneVsRest:
 
 @dataclass(frozen=True)
 class LabelSetBaseline:
-    """TF-IDF of words and word pairs, a linear SVM for each label, and thresholds tuned on dev.
+    """A fitted multi-label baseline: TF-IDF of words and word pairs, a linear SVM per label, and thresholds
+    tuned on dev.
 
     Attributes:
         vectorizer: TF-IDF with logarithmic counts.
-        linear: A score for each label.
-        thresholds: A label is given from this score on, `[labels]`.
+        linear: The linear SVMs.
+        thresholds: The score from which on each label is predicted, `[labels]`.
     """
 
     vectorizer: "TfidfVectorizer"
@@ -95,22 +96,23 @@ def fit_label_set_baseline(
     min_texts: int = 1,
     refit: bool = False,
 ) -> LabelSetBaseline | None:
-    """The linear baseline that stands beside a model of label sets.
+    """Fit the linear baseline that multi-label models are compared with.
 
     Args:
-        train: Texts and labels.
-        dev: Likewise.
-        tokenizer: The model's, so that both read the same words.
+        train: Texts and multi-hot labels.
+        dev: The same for dev texts.
+        tokenizer: The tokenizer of the model that it is compared with, so that both read the same words.
         min_texts: See `headwise.scores.thresholds.ThresholdConfig`.
-        refit: Once dev has chosen, thresholds too, fit again on training and dev texts together.
+        refit: Whether to fit again on training and dev texts together, once dev has chosen C and
+            thresholds.
 
     Returns:
-        None where the texts have no words at all.
+        The baseline; None where the texts have no words at all.
     """
-    found = fit_tfidf(train[0], tokenizer, MOST_WEIGHTS // train[1].shape[1])
-    if found is None:
+    fitted = fit_tfidf(train[0], tokenizer, MOST_WEIGHTS // train[1].shape[1])
+    if fitted is None:
         return None
-    vectorizer, features = found
+    vectorizer, features = fitted
     dev_features = vectorizer.transform(dev[0])
     linear, strength = fit_one_vs_rest((features, train[1]), (dev_features, dev[1]))
     margins = linear.scores(dev_features)

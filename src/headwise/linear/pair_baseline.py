@@ -1,4 +1,4 @@
-"""The linear baseline of text pairs: TF-IDF of what texts share and where they differ, and a linear SVM."""
+"""The linear baseline for text pairs: TF-IDF of shared and differing words, and a linear SVM."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ SCORE_NAME = "TF-IDF of shared and differing words + ridge regression"
 
 @dataclass(frozen=True)
 class PairFeatures:
-    """What the baseline reads of pairs.
+    """The features of text pairs that the baseline reads.
 
     Five groups of features, with the TF-IDF vectors a and b of the words and word pairs of both texts:
     what both have, `min(a, b)`; what only the first has, `max(a - b, 0)`; what only the second has,
@@ -50,22 +50,22 @@ class PairBaseline:
     """A fitted linear model of pairs.
 
     Attributes:
-        features: What it reads of pairs.
-        linear: Linear support vector machine, or ridge regression.
+        features: The feature extractor.
+        linear: A linear SVM or a ridge regression.
     """
 
     features: PairFeatures
     linear: Any
 
     def predict(self, pairs: Sequence[Pair]) -> np.ndarray:
-        """Label numbers or scores, `[pairs]`."""
+        """The predicted label indices or scores, `[pairs]`."""
         return np.asarray(self.linear.predict(self.features(pairs)))
 
 
 def fit_pair_features(pairs: Sequence[Pair], tokenizer: str) -> PairFeatures | None:
-    """The vocabulary of the training pairs; None where they have no words at all."""
-    found = fit_tfidf([text for pair in pairs for text in (pair.first, pair.second)], tokenizer)
-    return None if found is None else PairFeatures(found[0], tokenizer)
+    """Fit the vocabulary of the training pairs; None where they have no words at all."""
+    fitted = fit_tfidf([text for pair in pairs for text in (pair.first, pair.second)], tokenizer)
+    return None if fitted is None else PairFeatures(fitted[0], tokenizer)
 
 
 def fit_pair_baseline(
@@ -76,18 +76,18 @@ def fit_pair_baseline(
     scores: bool = False,
     refit: bool = False,
 ) -> PairBaseline | None:
-    """A linear SVM (or of scores a ridge regression) on `PairFeatures` of the training pairs, its strength
-    chosen on dev.
+    """Fit a linear SVM (for scores, a ridge regression) on `PairFeatures` of the training pairs, with the
+    penalty chosen on dev.
 
     Args:
-        train: Pairs and label numbers, or scores.
-        dev: Likewise.
-        tokenizer: The model's, so that both read the same words.
-        scores: Whether pairs have scores.
-        refit: Once dev has chosen, fit again on training and dev pairs together.
+        train: Pairs and label indices, or scores.
+        dev: The same for dev pairs.
+        tokenizer: The tokenizer of the model that it is compared with, so that both read the same words.
+        scores: Whether the targets are scores.
+        refit: Whether to fit again on training and dev pairs together, once dev has chosen.
 
     Returns:
-        None where the pairs have no words at all.
+        The baseline; None where the pairs have no words at all.
     """
     features = fit_pair_features(train[0], tokenizer)
     if features is None:

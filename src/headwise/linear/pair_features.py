@@ -1,10 +1,10 @@
-"""What a linear model reads of two texts: what they share, where they differ, and how their words match.
+"""Features of text pairs for linear models: what the texts share, where they differ, and how their words
+align.
 
-With a few thousand pairs, which words both texts have is evidence that an encoder that reads them apart
-hardly learns. With a base, words that mean the same match too, and what is left of each text without the
-words that have a match tells what it says and the other does not (soft alignment, as in Parikh, Täckström,
-Das, Uszkoreit: A decomposable attention model for natural language inference; EMNLP 2016; here without
-training).
+With a few thousand pairs, shared words are evidence that an encoder of the single texts hardly learns. With
+static embeddings, words of similar meaning match too, and the words of one text without a match in the
+other show what only it says (soft alignment, as in Parikh, Täckström, Das, Uszkoreit: A decomposable
+attention model for natural language inference; EMNLP 2016; here without training).
 """
 
 from collections.abc import Hashable, Sequence
@@ -20,26 +20,26 @@ from headwise.kernel import kernel
 Floats = NDArray[np.float32]
 
 GROUPS = 4
-"""Columns that `compared` has for each feature."""
+"""Number of columns of `compared` per feature."""
 OVERLAPS = 8
-"""Numbers of `overlap`."""
+"""Length of the output of `overlap`."""
 NUMBERS = OVERLAPS + 6
-"""Numbers of a pair: `overlap` and those of `matched`."""
+"""Further numbers per pair: those of `overlap` and of `matched`."""
 MOST_MATCHED = 1_000
-"""Words of a text that are matched with those of another: of longer texts those that count most."""
+"""Maximum number of aligned words per text; longer texts use the words of largest weight."""
 _ROUNDING = np.float32(1e-5)
-"""What is no longer than that of a vector is what rounding leaves of texts with the same words: it has no
-direction, which would differ from one machine to the next."""
+"""Relative length below which a vector is rounding error, as between texts with the same words: it has no
+meaningful direction, which would differ from one machine to the next."""
 
 
 def compared_size(size: int) -> int:
-    """How many numbers `compared_words` gives, of vectors of words of this size."""
+    """The length of the output of `compared_words`, for word vectors of this size."""
     return 4 * size + 1 + NUMBERS
 
 
 def compared(a: Any, b: Any) -> csr_matrix:
-    """What two sparse matrices `[pairs, features]` share, `min(a, b)`; what only the first has,
-    `max(a - b, 0)`; what only the second has, `max(b - a, 0)`; and the second, side by side: `[pairs, 4 *
+    """Compare two sparse matrices `[pairs, features]`: shared values, `min(a, b)`; those of the first only,
+    `max(a - b, 0)`; of the second only, `max(b - a, 0)`; and the second, concatenated: `[pairs, 4 *
     features]`."""
     difference = a - b
     groups = [a.minimum(b), difference.maximum(0), (-difference).maximum(0), b]
@@ -47,16 +47,16 @@ def compared(a: Any, b: Any) -> csr_matrix:
 
 
 def overlap(first: Sequence[Hashable], second: Sequence[Hashable]) -> tuple[float, ...]:
-    """How the words of two texts overlap: the shares of the first's and the second's words that the other
-    has; the Jaccard index; the same shares of neighbouring words; whether the texts are the same; and how
-    the lengths compare, by their logarithms."""
-    own, rival = set(first), set(second)
+    """Overlap statistics of two texts: the share of each text's words that the other has; the Jaccard
+    index; the same shares for neighbouring words; whether the texts are equal; the difference of their log
+    lengths, and its absolute value."""
+    first_words, second_words = set(first), set(second)
     pairs = [set(pairwise(words)) for words in (first, second)]
-    shared = len(own & rival)
+    shared = len(first_words & second_words)
     return (
-        shared / max(len(own), 1),
-        shared / max(len(rival), 1),
-        shared / max(len(own | rival), 1),
+        shared / max(len(first_words), 1),
+        shared / max(len(second_words), 1),
+        shared / max(len(first_words | second_words), 1),
         len(pairs[0] & pairs[1]) / max(len(pairs[0]), 1),
         len(pairs[0] & pairs[1]) / max(len(pairs[1]), 1),
         float(list(first) == list(second)),
@@ -66,34 +66,35 @@ def overlap(first: Sequence[Hashable], second: Sequence[Hashable]) -> tuple[floa
 
 
 def overlap_of_numbers(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[float, ...]:
-    """`overlap` of texts of which the numbers of words are given; 0 is an unknown word, and no unknown word
-    of one text is taken for one of the other."""
-    return overlap(*(np.where(own == 0, mark, own).tolist() for own, mark in ((first, -1), (second, -2))))
+    """`overlap` of texts given as word indices. Index 0 is an unknown word, which never matches."""
+    return overlap(
+        *(np.where(numbers == 0, mark, numbers).tolist() for numbers, mark in ((first, -1), (second, -2)))
+    )
 
 
 def matched(first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    """How two texts compare by the vectors of their words, each as long as its word counts, `[words,
-    size]`.
+    """Compare two texts by soft alignment of their word vectors, `[words, size]` each; the length of a
+    vector is the weight of its word.
 
-    The match of a word is the word of the other text whose direction is nearest to its own, and what is
-    left of a text is the sum of its words' vectors, each as much as its cosine falls short of 1.
+    Each word is aligned with the word of the other text of highest cosine. The unmatched part of a text is
+    the sum of its word vectors, each times 1 minus that cosine.
 
     Returns:
-        How far the texts' vectors are apart in each direction, their product in each, what is left of the
-        first and of the second, all of length 1, and the cosine of both texts, `[4 * size + 1]`; and for
-        each text how well its words are matched in the mean, the worst match, and how much is left of the
-        word of which most is left, beside the word that counts most, `[6]`.
+        The vectors, `[4 * size + 1]`: absolute difference and product of the text vectors, the unmatched
+        part of the first and of the second (all of length 1), and the cosine of the texts. The numbers,
+        `[6]`, for each text: mean and minimum of the alignment cosines, and the largest unmatched weight
+        relative to the largest word weight.
     """
     size = first.shape[1]
     vectors, numbers = np.zeros(4 * size + 1, dtype=np.float32), np.zeros(6, dtype=np.float32)
-    u, v = (own.sum(axis=0, dtype=np.float32) for own in (first, second))
+    u, v = (words.sum(axis=0, dtype=np.float32) for words in (first, second))
     _match(u, v, _heaviest(first), _heaviest(second), vectors, numbers)
     return vectors, numbers
 
 
 @kernel(fastmath={"contract", "reassoc", "nsz"})
 def _match(u: Floats, v: Floats, first: Floats, second: Floats, vectors: Floats, numbers: Floats) -> None:
-    """`matched`, from the sums of both texts' words and from the words that are matched."""
+    """The kernel of `matched`: takes the text vectors and the aligned words."""
     size = len(u)
     best_first, best_second = np.zeros(len(first), np.float32), np.zeros(len(second), np.float32)
     counts_first, counts_second = _lengths(first), _lengths(second)
@@ -119,17 +120,17 @@ def _match(u: Floats, v: Floats, first: Floats, second: Floats, vectors: Floats,
 
 @kernel(fastmath={"contract", "reassoc", "nsz"})
 def _leave(words: Floats, counts: Floats, best: Floats, left: Floats, numbers: Floats) -> None:
-    """What is left of a text, and its three numbers."""
-    whole = matched = most = heaviest = np.float32(0)
+    """Compute the unmatched part of a text, and its three numbers."""
+    total = matched = most = heaviest = np.float32(0)
     worst = np.float32(1)
     for i in range(len(words)):
         short = 1 - best[i]
         for at in range(len(left)):
             left[at] += short * words[i, at]
-        whole, matched = whole + counts[i], matched + best[i] * counts[i]
+        total, matched = total + counts[i], matched + best[i] * counts[i]
         worst, most = min(worst, best[i]), max(most, short * counts[i])
         heaviest = max(heaviest, counts[i])
-    numbers[0] = matched / max(whole, np.float32(1e-6))
+    numbers[0] = matched / max(total, np.float32(1e-6))
     numbers[1] = worst
     numbers[2] = most / max(heaviest, np.float32(1e-6))
 
@@ -146,11 +147,11 @@ def _to_length_one(vector: Floats) -> None:
 
 
 PairSide = tuple[NDArray[np.int64], Floats]
-"""The numbers of the words of a text, `[words]`, and their vectors, `[words, size]`."""
+"""One text of a pair: word indices, `[words]`, and word vectors, `[words, size]`."""
 
 
 def compared_words(first: PairSide, second: PairSide) -> Floats:
-    """All that is read of two texts but for single words: `matched`, and before its numbers `overlap`,
+    """All dense features of a text pair: vectors of `matched`, then `overlap`, then numbers of `matched`,
     `[4 * size + 1 + NUMBERS]`."""
     vectors, numbers = matched(first[1], second[1])
     overlaps = overlap_of_numbers(first[0], second[0])

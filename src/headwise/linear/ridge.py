@@ -1,4 +1,4 @@
-"""Ridge regression, its strength chosen on dev: the linear baseline for numbers."""
+"""Ridge regression with the penalty chosen on dev: the linear baseline for regression."""
 
 from typing import Any, Self
 
@@ -10,14 +10,14 @@ STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 class ScaledRidge:
-    """Ridge regression to targets of mean 0 and deviation 1.
+    """Ridge regression on targets scaled to mean 0 and standard deviation 1.
 
-    Features of 32 bits make scikit-learn read the targets as such numbers too, in which seconds since 1970
-    are told apart by two minutes, and a price of 1e40 is none. In units of their deviation the targets
-    lose nothing, and the regression is the same.
+    With 32-bit features, scikit-learn casts the targets to 32 bits too. Seconds since 1970 then lose their
+    last two minutes, and a price of 1e40 overflows. Scaled targets lose nothing, and the regression is the
+    same.
 
     Args:
-        alpha: Its strength.
+        alpha: The penalty.
     """
 
     def __init__(self, alpha: float):
@@ -27,22 +27,22 @@ class ScaledRidge:
         self.ridge = Ridge(alpha=alpha, solver="sparse_cg", random_state=0)
 
     def fit(self, features: Any, targets: np.ndarray) -> Self:
-        """Fit it to features `[texts, features]` (sparse) and targets `[texts]`."""
+        """Fit to features `[texts, features]` (sparse) and targets `[texts]`."""
         self.scale = Scale.of(targets)
         self.ridge.fit(features, self.scale.standardize(targets))
         return self
 
     def predict(self, features: Any) -> np.ndarray:
-        """Numbers, `[texts]`."""
+        """Predicted numbers, `[texts]`."""
         return self.scale.restore(np.asarray(self.ridge.predict(features)))
 
 
 def fit_ridge(train: tuple[Any, np.ndarray], dev: tuple[Any, np.ndarray]) -> ScaledRidge:
-    """A ridge regression for each alpha of `STRENGTHS`; the one with the least squared error on dev.
+    """Fit a ridge regression for each alpha of `STRENGTHS`; the one with the least squared error on dev.
 
     Args:
         train: Features `[texts, features]` (sparse) and targets.
-        dev: Likewise.
+        dev: The same for dev texts.
     """
     models = [ScaledRidge(alpha).fit(*train) for alpha in STRENGTHS]
     errors = [float(((model.predict(dev[0]) - dev[1]) ** 2).mean()) for model in models]

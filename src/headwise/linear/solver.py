@@ -1,22 +1,21 @@
-"""Linear support vector machines for all labels at once: dual coordinate descent, in Numba.
+"""Linear support vector machines for all labels at once: dual coordinate descent in Numba.
 
-For each label k, of texts x_i with signs y_ik and costs c_ik, the weights minimise
+For each label k, and texts x_i with signs y_ik and costs c_ik, the weights minimise
 
     1/2 |w_k|^2 + sum_i c_ik max(0, 1 - y_ik w_k x_i)^2
 
-as liblinear does (Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for
-large-scale linear SVM; ICML 2008). The labels are solved side by side: a text is read once for all of
-them, and the inner loops run over labels, which lie next to each other in memory. 77 labels cost a few
-times one label.
+as in liblinear (Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for large-scale
+linear SVM; ICML 2008). All labels are solved together: a text is read once for all of them, and the inner
+loops run over labels, which are adjacent in memory. 77 labels cost a few times as much as one.
 
-With ratios r_fk the machine of label k sees r_fk x_if in the place of x_if (NB-SVM: Wang & Manning,
-Baselines and bigrams; ACL 2012); the weights that come out are to be used with x itself.
+With ratios r_fk, the SVM of label k sees r_fk x_if instead of x_if (NB-SVM: Wang & Manning, Baselines and
+bigrams; ACL 2012). The returned weights apply to x itself.
 
-Where numbers t_ik are wanted in place of labels, what costs c_ik is (w_k x_i - t_ik)^2: ridge regression,
-by the same algorithm (Ho, Lin: Large-scale linear support vector regression; JMLR 2012).
+With numeric targets t_ik instead of labels, the loss is c_ik (w_k x_i - t_ik)^2: ridge regression by the
+same algorithm (Ho, Lin: Large-scale linear support vector regression; JMLR 2012).
 
-With offsets o_ik the scores are w_k x_i + o_ik: what is learnt adds to what an earlier model says, and the
-weights stay small where that was right.
+With offsets o_ik, the scores are w_k x_i + o_ik: the weights learn a correction to the scores of a previous
+model, and stay small where those were right.
 """
 
 from dataclasses import dataclass
@@ -31,17 +30,18 @@ from headwise.threads import end_if_halted
 Floats = NDArray[np.float32]
 
 TOLERANCE = 0.05
-"""Training ends when no text is further from its optimum than this, in units of the margin."""
+"""Training ends when no text violates its optimality condition by more than this, in units of the
+margin."""
 MOST_TURNS = 60
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Texts as a linear model reads them.
+    """The design matrix of a linear model: one row per text.
 
     Attributes:
-        sparse: Words and characters, `[texts, features]`.
-        dense: Further features, `[texts, size]`; the size may be 0.
+        sparse: Word and character features, `[texts, features]`.
+        dense: Dense features, `[texts, size]`; the size may be 0.
     """
 
     sparse: csr_matrix
@@ -52,21 +52,22 @@ class Rows:
 
     @property
     def features(self) -> int:
-        """Words and characters that are told apart."""
+        """Number of sparse features."""
         return int(self.sparse.shape[1])  # type: ignore[index]
 
     def take(self, texts: NDArray[np.int64]) -> "Rows":
-        """Some of the texts."""
+        """The rows of a subset of the texts."""
         return Rows(self.sparse[texts], self.dense[texts])
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Linear scores of labels; of two labels only the second has a column.
+    """The weights of a linear model; with two labels, only the second has a column.
 
     Attributes:
-        weights: `[features, columns]`; sparse where most of very many are 0.
-        dense: `[size, columns]`.
+        weights: Weights of the sparse features, `[features, columns]`; a sparse matrix where very many
+            labels have mostly zeros.
+        dense: Weights of the dense features, `[size, columns]`.
         bias: `[columns]`.
     """
 
@@ -75,10 +76,10 @@ class Machine:
     bias: Floats
 
     def scores(self, rows: Rows) -> Floats:
-        """`[texts, columns]`."""
-        said = rows.sparse @ self.weights
-        said = said.toarray() if isinstance(said, csr_matrix) else said
-        return np.asarray(said + rows.dense @ self.dense + self.bias, dtype=np.float32)
+        """The scores of the rows, `[texts, columns]`."""
+        products = rows.sparse @ self.weights
+        products = products.toarray() if isinstance(products, csr_matrix) else products
+        return np.asarray(products + rows.dense @ self.dense + self.bias, dtype=np.float32)
 
 
 def solve(
@@ -88,28 +89,28 @@ def solve(
     *,
     ratios: Floats | None = None,
     offsets: Floats | None = None,
-    wanted: Floats | None = None,
+    targets: Floats | None = None,
     seed: int = 0,
     tolerance: float | None = None,
 ) -> Machine:
-    """A linear support vector machine for each column.
+    """Fit a linear support vector machine for each column.
 
     Args:
-        rows: Texts.
+        rows: The design matrix.
         signs: 1 or -1 for each text and column, `[texts, columns]`.
-        costs: What a mistake on a text costs in each column, `[texts, columns]` or the same in all,
-            `[texts, 1]`; texts that cost 0 are not looked at.
-        ratios: By which the columns see the sparse features, `[features, columns]`.
-        offsets: What is added to the scores, `[texts, columns]`; nothing by default.
-        wanted: Numbers that the scores are to be, likewise; the signs are to be 1.
-        seed: Of the order of the texts.
-        tolerance: How far a text may be from its optimum; `TOLERANCE` by default.
+        costs: The penalty parameter C of each text in each column, `[texts, columns]`, or the same in all,
+            `[texts, 1]`; texts of cost 0 are skipped.
+        ratios: Factors of the sparse features, `[features, columns]`.
+        offsets: Values added to the scores, `[texts, columns]`; none by default.
+        targets: Numeric targets for regression, `[texts, columns]`; all signs must be 1.
+        seed: Seed for the order of the texts.
+        tolerance: Stopping tolerance; `TOLERANCE` by default.
     """
     columns = signs.shape[1]
     sparse = rows.sparse
     with np.errstate(divide="ignore"):
         slack = (0.5 / costs).astype(np.float32)
-    dense_norms = np.einsum("nd,nd->n", rows.dense, rows.dense)[:, None] + 1  # and the bias
+    dense_norms = np.einsum("nd,nd->n", rows.dense, rows.dense)[:, None] + 1  # plus 1 for the bias
     squared = csr_matrix((sparse.data**2, sparse.indices, sparse.indptr), shape=sparse.shape)
     if ratios is None:
         squares = np.zeros((0, columns), dtype=np.float32)
@@ -127,8 +128,8 @@ def solve(
     values, vectors = np.asarray(sparse.data, np.float32), np.ascontiguousarray(rows.dense)
     norms = np.ascontiguousarray(norms, dtype=np.float32)
     none = np.zeros((0, columns), dtype=np.float32)
-    given = none if offsets is None else np.ascontiguousarray(offsets, dtype=np.float32)
-    numbers = none if wanted is None else np.ascontiguousarray(wanted, dtype=np.float32)
+    offset_rows = none if offsets is None else np.ascontiguousarray(offsets, dtype=np.float32)
+    numbers = none if targets is None else np.ascontiguousarray(targets, dtype=np.float32)
     for _ in range(MOST_TURNS):
         end_if_halted()
         worst = _turn(
@@ -141,7 +142,7 @@ def solve(
             slack,
             norms,
             squares,
-            given,
+            offset_rows,
             numbers,
             alpha,
             weights,
@@ -165,17 +166,17 @@ def _turn(
     norms: Floats,
     squares: Floats,
     offsets: Floats,
-    wanted: Floats,
+    targets: Floats,
     alpha: Floats,
     weights: Floats,
     dense_weights: Floats,
     bias: Floats,
 ) -> float:
-    """One turn over the texts; returns how far the worst of them was from its optimum."""
+    """One pass over the texts; returns the largest violation of an optimality condition."""
     columns, width = weights.shape[1], dense.shape[1]
     scores = np.empty(columns, dtype=np.float32)
     steps = np.empty(columns, dtype=np.float32)
-    ratios, offset, number = squares.shape[0] > 0, offsets.shape[0] > 0, wanted.shape[0] > 0
+    ratios, offset, number = squares.shape[0] > 0, offsets.shape[0] > 0, targets.shape[0] > 0
     same_cost, same_norm = slack.shape[1] == 1, norms.shape[1] == 1
     worst = np.float32(0)
     for text in order:
@@ -204,15 +205,15 @@ def _turn(
         moved = False
         for k in range(columns):
             steps[k] = 0
-            own = slack[text, 0 if same_cost else k]
-            if own == np.inf:
+            diagonal = slack[text, 0 if same_cost else k]
+            if diagonal == np.inf:
                 continue
             y, now = np.float32(signs[text, k]), alpha[text, k]
-            gradient = y * scores[k] - (wanted[text, k] if number else np.float32(1)) + own * now
+            gradient = y * scores[k] - (targets[text, k] if number else np.float32(1)) + diagonal * now
             if now == 0 and gradient >= 0 and not number:
                 continue
             worst = max(worst, abs(gradient))
-            new = now - gradient / (norms[text, 0 if same_norm else k] + own)
+            new = now - gradient / (norms[text, 0 if same_norm else k] + diagonal)
             if not number:
                 new = max(new, np.float32(0))
             if new != now:

@@ -1,4 +1,4 @@
-"""The linear SVM of the baseline and of the linear expert, its strength chosen on dev."""
+"""The linear SVM of the baselines, with C chosen on dev."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,13 @@ STRENGTHS = (0.1, 0.3, 1.0, 3.0)
 def fit_svm(
     train: tuple[Any, np.ndarray], dev: tuple[Any, np.ndarray], class_weights: np.ndarray | None = None
 ) -> "tuple[LinearSVC, float]":
-    """A linear SVM for each C of `STRENGTHS`; the first with the best accuracy on dev, and that accuracy.
+    """Fit a linear SVM for each C of `STRENGTHS`; the first with the best accuracy on dev, and that
+    accuracy.
 
     Args:
-        train: Features `[texts, features]` (sparse) and label numbers.
-        dev: Likewise.
-        class_weights: How much the texts of each label count, `[classes]`.
+        train: Features `[texts, features]` (sparse) and label indices.
+        dev: The same for dev texts.
+        class_weights: Weight of the texts of each label, `[classes]`.
     """
     from sklearn.svm import LinearSVC  # a second to load, and predictions do without
 

@@ -1,9 +1,9 @@
 """A linear-chain conditional random field on spelling, shape and neighbours (Lafferty, McCallum, Pereira
 2001).
 
-It is what a tagger must beat, and it trains in seconds: stochastic gradient ascent, a sentence at a time,
-with a rate for each weight (AdaGrad: Duchi, Hazan, Singer 2011); the weights are the mean of those after
-each of the later turns. Loops in Numba; numpy alone.
+The baseline for taggers; it trains in seconds. Stochastic gradient ascent, one sentence at a time, with a
+learning rate per weight (AdaGrad: Duchi, Hazan, Singer 2011); the weights are averaged over the later
+epochs. The loops are compiled by Numba.
 """
 
 import itertools
@@ -27,18 +27,18 @@ from headwise.scores.schemes import Scheme, convert
 NAME = "CRF on spelling and neighbours"
 
 MANY_WORDS = 100_000
-"""From here on features of one or two words are left out."""
+"""Number of training words from which on features of one or two occurrences are dropped."""
 MOST_WEIGHTS = 40_000_000
-"""Of all features; where there are more, those of the rarest features are left out."""
+"""Maximum number of weights; the rarest features beyond it are dropped."""
 
 STRENGTHS = (0.0, 0.3, 3.0)
-"""Penalties (L2) of a CRF of plain tags, of which held-out sentences choose. Where most words have one tag
-and the others are hard to tell, only a strong one keeps the CRF from being too sure (marks behind words of
-EWT: 91.9 % of the words without, 93.5 % with 3; parts of speech: 91.5 and 90.3)."""
-_CHOOSING = 1_500  # sentences at most on which it is chosen; a fifth of them is held out
-_TURNS = 5  # over the sentences
-_RATE = np.float32(0.1)  # of AdaGrad
-_SURE = np.float32(0.01)  # words whose tag is so nearly certain teach nothing
+"""Candidate L2 penalties of a CRF of plain tags, chosen on held-out sentences. Where most words have one
+tag and the others are hard to predict, only a strong penalty keeps the CRF from overconfidence (punctuation
+after words in EWT: 91.9 % of the words without, 93.5 % with 3; parts of speech: 91.5 and 90.3)."""
+_CHOOSING = 1_500  # maximum number of sentences for the choice; a fifth is held out
+_TURNS = 5  # epochs
+_RATE = np.float32(0.1)  # learning rate of AdaGrad
+_SURE = np.float32(0.01)  # gradients below this are skipped
 
 Floats = NDArray[np.float32]
 
@@ -48,12 +48,12 @@ class CrfTagger:
     """A trained CRF.
 
     Attributes:
-        tags: Names.
-        scheme: Of the tags that it gives.
-        keys: Hashes of the features that it knows, `[features]`.
-        weights: `[features, tags]`.
-        transitions: From tag to tag, `[tags, tags]`.
-        groups: Of words, which it reads too; None if it does not.
+        tags: Names of the tags.
+        scheme: Tag scheme of its predictions.
+        keys: Hashes of the known features, `[features]`.
+        weights: Emission weights, `[features, tags]`.
+        transitions: Transition scores from tag to tag, `[tags, tags]`.
+        groups: Word clusters used as features; None without.
     """
 
     tags: tuple[str, ...]
@@ -65,28 +65,30 @@ class CrfTagger:
 
     @cached_property
     def slots(self) -> NDArray[np.uint64]:
-        """The keys as an open table."""
+        """The keys as a hash table."""
         return roomy_table_of(self.keys)
 
     def emissions(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, Ends]:
-        """Scores of the tags of each word, `[words, tags]`, and where each sentence begins and ends."""
+        """The emission scores of each word, `[words, tags]`, and the offsets of the sentences."""
         features, ends = features_of(sentences, self.groups)
         return _emissions(look_up(features, self.slots), self.weights), ends
 
     def predict(self, sentences: Sequence[Tagged]) -> list[list[str]]:
-        """The likeliest tags of each sentence."""
+        """The best tag sequence of each sentence."""
         if not sentences:
             return []
-        emissions, ends = self.emissions([own.tokens for own in sentences])
+        emissions, ends = self.emissions([sentence.tokens for sentence in sentences])
         numbers = viterbi(emissions, ends, self.transitions)
-        found = [
+        predictions = [
             [self.tags[number] for number in numbers[start:end]] for start, end in itertools.pairwise(ends)
         ]
-        return found if self.scheme == "plain" else [convert(tags, self.scheme) for tags in found]
+        return (
+            predictions if self.scheme == "plain" else [convert(tags, self.scheme) for tags in predictions]
+        )
 
     def marginals(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, Ends]:
-        """The probability of each tag of each word, `[words, tags]`, and where each sentence begins and
-        ends."""
+        """The marginal probability of each tag of each word, `[words, tags]`, and the offsets of the
+        sentences."""
         emissions, ends = self.emissions(sentences)
         return marginals(emissions, ends, self.transitions), ends
 
@@ -99,15 +101,15 @@ def fit_crf(
     inner: Scheme = "bioes",
     seed: int = 0,
 ) -> CrfTagger:
-    """Train a CRF; the penalty of one of plain tags is chosen on held-out sentences. Sentences count by
-    their weights: so often each is read.
+    """Train a CRF. For plain tags, the penalty is chosen on held-out sentences. A sentence is read as often
+    as its weight says.
 
     Args:
         sentences: Tagged sentences, one or more.
-        scheme: Of their tags.
-        groups: Of words, that it is to read.
-        inner: In which scheme spans are learned.
-        seed: Of the order of the sentences.
+        scheme: Tag scheme of the sentences.
+        groups: Word clusters to use as features.
+        inner: Tag scheme used internally for spans.
+        seed: Seed for the order of the sentences.
     """
     strength = choose_strength(sentences, groups=groups, seed=seed) if scheme == "plain" else 0.0
     return fit_crf_with(sentences, scheme, strength, groups=groups, inner=inner, seed=seed)
@@ -116,23 +118,27 @@ def fit_crf(
 def choose_strength(
     sentences: Sequence[Tagged], *, groups: WordGroups | None = None, seed: int = 0
 ) -> float:
-    """The penalty under which plain tags of held-out words are likeliest."""
+    """The penalty with the highest likelihood of the plain tags of held-out sentences."""
     order = np.random.default_rng(seed).permutation(len(sentences))[:_CHOOSING]
     drawn = [sentences[place] for place in order]
-    same = first_alike([" ".join(own.tokens) for own in drawn], 1)
+    same = first_alike([" ".join(sentence.tokens) for sentence in drawn], 1)
     out = np.isin(same, same[: len(drawn) // 5])
-    held, kept = ([own for own, far in zip(drawn, out, strict=True) if far == side] for side in (1, 0))
-    if not any(own.tokens for own in held) or not any(own.tokens for own in kept):
+    held, training = (
+        [sentence for sentence, far in zip(drawn, out, strict=True) if far == side] for side in (1, 0)
+    )
+    if not any(sentence.tokens for sentence in held) or not any(sentence.tokens for sentence in training):
         return STRENGTHS[0]
 
     def loss(strength: float) -> float:
-        tagger = fit_crf_with(kept, "plain", strength, groups=groups, seed=seed)
+        tagger = fit_crf_with(training, "plain", strength, groups=groups, seed=seed)
         number = {tag: place for place, tag in enumerate(tagger.tags)}
-        chances, _ = tagger.marginals([own.tokens for own in held])
-        true = np.array([number.get(tag, -1) for own in held for tag in own.tags])
-        counts = np.repeat([own.weight for own in held], [len(own.tags) for own in held])
-        known = true >= 0
-        return float(counts[known] @ -np.log(np.maximum(chances[known, true[known]], 1e-6)))
+        chances, _ = tagger.marginals([sentence.tokens for sentence in held])
+        true = np.array([number.get(tag, -1) for sentence in held for tag in sentence.tags])
+        counts = np.repeat(
+            [sentence.weight for sentence in held], [len(sentence.tags) for sentence in held]
+        )
+        is_known = true >= 0
+        return float(counts[is_known] @ -np.log(np.maximum(chances[is_known, true[is_known]], 1e-6)))
 
     return min(STRENGTHS, key=loss)
 
@@ -146,16 +152,18 @@ def fit_crf_with(
     inner: Scheme = "bioes",
     seed: int = 0,
 ) -> CrfTagger:
-    """Train a CRF with a penalty: the losses of the sentences grow together by half of `strength` times the
-    sum of the squares of the weights. See `fit_crf`."""
-    names = [own.tags if scheme == "plain" else convert(own.tags, inner) for own in sentences]
-    tags = tuple(sorted({name for own in names for name in own}))
+    """Train a CRF with a given L2 penalty: `strength / 2` times the sum of the squared weights is added to
+    the total loss. See `fit_crf`."""
+    names = [
+        sentence.tags if scheme == "plain" else convert(sentence.tags, inner) for sentence in sentences
+    ]
+    tags = tuple(sorted({name for sentence_tags in names for name in sentence_tags}))
     number = {name: place for place, name in enumerate(tags)}
-    gold = np.array([number[name] for own in names for name in own], dtype=np.int32)
-    features, ends = features_of([own.tokens for own in sentences], groups)
+    gold = np.array([number[name] for sentence_tags in names for name in sentence_tags], dtype=np.int32)
+    features, ends = features_of([sentence.tokens for sentence in sentences], groups)
     keys, counts = np.unique(features, return_counts=True)
-    kept = counts >= (3 if len(gold) >= MANY_WORDS else 1)
-    keys, counts = keys[kept], counts[kept]
+    frequent = counts >= (3 if len(gold) >= MANY_WORDS else 1)
+    keys, counts = keys[frequent], counts[frequent]
     if len(keys) > (most := MOST_WEIGHTS // len(tags)):
         often = np.sort(np.argsort(-counts, kind="stable")[:most])
         keys, counts = keys[often], counts[often]
@@ -165,12 +173,12 @@ def fit_crf_with(
     rows = look_up(features, tagger.slots)
     sums = np.zeros_like(weights), np.zeros_like(transitions)
     squares = np.full_like(weights, 1e-6), np.full_like(transitions, 1e-6)
-    # A weight is drawn to 0 where its feature occurs, each time by its part.
+    # The penalty is applied where a feature occurs, divided by its number of occurrences.
     decay = (strength / counts).astype(np.float32)
     random = np.random.default_rng(seed)
     counted, begun, averaged = held_weights_of(sentences), np.zeros(len(sentences)), 0
     if counted is not None:
-        begun = random.random(len(sentences))  # a sentence that counts a third is read in one turn of three
+        begun = random.random(len(sentences))  # a sentence of weight 1/3 is read in one epoch of three
     for turn in range(_TURNS):
         order = np.arange(len(sentences))
         if counted is not None:
@@ -188,14 +196,14 @@ def fit_crf_with(
 
 @kernel()
 def _emissions(rows: NDArray[np.int32], weights: Floats) -> Floats:
-    found = np.zeros((rows.shape[0], weights.shape[1]), dtype=np.float32)
+    emissions = np.zeros((rows.shape[0], weights.shape[1]), dtype=np.float32)
     for word in range(rows.shape[0]):
         for feature in range(rows.shape[1]):
             row = rows[word, feature]
             if row >= 0:
                 for k in range(weights.shape[1]):
-                    found[word, k] += weights[row, k]
-    return found
+                    emissions[word, k] += weights[row, k]
+    return emissions
 
 
 @kernel(fastmath={"contract", "nsz"})
@@ -210,7 +218,7 @@ def _turn(
     transition_squares: Floats,
     decay: Floats,
 ) -> None:
-    """One turn of AdaGrad over the sentences."""
+    """One epoch of AdaGrad over the sentences."""
     tags, size = weights.shape[1], rows.shape[1]
     expected = np.zeros_like(transitions)
     for sentence in order:

@@ -1,4 +1,4 @@
-"""TagExpert: a linear CRF as part of a saved tagger, its weights in bytes."""
+"""TagExpert: a linear CRF as part of a saved tagger, with 8-bit weights."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -10,17 +10,17 @@ from headwise.linear.buffers import Buffers
 from headwise.linear.tag_crf import CrfTagger, Floats
 from headwise.linear.tag_tables import TagTables
 
-_LEAST = 0.05  # features whose every weight is smaller are left out
+_LEAST = 0.05  # features with smaller weights only are dropped
 
 
 class TagExpert(Buffers[CrfTagger]):
-    """The scores of a `CrfTagger` as buffers: trained turn by turn, not by gradient.
+    """The emission scores of a `CrfTagger` as buffers, which are not trained by gradient descent.
 
-    The weights of a feature are whole numbers between -127 and 127, times one number of its own.
+    The weights of a feature are integers from -127 to 127, times one scale per feature.
 
     Args:
-        features: That it knows.
-        tags: Names, in the order of the scores.
+        features: Number of features.
+        tags: Names of the tags, in the order of the scores.
         groups: See `TagTables`.
     """
 
@@ -35,21 +35,21 @@ class TagExpert(Buffers[CrfTagger]):
 
     @classmethod
     def of(cls, crf: CrfTagger, tags: Sequence[str]) -> Self:
-        """The expert that a CRF makes.
+        """Convert a trained CRF.
 
         Args:
-            crf: Of the same tags.
-            tags: In the order that is wanted.
+            crf: A CRF with the same tags.
+            tags: The tags in the order of the new scores.
         """
         order = [crf.tags.index(tag) for tag in tags]
         largest = np.abs(crf.weights).max(axis=1, initial=0)
-        kept = largest >= _LEAST
-        steps = largest[kept] / np.float32(127)
+        selected = largest >= _LEAST
+        steps = largest[selected] / np.float32(127)
         groups = crf.groups
         expert = cls(len(steps), tags, 0 if groups is None else len(groups))
         values = {
-            "keys": crf.keys[kept].view(np.int32),
-            "weights": np.rint(crf.weights[kept][:, order] / steps[:, None]).astype(np.int8),
+            "keys": crf.keys[selected].view(np.int32),
+            "weights": np.rint(crf.weights[selected][:, order] / steps[:, None]).astype(np.int8),
             "steps": steps,
             "transitions": crf.transitions[order][:, order],
         }
@@ -59,9 +59,9 @@ class TagExpert(Buffers[CrfTagger]):
         return expert
 
     def sizes(self) -> dict[str, int]:
-        """What `ExpertConfig` is to say of it."""
+        """The sizes to store in `ExpertConfig`."""
         return {"features": len(self.keys), "grouped": self.groups}
 
     def forward(self, sentences: Sequence[Sequence[str]]) -> Floats:
-        """The words of sentences -> a score of every tag for each word, `[words, tags]`."""
+        """Map the words of sentences to the emission scores of each word, `[words, tags]`."""
         return self.linear_model().emissions(sentences)[0]

@@ -1,5 +1,5 @@
-"""What a linear tagger reads of each word: itself, its spelling and shape, what stands two words around
-it, and, where a base has them, the groups of words that it is in."""
+"""Features of words for linear taggers: the word, its spelling and shape, the two words on either side, and
+word clusters where static embeddings provide them."""
 
 from collections.abc import Sequence
 from zlib import crc32
@@ -15,7 +15,7 @@ ATTRIBUTES = (
     *("word", "lower", "shape", "short", "length"),
     *("first1", "first2", "first3", "first4", "last1", "last2", "last3", "last4"),
 )
-"""What is known of a word alone."""
+"""Attributes of a single word."""
 
 _NEAR = (-2, -1, 1, 2)
 TEMPLATES: tuple[tuple[tuple[int, str], ...], ...] = (
@@ -33,11 +33,11 @@ TEMPLATES: tuple[tuple[tuple[int, str], ...], ...] = (
     ((0, "last3"), (1, "last3")),
     ((-1, "last3"), (0, "last3")),
 )
-"""Features of a word: attributes of words so many places from it."""
+"""Feature templates: attributes of words at offsets from the current one."""
 
 _GROUPS = tuple(f"group{level}" for level in range(len(LEVELS)))
-"""Of the word alone: those of its neighbours say nothing more (CoNLL-2003, WNUT-17 and EWT, 250 and 1,000
-sentences: -.5 in the mean)."""
+"""Word clusters are read for the current word only: those of its neighbours add nothing (CoNLL-2003,
+WNUT-17 and EWT, 250 and 1,000 sentences: -0.5 on average)."""
 _PARTS = 3
 
 
@@ -58,7 +58,8 @@ _STIR = np.uint64(0xBF58476D1CE4E5B9)
 
 
 def attributes(word: str) -> tuple[str, ...]:
-    """The attributes of a word, in the order of `ATTRIBUTES`. Digits are 0 in all but the word itself."""
+    """The attributes of a word, in the order of `ATTRIBUTES`. Digits become 0 in all but the word
+    itself."""
     plain = "".join("0" if letter.isdigit() else letter for letter in word) if not word.isalpha() else word
     lower = plain.lower()
     shape = "".join(map(_shape, plain))
@@ -77,14 +78,17 @@ def _shape(letter: str) -> str:
 def features_of(
     sentences: Sequence[Sequence[str]], groups: WordGroups | None = None
 ) -> tuple[NDArray[np.uint32], Ends]:
-    """A number for each feature of each word, `[words, features]`, and where each sentence begins and
-    ends."""
+    """Feature hashes of each word, `[words, features]`, and the offsets of the sentences, `[sentences +
+    1]`."""
     ends = np.zeros(len(sentences) + 1, dtype=np.int64)
     np.cumsum([len(sentence) for sentence in sentences], out=ends[1:])
     kinds: dict[str, int] = {_BEFORE: 0, _BEHIND: 1}
     numbers = [kinds.setdefault(word, len(kinds)) for sentence in sentences for word in sentence]
     table = np.array(
-        [[crc32(own.encode("utf-8", "surrogatepass")) for own in attributes(word)] for word in kinds],
+        [
+            [crc32(attribute.encode("utf-8", "surrogatepass")) for attribute in attributes(word)]
+            for word in kinds
+        ],
         dtype=np.uint32,
     )
     recipe = _RECIPE
@@ -98,7 +102,7 @@ def features_of(
 def _combine(
     words: NDArray[np.int64], ends: Ends, table: NDArray[np.uint32], recipe: NDArray[np.int64]
 ) -> NDArray[np.uint32]:
-    found = np.empty((len(words), recipe.shape[0]), dtype=np.uint32)
+    hashes = np.empty((len(words), recipe.shape[0]), dtype=np.uint32)
     for sentence in range(len(ends) - 1):
         start, end = ends[sentence], ends[sentence + 1]
         for place in range(start, end):
@@ -112,16 +116,16 @@ def _combine(
                     word = 0 if at < start else 1 if at >= end else words[at]
                     number = (number ^ np.uint64(table[word, attribute])) * _STIR
                     number ^= number >> np.uint64(31)
-                found[place, feature] = np.uint32(number * _SALT >> np.uint64(32))
-    return found
+                hashes[place, feature] = np.uint32(number * _SALT >> np.uint64(32))
+    return hashes
 
 
 @kernel()
 def look_up(features: NDArray[np.uint32], slots: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """The place of each feature in a table of known ones, -1 for unknown ones: `[words, features]`."""
-    found = np.empty(features.shape, dtype=np.int32)
+    """The index of each feature in a hash table, `[words, features]`; -1 for unknown ones."""
+    places = np.empty(features.shape, dtype=np.int32)
     for word in range(features.shape[0]):
         for feature in range(features.shape[1]):
             entry = slots[slot_of(features[word, feature], slots)]
-            found[word, feature] = np.int32(np.int64(entry & np.uint64(0xFFFFFFFF)) - 1)
-    return found
+            places[word, feature] = np.int32(np.int64(entry & np.uint64(0xFFFFFFFF)) - 1)
+    return places

@@ -1,6 +1,6 @@
-"""A linear CRF as tables of numbers, as which a model folder keeps it: numpy alone.
+"""The storage format of a linear CRF in model folders: tables of numbers.
 
-The weights of a feature are whole numbers between -127 and 127, times one number of its own.
+The weights of a feature are integers from -127 to 127, times one scale per feature.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,12 +15,12 @@ from headwise.linear.tag_crf import CrfTagger
 
 @dataclass(frozen=True)
 class TagTables:
-    """How large the tables of a CRF are, and what they mean (see `CrfTagger`).
+    """The tables that store a CRF (see `CrfTagger`).
 
     Attributes:
-        features: That it knows.
-        tags: Names, in the order of the scores.
-        groups: Words of which it knows the groups; 0 if it reads none.
+        features: Number of features.
+        tags: Names of the tags, in the order of the scores.
+        groups: Number of words with clusters; 0 without.
     """
 
     features: int
@@ -28,26 +28,26 @@ class TagTables:
     groups: int = 0
 
     def shapes(self) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
-        """The type and shape of each table, by its name."""
+        """The dtype and shape of each table, by name."""
         features, tags = self.features, len(self.tags)
-        found: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
+        tables: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
             "keys": (np.int32, (features,)),
             "weights": (np.int8, (features, tags)),
             "steps": (np.float32, (features,)),
             "transitions": (np.float32, (tags, tags)),
         }
         if self.groups:
-            found["group_keys"] = np.int32, (self.groups,)
-            found["group_numbers"] = np.int16, (self.groups, len(LEVELS))
-        return found
+            tables["group_keys"] = np.int32, (self.groups,)
+            tables["group_numbers"] = np.int16, (self.groups, len(LEVELS))
+        return tables
 
     def misplaced(self, tables: Mapping[str, NDArray]) -> Iterator[str]:
-        """Groups of the same word twice; any other numbers of these shapes are a CRF."""
+        """Duplicate words in the cluster table; all other values of these shapes are a valid CRF."""
         if self.groups and len(np.unique(tables["group_keys"])) < self.groups:
             yield "group_keys: a word stands there twice"
 
     def model(self, tables: Mapping[str, NDArray]) -> CrfTagger:
-        """The CRF that tables of these shapes are."""
+        """Build the CRF from its tables."""
         weights = tables["weights"] * tables["steps"][:, None]
         groups = None
         if self.groups:

@@ -1,7 +1,6 @@
-"""What a linear model is to learn of its texts: labels, soft labels, label sets or numbers.
+"""The targets of a linear model: labels, soft labels, label sets or numbers.
 
-Each kind says how it is put to the solver, which knows signs and costs alone, what calibrates scores, and
-how good they are.
+Each type defines the problem for the solver (signs and costs), the calibration of scores, and their metric.
 """
 
 from abc import ABC, abstractmethod
@@ -18,28 +17,28 @@ from headwise.linear.text_model import signs_of
 from headwise.scores.binary import fit_binary_temperature, mean_binary_loss
 
 TargetArray = NDArray[np.int64] | NDArray[np.floating] | NDArray[np.bool_]
-"""Label numbers, `[texts]`, or probabilities, `[texts, classes]`, or, of label sets, whether a text has
-each label, `[texts, classes]` bool; or numbers of mean 0 and deviation 1, `[texts]` float."""
+"""Label indices, `[texts]`; or label probabilities, `[texts, classes]`; or multi-hot label sets, `[texts,
+classes]` bool; or numbers scaled to mean 0 and standard deviation 1, `[texts]` float."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What the solver is asked (see `headwise.linear.solver.solve`)."""
+    """The input of the solver (see `headwise.linear.solver.solve`)."""
 
     rows: Rows
     signs: NDArray[np.int8]
     costs: NDArray
     offsets: Floats | None
-    wanted: Floats | None = None
+    targets: Floats | None = None
 
 
 @dataclass(frozen=True)
 class Targets(ABC):
-    """What is to be learned of some texts.
+    """The targets of some texts.
 
     Attributes:
-        labels: A label of each text, by which folds are balanced, `[texts]`.
-        classes: Number of labels; of numbers 1.
+        labels: One label per text, by which folds are stratified, `[texts]`.
+        classes: Number of labels; 1 for numbers.
     """
 
     labels: NDArray[np.int64]
@@ -50,58 +49,57 @@ class Targets(ABC):
 
     @property
     def columns(self) -> int:
-        """Machines that it takes: one for a pair of labels of which a text has one."""
+        """Number of score columns: one for two exclusive labels."""
         return 1 if self.classes == 2 else self.classes
 
     def importance(self, class_weight: NDArray) -> NDArray | None:
-        """How much each text counts where labels count differently; None where texts count the same, and
-        their labels do not."""
+        """The weight of each text under class weights; None where these act within a text instead."""
         return np.asarray(class_weight, dtype=np.float64)[self.labels]
 
     @abstractmethod
     def take(self, texts: NDArray[np.int64]) -> Self:
-        """Those of some of the texts."""
+        """The targets of a subset of the texts."""
 
     @abstractmethod
     def problem(self, rows: Rows, importance: Floats, offsets: Floats | None) -> Problem:
-        """What the solver is asked, of rows that count so much, `[texts, 1]`, to learn beside offsets."""
+        """The input of the solver, for rows with weights `[texts, 1]` and optional offsets."""
 
     @abstractmethod
     def calibration(self, scores: Floats, counts: Floats | None) -> tuple[float, float]:
-        """What scores `[texts, classes]` are multiplied by to become logits, and their log loss; of numbers
-        1 and the mean squared error.
+        """The factor that calibrates scores `[texts, classes]` to logits, and their log loss; for numbers 1
+        and the mean squared error.
 
         Args:
-            counts: How much each text counts, if they differ.
+            counts: Weights of the texts; None where all are equal.
         """
 
     def score(self, scores: Floats) -> float:
-        """The accuracy of scores, `[texts, classes]`; of label sets, the share of answers that are right;
-        of numbers, the share of their variance that is explained."""
+        """The accuracy of scores `[texts, classes]`; for label sets, the share of correct decisions; for
+        numbers, the explained variance (R2)."""
         return float((scores.argmax(1) == self.labels).mean())
 
     @staticmethod
     def of(targets: TargetArray, classes: int, class_weight: NDArray | None = None) -> "Targets":
-        """The kind of targets that an array holds.
+        """Wrap an array in the matching type of targets.
 
         Args:
-            class_weight: Of label sets, how much the texts with each label count beside those without,
+            class_weight: For label sets, the weight of texts with each label relative to those without,
                 `[classes]`.
         """
-        own: Any = targets
-        if own.dtype == np.bool_:
+        array: Any = targets
+        if array.dtype == np.bool_:
             weights = np.ones(classes) if class_weight is None else np.asarray(class_weight)
-            return LabelSets(own.argmax(axis=1), classes, own, weights.astype(np.float32))
-        if own.ndim == 2:
-            return SoftLabels(own.argmax(axis=1), classes, own.astype(np.float32))
-        if np.issubdtype(own.dtype, np.floating):
-            return Amounts(np.zeros(len(own), dtype=np.int64), classes, own.astype(np.float32)[:, None])
-        return Labels(own.astype(np.int64), classes)
+            return LabelSets(array.argmax(axis=1), classes, array, weights.astype(np.float32))
+        if array.ndim == 2:
+            return SoftLabels(array.argmax(axis=1), classes, array.astype(np.float32))
+        if np.issubdtype(array.dtype, np.floating):
+            return Amounts(np.zeros(len(array), dtype=np.int64), classes, array.astype(np.float32)[:, None])
+        return Labels(array.astype(np.int64), classes)
 
 
 @dataclass(frozen=True)
 class Labels(Targets):
-    """One label a text."""
+    """One label per text."""
 
     def take(self, texts: NDArray[np.int64]) -> Self:
         return type(self)(self.labels[texts], self.classes)
@@ -115,7 +113,7 @@ class Labels(Targets):
 
 @dataclass(frozen=True)
 class SoftLabels(Targets):
-    """The probability of each label, `[texts, classes]`."""
+    """Label probabilities, `[texts, classes]`."""
 
     shares: Floats
 
@@ -126,7 +124,7 @@ class SoftLabels(Targets):
         return type(self)(self.labels[texts], self.classes, self.shares[texts])
 
     def problem(self, rows: Rows, importance: Floats, offsets: Floats | None) -> Problem:
-        """Each text once with the label and once without it, by the probabilities."""
+        """Each text enters twice, with and without the label, weighted by the probabilities."""
         shares = self.shares[:, -self.columns :]
         sparse = csr_matrix(vstack([rows.sparse, rows.sparse], format="csr"))
         signs = np.ones(shares.shape, dtype=np.int8)
@@ -143,8 +141,7 @@ class SoftLabels(Targets):
 
 @dataclass(frozen=True)
 class LabelSets(Targets):
-    """Whether a text has each label, `[texts, classes]`, and what one with it counts beside one without,
-    `[classes]`."""
+    """Multi-hot labels, `[texts, classes]`, and the weight of positive texts per label, `[classes]`."""
 
     members: NDArray[np.bool_]
     weights: Floats
@@ -175,7 +172,7 @@ class LabelSets(Targets):
 
 @dataclass(frozen=True)
 class Amounts(Targets):
-    """Numbers of mean 0 and deviation 1, `[texts, 1]`."""
+    """Numbers scaled to mean 0 and standard deviation 1, `[texts, 1]`."""
 
     values: Floats
 

@@ -1,4 +1,4 @@
-"""TextExpert: a linear model of texts, or of text pairs, as part of a saved model, its weights in bytes."""
+"""TextExpert: a linear model of texts, or text pairs, as part of a saved model, with 8-bit weights."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -16,8 +16,8 @@ from headwise.linear.thinning import largest, thinned
 
 
 class TextExpert(Buffers[LinearModel]):
-    """A `LinearModel` as buffers: trained by the solver, not by gradient. What the buffers mean, and what
-    the arguments are, says `TextTables`."""
+    """A `LinearModel` as buffers, which the solver fits (no gradient descent). See `TextTables` for the
+    buffers and the arguments."""
 
     keys: Tensor
     idf: Tensor
@@ -39,39 +39,48 @@ class TextExpert(Buffers[LinearModel]):
         *,
         sets: bool = False,
         pairs: bool = False,
-        kept: int = 0,
+        stored_weights: int = 0,
         reach: int = 1,
         form: bool = False,
         edges: bool = False,
     ):
-        how = {"sets": sets, "pairs": pairs, "kept": kept, "reach": reach, "form": form, "edges": edges}
+        how = {
+            "sets": sets,
+            "pairs": pairs,
+            "stored_weights": stored_weights,
+            "reach": reach,
+            "form": form,
+            "edges": edges,
+        }
         super().__init__(TextTables(features, words, vectors, classes, tokenizer, **how))
         self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
-        self.pairs, self.kept, self.reach = pairs, kept, reach
+        self.pairs, self.stored_weights, self.reach = pairs, stored_weights, reach
         self.form, self.edges = form, edges
 
     @classmethod
     def of(cls, model: LinearModel) -> Self:
-        """The expert that a linear model makes."""
+        """Convert a fitted linear model."""
         vocabularies = [model.blocks[name] for name in BLOCKS if name in model.blocks]
         words = len(model.blocks["words"]) if "words" in model.blocks else 0
         vectors = 0 if model.scale is None else len(model.scale.mean)
         sets = len(model.machine.bias) == model.classes
         weights = thinned(model.machine.weights)
-        kept = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
+        stored_weights = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
         features = sum(map(len, vocabularies))
-        how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "kept": kept}
+        how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "stored_weights": stored_weights}
         how |= {"reach": model.reach, "form": model.form, "edges": model.edges}
         expert = cls(features, words, vectors, model.classes, model.tokenizer, **how)
         nothing = np.zeros(0, dtype=np.uint32)
-        keys = np.concatenate([nothing, *(own.keys for own in vocabularies)]).view(np.int32)
-        idf = np.concatenate([np.zeros(0, dtype=np.float32), *(own.idf for own in vocabularies)])
+        keys = np.concatenate([nothing, *(vocabulary.keys for vocabulary in vocabularies)]).view(np.int32)
+        idf = np.concatenate(
+            [np.zeros(0, dtype=np.float32), *(vocabulary.idf for vocabulary in vocabularies)]
+        )
         steps = largest(weights) / np.float32(127)
         values: dict[str, Any] = {"keys": keys, "idf": idf, "steps": steps, "bias": model.machine.bias}
         divisors = np.where(steps > 0, steps, 1)
         if not isinstance(weights, csr_matrix):
             values["weights"] = np.rint(weights / divisors[:, None])
-        elif kept:
+        elif stored_weights:
             ends = np.asarray(weights.indptr)
             values |= {"ends": ends[1:], "columns": weights.indices}
             values["weights"] = np.rint(weights.data / np.repeat(divisors, np.diff(ends)))
@@ -85,18 +94,18 @@ class TextExpert(Buffers[LinearModel]):
 
     @property
     def features(self) -> int:
-        """Words, word pairs and runs of characters that it knows."""
+        """Number of features: words, word pairs and character n-grams."""
         return len(self.keys)
 
     def sizes(self) -> dict[str, Any]:
-        """What `ExpertConfig` is to say of it."""
+        """The sizes to store in `ExpertConfig`."""
         characters = self.features - self.words
         return {
             "features": self.features,
             "words": self.words,
             "characters": characters,
             "vectors": self.vectors,
-            "kept": self.kept,
+            "kept": self.stored_weights,
             "reach": self.reach,
             "form": self.form,
             "edges": self.edges,
@@ -105,5 +114,5 @@ class TextExpert(Buffers[LinearModel]):
     def forward(
         self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None
     ) -> Floats:
-        """Calibrated logits of texts or pairs, `[texts, classes]`, from what it reads beside them too."""
+        """Calibrated logits of texts or pairs, `[texts, classes]`; see `LinearModel.scores`."""
         return self.linear_model().scores(texts, dense, numbers)

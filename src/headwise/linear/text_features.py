@@ -1,8 +1,8 @@
-"""Words, word pairs and characters of texts, weighted by TF-IDF: what the linear models read.
+"""Word, word-pair and character features of texts, weighted by TF-IDF: the input of the linear models.
 
-Two blocks, each of length 1 for a text: words and pairs of words that are near each other, as the
-tokeniser finds them, with punctuation, in lower case; and runs of two to five characters inside words
-(scikit-learn's `char_wb`), which see through inflection, spelling mistakes and words that training has not.
+There are two blocks, each of length 1 per text. The first has words and pairs of nearby words, lower-cased,
+with punctuation, as the tokenizer finds them. The second has character n-grams (n from 2 to 5) inside
+words, as in scikit-learn's `char_wb`; they cover inflections, spelling mistakes and unseen words.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,19 +22,19 @@ from headwise.linear.pair_features import compared
 Block = Literal["words", "characters"]
 
 SHORTEST, LONGEST = 2, 5
-"""Runs of characters that are counted."""
+"""The range of n of the character n-grams."""
 OFTEN = 3
-"""Texts that a feature is in which is no rare one."""
+"""Number of texts from which on a feature is not rare."""
 
-_PORTION = 1 << 19  # characters that are read at a time
+_PORTION = 1 << 19  # characters per portion
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The features of one block that count, and how rare they are.
+    """The features of one block and their inverse document frequencies.
 
     Attributes:
-        keys: Their hashes, sorted, `[features]`.
+        keys: Hashes of the features, sorted, `[features]`.
         idf: Inverse document frequency, `ln((1 + texts) / (1 + texts with it)) + 1`, `[features]`; texts
             count by their weights, where they have some.
     """
@@ -47,20 +47,20 @@ class Vocabulary:
 
     @cached_property
     def slots(self) -> NDArray[np.uint64]:
-        """The keys as an open table."""
+        """The keys as a hash table."""
         return hashing.roomy_table_of(self.keys)
 
 
 @dataclass(frozen=True)
 class BlockReader:
-    """What is read of texts for one block.
+    """The feature extractor of one block.
 
     Attributes:
         block: Words or characters.
-        tokenizer: Finds the words.
-        pairs: Pairs of texts are read, and what comes out is what `compared` makes of both.
-        reach: How far apart the words of a pair of words are at most.
-        edges: The beginning and the end of a text count as words with which others make pairs.
+        tokenizer: Name of the tokenizer.
+        pairs: Whether the items are text pairs, whose feature vectors are combined by `compared`.
+        reach: Maximum distance between the words of a pair.
+        edges: Whether words also form pairs with the beginning and the end of a text.
     """
 
     block: Block
@@ -70,15 +70,14 @@ class BlockReader:
     edges: bool = False
 
     def hashes(self, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
-        """The numbers of the features of texts, some texts at a time, and where those of each begin and
-        end."""
-        for some in portions(texts, _PORTION):
+        """Feature hashes of texts, in portions, with their offsets per text."""
+        for portion in portions(texts, _PORTION):
             if self.block == "words":
                 cut = get_tokenizer(self.tokenizer).words
-                words = [hashing.SEPARATOR.join(cut(text)).lower() for text in some]
+                words = [hashing.SEPARATOR.join(cut(text)).lower() for text in portion]
                 yield hashing.word_hashes(*hashing.codes_of(words), self.reach, self.edges)
             else:
-                codes, ends = hashing.codes_of([text.lower() for text in some])
+                codes, ends = hashing.codes_of([text.lower() for text in portion])
                 yield hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
 
     def fit(
@@ -90,49 +89,53 @@ class BlockReader:
         rare: int | None = None,
         weights: NDArray | None = None,
     ) -> tuple[Vocabulary, csr_matrix]:
-        """The features of training texts, the most widespread where there are too many; and the texts in
-        them.
+        """Choose the features of training texts, the most widespread first; returns them and the feature
+        matrix.
 
         Args:
             texts: Training texts, or pairs of them.
-            max_features: Most features that are kept.
-            least_texts: Features of fewer texts are left out.
-            rare: Of more features than these, only those of `OFTEN` texts are kept; by default all.
-            weights: How much each text counts in how rare features are, `[texts]`: 2 as much as two like
-                it. What only texts of weight 0 have is no feature; others are chosen by texts, as a
-                repeat would not make a feature more widespread.
+            max_features: Maximum number of features.
+            least_texts: Minimum number of texts per feature.
+            rare: Number of features up to which rare ones are kept; beyond it only those in `OFTEN` texts
+                or more. By default all are kept.
+            weights: Weights of the texts in document frequencies, `[texts]`: weight 2 acts like two equal
+                texts. Features of texts with weight 0 only are dropped. The choice of features counts texts
+                unweighted, as a repeated text does not make a feature more widespread.
         """
         texts = self._each(texts)
         table = _Growing()
-        parts = [table.count(*found) for found in self.hashes(texts)]
+        parts = [table.count(*hashed) for hashed in self.hashes(texts)]
         features, counts, ends = _joined(parts, len(texts))
-        spread = np.bincount(features, minlength=table.known)
+        spread = np.bincount(features, minlength=table.size)
         frequency, total = spread, len(texts)
         if weights is not None:
             counting = np.tile(weights, 2) if self.pairs else weights
-            own = np.repeat(counting, np.diff(ends))
-            spread = np.bincount(features[own > 0], minlength=table.known)
-            frequency, total = np.bincount(features, own, minlength=table.known), counting.sum()
-        kept = np.flatnonzero(spread >= max(least_texts, 1))
+            occurrence_weights = np.repeat(counting, np.diff(ends))
+            spread = np.bincount(features[occurrence_weights > 0], minlength=table.size)
+            frequency, total = (
+                np.bincount(features, occurrence_weights, minlength=table.size),
+                counting.sum(),
+            )
+        selected = np.flatnonzero(spread >= max(least_texts, 1))
         most = max_features
         if rare is not None:
-            most = min(most, max(rare, np.count_nonzero(spread[kept] >= OFTEN)))
-        if len(kept) > most:
-            kept = kept[np.argsort(-spread[kept], kind="stable")[:most]]
-        kept = kept[np.argsort(table.keys[kept])]
-        new = np.full(table.known, -1, dtype=np.int32)
-        new[kept] = np.arange(len(kept), dtype=np.int32)
-        idf = np.log((1 + total) / (1 + frequency[kept])) + 1
-        vocabulary = Vocabulary(table.keys[kept].copy(), idf.astype(np.float32))
+            most = min(most, max(rare, np.count_nonzero(spread[selected] >= OFTEN)))
+        if len(selected) > most:
+            selected = selected[np.argsort(-spread[selected], kind="stable")[:most]]
+        selected = selected[np.argsort(table.keys[selected])]
+        new = np.full(table.size, -1, dtype=np.int32)
+        new[selected] = np.arange(len(selected), dtype=np.int32)
+        idf = np.log((1 + total) / (1 + frequency[selected])) + 1
+        vocabulary = Vocabulary(table.keys[selected].copy(), idf.astype(np.float32))
         features, counts, ends = hashing.keep_features(features, counts, ends, new)
         return vocabulary, self._read(_matrix(features, counts, ends, vocabulary))
 
     def transform(self, texts: Sequence[Any], vocabulary: Vocabulary) -> csr_matrix:
-        """Texts in the features of a vocabulary, `[texts, features]` float32, rows of length 1 (or 0); of
-        pairs what `compared` makes of those of both, `[pairs, 4 * features]`."""
+        """The feature matrix of texts, `[texts, features]` float32, with rows of length 1 (or 0); for pairs
+        the output of `compared`, `[pairs, 4 * features]`."""
         texts = self._each(texts)
         parts = [
-            hashing.count_known(*found, vocabulary.slots, len(vocabulary)) for found in self.hashes(texts)
+            hashing.count_known(*hashed, vocabulary.slots, len(vocabulary)) for hashed in self.hashes(texts)
         ]
         return self._read(_matrix(*_joined(parts, len(texts)), vocabulary))
 
@@ -146,29 +149,29 @@ class BlockReader:
 
 @dataclass
 class _Growing:
-    """Keys in the order in which they were first seen."""
+    """A hash table that grows, with keys in order of first appearance."""
 
     keys: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(1 << 15, dtype=np.uint32))
-    known: int = 0
+    size: int = 0
     slots: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(1 << 16, dtype=np.uint64))
 
     def count(
         self, hashes: NDArray[np.uint32], bounds: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-        """Learn the features of some texts, and count them."""
+        """Add the features of some texts, and count them."""
         read = 0
         while True:
-            read, self.known = hashing.add_keys(hashes, read, self.slots, self.keys, self.known)
+            read, self.size = hashing.add_keys(hashes, read, self.slots, self.keys, self.size)
             if read == len(hashes):
-                return hashing.count_known(hashes, bounds, self.slots, self.known)
+                return hashing.count_known(hashes, bounds, self.slots, self.size)
             self.keys = np.concatenate([self.keys, np.zeros_like(self.keys)])
-            self.slots = hashing.table_of(self.keys[: self.known], 2 * len(self.slots))
+            self.slots = hashing.table_of(self.keys[: self.size], 2 * len(self.slots))
 
 
 def _joined(
     parts: Sequence[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]], texts: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """The counts of portions as one."""
+    """Concatenate the counts of portions."""
     sizes = [np.diff(ends) for _, _, ends in parts]
     ends = np.zeros(texts + 1, dtype=np.int64)
     if parts:

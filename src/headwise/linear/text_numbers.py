@@ -1,4 +1,4 @@
-"""Numbers: what tells how pairs compare, or the form of texts, on scales that a linear model can read."""
+"""Numbers: standardized comparison features of pairs, or surface features of texts."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from headwise.linear.solver import Floats
 
-_OF_NUMBERS = 0.3  # the standard deviation of those of pairs beside vectors and features of length 1
+_OF_NUMBERS = 0.3  # standard deviation of the pair features, relative to vectors and blocks of length 1
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers of texts, `[texts, numbers]`, less their `center` and divided by `deviation`, `[numbers]`."""
+    """Numeric features of texts, `[texts, numbers]`, minus their `center` and divided by `deviation`,
+    `[numbers]` each."""
 
     values: Floats
     center: Floats
@@ -28,31 +29,31 @@ class Numbers:
         judged: int | None = None,
         weights: NDArray | None = None,
     ) -> "Numbers":
-        """Those of training texts; numbers that are all the same say nothing.
+        """Standardize the features of training texts; constant features become 0.
 
         Args:
-            numbers: Of each text.
-            widths: What each is to differ by.
-            least: What each is taken to differ by at least.
-            judged: The texts behind so many first ones are not like others: their numbers say nothing.
-            weights: How much each text counts in mean and deviation, if they differ.
+            numbers: The raw features, `[texts, numbers]`.
+            widths: Standard deviation that each feature is scaled to.
+            least: Lower bound of each measured standard deviation.
+            judged: Number of real texts; those behind them are label names, whose features are set to 0.
+            weights: Weights of the texts in mean and deviation; None where all are equal.
         """
-        own = np.asarray(numbers, dtype=np.float64)
-        some, counts = own[:judged], None if weights is None else weights[:judged]
-        center, spread = np.zeros(own.shape[1]), np.zeros(own.shape[1])
-        if some.size:
-            center = np.average(some, axis=0, weights=counts)
-            spread = np.sqrt(np.average((some - center) ** 2, axis=0, weights=counts))
+        raw = np.asarray(numbers, dtype=np.float64)
+        sample, counts = raw[:judged], None if weights is None else weights[:judged]
+        center, spread = np.zeros(raw.shape[1]), np.zeros(raw.shape[1])
+        if sample.size:
+            center = np.average(sample, axis=0, weights=counts)
+            spread = np.sqrt(np.average((sample - center) ** 2, axis=0, weights=counts))
         deviation = np.where(spread > 1e-6, np.maximum(spread, least), np.inf) / widths
-        values = (own - center) / deviation
-        values[len(some) :] = 0
+        values = (raw - center) / deviation
+        values[len(sample) :] = 0
         return cls(values.astype(np.float32), center.astype(np.float32), deviation.astype(np.float32))
 
     @property
     def none(self) -> "Numbers":
-        """Of the same texts no number."""
+        """The same texts without numeric features."""
         return Numbers(self.values[:, :0], self.center[:0], self.deviation[:0])
 
     def take(self, texts: NDArray[np.int64]) -> "Numbers":
-        """Those of some of the texts."""
+        """The features of a subset of the texts."""
         return replace(self, values=self.values[texts])

@@ -1,8 +1,8 @@
-"""A linear model of texts as tables of numbers, as which a model folder keeps it: numpy alone.
+"""The storage format of a linear text model in model folders: tables of numbers.
 
-The weights of a feature are whole numbers between -127 and 127, times one number of its own: a tenth of
-what most of them would take otherwise, at no loss of accuracy. Of very many labels only the weights that
-are worth it are kept (`headwise.linear.thinning`), feature by feature, with the labels that they are of.
+The weights of a feature are integers from -127 to 127, times one scale per feature: a tenth of the usual
+size, at no loss of accuracy. With very many labels, only the important weights are stored
+(`headwise.linear.thinning`), feature by feature, with their label columns.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,28 +20,29 @@ from headwise.linear.text_model import DenseScale, LinearModel
 
 BLOCKS: tuple[Block, ...] = ("words", "characters")
 MOST_DENSE = 1 << 24
-"""Features times columns up to which the weights that were kept stand among zeros in memory."""
+"""Features times columns up to which pruned weights are expanded to a dense matrix in memory."""
 
 Tables = Mapping[str, NDArray]
-"""Tables by their names, with floating-point numbers of 32 bits."""
+"""Tables by name; floating-point numbers have 32 bits."""
 
 
 @dataclass(frozen=True)
 class TextTables:
-    """How large the tables of a linear model are, and what they mean.
+    """The tables that store a linear model.
 
     Attributes:
-        features: Words, word pairs and runs of characters that it knows.
-        words: How many of them are words and word pairs; these come first.
-        vectors: Numbers of the vectors of texts that it reads beside them; 0 if it reads none.
+        features: Number of words, word pairs and character n-grams.
+        words: Number of words and word pairs among them; these come first.
+        vectors: Size of the text vectors; 0 without.
         classes: Number of labels.
-        tokenizer: Finds the words.
-        sets: A text may have any number of the labels.
-        pairs: It reads pairs: each feature has `GROUPS` rows of weights, and there are `NUMBERS` beside.
-        kept: How many weights it has; 0 if it has them all.
-        reach: How far apart the words of a pair of words are at most.
-        form: It reads the form of texts.
-        edges: Words make pairs with the beginning and the end of a text too.
+        tokenizer: Name of the tokenizer.
+        sets: Whether a text may have any number of labels.
+        pairs: Whether it reads text pairs: `GROUPS` rows of weights per feature, and `NUMBERS` comparison
+            features.
+        stored_weights: Number of stored weights after pruning; 0 if all are stored.
+        reach: Maximum distance between the words of a pair.
+        form: Whether it reads surface features.
+        edges: Whether words also form pairs with the beginning and the end of a text.
     """
 
     features: int
@@ -51,53 +52,53 @@ class TextTables:
     tokenizer: str
     sets: bool = False
     pairs: bool = False
-    kept: int = 0
+    stored_weights: int = 0
     reach: int = 1
     form: bool = False
     edges: bool = False
 
     @property
     def columns(self) -> int:
-        """Scores of a text."""
+        """Number of scores per text."""
         return 1 if self.classes == 2 and not self.sets else self.classes
 
     @property
     def rows(self) -> int:
-        """Rows of weights."""
+        """Number of rows of weights."""
         return self.features * (GROUPS if self.pairs else 1)
 
     def shapes(self) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
-        """The type and shape of each table, by its name."""
-        rows, columns, kept = self.rows, self.columns, self.kept
+        """The dtype and shape of each table, by name."""
+        rows, columns, stored = self.rows, self.columns, self.stored_weights
         dense = self.vectors + (NUMBERS if self.pairs else FORM * self.form)
-        found: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
+        tables: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
             "keys": (np.int32, (self.features,)),
             "idf": (np.float32, (self.features,)),
-            "weights": (np.int8, (kept,) if kept else (rows, columns)),
+            "weights": (np.int8, (stored,) if stored else (rows, columns)),
         }
-        if kept:
-            found["ends"] = (np.int32, (rows,))
-            found["columns"] = (np.int16 if columns <= 1 << 15 else np.int32, (kept,))
-        found |= {"steps": (np.float32, (rows,)), "bias": (np.float32, (columns,))}
+        if stored:
+            tables["ends"] = (np.int32, (rows,))
+            tables["columns"] = (np.int16 if columns <= 1 << 15 else np.int32, (stored,))
+        tables |= {"steps": (np.float32, (rows,)), "bias": (np.float32, (columns,))}
         if self.vectors:
-            found["mean"] = (np.float32, (self.vectors,))
+            tables["mean"] = (np.float32, (self.vectors,))
         if dense:
-            found["dense"] = (np.float32, (dense, columns))
-        return found
+            tables["dense"] = (np.float32, (dense, columns))
+        return tables
 
     def misplaced(self, tables: Tables) -> Iterator[str]:
-        """What is wrong with where the weights that were kept are said to belong."""
-        if not self.kept:
+        """Errors in the positions of pruned weights, as messages."""
+        if not self.stored_weights:
             return
         ends, columns = tables["ends"].astype(np.int64), tables["columns"]
         sizes = np.diff(ends, prepend=0)
-        if not len(ends) or ends[-1] != self.kept or (sizes < 0).any():
-            yield f"expert.ends: they do not part {self.kept} weights among {len(ends)} features"
+        if not len(ends) or ends[-1] != self.stored_weights or (sizes < 0).any():
+            yield f"expert.ends: they do not part {self.stored_weights} weights among {len(ends)} features"
         if (columns < 0).any() or (columns >= self.columns).any():
             yield f"expert.columns: they are not all numbers of {self.columns} labels"
 
     def model(self, tables: Tables) -> LinearModel:
-        """The linear model that tables of these shapes are."""
+        """Build the linear model from its tables."""
         keys, idf = tables["keys"].view(np.uint32), tables["idf"]
         parts = {"words": slice(None, self.words), "characters": slice(self.words, None)}
         blocks: dict[Block, Vocabulary] = {
@@ -115,10 +116,10 @@ class TextTables:
         return LinearModel(blocks, machine, *how)
 
     def _weights(self, tables: Tables) -> Floats | csr_matrix:
-        """As numbers, `[features, columns]`; not sparse unless that would take much memory, as products are
-        slower then."""
+        """The weights, `[features, columns]`; dense unless that would take much memory, as sparse products
+        are slower."""
         weights, steps = tables["weights"], tables["steps"]
-        if not self.kept:
+        if not self.stored_weights:
             return weights * steps[:, None]
         ends = np.append(np.int32(0), tables["ends"])
         values = weights * np.repeat(steps, np.diff(ends))

@@ -1,4 +1,4 @@
-"""Vectors: what tells of texts beside their words, as a linear model is trained on it."""
+"""Vectors: dense vectors of texts as input of a linear model."""
 
 from dataclasses import dataclass, replace
 
@@ -12,12 +12,12 @@ from headwise.linear.text_model import DenseScale
 
 @dataclass(frozen=True)
 class Vectors:
-    """Vectors of texts, of length 1 about their mean.
+    """Vectors of texts, centred and scaled to length 1.
 
     Attributes:
-        values: The vectors, times `leading`, `[texts, size]`; the size may be 0.
-        mean: Of the vectors as given, `[size]`.
-        leading: What makes their large directions count for more (see `headwise.linear.leading`).
+        values: The vectors times `leading`, `[texts, size]`; the size may be 0.
+        mean: Mean of the raw vectors, `[size]`.
+        leading: Covariance root (see `headwise.linear.leading`), `[size, size]`.
     """
 
     values: Floats
@@ -28,36 +28,36 @@ class Vectors:
     def of(
         cls, vectors: NDArray | None, texts: int, weights: Floats | None = None, mean: Floats | None = None
     ) -> "Vectors":
-        """Those of training texts; all directions count the same as yet.
+        """Centre and scale the vectors of training texts; `leading` is the identity.
 
         Args:
-            vectors: `[texts, size]`; None where there are none.
-            texts: How many texts there are.
-            weights: How much each text counts in their mean, if they differ.
-            mean: Take this in place of theirs.
+            vectors: Raw vectors, `[texts, size]`; None without.
+            texts: Number of texts.
+            weights: Weights of the texts in the mean; None where all are equal.
+            mean: Use this mean instead of theirs.
         """
-        given = np.zeros((texts, 0), dtype=np.float32) if vectors is None else np.asarray(vectors)
-        size = given.shape[1]
+        inputs = np.zeros((texts, 0), dtype=np.float32) if vectors is None else np.asarray(vectors)
+        size = inputs.shape[1]
         if not texts or not size:
             mean = np.zeros(size, dtype=np.float32)
         elif mean is None:
-            mean = _mean(given, weights)
-        return cls(DenseScale(mean, 1.0)(given), mean, np.eye(size, dtype=np.float32))
+            mean = _mean(inputs, weights)
+        return cls(DenseScale(mean, 1.0)(inputs), mean, np.eye(size, dtype=np.float32))
 
     @property
     def size(self) -> int:
-        """Numbers of a vector as it is read."""
+        """Size of a vector."""
         return self.values.shape[1]
 
     def led(self, counting: NDArray[np.bool_]) -> "Vectors":
-        """With what leads among the texts that count."""
+        """Apply the covariance root of the texts with a positive weight."""
         if not self.values.size:
             return self
         turn = leading(self.values[counting])
         return replace(self, values=np.asarray(self.values @ turn, dtype=np.float32), leading=turn)
 
     def take(self, texts: NDArray[np.int64]) -> "Vectors":
-        """Those of some of the texts."""
+        """The vectors of a subset of the texts."""
         return replace(self, values=self.values[texts])
 
 

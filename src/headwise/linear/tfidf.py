@@ -1,4 +1,4 @@
-"""TF-IDF of words and word pairs: what the linear baselines of most tasks read."""
+"""TF-IDF of words and word pairs: the features of most linear baselines."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,15 +14,17 @@ if TYPE_CHECKING:
 def fit_tfidf(
     texts: Sequence[str], tokenizer: str, max_features: int | None = None
 ) -> "tuple[TfidfVectorizer, Any] | None":
-    """The vocabulary of texts, with logarithmic counts, and their features, `[texts, features]` sparse.
+    """Fit a TF-IDF vectorizer with logarithmic counts; returns it and the features of the texts, `[texts,
+    features]` sparse.
 
     Args:
         texts: The training texts.
-        tokenizer: The model's, so that both read the same words.
-        max_features: The most frequent are kept; by default all.
+        tokenizer: The tokenizer of the model that the baseline is compared with, so that both read the same
+            words.
+        max_features: Maximum number of features, the most frequent first; by default all.
 
     Returns:
-        None where the texts have no words at all.
+        The vectorizer and the features; None where the texts have no words at all.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer  # slow to load, predictions do without
 

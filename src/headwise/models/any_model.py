@@ -1,4 +1,4 @@
-"""AnyModel: what all models have, to be saved, loaded and shown by those who do not know which they are."""
+"""AnyModel: base class of all models, the interface for saving, loading and display."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -13,12 +13,12 @@ from headwise.ragged import Ragged
 
 
 class AnyModel(nn.Module):
-    """A model of any task.
+    """Base class of the models of all tasks.
 
     Attributes:
-        config: What it was made with.
-        features: How it reads; its `vocabulary` is kept in a file of its own.
-        card: What a notebook shows of a model; that of one from a folder tells what the folder says.
+        config: The configuration.
+        features: Encodes inputs; its `vocabulary` is saved in a separate file.
+        card: Renders the model as HTML in notebooks; None for the default representation.
     """
 
     config: ModelConfig
@@ -26,16 +26,16 @@ class AnyModel(nn.Module):
     card: Callable[[Any], str] | None = None
 
     FACTORS: ClassVar[dict[str, float]] = {}
-    """Attributes that are numbers fitted beside the weights, and the least value of each."""
+    """Attributes with numbers that are fitted after training (temperature ...), and the minimum of each."""
     LABEL_FACTORS: ClassVar[dict[str, float]] = {}
-    """Attributes that are lists of such numbers, one for each of `labels`; likewise."""
+    """Attributes with lists of such numbers, one for each of `labels`, and the minimum of each."""
     read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]]
-    """Undoes `to_json` of the vocabulary."""
+    """The inverse of `to_json` of the vocabulary."""
 
     @staticmethod
     def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
-        """What the model is made with beside its configuration and vocabulary, from what `outputs_json`
-        gave, which may be hostile.
+        """Constructor arguments besides configuration and vocabulary, from the untrusted output of
+        `outputs_json`.
 
         Raises:
             OutputsError: The outputs make no sense.
@@ -43,14 +43,14 @@ class AnyModel(nn.Module):
         raise NotImplementedError
 
     def outputs_json(self) -> dict[str, Any]:
-        """What the outputs mean, as plain data for `read_outputs`."""
+        """Description of the outputs (labels, scale) as JSON data for `read_outputs`."""
         raise NotImplementedError
 
     def __call__(self, batch: Any, *more: Any) -> Any:
-        """What the network computes of an encoded batch.
+        """Apply the network to an encoded batch.
 
         Raises:
-            ConfigError: It is none: texts, say.
+            ConfigError: The input is not a batch, but texts, for example.
         """
         if not isinstance(batch, Batch | Ragged):
             fix = "model.predict(texts) says what it makes of texts"

@@ -1,4 +1,4 @@
-"""attention_weights: what every head of a model looks at in a text."""
+"""attention_weights: the attention weights of every head of a model in a text."""
 
 import re
 from collections.abc import Sequence
@@ -26,19 +26,20 @@ from headwise.ragged import Ragged
 
 @dataclass(frozen=True)
 class AttentionMap:
-    """The weights of one attention of an encoder in one text, or in one window of a long one.
+    """The weights of one attention module in one text, or in one window of a long text.
 
     Attributes:
-        layer: Its layer, from 1.
-        module: The name of the attention in the encoder; some have more than one in a layer.
-        text: 0; of a pair 0 or 1.
+        layer: Number of the layer, from 1.
+        module: Name of the attention module in the encoder; some layers have several.
+        text: Index of the text: 0, for pairs 0 or 1.
         words: The words of the whole text.
-        seen: Those of the text that is looked at: the same, or the pair's other.
+        seen: The words of the attended text: the same text, or the other one of a pair.
         weights: `[heads, queries, keys]`; see `headwise.encoders.weights.Look`.
-        queries: What looks. Words are counted in the whole text.
-        keys: What is looked at.
-        heads: The prior of each head; empty where heads have none.
-        error: How far the encoder's fast path is from what follows from these weights.
+        queries: The attending nodes. Words are numbered in the whole text.
+        keys: The attended nodes.
+        heads: The prior of each head; empty if heads have none.
+        error: Largest absolute difference between the encoder's output and that computed from these
+            weights.
     """
 
     layer: int
@@ -53,16 +54,18 @@ class AttentionMap:
     error: float
 
     def name(self, node: Node) -> str:
-        """What a node is called: the word, the words of a span, or its kind in brackets."""
+        """Display name of a node: the word, the words of a span, or its kind in brackets."""
         if node.stop == node.start:
             return f"[{node.name}]"
         words = self.seen if node.name == "other" else self.words
         return " ".join(words[node.start : node.stop])
 
     def between_words(self) -> Tensor:
-        """`[heads, words, words that are looked at]`: what each word takes of each. What is taken of a span
-        is shared evenly by its words, what is taken of a node that stands for no word is left out; rows of
-        words that do not look here are 0."""
+        """Weights between words, `[heads, words, attended words]`.
+
+        The weight of a span is divided evenly among its words; weights of nodes without words are left out.
+        Rows of words that are no queries here are 0.
+        """
         of = _standing(self.queries, len(self.words)).to(self.weights)
         to = _standing(self.keys, len(self.seen)).to(self.weights)
         looks = [node.name in ("word", "state") for node in self.queries]
@@ -71,7 +74,7 @@ class AttentionMap:
 
 
 def _standing(nodes: Sequence[Node], words: int) -> Tensor:
-    """`[nodes, words]`, 1 where a node stands for a word."""
+    """Incidence matrix `[nodes, words]`, 1 where a node covers a word."""
     place = torch.arange(words, device="cpu")
     ranges = torch.tensor([(node.start, node.stop) for node in nodes], device="cpu").reshape(-1, 2, 1)
     return ((place >= ranges[:, 0]) & (place < ranges[:, 1])).long()
@@ -80,53 +83,59 @@ def _standing(nodes: Sequence[Node], words: int) -> Tensor:
 def attention_weights(
     model: TextModel | LanguageModel, text: str | Example | Pair | Tagged | Sequence[str]
 ) -> list[AttentionMap]:
-    """What every head of a model's encoder looks at in a text, layer by layer.
+    """Attention weights of every head of a model's encoder in a text, layer by layer.
 
-    The model runs as it does when it predicts; the weights are computed beside it from the definition of
-    attention, and `AttentionMap.error` says how far the two are apart.
+    The model runs in prediction mode; the weights are computed separately by the definition of attention,
+    and `AttentionMap.error` is the difference between the two.
 
     Args:
-        model: Of any task on texts.
-        text: A text; for models of pairs a pair of texts, for taggers also a sentence as its words. An
-            `Example` may bring its parse.
+        model: A model of any task on texts.
+        text: A text; a pair of texts for models of pairs; for taggers also a list of words. An `Example`
+            may have a parse.
 
     Raises:
-        ConfigError: The encoder has no attention (an LSTM), the model does not read texts, or it is given
-            something else than one.
+        ConfigError: The encoder has no attention (an LSTM), the model does not read texts, or `text` has
+            another type.
     """
     if not isinstance(model, AnyModel):
         raise ConfigError(
             f"expected a model, got a {type(model).__name__}; headwise.load_model(folder) gives that of a "
             "folder, estimator.model_ that of an estimator"
         )
-    model = _twin(model, {}).eval()  # what is recorded is what this call reads, whoever else uses the model
+    model = _twin(model, {}).eval()  # a copy, so that concurrent calls of the model are not recorded
     with record(getattr(model, "encoder", model), getattr(model, "interaction", None)) as looks:
         words, windows = _run(model, text)
     below = 1 + max((_number(look) for look in looks if not _on_top(look)), default=-1)
-    whole = [(text, Window(0, len(own), 0, len(own))) for text, own in enumerate(words)]
-    return [_placed(look, below, words, whole if _on_top_of_all(look) else windows) for look in looks]
+    full_texts = [(text, Window(0, len(tokens), 0, len(tokens))) for text, tokens in enumerate(words)]
+    return [_placed(look, below, words, full_texts if _on_top_of_all(look) else windows) for look in looks]
 
 
 def _twin(module: Any, made: dict[int, Any]) -> Any:
-    """A module with the same parameters, but with hooks and a mode of its own, as its modules have."""
+    """A copy of a module and its submodules that shares parameters, but not hooks and mode."""
     if module is None or id(module) in made:
         return made.get(id(module))
     twin = made[id(module)] = copy(module)
-    own = vars(twin)
-    own |= {name: value.copy() for name, value in own.items() if name.endswith(("_hooks", "_with_kwargs"))}
-    own["_modules"] = {name: _twin(child, made) for name, child in module._modules.items()}
+    attributes = vars(twin)
+    attributes |= {
+        name: value.copy()
+        for name, value in attributes.items()
+        if name.endswith(("_hooks", "_with_kwargs"))
+    }
+    attributes["_modules"] = {name: _twin(child, made) for name, child in module._modules.items()}
     return twin
 
 
 def _run(
     model: TextModel | LanguageModel, text: Any
 ) -> tuple[list[tuple[str, ...]], list[tuple[int, Window]]]:
-    """Let a model read; its texts, and each text of the encoder's batch: of which text it is a part."""
+    """Run the model; returns the words of its texts, and the text and window of each row of the batch."""
     if isinstance(model, LanguageModel):
         symbols = model.symbols
-        own = as_example(text).text
-        own = own.split() if symbols.unit == "words" else own
-        numbers = symbols.encode(own.encode() if symbols.unit == "bytes" and isinstance(own, str) else own)
+        content = as_example(text).text
+        content = content.split() if symbols.unit == "words" else content
+        numbers = symbols.encode(
+            content.encode() if symbols.unit == "bytes" and isinstance(content, str) else content
+        )
         inputs = [NOTHING, *numbers.tolist()][: model.context]
         model(Ragged.from_lengths(torch.tensor(inputs, device=model.device), [len(inputs)]))
         names = ("", *(symbols.names[number] for number in inputs[1:]))
@@ -151,7 +160,7 @@ def _run(
         read = [(cut(example.text), len(encoded[0]))]
     batch = model.collate(encoded, model.device)
     model.encode(batch) if getattr(model, "interaction", None) is None else model(batch)
-    words = [tuple(own[:size]) for own, size in read]
+    words = [tuple(tokens[:size]) for tokens, size in read]
     most, overlap = model.window
     return words, [
         (t, w) for t, (_, n) in enumerate(read) for w in cut_windows(n, most or max(n, 1), overlap)
@@ -159,27 +168,27 @@ def _run(
 
 
 def _sentence(model: TagModel, text: Any) -> Tagged:
-    """A text cut into words, or the words that are given."""
+    """The sentence of a text, which is tokenised, or of a list of words."""
     if isinstance(text, Tagged):
         return text
-    given: Any = text
+    content: Any = text
     if isinstance(text, list | tuple) and text and all(isinstance(word, str) for word in text):
         return Tagged(tuple(text), ())
-    return model.sentence(as_example(given))
+    return model.sentence(as_example(content))
 
 
 def _number(look: Look) -> int:
-    """The layer that the name of a module says, from 0; -1 where it says none (the pooling on top)."""
+    """Number of the layer in a module's name, from 0; -1 without one (the pooling on top)."""
     return max((int(part) for part in re.findall(r"\d+", look.module)[-1:]), default=-1)
 
 
 def _on_top(look: Look) -> bool:
-    """Whether it is of layers that stand on the others and are counted from 0 again."""
+    """Whether the module belongs to layers above the encoder's own, which are numbered from 0 again."""
     return look.module.startswith("pair_") or _on_top_of_all(look)
 
 
 def _on_top_of_all(look: Look) -> bool:
-    """Whether it is of layers that stand on the encoder, for which windows are whole texts again."""
+    """Whether the module belongs to layers above the encoder, which read whole texts, not windows."""
     return look.module.startswith("interaction")
 
 
@@ -189,10 +198,10 @@ def _placed(
     number = _number(look)
     across = any(node.name == "other" for node in look.keys)
     at = (look.text + across * (len(windows) // 2)) % len(windows)
-    (text, window), (seen, other) = windows[look.text], windows[at]
+    (text, window), (seen, seen_window) = windows[look.text], windows[at]
     queries, keys = (
-        tuple(replace(node, start=node.start + own.start, stop=node.stop + own.start) for node in nodes)
-        for nodes, own in ((look.queries, window), (look.keys, other))
+        tuple(replace(node, start=node.start + span.start, stop=node.stop + span.start) for node in nodes)
+        for nodes, span in ((look.queries, window), (look.keys, seen_window))
     )
     return AttentionMap(
         layer=below if number < 0 else number + 1 + below * _on_top(look),

@@ -1,4 +1,4 @@
-"""BagModel: one label for a bag of instances (multiple-instance learning)."""
+"""BagModel: a classifier of bags of instances (multiple-instance learning)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from headwise.data.bags import Bag
 from headwise.data.batches import cut_batches
-from headwise.data.chunks import several
+from headwise.data.chunks import require_list
 from headwise.encoders.set_models import SetModel
 from headwise.errors import ConfigError
 from headwise.features.standardize import Standardizer
@@ -30,17 +30,17 @@ Instances = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class BagFeatures:
-    """The features of an instance; a model folder keeps them where other models have their words.
+    """The features of an instance; a model folder saves them in the place of a vocabulary.
 
     Attributes:
-        names: Their names in the training file, or the numbers of their columns.
+        names: Names of the features in the training file, or numbers of their columns.
     """
 
     names: tuple[str, ...]
 
     @property
     def vocabulary(self) -> "BagFeatures":
-        """Itself: what the store saves."""
+        """This object, which model folders save as the vocabulary."""
         return self
 
     def to_json(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class BagFeatures:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "BagFeatures":
-        """Undo `to_json`.
+        """The inverse of `to_json`.
 
         Raises:
             ConfigError: The names are not different texts, or there are none.
@@ -63,11 +63,11 @@ class BagFeatures:
 
 @dataclass(frozen=True)
 class BagPrediction:
-    """What a model says of one bag.
+    """Prediction for one bag.
 
     Attributes:
         label: The most probable label.
-        probabilities: Of every label, in the order of `BagModel.labels`; they add up to 1.
+        probabilities: Probability of each label, in the order of `BagModel.labels`; they sum to 1.
     """
 
     label: str
@@ -75,11 +75,11 @@ class BagPrediction:
 
 
 class BagModel(Calibrated, AnyModel):
-    """A classifier of bags: standardised features, then a model of sets.
+    """A classifier of bags: standardisation of features, then a set model.
 
     Args:
-        config: Its `bags` counts.
-        features: Of an instance.
+        config: The configuration; only its section `bags` is used.
+        features: The features of an instance.
         labels: Names of the labels, in the order of the outputs.
 
     Raises:
@@ -87,7 +87,7 @@ class BagModel(Calibrated, AnyModel):
     """
 
     read_vocabulary = BagFeatures.from_json
-    embedding = thresholds = None  # no words, but the store looks
+    embedding = thresholds = None  # saving and loading read these attributes
     expert = None
 
     def __init__(self, config: ModelConfig, features: BagFeatures, labels: Sequence[str]):
@@ -107,28 +107,28 @@ class BagModel(Calibrated, AnyModel):
         return {"labels": list(self.labels)}
 
     def forward(self, bags: Ragged) -> Tensor:
-        """Instances of `[features]` -> logits `[bags, labels]`."""
+        """Bags of instances `[features]` -> logits `[bags, labels]`."""
         return self.sets(bags.map(lambda rows: self.dropout(self.standardize(rows))))[:, 0]
 
     def encoded(self, items: Sequence[Bag | Instances]) -> list[Instances]:
-        """What the model reads of bags: their instances.
+        """Encode bags: arrays of their instances, `[instances, features]`.
 
         Raises:
-            ConfigError: One has other features, or such as are no finite numbers.
+            ConfigError: A bag has other features, or features that are no finite numbers.
         """
         return [
             item.instances if isinstance(item, Bag) else self._checked(number, item)
-            for number, item in enumerate(several(items, "bags"))
+            for number, item in enumerate(require_list(items, "bags"))
         ]
 
     def _checked(self, number: int, bag: Any) -> Instances:
         names = self.features.names
-        if hasattr(bag, "columns"):  # a table's go by their names, in whatever order they stand
+        if hasattr(bag, "columns"):  # columns of a data frame are matched by name
             if lacking := [name for name in names if name not in bag.columns]:
                 raise ConfigError(f"bag {number} has no column {lacking[0]!r}; expected {', '.join(names)}")
             bag = bag[list(names)]
         try:
-            with np.errstate(over="ignore"):  # what float32 cannot hold is no finite number
+            with np.errstate(over="ignore"):  # overflow of float32 is reported as infinite below
                 rows = np.asarray(bag, dtype=np.float32)
         except (TypeError, ValueError) as error:
             raise ConfigError(f"bag {number} is no table of numbers: {error}") from None
@@ -140,23 +140,23 @@ class BagModel(Calibrated, AnyModel):
         return rows
 
     def remember(self, encoded: Sequence[Instances]) -> None:
-        """Nothing: there is no encoder that could read bags once and for all."""
+        """Does nothing: there is no frozen encoder whose states could be cached."""
 
     @staticmethod
     def collate(bags: Sequence[Instances], device: torch.device | str = "cpu") -> Ragged:
-        """Some bags as one batch."""
+        """Collate bags to a batch."""
         rows = torch.from_numpy(np.concatenate(bags).astype(np.float32, copy=False))
         return Ragged.from_lengths(rows, [len(bag) for bag in bags]).to(device)
 
     def outputs_of(self, bags: Sequence[Instances]) -> np.ndarray:
-        """The same as `logits`: there is no expert beside the network."""
+        """Like `logits`: there is no linear model in an ensemble with the network."""
         return self.logits(bags)
 
     @torch.no_grad()
     def logits(
         self, bags: Sequence[Instances], *, batch_bags: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
-        """Logits of bags, `[bags, labels]` float32, in the order given, before calibration."""
+        """Logits of bags before calibration, float32 `[bags, labels]`, in their order."""
         out = np.zeros((len(bags), len(self.labels)), dtype=np.float32)
         lengths = np.array([len(bag) for bag in bags], dtype=np.int64)
         training = self.training
@@ -170,7 +170,7 @@ class BagModel(Calibrated, AnyModel):
         return out
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
-        """Calibrated probabilities of logits, both `[bags, labels]`."""
+        """Logits `[bags, labels]` -> calibrated probabilities of the same shape."""
         return softmax(self.calibrated(logits), axis=1)
 
     def predict_proba(self, bags: Sequence[Bag | Instances]) -> np.ndarray:

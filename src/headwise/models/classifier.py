@@ -1,8 +1,8 @@
-"""Model: a text classifier; what is trained, saved and used."""
+"""Model: a single-label text classifier."""
 
 from headwise.models.one_label import OneLabel
 from headwise.models.text_model import TextReader
 
 
 class Model(OneLabel, TextReader):
-    """A text classifier."""
+    """A single-label text classifier."""

@@ -1,4 +1,4 @@
-"""ExpertReader: the outputs of an encoder, and beside them a linear expert's."""
+"""ExpertReader: base class of models that may be an ensemble of an encoder and a linear model."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,42 +13,42 @@ from headwise.models.text_model import Reader
 
 
 def with_expert(config: ModelConfig, sizes: Mapping[str, int]) -> ModelConfig:
-    """A configuration with an expert of these sizes; of none for a model without."""
+    """The configuration with these sizes of the linear model; no sizes mean no linear model."""
     nothing = {name: getattr(ExpertConfig, name) for name in ExpertConfig.SIZES}
     return replace(config, expert=replace(config.expert, **{**nothing, **sizes}))
 
 
 class ExpertReader(Reader, Weighed):
-    """A model that may have a linear expert beside its encoder (`headwise.linear.text_expert`).
+    """A model that may be an ensemble of its encoder and a linear model (`headwise.linear.text_expert`).
 
     Attributes:
-        earlier: While it is trained, the expert of an earlier model that its own goes on from.
+        previous_expert: During training, the linear model of a previous model, for warm start.
     """
 
     FACTORS: ClassVar[dict[str, float]] = Weighed.FACTORS
     SETS: ClassVar[bool] = False
-    """Whether a text may have any number of the labels."""
+    """Whether the model predicts label sets (multi-label)."""
 
     expert: TextExpert | None
-    earlier: Earlier | None = None
+    previous_expert: Earlier | None = None
 
     def place_expert(self) -> None:
-        """Put an untrained expert of the configured size in place, if there is to be one."""
-        own = self.config.expert
+        """Create an untrained linear model of the configured size, if it is enabled."""
+        expert = self.config.expert
         self.expert = None
-        if features := own.words + own.characters:
+        if features := expert.words + expert.characters:
             self.expert = TextExpert(
                 features,
-                own.words,
-                own.vectors,
+                expert.words,
+                expert.vectors,
                 self.outputs,
                 self.config.words.tokenizer,
                 sets=self.SETS,
                 pairs=self.reads_pairs,
-                kept=own.kept,
-                reach=own.reach,
-                form=own.form,
-                edges=own.edges,
+                stored_weights=expert.kept,
+                reach=expert.reach,
+                form=expert.form,
+                edges=expert.edges,
             )
         self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
 
@@ -60,12 +60,12 @@ class ExpertReader(Reader, Weighed):
         encoder_weight: float = 1.0,
         share: float = 0.0,
     ) -> None:
-        """Give the linear expert a say: `weight` times its scores are added to the encoder's outputs.
+        """Add a linear model to the ensemble.
 
         Args:
-            expert: What is added.
-            weight: Of its scores.
-            encoder_weight: Of the encoder's outputs.
+            expert: The linear model.
+            weight: Ensemble weight of its scores.
+            encoder_weight: Ensemble weight of the encoder's outputs.
             share: See `expert_share`.
         """
         self.config = with_expert(self.config, expert.sizes())
@@ -73,13 +73,13 @@ class ExpertReader(Reader, Weighed):
         self.encoder_weight, self.expert_share = encoder_weight, share
 
     def remove_expert(self) -> None:
-        """Leave the encoder alone."""
+        """Remove the linear model from the ensemble."""
         self.config = with_expert(self.config, {})
         self.place_expert()
 
 
 class LabelReader(ExpertReader, WeighedLabels):
-    """A model of labels."""
+    """Base class of classifiers."""
 
     FACTORS: ClassVar[dict[str, float]] = WeighedLabels.FACTORS
 

@@ -1,4 +1,4 @@
-"""No NaN leaves a model: what weights of any size make of a text is a number, or a clear error."""
+"""Check of model outputs for NaN and infinity."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from headwise.errors import HeadwiseError
 
 
 def finite(outputs: np.ndarray) -> np.ndarray:
-    """The outputs themselves.
+    """Return the outputs unchanged, if all are finite.
 
     Raises:
-        HeadwiseError: HW409, one is NaN or infinite.
+        HeadwiseError: HW409, an output is NaN or infinite.
     """
     if not np.isfinite(outputs).all():
         raise HeadwiseError(

@@ -1,4 +1,4 @@
-"""LabelSetModel: any number of labels for each text."""
+"""LabelSetModel: a multi-label text classifier."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,14 +13,14 @@ from headwise.models.text_model import TextReader
 
 
 class LabelSetModel(LabelSetAnswers, LabelReader, TextReader):
-    """A classifier that says of each label whether a text has it.
+    """A multi-label text classifier.
 
     Args:
         config: See `ModelConfig`.
-        vocabulary: The words that it knows.
+        vocabulary: The word vocabulary.
         labels: Names of the labels, in the order of the outputs.
         files: See `TextModel`.
-        separator: What stands between labels where they are written in one cell.
+        separator: Separator of labels that are written in one cell.
     """
 
     SETS = True

@@ -1,4 +1,4 @@
-"""LanguageModel: the probabilities of the next character, word or byte of a text."""
+"""LanguageModel: predicts the next character, word or byte of a text."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from headwise.ragged import Ragged
 from headwise.scores.language import LanguageScores
 
 NOTHING = -1
-"""What stands before the first symbol of a text."""
+"""Id of the start-of-text symbol."""
 
 
 class SymbolEmbedding(nn.Module):
-    """Vectors of symbols, with dropout. What stands before a text has the vector 0.
+    """Vectors of symbols, with dropout. The start-of-text symbol has the vector 0.
 
-    The vectors are also the weights of the softmax. They begin short, for moderate logits, and are made
-    `sqrt(width)` times as long where they are read (Vaswani et al. 2017, 3.4).
+    The vectors are also the weights of the softmax (tied). They are initialised with a small norm, for
+    moderate logits, and scaled by `sqrt(width)` on input (Vaswani et al. 2017, 3.4).
     """
 
     def __init__(self, symbols: int, width: int, dropout: float):
@@ -39,7 +39,7 @@ class SymbolEmbedding(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, numbers: Ragged) -> Ragged:
-        """Symbol numbers `[total]` -> vectors `[total, width]`."""
+        """Symbol ids `[total]` -> vectors `[total, width]`."""
         ids = numbers.values
         vectors = self.vectors(ids.clamp(min=0)) * self.vectors.embedding_dim**0.5
         return numbers.with_values(self.dropout(vectors.masked_fill((ids < 0)[:, None], 0.0)))
@@ -47,16 +47,16 @@ class SymbolEmbedding(nn.Module):
 
 @dataclass(frozen=True)
 class SymbolFeatures:
-    """What the model reads; a model folder keeps the symbols where other models have their words."""
+    """The symbols of a language model; a model folder saves them in the place of a word vocabulary."""
 
     vocabulary: Symbols
 
 
 class LanguageModel(AnyModel):
-    """A causal encoder between the vectors of symbols and a softmax with the same vectors.
+    """A causal encoder between symbol vectors and a softmax with tied weights.
 
     Args:
-        config: Its `encoder` and `language` count.
+        config: The configuration; only its sections `encoder` and `language` are used.
         symbols: The vocabulary.
 
     Raises:
@@ -85,7 +85,7 @@ class LanguageModel(AnyModel):
         return {}
 
     def outputs_json(self) -> dict[str, Any]:
-        """Nothing: the outputs are the symbols."""
+        """Empty: the outputs are the symbols."""
         return {}
 
     @property
@@ -95,11 +95,11 @@ class LanguageModel(AnyModel):
 
     @property
     def context(self) -> int:
-        """Symbols that the model may look back to."""
+        """Number of previous symbols that the model can attend to."""
         return self.config.language.context
 
     def forward(self, inputs: Ragged) -> Ragged:
-        """The symbols before those to predict `[total]` -> states `[total, width]`."""
+        """Input symbols `[total]`, each the one before the symbol to predict -> states `[total, width]`."""
         vectors = self.embedding(inputs)
         if isinstance(self.encoder, BPTransformer):
             return self.encoder.token_states(vectors)
@@ -115,31 +115,31 @@ class LanguageModel(AnyModel):
 
     @torch.no_grad()
     def next_logits(self, before: Sequence[int]) -> Tensor:
-        """Logits of the symbol after these, `[symbols]`; what is beyond the context is left out."""
+        """Logits of the symbol after these, `[symbols]`; only the last `context` symbols are read."""
         inputs = [NOTHING, *before][-self.context :]
         states = self(Ragged.from_lengths(torch.tensor(inputs, device=self.device), [len(inputs)]))
         return self.logits(states.values[-1])
 
     def score(
-        self, text: Stream, *, batch_tokens: int = 16_384, told: Callable[[int], None] = lambda _: None
+        self, text: Stream, *, batch_tokens: int = 16_384, report: Callable[[int], None] = lambda _: None
     ) -> LanguageScores:
-        """How well a text is predicted, in windows that overlap by half, every symbol once.
+        """Evaluate the model on a text, in windows that overlap by half; every symbol counts once.
 
         Args:
-            text: Numbers of this model's vocabulary.
-            batch_tokens: Most symbols of the windows that are read at once.
-            told: Called now and then with the number of symbols that are done.
+            text: Symbol ids of this model's vocabulary.
+            batch_tokens: Maximum number of symbols per batch.
+            report: Called after each batch with the number of symbols scored so far.
         """
         nats, done = 0.0, 0
         for losses in self.nats(text, batch_tokens=batch_tokens):
             nats += float(losses.cpu().double().sum())
             done += len(losses)
-            told(done)
+            report(done)
         return LanguageScores(self.symbols.unit, done, nats, text.unknown)
 
     @torch.no_grad()
     def nats(self, text: Stream, *, batch_tokens: int = 16_384) -> Iterator[Tensor]:
-        """The negative log-likelihoods that `score` adds up, of each symbol in turn, in pieces."""
+        """Negative log-likelihoods of the symbols in nats, in order, batch by batch."""
         training = self.training
         self.eval()
         try:
@@ -152,10 +152,10 @@ class LanguageModel(AnyModel):
 
 
 def check_positions(encoder: EncoderConfig, context: int) -> None:
-    """Check that learned positions reach as far as the context.
+    """Check that learned positions cover the context.
 
     Raises:
-        ConfigError: They do not.
+        ConfigError: The context is longer.
     """
     last = getattr(encoder, "max_positions", context)
     if getattr(encoder, "positions", "none") == "learned" and last < context:
@@ -168,7 +168,7 @@ def check_positions(encoder: EncoderConfig, context: int) -> None:
 def window_batch(
     ids: NDArray, windows: Sequence[Window], device: torch.device | str = "cpu"
 ) -> tuple[Ragged, Tensor]:
-    """The inputs of windows of a text `[total]`, and the symbols that they are to predict `[total]`."""
+    """Input symbols of windows of a text, `[total]`, and their targets, `[total]`."""
     pieces = [np.asarray(ids[max(0, w.start - 1) : w.end], dtype=np.int64) for w in windows]
     targets = [piece[-(w.end - w.start) :] for piece, w in zip(pieces, windows, strict=True)]
     inputs = [
@@ -181,7 +181,7 @@ def window_batch(
 
 
 def scored_rows(windows: Sequence[Window], device: torch.device | str = "cpu") -> Tensor:
-    """The rows of a batch of windows that count."""
+    """The rows of a batch of windows that are scored."""
     rows, first = [], 0
     for window in windows:
         length = window.end - window.start
@@ -191,7 +191,7 @@ def scored_rows(windows: Sequence[Window], device: torch.device | str = "cpu") -
 
 
 def _batches(windows: Iterator[Window], most: int) -> Iterator[list[Window]]:
-    """Windows in their order, of at most so many symbols together (but at least one)."""
+    """Batches of consecutive windows with at most `most` symbols (but at least one window)."""
     batch: list[Window] = []
     total = 0
     for window in windows:

@@ -1,11 +1,11 @@
-"""How large a setting of a model may be."""
+"""Upper limits of model settings, for untrusted model folders."""
 
 import re
 from typing import Any
 
 from headwise.errors import ConfigError
 
-# Settings that may be large; all others count things that are made one by one (layers, heads, ...).
+# Settings that may be large; all others count modules (layers, heads, ...).
 _SIZES = {
     *("width", "head_size", "feedforward", "hidden", "vector_size"),
     *("max_positions", "max_words", "min_count", "max_features", "features", "characters", "vectors"),
@@ -15,14 +15,14 @@ _SIZES = {
 }
 _LARGEST_SIZE = 1 << 24
 _LARGEST_COUNT = 1 << 12
-_SCALE = re.compile(r"[n0-9./ ]{1,40}")  # no exponents: Fraction("1e999999999") takes for ever
+_SCALE = re.compile(r"[n0-9./ ]{1,40}")  # no exponents: Fraction("1e999999999") takes forever
 
 
 def check_limits(settings: Any, where: str = "") -> None:
-    """Refuse settings that would take long or much memory only to look at.
+    """Reject settings that would need excessive time or memory.
 
     Raises:
-        ConfigError: With the setting and the largest value.
+        ConfigError: A setting is above its limit; the message has both.
     """
     before = f"{where}: " if where else ""
     if isinstance(settings, dict):

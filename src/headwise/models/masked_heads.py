@@ -1,4 +1,4 @@
-"""Heads of an encoder, and an encoder without some of them: for a while, or for good."""
+"""Masking (temporary) and pruning (permanent) of attention heads."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,14 +16,14 @@ from headwise.models.model_config import encoder_name
 
 @dataclass(frozen=True)
 class Head:
-    """One head.
+    """One attention head.
 
     Attributes:
-        module: The name of its attention in the encoder.
-        number: Its number there, from 0.
-        prior: What its prior is, where it has one.
-        out: The projection that takes what the heads of the attention found back to the states.
-        size: Its features.
+        module: Name of its attention module in the encoder.
+        number: Index of the head in the module, from 0.
+        prior: The prior of the head as text; empty without one.
+        out: The output projection of the module.
+        size: Features of the head.
     """
 
     module: str
@@ -34,39 +34,39 @@ class Head:
 
 
 def heads_of(model: Any) -> list[Head]:
-    """The heads of a model's encoder, layer by layer; none where it has no such attention."""
-    found = []
-    for name, own in model.encoder.named_modules():
-        if isinstance(own, SelfAttention):
-            priors = [str(prior) for prior in own.priors]
-        elif isinstance(own, Heads):
-            priors = [""] * own.heads
+    """The heads of a model's encoder, layer by layer; empty if it has no multi-head attention."""
+    heads = []
+    for name, attention in model.encoder.named_modules():
+        if isinstance(attention, SelfAttention):
+            priors = [str(prior) for prior in attention.priors]
+        elif isinstance(attention, Heads):
+            priors = [""] * attention.heads
         else:
             continue
-        size = own.out.in_features // len(priors)
-        found += [Head(name, number, prior, own.out, size) for number, prior in enumerate(priors)]
-    return found
+        size = attention.out.in_features // len(priors)
+        heads += [Head(name, number, prior, attention.out, size) for number, prior in enumerate(priors)]
+    return heads
 
 
 @contextmanager
 def without(head: Head) -> Iterator[None]:
-    """Within this, what a head finds is taken for zeros."""
+    """Context manager that replaces the output of a head by zeros."""
     columns = slice(head.number * head.size, (head.number + 1) * head.size)
-    kept = head.out.weight.detach()[:, columns].clone()
+    weights = head.out.weight.detach()[:, columns].clone()
     with torch.no_grad():
         head.out.weight[:, columns] = 0
     try:
         yield
     finally:
         with torch.no_grad():
-            head.out.weight[:, columns] = kept
+            head.out.weight[:, columns] = weights
 
 
 def check_removable(model: Any) -> None:
     """Check that heads of a model's encoder can be removed.
 
     Raises:
-        ConfigError: It needs the same number in every layer, or its heads share parameters.
+        ConfigError: All layers must have the same number of heads, or heads share parameters.
     """
     config = model.config.encoder
     if not hasattr(config, "dropped"):
@@ -74,9 +74,9 @@ def check_removable(model: Any) -> None:
             f"heads of the encoder {encoder_name(config)} cannot be removed, as its layers have equally "
             "many; those of ms-transformer, ms-san and transformer can"
         )
-    for name, own in model.encoder.named_modules():
-        if isinstance(own, SelfAttention) and len(own.learned):
-            prior = next(str(prior) for prior in own.priors if prior.learned)
+    for name, module in model.encoder.named_modules():
+        if isinstance(module, SelfAttention) and len(module.learned):
+            prior = next(str(prior) for prior in module.priors if prior.learned)
             raise ConfigError(
                 f"encoder: {name}: heads cannot be removed, as some share the parameters of {prior}"
             )
@@ -84,19 +84,19 @@ def check_removable(model: Any) -> None:
 
 @torch.no_grad()
 def remove(model: Any, heads: Sequence[Head]) -> None:
-    """Remove heads and their weights; the outputs are those of the model whose heads find zeros.
+    """Remove heads and their weights; outputs are equal to those with the heads masked (see `without`).
 
     Args:
-        model: See `check_removable`. A layer keeps one head at least.
-        heads: Of `heads_of(model)`.
+        model: See `check_removable`. Each layer must keep at least one head.
+        heads: Items of `heads_of(model)`.
     """
     config = model.config.encoder
-    layers = [place for place, own in model.encoder.named_modules() if isinstance(own, SelfAttention)]
+    layers = [place for place, module in model.encoder.named_modules() if isinstance(module, SelfAttention)]
     dropped = list(config.dropped)
     for layer, place in enumerate(layers, start=1):
         old: Any = model.encoder.get_submodule(place)
         gone = {head.number for head in heads if head.module == place}
-        # They are called by their numbers before any was removed.
+        # `dropped` names heads by their numbers before any removal.
         names = [name for n in range(1, config.heads + 1) if (name := f"{layer}.{n}") not in config.dropped]
         dropped += [name for n, name in enumerate(names) if n in gone]
         left = [number for number in range(len(old.priors)) if number not in gone]
@@ -109,9 +109,13 @@ def remove(model: Any, heads: Sequence[Head]) -> None:
         new.out.weight.copy_(old.out.weight[:, rows])
         if old.out.bias is not None:
             new.out.bias.copy_(old.out.bias)
-        parent, _, own = place.rpartition(".")
-        setattr(model.encoder.get_submodule(parent), own, new.to(old.out.weight.device).train(old.training))
-    # What heads see no longer says how long texts are read: they are read as they were.
+        parent, _, attribute = place.rpartition(".")
+        setattr(
+            model.encoder.get_submodule(parent),
+            attribute,
+            new.to(old.out.weight.device).train(old.training),
+        )
+    # Default window sizes depend on the heads: keep those of the model before.
     words, overlap = model.config.windows.sizes(config)
     windows = replace(model.config.windows, words=words, overlap=overlap)
     model.config = replace(model.config, encoder=replace(config, dropped=tuple(dropped)), windows=windows)

@@ -1,4 +1,4 @@
-"""MaskedModel: an encoder that tells hidden words from the others, for other models to begin with."""
+"""MaskedModel: masked language modelling, to pretrain the encoder of other models."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -20,26 +20,26 @@ from headwise.models.model_config import ModelConfig
 from headwise.models.text_model import TextModel
 from headwise.scores.masked import MaskedScores
 
-_SEED = 0  # of the words that a judgement hides
-_ROWS = 256  # hidden words whose logits of all words are held at once
+_SEED = 0  # of the choice of masked words in evaluation
+_ROWS = 256  # masked words whose full logits are held at once
 
 
 class MaskedModel(TextModel):
-    """Words and an encoder as models of labelled texts have them, and above it a guess of hidden words.
+    """A masked language model with the embedding and encoder of models of labelled texts.
 
-    Only words of the training texts are hidden; those that are known through pretrained vectors alone, and
-    unknown ones, never are.
+    Only words of the training texts are masked, never unknown words or words that only pretrained vectors
+    have.
 
     Args:
-        config: Its `words`, `encoder`, `windows` and `masked` count.
-        vocabulary: The words that it knows.
+        config: The configuration; only `words`, `encoder`, `windows` and `masked` are used.
+        vocabulary: The word vocabulary.
     """
 
     embedding: WordEmbedding
 
     def __init__(self, config: ModelConfig, vocabulary: Vocabulary):
         super().__init__(config, vocabulary)
-        self.hidden = nn.Parameter(torch.randn(config.encoder.width) * 0.1)  # stands for every hidden word
+        self.hidden = nn.Parameter(torch.randn(config.encoder.width) * 0.1)  # the mask embedding
         words, size = self.embedding.vectors.weight.shape
         self.guess = WordGuess(output_width(config.encoder), size, words)
 
@@ -48,20 +48,20 @@ class MaskedModel(TextModel):
         return {}
 
     def outputs_json(self) -> dict[str, Any]:
-        """Nothing: the outputs are the words."""
+        """Empty: the outputs are the words."""
         return {}
 
     def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
-        """What the model reads of texts."""
+        """Encode texts."""
         return self.features.encode(items)
 
     def guesses(self, batch: Batch, places: Tensor, unseen: Tensor) -> Tensor:
-        """What the model says of hidden words, to be compared with the vectors of words.
+        """Predicted vectors of masked words; logits are their products with the word vectors.
 
         Args:
-            batch: Texts.
-            places: Which words of the batch are asked for, `[hidden]`.
-            unseen: Which words the encoder does not see, `[total]`, true or false.
+            batch: A batch of texts.
+            places: Rows of the masked words, `[hidden]`.
+            unseen: Which words are replaced by the mask embedding, bool `[total]`.
 
         Returns:
             `[hidden, vector size]`.
@@ -73,8 +73,8 @@ class MaskedModel(TextModel):
     def hidden_words(
         self, encoded: Sequence[EncodedText]
     ) -> Iterator[tuple[list[int], Batch, Tensor, Tensor]]:
-        """Of batches of encoded texts: the numbers of the texts, the batch, where it has words that are
-        hidden, `[hidden]`, and their numbers. Which are hidden depends on a text's place and length."""
+        """Batches with masked words for evaluation: indices of the texts, the batch, rows of the masked
+        words `[hidden]`, and their ids. The choice depends on the index and length of a text only."""
         for texts, batch in self.batches(encoded):
             drawn = [np.random.default_rng([_SEED, text]).random(len(encoded[text])) for text in texts]
             chosen = torch.from_numpy(np.concatenate(drawn) < self.config.masked.share).to(self.device)
@@ -84,28 +84,28 @@ class MaskedModel(TextModel):
 
     @torch.no_grad()
     def nats(self, encoded: Sequence[EncodedText]) -> Iterator[tuple[list[int], Tensor, Tensor, Tensor]]:
-        """The same of hidden words that are told from the others: the numbers of the texts, the place of
-        each hidden word's text among these, its negative log-likelihood among all words, and whether it is
-        the likeliest one, `[hidden]` each."""
+        """Evaluation batches: indices of the texts, and for each masked word the index of its text among
+        them, its negative log-likelihood in nats, and whether it has the highest probability,
+        `[hidden]`."""
         table, bias = self.embedding.vectors.weight, self.guess.bias
         for texts, batch, places, targets in self.hidden_words(encoded):
             unseen = torch.zeros_like(batch.words.values, dtype=torch.bool).index_fill(0, places, True)
             guesses = self.guesses(batch, places, unseen)
             sizes = torch.tensor(batch.layout.sizes, device=self.device)
             owner = torch.repeat_interleave(torch.arange(len(texts), device=self.device), sizes)[places]
-            told = [linear(part, table, bias).argmax(1) for part in guesses.split(_ROWS)]
-            right = torch.cat([targets[:0], *told]) == targets
+            predicted = [linear(part, table, bias).argmax(1) for part in guesses.split(_ROWS)]
+            right = torch.cat([targets[:0], *predicted]) == targets
             yield texts, owner, symbol_losses(guesses, table, bias, targets), right
 
     def can_be_hidden(self, words: Tensor) -> Tensor:
-        """Which words of these numbers have been learnt from texts, true or false, `[total]`."""
+        """Whether words may be masked, by their ids, bool `[total]`: words of the training texts may."""
         return (words > 0) & (words < self.embedding.vectors.num_embeddings)
 
     def score(self, encoded: Sequence[EncodedText]) -> MaskedScores:
-        """How well hidden words of encoded texts are told."""
+        """Evaluate the prediction of masked words of encoded texts."""
         words, nats, right = 0, 0.0, 0
-        for _, _, losses, told in self.nats(encoded):
+        for _, _, losses, correct in self.nats(encoded):
             words += len(losses)
             nats += float(losses.cpu().double().sum())
-            right += int(told.sum())
+            right += int(correct.sum())
         return MaskedScores(words, nats, right)

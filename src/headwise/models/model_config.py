@@ -1,4 +1,4 @@
-"""ModelConfig: everything that decides what a model is, apart from what it learns from the texts."""
+"""ModelConfig: the configuration of a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -41,13 +41,13 @@ CONFIGS: dict[str, type] = {
     "language": LanguageConfig,
     "masked": MaskedConfig,
 }
-"""The sections of a model's settings, but for the encoder's."""
+"""The configuration class of each section, except that of the encoder."""
 
 TEXT_SECTIONS = ("words", "base", "pretrained", "syntax", "encoder", "windows")
-"""The sections of all that reads texts; a task has some of its own beside them."""
+"""The sections of all models of texts; tasks add further sections."""
 
 LABEL_SECTIONS = (*TEXT_SECTIONS, "classifier", "expert")
-"""Those of a classifier of texts."""
+"""The sections of a text classifier."""
 
 
 @dataclass(frozen=True)
@@ -77,30 +77,30 @@ class ModelConfig:
     masked: MaskedConfig = field(default_factory=MaskedConfig)
 
     def to_json(self, sections: Sequence[str] = LABEL_SECTIONS) -> dict[str, Any]:
-        """Plain data that `from_json` turns back into an equal configuration.
+        """JSON data that `from_json` turns back into an equal configuration.
 
         Args:
-            sections: Those of the task.
+            sections: The sections of the task.
         """
-        found: dict[str, Any] = {"task": self.task}
+        data: dict[str, Any] = {"task": self.task}
         for section in sections:
             settings = to_dict(getattr(self, section))
-            found[section] = {name: value for name, value in settings.items() if value is not None}
-        if "encoder" in found:
-            found["readout"] = self.readout
-            found["encoder"] = {"name": encoder_name(self.encoder), **found["encoder"]}
-        return found
+            data[section] = {name: value for name, value in settings.items() if value is not None}
+        if "encoder" in data:
+            data["readout"] = self.readout
+            data["encoder"] = {"name": encoder_name(self.encoder), **data["encoder"]}
+        return data
 
     @classmethod
     def from_json(
         cls, data: dict[str, Any], where: str = "", sections: Sequence[str] = LABEL_SECTIONS
     ) -> "ModelConfig":
-        """Undo `to_json`.
+        """The inverse of `to_json`.
 
         Args:
             data: The settings.
-            where: What to call their place in messages.
-            sections: Those of the task.
+            where: Location of the settings, for error messages.
+            sections: The sections of the task.
 
         Raises:
             ConfigError: A setting is unknown or has the wrong type.
@@ -108,10 +108,10 @@ class ModelConfig:
         at = f"{where}: " if where else ""
         task = str(data.get("task", cls.task))
         encodes = "encoder" in sections
-        known = ["task", *(["readout"] if encodes else []), *sections]
+        keys = ["task", *(["readout"] if encodes else []), *sections]
         for key in data:
-            if key not in known:
-                raise ConfigError(f"{at}task {task}: {unknown('setting', key, known).args[0]}")
+            if key not in keys:
+                raise ConfigError(f"{at}task {task}: {unknown('setting', key, keys).args[0]}")
         encoder = dict(data.get("encoder", {}))
         name = encoder.pop("name", "ms-transformer")
         if not isinstance(name, str) or name not in ENCODERS:

@@ -1,4 +1,4 @@
-"""OneLabel: what classifiers of texts and of pairs begin with; one of the labels for each."""
+"""OneLabel: base class of single-label classifiers of texts and of pairs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,11 +11,11 @@ from headwise.models.model_config import ModelConfig
 
 
 class OneLabel(OneLabelAnswers, LabelReader):
-    """A model that chooses one of its labels.
+    """A single-label classifier.
 
     Args:
         config: See `ModelConfig`.
-        vocabulary: The words that it knows.
+        vocabulary: The word vocabulary.
         labels: Names of the labels, in the order of the outputs.
         files: See `TextModel`.
     """

@@ -1,4 +1,4 @@
-"""OneNumber: what models begin with that give each text or pair a number."""
+"""OneNumber: base class of regressors of texts and of pairs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,12 +11,12 @@ from headwise.scores.scale import Scale
 
 
 class OneNumber(NumberAnswers, ExpertReader):
-    """A model of numbers.
+    """A regressor.
 
     Args:
         config: See `ModelConfig`.
-        vocabulary: The words that it knows.
-        scale: From the network's output to numbers.
+        vocabulary: The word vocabulary.
+        scale: Maps outputs of the network to the scale of the target.
         files: See `TextModel`.
     """
 

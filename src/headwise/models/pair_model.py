@@ -1,4 +1,4 @@
-"""PairModel: what holds between two texts, which one encoder reads both."""
+"""PairModel and PairScorer: siamese models of text pairs."""
 
 from collections.abc import Sequence
 
@@ -23,10 +23,10 @@ from headwise.ragged import Ragged
 
 
 class PairReader(PairReads, Reader):
-    """What models of text pairs begin with: from pairs to outputs.
+    """Base class of models of text pairs.
 
-    All texts of a batch of pairs are encoded together, in one ragged batch, with the same weights; the
-    configuration's `pair` says how two texts come together.
+    One encoder with shared weights encodes all texts of a batch of pairs in one ragged batch; the section
+    `pair` of the configuration sets how two texts are combined.
     """
 
     reads_pairs = True
@@ -41,21 +41,21 @@ class PairReader(PairReads, Reader):
             self.probe = new_probe(compared_size(self.embedding.config.size), self.head, self.outputs)
 
     def embed(self, batch: Batch) -> tuple[Ragged, Tensor | None]:
-        """Texts -> the vectors of their words, and with a base's probe how the two of each pair compare by
-        its vectors as they came, `[pairs, 4 * size + 15]` (see `compared_by`)."""
+        """Texts -> word vectors, and with a base's linear probe the comparison features of the pairs,
+        `[pairs, 4 * size + 15]` (see `compared_by`), else the embedding's summaries."""
         words, cls = super().embed(batch)
         if isinstance(self.embedding, BaseEmbedding) and self.probe is not None:
-            known = batch.compared
-            cls = torch.from_numpy(compared_by(self.embedding, batch)) if known is None else known
+            stored = batch.compared
+            cls = torch.from_numpy(compared_by(self.embedding, batch)) if stored is None else stored
             cls = cls.to(words.values)
         return words, cls
 
     def forward(self, batch: Batch) -> Tensor:
-        """The first texts of pairs, and then their second texts -> `[pairs, outputs]`."""
+        """The first texts of pairs, then the second texts -> `[pairs, outputs]`."""
         return self.read(self.encode(batch))
 
     def read(self, encoded: Encoded) -> Tensor:
-        """The states of the words of both -> `[pairs, outputs]`."""
+        """States of the words of both texts -> `[pairs, outputs]`."""
         if self.interaction is not None:
             encoded = self.interaction(encoded)
         first, second = self.readout(encoded).chunk(2)
@@ -74,13 +74,14 @@ class PairReader(PairReads, Reader):
 
 
 def compared_by(embedding: BaseEmbedding, batch: Batch) -> np.ndarray:
-    """How the texts of pairs compare by the vectors of a base as it came (see `PairReads.base_vectors`)."""
+    """Comparison features of pairs from the uncorrected vectors of a base (see
+    `PairReads.base_vectors`)."""
     return compared_sides(words_by(embedding, batch), embedding.config.size)
 
 
 @torch.no_grad()
 def words_by(embedding: BaseEmbedding, batch: Batch) -> list[PairSide]:
-    """What `compared_words` reads of each text of a batch."""
+    """The input of `compared_words` for each text of a batch."""
     cuts = np.cumsum(batch.layout.sizes)[:-1]
     vectors = embedding.addends(batch.words, batch.spelling, trained=False).cpu().numpy()
     numbers = batch.words.values.cpu().numpy()
@@ -92,4 +93,4 @@ class PairModel(OneLabel, PairReader):
 
 
 class PairScorer(OneNumber, PairReader):
-    """A model that gives text pairs a score, such as how similar they are."""
+    """A regressor of text pairs, for scores such as similarity."""

@@ -1,8 +1,8 @@
-"""How far the heads of an encoder look, measured on texts (MS-Trans, Figure 3; Guo et al. 2020).
+"""Attention span of the heads of an encoder, measured on texts (MS-Trans, Figure 3; Guo et al. 2020).
 
-Each query's key of most weight is an edge; the distances of the edges of a head, or of a layer, say at what
-scale it works. Special tokens ([CLS], a classification node, a relay) are neither asked nor counted; of a
-span of words the nearest one counts.
+The key with most weight of each query is an edge; the distances of the edges of a head, or of a layer, show
+at what scale it works. Special tokens ([CLS], a classification node, a relay) are no queries and no keys
+here. The distance of a span of words is that of its nearest word.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,14 +24,14 @@ from headwise.models.attention_weights import attention_weights
 
 @dataclass(frozen=True)
 class HeadReach:
-    """How far one head looks, in words (for a pretrained encoder, in word pieces).
+    """Attention span of one head, in words (for a pretrained encoder, in word pieces).
 
     Attributes:
-        layer: Its layer, from 1.
-        head: Its number, from 1; heads of several attentions of a layer are counted on.
-        counts: `[distances]`, how many queries have their edge so far away.
-        spread: The mean distance of all keys, each by its weight.
-        prior: What its prior is, where it has one.
+        layer: Number of the layer, from 1.
+        head: Number of the head in the layer, from 1, counted through all its attention modules.
+        counts: Number of queries by the distance of their edge, `[distances]`.
+        spread: Mean distance of all keys, weighted by attention.
+        prior: The prior of the head as text; empty without one.
     """
 
     layer: int
@@ -46,44 +46,44 @@ class HeadReach:
         return mean_distance(self.counts)
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object."""
-        own = {"layer": self.layer, "head": self.head, "mean": self.mean, "weighted": self.spread}
-        return {**own, "prior": self.prior, "counts": self.counts.tolist()}
+        """The values as JSON data."""
+        summary = {"layer": self.layer, "head": self.head, "mean": self.mean, "weighted": self.spread}
+        return {**summary, "prior": self.prior, "counts": self.counts.tolist()}
 
 
 def mean_distance(counts: NDArray[np.int64]) -> float:
-    """Mean of distances of which there are so many each; 0 where there are none."""
+    """Mean of a histogram of distances, `[distances]`; 0 if it is empty."""
     return float((counts * np.arange(len(counts))).sum() / max(counts.sum(), 1))
 
 
 class _Tally:
-    """What is known of one head so far."""
+    """Running counts of one head."""
 
     def __init__(self, prior: str):
         self.prior, self.counts, self.spread, self.queries = prior, np.zeros(0, np.int64), 0.0, 0
 
     def add(self, weights: torch.Tensor, distance: torch.Tensor) -> None:
-        """Weights and distances of the keys of some queries, `[queries, keys]` both."""
+        """Add queries by the weights and distances of their keys, both `[queries, keys]`."""
         looks = weights.sum(-1) > 0
         if not bool(looks.any()):
             return
         weights, distance = weights[looks], distance[looks]
         edges = distance.gather(-1, weights.argmax(-1, keepdim=True)).flatten()
-        found = np.bincount(edges.numpy())
-        size = max(len(found), len(self.counts))
+        counts = np.bincount(edges.numpy())
+        size = max(len(counts), len(self.counts))
         self.counts = np.pad(self.counts, (0, size - len(self.counts)))
-        self.counts[: len(found)] += found
+        self.counts[: len(counts)] += counts
         self.spread += float(((weights * distance).sum(-1) / weights.sum(-1)).sum())
         self.queries += len(weights)
 
 
 def probe(model: Any, texts: Iterable[Any]) -> list[HeadReach]:
-    """How far every head of an encoder looks on some texts, layer by layer.
+    """Attention span of every head of an encoder on texts, layer by layer.
 
     Args:
-        model: A model of ours for texts, or a `Pretrained`, that is an encoder of Hugging Face
+        model: A headwise model of texts, or a `Pretrained`, an encoder of Hugging Face
             (`headwise.features.pretrained.hub.load`).
-        texts: What `attention_weights` takes; a hundred say enough.
+        texts: Inputs of `attention_weights`; a hundred are enough.
 
     Raises:
         ConfigError: The encoder has no attention among words, or there is no text with two words.
@@ -96,33 +96,37 @@ def probe(model: Any, texts: Iterable[Any]) -> list[HeadReach]:
     else:
         for text in texts:
             _own(model, text, tallies)
-    found = [
+    reaches = [
         HeadReach(layer, head, tally.counts, tally.spread / tally.queries, tally.prior)
         for (layer, head), tally in sorted(tallies.items())
         if tally.queries
     ]
-    if not found:
+    if not reaches:
         raise ConfigError("no head looked from word to word: the texts are empty, or no head does that")
-    return found
+    return reaches
 
 
 def _own(model: Any, text: Any, tallies: dict[tuple[int, int], _Tally]) -> None:
     firsts: dict[tuple[int, str], int] = {}  # where the heads of each attention of a layer begin
-    for own in attention_weights(model, text):
-        queries = [n for n, node in enumerate(own.queries) if node.name in ("word", "state")]
-        keys = [n for n, node in enumerate(own.keys) if node.stop > node.start and node.name != "other"]
+    for attention in attention_weights(model, text):
+        queries = [n for n, node in enumerate(attention.queries) if node.name in ("word", "state")]
+        keys = [
+            n for n, node in enumerate(attention.keys) if node.stop > node.start and node.name != "other"
+        ]
         if not queries or not keys:
             continue
-        distance = _distances([own.queries[n] for n in queries], [own.keys[n] for n in keys])
-        others = sum(layer == own.layer for layer, _ in firsts)
-        first = firsts.setdefault((own.layer, own.module), others * len(own.weights))
-        for head, weights in enumerate(own.weights[:, queries][:, :, keys]):
-            prior = own.heads[head] if own.heads else ""
-            tallies.setdefault((own.layer, first + head + 1), _Tally(prior)).add(weights, distance)
+        distance = _distances([attention.queries[n] for n in queries], [attention.keys[n] for n in keys])
+        heads_before = sum(layer == attention.layer for layer, _ in firsts)
+        first = firsts.setdefault(
+            (attention.layer, attention.module), heads_before * len(attention.weights)
+        )
+        for head, weights in enumerate(attention.weights[:, queries][:, :, keys]):
+            prior = attention.heads[head] if attention.heads else ""
+            tallies.setdefault((attention.layer, first + head + 1), _Tally(prior)).add(weights, distance)
 
 
 def _distances(queries: Sequence[Node], keys: Sequence[Node]) -> torch.Tensor:
-    """How many words lie from each query to the nearest word of each key, `[queries, keys]`."""
+    """Distance in words from each query to the nearest word of each key, `[queries, keys]`."""
     at = torch.tensor([node.start for node in queries])[:, None]
     start, last = torch.tensor([[node.start, node.stop - 1] for node in keys]).T
     return (start - at).clamp(min=0) + (at - last).clamp(min=0)
@@ -130,9 +134,10 @@ def _distances(queries: Sequence[Node], keys: Sequence[Node]) -> torch.Tensor:
 
 @contextmanager
 def _telling_weights(encoder: Any) -> Iterator[None]:
-    """Let an encoder of Hugging Face hold its weights, as it does in prediction; then it is as it was."""
+    """Make an encoder of Hugging Face return its attention weights, in eval mode; restores it at the
+    end."""
     kind, training = encoder.config._attn_implementation, encoder.training
-    encoder.eval().set_attn_implementation("eager")  # the others hold no weights
+    encoder.eval().set_attn_implementation("eager")  # other implementations return no weights
     try:
         yield
     finally:

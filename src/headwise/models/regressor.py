@@ -1,8 +1,8 @@
-"""Regressor: a number for each text, such as a rating or a price."""
+"""Regressor: predicts a number for each text, such as a rating or a price."""
 
 from headwise.models.one_number import OneNumber
 from headwise.models.text_model import TextReader
 
 
 class Regressor(OneNumber, TextReader):
-    """A model that gives each text a number."""
+    """A regressor of texts."""

@@ -1,4 +1,4 @@
-"""SampleConfig: how a language model goes on with a text. (Without torch, for the command line's help.)"""
+"""SampleConfig: settings of text generation. (Without torch, for the help of the command line.)"""
 
 from dataclasses import dataclass
 

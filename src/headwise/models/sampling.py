@@ -1,4 +1,4 @@
-"""Sampling: going on with a text as a language model would."""
+"""Text generation: sampling continuations from a language model."""
 
 import codecs
 from collections.abc import Iterator, Sequence
@@ -14,20 +14,22 @@ from headwise.models.sample_config import SampleConfig
 
 
 def encode_prompt(symbols: Symbols, prompt: str) -> list[int]:
-    """The numbers of a prompt's symbols.
+    """Symbol ids of a prompt.
 
     Raises:
-        DataError: HW280, one of them is not in the vocabulary, even if that has a symbol for unknown ones.
+        DataError: HW280, a symbol is not in the vocabulary, even if that has a symbol for unknown ones.
     """
     if symbols.unit == "words":
         lines = prompt.split("\n")
-        found = [word for line in lines for word in [*line.replace("\t", " ").split(), END_OF_LINE]][:-1]
+        prompt_symbols = [
+            word for line in lines for word in [*line.replace("\t", " ").split(), END_OF_LINE]
+        ][:-1]
     elif symbols.unit == "bytes":
-        found = [chr(byte) for byte in prompt.encode("utf-8", "surrogateescape")]
+        prompt_symbols = [chr(byte) for byte in prompt.encode("utf-8", "surrogateescape")]
     else:
-        found = list(prompt)
-    known = set(symbols.names)
-    strange = list(dict.fromkeys(repr(one) for one in found if one not in known))
+        prompt_symbols = list(prompt)
+    listed = set(symbols.names)
+    strange = list(dict.fromkeys(repr(one) for one in prompt_symbols if one not in listed))
     if strange:
         shown = ", ".join(strange[:5]) + (f" and {len(strange) - 5} more" if len(strange) > 5 else "")
         raise DataError(
@@ -37,11 +39,11 @@ def encode_prompt(symbols: Symbols, prompt: str) -> list[int]:
             + " ".join(map(repr, symbols.names[:8])),
         )
     numbers = {name: number for number, name in enumerate(symbols.names)}
-    return [numbers[one] for one in found]
+    return [numbers[one] for one in prompt_symbols]
 
 
 def choose(logits: Tensor, config: SampleConfig, generator: torch.Generator) -> int:
-    """A symbol drawn by its logits `[symbols]`."""
+    """Draw a symbol from logits `[symbols]`; returns its id."""
     if config.temperature == 0 or config.top_k == 1:
         return int(logits.argmax())
     logits = logits.cpu().double()
@@ -52,18 +54,18 @@ def choose(logits: Tensor, config: SampleConfig, generator: torch.Generator) -> 
 
 
 def sample(model: LanguageModel, prompt: Sequence[int], config: SampleConfig) -> Iterator[int]:
-    """Symbols that go on with a prompt, one by one, each from the context's last symbols.
+    """Generate the continuation of a prompt, one symbol id at a time.
 
     Args:
-        model: In eval mode.
-        prompt: Numbers of symbols, perhaps none.
+        model: A language model in eval mode.
+        prompt: Symbol ids; may be empty.
         config: See `SampleConfig`.
     """
     if model.training:
         raise ConfigError("a model that samples must be in eval mode")
     generator = torch.Generator().manual_seed(config.seed)
     symbols, before = model.symbols, list(prompt)
-    # Nothing in the training text was unknown, so its probability is of no meaning.
+    # If no training symbol was unknown, the probability of the unknown symbol is untrained.
     never = symbols.unknown if symbols.unknown is not None and not symbols.counts[symbols.unknown] else None
     for _ in range(config.length):
         logits = model.next_logits(before)
@@ -75,12 +77,12 @@ def sample(model: LanguageModel, prompt: Sequence[int], config: SampleConfig) ->
 
 
 def text_of(symbols: Symbols, numbers: Iterator[int], *, after: str = "") -> Iterator[str]:
-    """The text of symbols as it comes: characters, words with spaces between, whole characters of bytes.
+    """Decode a stream of symbol ids to text: characters, words with spaces between, or decoded bytes.
 
     Args:
         symbols: The vocabulary.
-        numbers: Of the symbols.
-        after: The text that they go on with; says whether a space comes first.
+        numbers: Symbol ids.
+        after: The preceding text; decides whether a space comes first.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     start = after == "" or after.endswith(("\n", " "))

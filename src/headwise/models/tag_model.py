@@ -1,7 +1,7 @@
-"""TagModel: a tagger, from the words of texts to a tag for each word.
+"""TagModel: a tagger, which predicts a tag for each word.
 
-Beside the encoder may stand a linear CRF. Both score every tag of a word and every tag after another; the
-scores are weighed and added, and one Viterbi finds the tags that are best for both together.
+It may be an ensemble of the encoder's CRF and a linear CRF: emission and transition scores of both are
+weighted and added, and one Viterbi pass finds the best tag sequence of the sum.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,10 +37,10 @@ class TagModel(TagAnswers, TextModel):
 
     Args:
         config: See `ModelConfig`.
-        vocabulary: The words that it knows.
-        tags: Names of the tags it computes with, in the order of the outputs.
-        written: The scheme of the training file; plain for tags that stand for themselves.
-        alphabet: The characters that it knows.
+        vocabulary: The word vocabulary.
+        tags: Names of the internal tags, in the order of the outputs.
+        written: Tag scheme of the training file; plain for tags without span prefixes.
+        alphabet: The character vocabulary.
         files: See `TextModel`.
     """
 
@@ -58,28 +58,32 @@ class TagModel(TagAnswers, TextModel):
         spelled, width = config.characters.size > 0, config.encoder.width
         if config.windows.long == "truncate":
             raise ConfigError("windows: long = truncate leaves words without a tag; choose split or error")
-        own = config.base.size if config.base.name else config.words.vector_size
-        inner = own if spelled and not config.pretrained.name else width
+        vector_size = config.base.size if config.base.name else config.words.vector_size
+        inner = vector_size if spelled and not config.pretrained.name else width
         super().__init__(config, vocabulary, files, width=inner)
         self.name_tags(tags, written, config.tagger.scheme, alphabet)
         self.features.spell = speller(self.embedding)
         self.spelling = SpelledWords(inner, width, config.characters, alphabet) if spelled else None
         self.tagger = Tagger(output_width(config.encoder), self.tags, self.scheme, config.tagger)
-        own = config.expert
-        self.expert = TagExpert(own.features, self.tags, own.grouped) if own.features else None
+        vector_size = config.expert
+        self.expert = (
+            TagExpert(vector_size.features, self.tags, vector_size.grouped)
+            if vector_size.features
+            else None
+        )
         self.encoder_weight, self.expert_weight = 1.0, 0.0
         self.expert_share, self.outside = 0.0, 0.0
 
     def add_expert(
         self, expert: TagExpert | None, weights: tuple[float, float], share: float, outside: float = 0.0
     ) -> None:
-        """Give a linear CRF a say.
+        """Set the linear CRF of the ensemble.
 
         Args:
-            expert: Of the same tags in the same order; None if it is to have no say.
-            weights: Of the encoder's scores and the expert's.
-            share: See `expert_share`.
-            outside: See there.
+            expert: A linear CRF with the same tags in the same order; None for no ensemble.
+            weights: Ensemble weights of the encoder and of the linear CRF.
+            share: See `TagAnswers.expert_share`.
+            outside: See `TagAnswers.outside`.
         """
         self.config = with_expert(self.config, {} if expert is None else expert.sizes())
         self.expert = None if expert is None else expert.to(self.device)
@@ -87,7 +91,7 @@ class TagModel(TagAnswers, TextModel):
         self.expert_share, self.outside = share, outside
 
     def encode(self, batch: Batch) -> Encoded:
-        """Texts -> the states of their words."""
+        """Texts -> states of their words."""
         words, summary = read_words(self.embedding, batch)
         if self.spelling is not None:
             words = self.spelling(words, words_of(batch))
@@ -104,22 +108,21 @@ class TagModel(TagAnswers, TextModel):
         return np.array([number.get(tag, -1) for tag in tags], dtype=np.int64)
 
     def expert_scores(self, batch: Batch) -> Ragged:
-        """Texts -> what the expert says of every tag for each word, `[total, tags]`, before it is
-        weighed."""
+        """Texts -> emission scores of the linear CRF, `[total, tags]`, before weighting."""
         if self.expert is None:
             raise ValueError("the model has no expert")
         return Ragged(torch.from_numpy(self.expert(words_of(batch))).to(self.device), batch.layout)
 
     def _mixed(self, batch: Batch, weights: tuple[float, float]) -> Ragged:
-        """The weighed scores of encoder and expert together; who has no weight, or is not there, is not
-        asked."""
-        asked = [(weights[0], self), *([] if self.expert is None else [(weights[1], self.expert_scores)])]
-        asked = [own for own in asked if own[0]] or asked[:1]
-        said = [weight * ask(batch).values.float() for weight, ask in asked]
-        return Ragged(torch.stack(said).sum(dim=0), batch.layout)
+        """Weighted sum of the emission scores of encoder and linear CRF, `[total, tags]`. A member with
+        weight 0 is not computed."""
+        scorers = [(weights[0], self), *([] if self.expert is None else [(weights[1], self.expert_scores)])]
+        scorers = [scorer for scorer in scorers if scorer[0]] or scorers[:1]
+        scores = [weight * ask(batch).values.float() for weight, ask in scorers]
+        return Ragged(torch.stack(scores).sum(dim=0), batch.layout)
 
     def _decided(self, scores: Ragged) -> Ragged:
-        """The scores by which tags are chosen (see `outside`)."""
+        """The scores for decoding (see `TagAnswers.outside`)."""
         values = scores.values.clone()
         values[:, self.none] -= self.outside
         return Ragged(values, scores.layout)
@@ -133,15 +136,14 @@ class TagModel(TagAnswers, TextModel):
         batch_texts: int = 256,
         batch_tokens: int = 16_384,
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The most probable tags of each text, `[words]`, and the probabilities of what is written for them
-        (see `names`), each word for itself.
+        """Tag ids of the best tag sequence of each text, `[words]`, and the marginal probabilities of the
+        tags that are written for them (see `names`), `[words]`.
 
         Args:
-            encoded: The texts.
-            weights: Of encoder and expert, instead of those that held-out sentences gave them; without
-                `outside`.
-            batch_texts: Most texts at once.
-            batch_tokens: Most words at once.
+            encoded: Encoded texts.
+            weights: Ensemble weights in place of the fitted ones; with them, `outside` is not applied.
+            batch_texts: Maximum number of texts per batch.
+            batch_tokens: Maximum number of words per batch.
         """
         numbers = [np.zeros(0, np.int64)] * len(encoded)
         sure = [np.zeros(0, np.float32)] * len(encoded)
@@ -149,28 +151,28 @@ class TagModel(TagAnswers, TextModel):
         for places, scores, crf in self._scored(encoded, weights, **sizes):
             decided = self._decided(scores) if self.outside and not weights else scores
             if crf is None:
-                found, chances = self.tagger.decode(decided), self.tagger.probabilities(scores).values
+                best, chances = self.tagger.decode(decided), self.tagger.probabilities(scores).values
             else:
-                found, chances = crf.viterbi(decided)[0], crf.marginals(scores).values
-            same = torch.from_numpy(self.same).to(found.device)
+                best, chances = crf.viterbi(decided)[0], crf.marginals(scores).values
+            same = torch.from_numpy(self.same).to(best.device)
             written = torch.zeros_like(chances).index_add_(1, same, chances)
-            chances = written.gather(1, same[found][:, None])[:, 0].clamp(max=1.0)
+            chances = written.gather(1, same[best][:, None])[:, 0].clamp(max=1.0)
             cuts = scores.layout.offsets[1:-1].tolist()
-            tags = np.split(found.cpu().numpy(), cuts)
+            tags = np.split(best.cpu().numpy(), cuts)
             shares = np.split(finite(chances.float().cpu().numpy()), cuts)
-            for place, own, share in zip(places, tags, shares, strict=True):
-                numbers[place], sure[place] = own, share
+            for place, text_tags, share in zip(places, tags, shares, strict=True):
+                numbers[place], sure[place] = text_tags, share
         return numbers, sure
 
     @torch.no_grad()
     def marginals(
         self, encoded: Sequence[EncodedText], *, weights: tuple[float, float] | None = None
     ) -> list[np.ndarray]:
-        """The probability of every tag for each word, given its text, `[words, tags]` float64 for each
-        text; `weights` are those of `decode`."""
+        """Marginal probabilities of the tags of each word, float64 `[words, tags]` for each text; for
+        `weights` see `decode`."""
         out = [np.zeros((0, len(self.tags)))] * len(encoded)
         for places, scores, crf in self._scored(encoded, weights):
-            # In float64, where there is one.
+            # In float64, which MPS does not have.
             exact = scores if scores.device.type == "mps" else scores.map(Tensor.double)
             chances = (self.tagger.probabilities(exact) if crf is None else crf.marginals(exact)).values
             parts = np.split(chances.cpu().double().numpy(), scores.layout.offsets[1:-1].tolist())
@@ -181,11 +183,13 @@ class TagModel(TagAnswers, TextModel):
     def _scored(
         self, encoded: Sequence[EncodedText], weights: tuple[float, float] | None, **sizes: int
     ) -> Iterator[tuple[list[int], Ragged, CRF | None]]:
-        """Batches: the numbers of their texts, the scores of the tags, and the CRF for both that goes with
-        them, where it is not the encoder's own."""
+        """Batches: indices of the texts, emission scores `[total, tags]`, and the combined CRF; None if
+        only the encoder's CRF applies."""
         weights = weights or (self.encoder_weight, self.expert_weight)
         crf: CRF | None = None
         if weights != (1.0, 0.0):
-            crf = self.tagger.beside(None if self.expert is None else self.expert.transitions, weights)
+            crf = self.tagger.combined_crf(
+                None if self.expert is None else self.expert.transitions, weights
+            )
         for places, batch in self.batches(encoded, **sizes):
             yield places, self(batch) if crf is None else self._mixed(batch, weights), crf

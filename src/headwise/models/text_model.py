@@ -1,5 +1,5 @@
-"""TextModel: what the models of all tasks begin with, from texts to the states of their words; Reader: from
-there to outputs of each text or pair."""
+"""Base classes of models: TextModel encodes texts to states of words, Reader adds outputs per text or pair,
+TextReader a head on one text vector."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,23 +38,26 @@ from headwise.ragged import Ragged
 def new_embedding(
     config: ModelConfig, vocabulary: Vocabulary, files: Mapping[str, Any] | None, width: int
 ) -> "WordEmbedding | PretrainedEmbedding | BaseEmbedding":
-    """The embedding of a configuration, vectors of words, a base or a pretrained encoder, with `width`
-    features."""
-    known = len(vocabulary) - vocabulary.extra
+    """The embedding of a configuration with `width` features: trained word vectors, a base, or a pretrained
+    encoder."""
+    word_count = len(vocabulary) - vocabulary.extra
     if config.base.name:
         if files is None:
-            return BaseEmbedding(load_base(find_base(config.base.name)), known, width, config.base)
-        return BaseEmbedding.from_files(files, known, width, config.base)
+            return BaseEmbedding(load_base(find_base(config.base.name)), word_count, width, config.base)
+        return BaseEmbedding.from_files(files, word_count, width, config.base)
     if not config.pretrained.name:
-        return WordEmbedding(known, vocabulary.extra, width, config.words)
+        return WordEmbedding(word_count, vocabulary.extra, width, config.words)
     if files is None:
         return PretrainedEmbedding.from_pretrained(config.pretrained, width)
     return PretrainedEmbedding.from_files(config.pretrained, width, files)
 
 
 def new_probe(size: int, head: Classifier, outputs: int) -> nn.Linear:
-    """A way from what a base says of a text (or of two), `[texts, size]`, straight to the outputs, which
-    begin as what it says alone (`headwise.train.probe` finds out what)."""
+    """A linear probe from text vectors (or comparison features) of a base, `[texts, size]`, to the outputs.
+
+    The last layer of the head and the probe are set to 0, so that training starts from the probe, which
+    `headwise.train.probe` fits.
+    """
     probe = nn.Linear(size, outputs)
     for parameter in (*head.layers[-1].parameters(), *probe.parameters()):
         nn.init.zeros_(parameter)
@@ -62,18 +65,17 @@ def new_probe(size: int, head: Classifier, outputs: int) -> nn.Linear:
 
 
 class TextModel(AnyModel):
-    """What the models of all tasks begin with: from texts to the states of their words.
+    """Base class of all models of texts: embedding and encoder, from texts to states of words.
 
     Args:
         config: See `ModelConfig`.
-        vocabulary: The words that it knows.
-        files: What a model folder has of the pretrained encoder, if there is one; by default it is loaded
-            by its name.
-        width: Features of the embedding, if not those that the encoder takes.
+        vocabulary: The word vocabulary.
+        files: Saved files of a base or pretrained encoder from a model folder; None loads it by its name.
+        width: Features of the embedding; by default the input features of the encoder.
     """
 
     reads_pairs: ClassVar[bool] = False
-    """Whether a batch is that of the first texts of pairs and then the second ones."""
+    """Whether batches consist of the first texts of pairs, then the second texts."""
     read_vocabulary = Vocabulary.from_json
 
     def __init__(
@@ -104,7 +106,7 @@ class TextModel(AnyModel):
         )
 
     def embed(self, batch: Batch) -> tuple[Ragged, Tensor | None]:
-        """Texts -> the vectors of their words, and what the embedding says of each text as a whole."""
+        """Texts -> word vectors, and the embedding's vector of each text, if it gives one."""
         if isinstance(self.embedding, WordEmbedding):
             return self.embedding(batch.words), None
         if isinstance(self.embedding, BaseEmbedding):
@@ -112,31 +114,31 @@ class TextModel(AnyModel):
         return self.embedding(batch.spelling, batch.layout)
 
     def encode(self, batch: Batch) -> Encoded:
-        """Texts -> the states of their words."""
+        """Texts -> states of their words."""
         words, cls = self.embed(batch)
         return replace(self.encode_words(words), cls=cls)
 
     def encode_words(self, words: Ragged) -> Encoded:
-        """Word vectors -> the states of the words; long texts are read in windows."""
+        """Word vectors -> states of words; long texts are read in windows."""
         return encode_long(self.encoder, words, *self.window)
 
     @cached_property
     def window(self) -> tuple[int, int]:
-        """Most words that the encoder reads at once, 0 for any number, and the overlap of windows. (Found
-        out when it is needed: a model that is being loaded cannot compute.)"""
+        """Maximum number of words that the encoder reads at once, 0 for no limit, and the overlap of
+        windows. (Computed lazily: a model that is being loaded cannot compute.)"""
         return self.config.windows.sizes(self.config.encoder)
 
     def most_words(self) -> int:
-        """Most words that the encoder reads at once; 0 for any number."""
+        """Maximum number of words that the encoder reads at once; 0 for no limit."""
         return self.window[0]
 
     collate: ClassVar[Callable[..., Batch]] = staticmethod(batch_of)
-    """Makes a batch of what is read: a sequence of encoded texts, and a device."""
+    """Collates a sequence of encoded texts to a batch on a device."""
 
     def batches(
         self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> Iterator[tuple[list[int], Batch]]:
-        """Encoded texts in batches of similar length, with their numbers; the model is in eval mode."""
+        """Batches of encoded texts of similar lengths, with their indices; sets eval mode meanwhile."""
         training = self.training
         self.eval()
         lengths = np.array([len(item) for item in encoded], dtype=np.int64)
@@ -149,13 +151,13 @@ class TextModel(AnyModel):
 
 
 class Reader(TextModel):
-    """A model that gives each text, or each pair of texts, the same number of outputs.
+    """Base class of models with a fixed number of outputs for each text or pair.
 
     Args:
         config: See `ModelConfig`.
-        vocabulary: The words that it knows.
-        outputs: Outputs for each text or pair.
-        perceptron: The layers above the vector of a text or pair.
+        vocabulary: The word vocabulary.
+        outputs: Number of outputs for each text or pair.
+        perceptron: Configuration of the head on the vector of a text or pair.
         files: See `TextModel`.
     """
 
@@ -176,39 +178,34 @@ class Reader(TextModel):
 
     @abstractmethod
     def place_head(self, perceptron: ClassifierConfig) -> None:
-        """Make what is above the readout."""
+        """Create the layers above the readout."""
 
     @abstractmethod
     def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
-        """What the model reads of texts or pairs."""
+        """Encode texts or pairs."""
 
     @abstractmethod
     def read(self, encoded: Encoded) -> Tensor:
-        """The states of the words of a batch -> its outputs."""
+        """States of the words of a batch -> outputs, `[items, outputs]`."""
 
     def base_vectors(self, encoded: Sequence[Any]) -> np.ndarray | None:
-        """The vectors of encoded texts by the base as it came, `[texts, size]`; None without a base."""
+        """Text vectors from the base, without corrections, `[texts, size]`; None without a base."""
         if not isinstance(self.embedding, BaseEmbedding):
             return None
         return self.embedding.texts([text.spelling for text in encoded])
 
     def texts_of(self, encoded: Sequence[Any]) -> Sequence[Any]:
-        """Encoded texts, or pairs of them, as they were written."""
+        """The original texts of encoded texts, or pairs of texts."""
         return [text.text for text in encoded]
 
     def expert_reads(
         self, encoded: Sequence[Any], *, vectors: bool = True
     ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
-        """What a linear expert reads of encoded texts: the texts, with a base vectors, and further numbers.
-
-        Args:
-            encoded: Texts or pairs.
-            vectors: Whether it reads vectors.
-        """
+        """See `Weighed.expert_reads`."""
         return self.texts_of(encoded), self.base_vectors(encoded) if vectors else None, None
 
     def remember(self, encoded: Sequence[Any]) -> None:
-        """Let a frozen pretrained encoder read texts once, and keep what it made of them."""
+        """Cache the states of a frozen pretrained encoder for these texts."""
         if isinstance(self.embedding, PretrainedEmbedding):
             self.embedding.remember([text.spelling for text in encoded])
 
@@ -224,7 +221,7 @@ class Reader(TextModel):
 
 
 class TextReader(Reader):
-    """What models that sum a text up in one vector begin with: from texts to outputs."""
+    """Base class of models with a head on one text vector."""
 
     def place_head(self, perceptron: ClassifierConfig) -> None:
         self.head = Classifier(self.readout.width, self.outputs, perceptron)
@@ -233,14 +230,14 @@ class TextReader(Reader):
             self.probe = new_probe(self.embedding.config.size, self.head, self.outputs)
 
     def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
-        """What the model reads of texts."""
+        """Encode texts."""
         return self.features.encode(items)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Texts -> `[texts, outputs]`, without the say of an expert."""
+        """Texts -> outputs of the network, `[texts, outputs]`, without the linear model."""
         return self.read(self.encode(batch))
 
     def read(self, encoded: Encoded) -> Tensor:
-        """The states of the words -> `[texts, outputs]`."""
+        """States of words -> `[texts, outputs]`."""
         outputs = self.head(self.readout(encoded))
         return outputs if self.probe is None else outputs + self.probe(encoded.cls)

@@ -1,4 +1,4 @@
-"""Files of predictions: their columns, their records, and where they can be written."""
+"""Prediction files: formats, columns and records, and opening them for writing."""
 
 import gzip
 import json
@@ -20,8 +20,8 @@ from headwise.scores.thresholds import decide
 from headwise.store.whole import named_when_whole
 
 FORMS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
-"""Formats of tables of predictions, by the suffix of their files."""
-TOLERANCE = 1e-3  # of a probability; other machines and batches differ in the last digits
+"""The formats of prediction tables, by file suffix."""
+TOLERANCE = 1e-3  # for probabilities, whose last digits depend on the machine and the batch
 COMPRESSED = (".gz", ".xz")
 
 
@@ -38,29 +38,28 @@ class OutputError(HeadwiseError):
 
 
 def choose_form(
-    path: Path | None, asked: str | None, known: Mapping[str, str] = FORMS, usual: str = "csv"
+    path: Path | None, requested: str | None, forms: Mapping[str, str] = FORMS, usual: str = "csv"
 ) -> str:
-    """The format of the predictions: as asked, else by the file's suffix, else the usual one for standard
-    output.
+    """The format of the predictions: the requested one, else by the file's suffix, else `usual`.
 
     Args:
         path: The file, or None for standard output.
-        asked: What the user has asked for by name.
-        known: The formats by suffix.
-        usual: Where neither is given.
+        requested: The format that the user named, if any.
+        forms: Names of the formats by file suffix.
+        usual: The format for standard output where none is requested.
 
     Raises:
-        ConfigError: What is asked for is not one of those that are known.
+        ConfigError: The requested format is none of `forms`.
         OutputError: HW605, the suffix is not known.
     """
-    forms = list(dict.fromkeys(known.values()))
-    if asked is not None and asked not in forms:
-        raise ConfigError(f"--format-out {asked}; expected {', '.join(forms)}")
-    return asked or form_of(path, known, usual, advice=", or give --format-out")
+    names = list(dict.fromkeys(forms.values()))
+    if requested is not None and requested not in names:
+        raise ConfigError(f"--format-out {requested}; expected {', '.join(names)}")
+    return requested or form_of(path, forms, usual, advice=", or give --format-out")
 
 
-def form_of(path: Path | None, known: Mapping[str, str], usual: str, *, advice: str = "") -> str:
-    """The same where no format can be asked for; `advice` says what else to do.
+def form_of(path: Path | None, forms: Mapping[str, str], usual: str, *, advice: str = "") -> str:
+    """The format of the predictions by the file's suffix; `usual` for standard output (`path` is None).
 
     Raises:
         OutputError: HW605, the suffix is not known.
@@ -70,10 +69,10 @@ def form_of(path: Path | None, known: Mapping[str, str], usual: str, *, advice: 
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
-    if suffixes and suffixes[-1] in known:
-        return known[suffixes[-1]]
-    *others, last = (f".{form}" for form in dict.fromkeys(known.values()))
-    names = f"{', '.join(others)} or {last}" if others else last
+    if suffixes and suffixes[-1] in forms:
+        return forms[suffixes[-1]]
+    *first_suffixes, last = (f".{form}" for form in dict.fromkeys(forms.values()))
+    names = f"{', '.join(first_suffixes)} or {last}" if first_suffixes else last
     raise OutputError(
         f"{path}: the format of the predictions is not known; name the file {names} (.gz or "
         f".xz after it compresses){advice}",
@@ -82,13 +81,13 @@ def form_of(path: Path | None, known: Mapping[str, str], usual: str, *, advice: 
 
 
 @contextmanager
-def open_output(path: Path | None, *, append: bool = False, whole: bool = False) -> Iterator[IO[bytes]]:
+def open_output(path: Path | None, *, append: bool = False, atomic: bool = False) -> Iterator[IO[bytes]]:
     """Open a file for predictions, compressed by its suffix; None is standard output.
 
     Args:
         path: The file.
-        append: Go on at its end.
-        whole: It is of no use in part: it takes its name at the end, and what has the name stays till then.
+        append: Append to the file.
+        atomic: Write to a temporary file that replaces `path` once it is complete.
 
     Raises:
         OutputError: HW604, it cannot be opened or written, as when the disk is full.
@@ -97,7 +96,7 @@ def open_output(path: Path | None, *, append: bool = False, whole: bool = False)
         with telling_failures("standard output"):
             yield sys.stdout.buffer
         return
-    place = named_when_whole(path) if whole else nullcontext(path)
+    place = named_when_whole(path) if atomic else nullcontext(path)
     with telling_failures(path), place as part, open(part, "ab" if append else "wb") as file:
         if path.suffix.lower() == ".gz":
             # Neither name nor time in the file: the same predictions are the same bytes.
@@ -112,8 +111,8 @@ def open_output(path: Path | None, *, append: bool = False, whole: bool = False)
 
 @contextmanager
 def telling_failures(path: Path | str) -> Iterator[None]:
-    """Say of what fails here that the file (or what is written in this folder) cannot be written; a closed
-    pipe is no failure, and what fails elsewhere has its own name.
+    """Convert an `OSError` about this file, or a file in this folder, to an `OutputError`. A closed pipe
+    and errors about other files are passed on.
 
     Raises:
         OutputError: HW604.
@@ -123,28 +122,27 @@ def telling_failures(path: Path | str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        own, target = Path(str(error.filename or path)).absolute(), Path(path).absolute()
-        if not own.is_relative_to(target) and own.parent != target.parent:
+        failed, target = Path(str(error.filename or path)).absolute(), Path(path).absolute()
+        if not failed.is_relative_to(target) and failed.parent != target.parent:
             raise
-        name = own if target.is_dir() else path
+        name = failed if target.is_dir() else path
         raise OutputError(f"{name}: cannot be written: {error.strerror or error}", code="HW604") from None
 
 
 @dataclass(frozen=True)
 class RecordLayout:
-    """How predictions are written down.
+    """The record layout of a prediction file.
 
     Attributes:
         form: csv, tsv or jsonl.
-        fields: The input's fields, in their order.
-        labels: The model's labels.
-        added: Names of what is added to the fields: the prediction, its probability, and then, in
-            tables, the probability of every label, in jsonl one object of them. Before these `unsure`,
-            where there is a `least`.
-        least: The least probability of a prediction that is sure enough; None where nobody asks.
-        thresholds: Of the labels, where they have any.
-        escape: Whether a "'" is put before cells of tables that a spreadsheet would compute.
-        marked: Whether tables begin with a byte order mark, without which Excel reads no UTF-8.
+        fields: The fields of the input, in their order.
+        labels: The labels of the model.
+        added: Names of the added fields: the prediction, its probability, `unsure` if there is a `least`,
+            and the probabilities of all labels: one column per label in tables, one object in jsonl.
+        least: The confidence threshold below which a prediction is `unsure`; None without such a field.
+        thresholds: The decision thresholds of the labels; None for the most probable label.
+        escape: Whether cells that a spreadsheet would evaluate as formulas get a leading "'".
+        marked: Whether tables begin with a byte order mark, which Excel needs to detect UTF-8.
     """
 
     form: str
@@ -165,16 +163,16 @@ class RecordLayout:
         least: float | None = None,
         thresholds: Sequence[float] | None = None,
     ) -> "RecordLayout":
-        """The layout for rows like these; names that they have already get a number.
+        """The layout for rows with the fields of `rows`; added names that are taken get a number.
 
         Raises:
             OutputError: HW603, the format cannot hold a column's name.
         """
         fields = tuple(dict.fromkeys(name for row in rows for name in row.fields))
-        each = ["probabilities"] if form == "jsonl" else [f"probability:{label}" for label in labels]
+        rest = ["probabilities"] if form == "jsonl" else [f"probability:{label}" for label in labels]
         taken = set(fields)
         marks = () if least is None else ("unsure",)
-        added = [free_name(name, taken) for name in ("prediction", "probability", *marks, *each)]
+        added = [free_name(name, taken) for name in ("prediction", "probability", *marks, *rest)]
         names = (*fields, *added)
         if form == "tsv" and (bad := _breaking(names, names)):
             raise OutputError(f"the names of the columns: {'; '.join(bad)}", code="HW603")
@@ -182,16 +180,16 @@ class RecordLayout:
 
     @property
     def header(self) -> str:
-        """The beginning of the file: the line that names the columns; empty for jsonl."""
+        """The header line with the column names; empty for jsonl."""
         mark = "\ufeff" if self.marked else ""
         return "" if self.form == "jsonl" else mark + self._line([*self.fields, *self.added])
 
     def record(self, row: Row, probabilities: np.ndarray) -> str:
-        """One record with its line end.
+        """A record of the file, with its line end.
 
         Args:
-            row: A record of the input.
-            probabilities: `[labels]`; written with 6 significant digits.
+            row: A row of the input.
+            probabilities: Probabilities, `[labels]`, written with 6 significant digits.
 
         Raises:
             OutputError: HW603, the format cannot hold the row.
@@ -206,14 +204,14 @@ class RecordLayout:
             return (
                 self.start(row) + self._delimiter.join([self._line([label])[:-1], *values, *shown]) + "\n"
             )
-        # The numbers are put in as they are, so that they look the same in every format.
-        *names, each = map(json_text, self.added[1:])
+        # The formatted numbers are inserted as text, so that they look the same in every format.
+        *names, probabilities_key = map(json_text, self.added[1:])
         first = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
         pairs = ", ".join(f"{json_text(name)}: {p}" for name, p in zip(self.labels, shown, strict=True))
-        return f"{self.start(row)}{json_text(label)}, {first}, {each}: {{{pairs}}}}}\n"
+        return f"{self.start(row)}{json_text(label)}, {first}, {probabilities_key}: {{{pairs}}}}}\n"
 
     def start(self, row: Row) -> str:
-        """A record as far as the input alone decides it.
+        """The part of a record that depends on the input alone.
 
         Raises:
             OutputError: HW603, the format cannot hold the row.
@@ -221,43 +219,45 @@ class RecordLayout:
         if self.form == "jsonl":
             twice = next((name for name in self.added if name in row.fields), None)
             if twice is not None:
-                found = f"a field {twice!r}, which the first records do not have"
-                raise self._unfit(row, found, "rename it")
+                problem = f"a field {twice!r}, which the first records do not have"
+                raise self._unfit(row, problem, "rename it")
             inner = "".join(
                 f"{json_text(name)}: {json_text(value)}, " for name, value in row.fields.items()
             )
             return f"{{{inner}{json_text(self.added[0])}: "
         new = next((name for name in row.fields if name not in self.fields), None)
         if new is not None:
-            found = f"a field {new!r}, which the first records do not have"
-            raise self._unfit(row, found, "write the predictions as jsonl (--format-out jsonl)")
+            problem = f"a field {new!r}, which the first records do not have"
+            raise self._unfit(row, problem, "write the predictions as jsonl (--format-out jsonl)")
         cells = [as_text(row.fields.get(name)) for name in self.fields]
         if self.form == "tsv" and (bad := _breaking(self.fields, cells)):
             raise self._unfit(row, *bad)
         return self._line(cells)[:-1] + self._delimiter
 
     def probabilities(self, record: str) -> list[float]:
-        """The probabilities in a record of this layout.
+        """Parse the probabilities of a record of this layout.
 
         Raises:
-            ValueError: It is no such record.
+            ValueError: The record has another layout.
         """
         if self.form == "jsonl":
             return [float(p) for p in json.loads(record)[self.added[-1]].values()]
         return [float(cell) for cell in record.rsplit(self._delimiter, len(self.labels))[1:]]
 
     def ends(self, lines: Sequence[bytes]) -> bool:
-        """Whether these lines are a whole record, where records have several."""
+        """Whether these lines are a complete record; records of some layouts have several lines."""
         return True
 
-    def agrees(self, record: str, found: Any) -> bool:
-        """Whether a record says what a model says.
+    def agrees(self, record: str, prediction: Any) -> bool:
+        """Whether a record has this prediction, up to `TOLERANCE`.
 
         Raises:
-            ValueError, KeyError, TypeError, AttributeError: It is no record of this layout.
+            ValueError, KeyError, TypeError, AttributeError: The record has another layout.
         """
         written = np.array(self.probabilities(record))
-        return written.shape == found.shape and bool(np.abs(written - found).max(initial=0) <= TOLERANCE)
+        return written.shape == prediction.shape and bool(
+            np.abs(written - prediction).max(initial=0) <= TOLERANCE
+        )
 
     @property
     def _delimiter(self) -> str:
@@ -269,26 +269,26 @@ class RecordLayout:
             cells = ["'" + cell if _FORMULA.match(cell) else cell for cell in cells]
         return self._delimiter.join(map(quoted, cells)) + "\n"
 
-    def _unfit(self, row: Row, found: str, advice: str) -> OutputError:
-        return OutputError(f"line {row.line} of the input: {found}; {advice}", code="HW603")
+    def _unfit(self, row: Row, problem: str, advice: str) -> OutputError:
+        return OutputError(f"line {row.line} of the input: {problem}; {advice}", code="HW603")
 
 
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d*\.?\d+(e[+-]?\d+)?$)")
-"""How a cell begins that a spreadsheet computes; numbers are none."""
+"""The beginning of a cell that a spreadsheet evaluates as a formula; numbers do not match."""
 
 
 def _breaking(names: Sequence[str], cells: Sequence[str]) -> tuple[str, str] | None:
-    """What is wrong and what to do where a cell would break the lines of a tsv file."""
+    """The problem and the advice if a cell has a tab or line end, which tsv cannot hold; None otherwise."""
     bad = next(
         (name for name, cell in zip(names, cells, strict=True) if "\t" in cell or "\n" in cell), None
     )
     if bad is None:
         return None
-    found = f"a tab or line end in the column {bad!r}, which a tsv file cannot hold"
-    return found, "write the predictions as csv or jsonl (--format-out csv)"
+    problem = f"a tab or line end in the column {bad!r}, which a tsv file cannot hold"
+    return problem, "write the predictions as csv or jsonl (--format-out csv)"
 
 
-# Characters that some programs take for the end of a line; JSON may spell them out.
+# Characters that some programs treat as line ends; JSON can escape them.
 _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 _SPECIAL = re.compile(r'[",\r\n]')
 
@@ -298,19 +298,19 @@ def _csv_cell(cell: str) -> str:
 
 
 def _tsv_cell(cell: str) -> str:
-    """Quoted only where the reader of tsv would otherwise take quotation marks away."""
+    """A cell, quoted only if the tsv reader would otherwise strip its quotation marks."""
     quoted = cell.startswith('"') and cell.endswith('"')
     return '"' + cell.replace('"', '""') + '"' if quoted else cell
 
 
 def json_text(value: object) -> str:
-    """A value as JSON on one line, also for programs that take more characters for line ends."""
+    """A value as JSON on one line; characters that some programs treat as line ends are escaped."""
     text = json.dumps(value, ensure_ascii=False)
     return text.translate(_LINE_ENDS) if not text.isascii() else text
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """The name, or with the first number from 2 that nobody has; it is taken then."""
+    """The name, with the first free number from 2 if it is taken; adds the result to `taken`."""
     free, number = name, 2
     while free in taken:
         free, number = f"{name}_{number}", number + 1

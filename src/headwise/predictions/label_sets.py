@@ -1,4 +1,4 @@
-"""Predictions that are sets of labels: how they are made and written down."""
+"""Multi-label predictions: predictor and record layout."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,40 +13,45 @@ from headwise.predictions.predictor import LISTED, LabelPredictor
 
 @dataclass(frozen=True)
 class LabelSetLayout(RecordLayout):
-    """How predicted sets are written down: `prediction`, the labels with the separator between them (a list
+    """The record layout of label sets: `prediction`, the predicted labels joined by the separator (a list
     in jsonl), and then the probability of every label.
 
     Attributes:
-        thresholds: The least probability with which each label is given.
-        separator: What stands between labels.
+        thresholds: A label is predicted from this probability on, `[labels]`.
+        separator: The separator between labels.
     """
 
     thresholds: tuple[float, ...] = ()
     separator: str = "|"
 
     def record(self, row: Any, probabilities: np.ndarray) -> str:
-        """One record with its line end; `probabilities` is `[labels]`."""
+        """A record of the file, with its line end; `probabilities` is `[labels]`."""
         shown = [f"{probability:.6g}" for probability in probabilities]
-        given = [
-            name for name, own in zip(self.labels, probabilities >= self.thresholds, strict=True) if own
+        predicted = [
+            name
+            for name, is_predicted in zip(self.labels, probabilities >= self.thresholds, strict=True)
+            if is_predicted
         ]
         if self.form != "jsonl":
-            return self.start(row) + self._line([self.separator.join(given), *shown])
+            return self.start(row) + self._line([self.separator.join(predicted), *shown])
         pairs = ", ".join(f"{json_text(name)}: {p}" for name, p in zip(self.labels, shown, strict=True))
-        each = json_text(self.added[1])
-        return f"{self.start(row)}{json_text(given)}, {each}: {{{pairs}}}}}\n"
+        probabilities_key = json_text(self.added[1])
+        return f"{self.start(row)}{json_text(predicted)}, {probabilities_key}: {{{pairs}}}}}\n"
 
 
 class LabelSetPredictor(LabelPredictor):
-    """A model of label sets at work."""
+    """The predictor of a multi-label classifier: a prediction is the probabilities, `[labels]`."""
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
         self.bare = 0
 
     def layout(self, form: str, rows: Sequence[Row[Any]]) -> RecordLayout:
-        """As for all predictors. In tables no label may hold the separator, as cells could not be read
-        again: that is an `OutputError` (HW603)."""
+        """The record layout, see `Predictor.layout`.
+
+        Raises:
+            OutputError: HW603, a label contains the separator, so that a table could not be read again.
+        """
         labels, separator = self.model.labels, self.reading.get("label_separator") or self.model.separator
         bad = next((label for label in labels if separator in label), None)
         if form != "jsonl" and bad is not None:
@@ -60,10 +65,10 @@ class LabelSetPredictor(LabelPredictor):
         thresholds = tuple(self.model.thresholds)
         return LabelSetLayout(form, plain.fields, plain.labels, added, thresholds, separator)
 
-    def count(self, found: Any) -> None:
-        given = self.model.given(found)
-        self.bare += int((~given.any(1)).sum())
-        for name, times in zip(self.model.labels, given.sum(0).tolist(), strict=True):
+    def count(self, predictions: Any) -> None:
+        predicted = self.model.chosen_labels(predictions)
+        self.bare += int((~predicted.any(1)).sum())
+        for name, times in zip(self.model.labels, predicted.sum(0).tolist(), strict=True):
             self.tally[name] += times
 
     def counted(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Predictions that are numbers: how they are made and written down."""
+"""Regression predictions: predictor and record layout."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,17 +14,17 @@ from headwise.scores.scale import Scale
 
 @dataclass(frozen=True)
 class NumberLayout(RecordLayout):
-    """How predicted numbers are written down: one column, `prediction`, with 6 significant digits of the
-    deviation.
+    """The record layout of numbers: one added column, `prediction`, rounded to 6 significant digits of the
+    standard deviation.
 
     Attributes:
-        scale: Of the model's targets. Numbers are compared in it when a file is resumed.
+        scale: The scale of the model's targets. Resuming a file compares standardised numbers.
     """
 
     scale: Scale = field(default_factory=lambda: Scale(0.0, 1.0))
 
     def record(self, row: Any, probabilities: np.ndarray) -> str:
-        """One record with its line end; `probabilities` is the standardised number, `[1]`."""
+        """A record of the file, with its line end; `probabilities` is the standardised number, `[1]`."""
         shown = self.scale.written(float(self.scale.restore(probabilities)[0]))
         if self.form == "jsonl":
             return f"{self.start(row)}{shown}}}\n"
@@ -40,7 +40,7 @@ class NumberLayout(RecordLayout):
 
 
 class NumberPredictor(Predictor):
-    """A model of numbers at work: a prediction is the standardised number, `[1]`."""
+    """The predictor of a regression model: a prediction is the standardised number, `[1]`."""
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
@@ -50,13 +50,13 @@ class NumberPredictor(Predictor):
         plain = RecordLayout.of(form, rows, ())
         return NumberLayout(form, plain.fields, (), plain.added[:1], self.model.scale)
 
-    def said(self, encoded: Sequence[Any]) -> np.ndarray:
+    def predict_encoded(self, encoded: Sequence[Any]) -> np.ndarray:
         """Standardised numbers, `[items, 1]`."""
         numbers = self.model.scores(encoded, batch_tokens=self.batch_tokens)
         return self.model.scale.standardize(numbers)[:, None]
 
-    def count(self, found: Any) -> None:
-        numbers = self.model.scale.restore(found[:, 0])
+    def count(self, predictions: Any) -> None:
+        numbers = self.model.scale.restore(predictions[:, 0])
         self.sum += float(numbers.sum())
         self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
 

@@ -1,4 +1,4 @@
-"""A model at work on the rows of a file: what it says, how that is written down, and a tally of it."""
+"""Predictors: predict the rows of a file, choose the record layout, and count the predictions."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -16,38 +16,39 @@ from headwise.report.sheet import is_number, lookup
 from headwise.scores.thresholds import decide
 
 _MANY_UNKNOWN = 0.2
-"""Share of unknown words up to which no text is doubtful."""
+"""The fraction of unknown words up to which predictions are never doubtful."""
 LISTED = 12  # labels in a summary
 
 
 def unknown_in_tests(metrics: Any) -> float:
-    """The share of unknown words in the texts that a model was tested on in training, by what its folder
-    says; 0 where it says nothing."""
+    """The fraction of unknown words in the test texts of a training run, from the metrics of the model
+    folder; 0 if they do not have it."""
     share = lookup(metrics, "test.unknown_words")
     return share if is_number(share) else 0.0
 
 
 def many_unknown(share: float, usual: float) -> bool:
-    """Whether a share of unknown words makes predictions doubtful, where the texts of the test had so many.
+    """Whether the fraction of unknown words `share` makes predictions doubtful, given that of the test
+    texts.
 
-    What is written in several languages, or full of names and numbers, has many unknown words always, and
-    the scores of the test are with them.
+    Texts in several languages, or full of names and numbers, always have many unknown words, and the test
+    scores already reflect that.
     """
     return share > max(_MANY_UNKNOWN, min(1.5 * usual, (1 + usual) / 2))
 
 
 class Said(NamedTuple):
-    """What a model says of items, by whichever process.
+    """The predictions of a batch of items, also across processes.
 
     Attributes:
-        found: A prediction for each.
-        words: How many words they have, where the model reads words.
-        unknown: Those that it does not know.
-        cut: Items that were cut short.
-        trouble: Why their parses could not be kept, if so.
+        predictions: A prediction for each item.
+        words: The number of words of the items; 0 for items without words.
+        unknown: The number of words that are not in the vocabulary.
+        cut: The number of truncated items.
+        trouble: Why the parses could not be cached; None if they were.
     """
 
-    found: Sequence[Any]
+    predictions: Sequence[Any]
     words: int
     unknown: int
     cut: int
@@ -55,24 +56,24 @@ class Said(NamedTuple):
 
 
 class Predictor(ABC):
-    """A model at work, and a tally of what it does.
+    """Predicts items with a model and counts the predictions.
 
     Args:
-        model: Ready to predict.
-        nouns: What its items are called.
-        batch_tokens: Words that it reads at once.
-        reading: What the user has said of how files are read.
+        model: The model, in eval mode.
+        nouns: The display names of its items.
+        batch_tokens: The number of words per batch.
+        reading: The options of reading files that the user gave.
 
     Attributes:
-        least: The least probability of a prediction that is sure enough, to be set where somebody asks.
-        usual: The share of unknown words in what it was tested on, to be set where that is known.
-        trouble: Why parses could not be kept, if so.
+        least: The confidence threshold of selective prediction; set by the caller, None without it.
+        usual: The fraction of unknown words in the test texts; set by the caller.
+        trouble: Why parses could not be cached; None if they were.
     """
 
     forms: ClassVar[Mapping[str, str]] = FORMS
-    """The formats of its predictions, by the suffix of their files."""
+    """The formats of the predictions, by file suffix."""
     form: ClassVar[str] = "csv"
-    """The format on standard output."""
+    """The format for standard output."""
 
     def __init__(self, model: Any, nouns: Nouns, batch_tokens: int, reading: Mapping[str, Any]):
         self.model, self.nouns, self.batch_tokens, self.reading = model, nouns, batch_tokens, reading
@@ -83,7 +84,7 @@ class Predictor(ABC):
         self.tally: Counter[str] = Counter()
 
     def layout(self, form: str, rows: Sequence[Row[Any]]) -> RecordLayout:
-        """How the predictions of rows like these are written down.
+        """The record layout of the predictions of rows like these.
 
         Raises:
             OutputError: HW603, the format cannot hold them.
@@ -93,44 +94,45 @@ class Predictor(ABC):
         )
 
     def encode(self, items: Sequence[Any]) -> Sequence[Any]:
-        """What the model reads of items."""
+        """The items as the model encodes them."""
         return self.model.encoded(items)
 
     @abstractmethod
-    def said(self, encoded: Sequence[Any]) -> Any:
-        """What the model says of encoded items, one prediction for each."""
+    def predict_encoded(self, encoded: Sequence[Any]) -> Any:
+        """Predict encoded items: one prediction for each."""
 
     @abstractmethod
-    def count(self, found: Sequence[Any]) -> None:
-        """Note what was predicted."""
+    def count(self, predictions: Sequence[Any]) -> None:
+        """Add predictions to the counts."""
 
     @abstractmethod
     def counted(self) -> list[str]:
-        """What there is to say of what was predicted."""
+        """Messages that summarise the counts."""
 
     def say(self, items: Sequence[Any]) -> Said:
-        """Predictions of items, which are not yet counted."""
+        """Predict items without counting them."""
         encoded = self.encode(items)
-        found, read = self.said(encoded), [item for item in encoded if hasattr(item, "unknown")]
+        predictions = self.predict_encoded(encoded)
+        read = [item for item in encoded if hasattr(item, "unknown")]
         unknown, cut = sum(item.unknown for item in read), sum(item.cut > 0 for item in read)
-        return Said(found, sum(map(len, read)), unknown, cut, trouble_of(self.model))
+        return Said(predictions, sum(map(len, read)), unknown, cut, trouble_of(self.model))
 
-    def take(self, said: Said) -> Sequence[Any]:
-        """Count what was said; returns the predictions."""
-        self.items += len(said.found)
-        self.count(said.found)
-        self.words += said.words
-        self.unknown += said.unknown
-        self.cut += said.cut
-        self.trouble = said.trouble or self.trouble
-        return said.found
+    def take(self, batch: Said) -> Sequence[Any]:
+        """Add a batch to the counts; returns its predictions."""
+        self.items += len(batch.predictions)
+        self.count(batch.predictions)
+        self.words += batch.words
+        self.unknown += batch.unknown
+        self.cut += batch.cut
+        self.trouble = batch.trouble or self.trouble
+        return batch.predictions
 
     def again(self, items: Sequence[Any]) -> Sequence[Any]:
-        """The same without counting."""
-        return self.said(self.encode(items))
+        """The predictions of items, without counting them."""
+        return self.predict_encoded(self.encode(items))
 
     def summary(self, seconds: float) -> list[Remark]:
-        """What there is to say at the end."""
+        """The messages at the end of a prediction run of `seconds`."""
         if not self.items:
             return [Remark("nothing was left to predict")]
         rate, unknown = self.items / max(seconds, 1e-9), self.unknown / max(self.words, 1)
@@ -159,27 +161,27 @@ class Predictor(ABC):
 
 
 class LabelPredictor(Predictor):
-    """A classifier at work: a prediction is the probabilities of all labels, `[labels]`."""
+    """The predictor of a single-label classifier: a prediction is the probabilities, `[labels]`."""
 
-    def said(self, encoded: Sequence[Any]) -> np.ndarray:
+    def predict_encoded(self, encoded: Sequence[Any]) -> np.ndarray:
         """Calibrated probabilities, `[items, labels]`."""
         return self.model.probabilities(self.model.logits(encoded, batch_tokens=self.batch_tokens))
 
-    def count(self, found: Any) -> None:
-        numbers = decide(found, self.model.thresholds)
+    def count(self, predictions: Any) -> None:
+        numbers = decide(predictions, self.model.thresholds)
         self.tally.update(self.model.labels[number] for number in numbers)
         if self.least is not None:
-            self.unsure += int((found[np.arange(len(found)), numbers] < self.least).sum())
+            self.unsure += int((predictions[np.arange(len(predictions)), numbers] < self.least).sum())
 
     def counted(self) -> list[str]:
         shown = [
             f"{label} {n:,} ({100 * n / self.items:.1f} %)" for label, n in self.tally.most_common(LISTED)
         ]
         rest = len(self.tally) - len(shown)
-        told = ["predicted " + ", ".join(shown) + (f" and {rest:,} labels more" if rest else "")]
+        lines = ["predicted " + ", ".join(shown) + (f" and {rest:,} labels more" if rest else "")]
         if self.least is not None:
             share = 100 * self.unsure / self.items
-            told.append(
+            lines.append(
                 f"unsure of {self.unsure:,} ({share:.1f} %), with less than {100 * self.least:.1f} %"
             )
-        return told
+        return lines

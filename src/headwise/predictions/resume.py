@@ -1,8 +1,8 @@
-"""Go on with a file of predictions that was not finished.
+"""Resume an incomplete prediction file.
 
-Predictions are made and written in chunks of rows, and where a chunk begins depends on the input alone.
-What an interrupted run has written is kept as far as its last whole chunk; the rest is predicted again, in
-the same company, so that the file becomes byte for byte what it would have been without the interruption.
+Predictions are made and written in chunks of rows, whose boundaries depend on the input alone. The output
+of an interrupted run is kept up to its last complete chunk. The rest is predicted again in the same
+batches, so that the file is byte for byte the one of an uninterrupted run.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,11 +17,11 @@ from headwise.predictions.file import OutputError, RecordLayout
 
 CHUNK_ROWS = 1024
 CHUNK_CHARACTERS = 1 << 20
-_CHECKED = 32  # rows that are predicted again to see whether the model is the same
+_CHECKED = 32  # rows that are predicted again to check that the model is the same
 
 
 def cut_chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    """Rows in lists of bounded length and size."""
+    """Split rows into chunks of bounded length and number of characters."""
     chunk, size = [], 0
     for row in rows:
         chunk.append(row)
@@ -35,12 +35,12 @@ def cut_chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 @dataclass(frozen=True)
 class Kept:
-    """What stays of an unfinished file.
+    """The part of an incomplete file that is kept.
 
     Attributes:
-        rows: Records.
-        size: Bytes, header included.
-        chunks: The input's chunks that are still to be predicted.
+        rows: The number of records.
+        size: The size in bytes, including the header.
+        chunks: The chunks of the input that are still to be predicted.
     """
 
     rows: int
@@ -54,39 +54,39 @@ def keep(
     chunks: Iterator[list[Row]],
     predict: Callable[[list[Any]], Sequence[Any]],
 ) -> Kept:
-    """Find out how much of an unfinished file can stay; changes nothing.
+    """Determine how much of an incomplete file can be kept, without changing the file.
 
     Args:
         path: The file.
-        layout: How it is written.
+        layout: Its record layout.
         chunks: The input from its beginning.
-        predict: What the model says of some items, one prediction for each.
+        predict: A function that predicts items, one prediction for each.
 
     Raises:
-        OutputError: HW602, the file does not come from this input and this model.
+        OutputError: HW602, the file was not made from this input by this model.
     """
     with open(path, "rb") as file:
         header = layout.header.encode()
-        found = file.read(len(header))
-        if not header.startswith(found):
-            line = found.split(b"\n")[0].decode(errors="replace")
+        start = file.read(len(header))
+        if not header.startswith(start):
+            line = start.split(b"\n")[0].decode(errors="replace")
             expected = layout.header.rstrip("\n")
             raise _stranger(path, f"it begins with {line[:200]!r}, not with {expected[:200]!r}")
-        if len(found) < len(header):
+        if len(start) < len(header):
             return Kept(0, 0, chunks)
         records = _records(file, layout)
         rows, size = 0, len(header)
         last: tuple[list[Row], list[bytes]] = ([], [])
         for chunk in chunks:
-            own = list(islice(records, len(chunk)))
-            _compare(path, layout, chunk, own, rows)
-            whole = [record for record in own if record.endswith(b"\n")]
-            if whole:
-                last = (chunk, whole)
-            if len(whole) < len(chunk):
+            records_of_chunk = list(islice(records, len(chunk)))
+            _compare(path, layout, chunk, records_of_chunk, rows)
+            complete = [record for record in records_of_chunk if record.endswith(b"\n")]
+            if complete:
+                last = (chunk, complete)
+            if len(complete) < len(chunk):
                 _check_model(path, layout, *last, predict)
                 return Kept(rows, size, chain([chunk], chunks))
-            rows, size = rows + len(chunk), size + sum(map(len, own))
+            rows, size = rows + len(chunk), size + sum(map(len, records_of_chunk))
         if next(records, None) is not None:
             raise _stranger(path, f"it has more than the {rows:,} rows of the input")
         _check_model(path, layout, *last, predict)
@@ -94,12 +94,12 @@ def keep(
 
 
 def _records(file: IO[bytes], layout: RecordLayout) -> Iterator[bytes]:
-    """The records with their line ends; that of the last may be missing."""
+    """The records with their line ends; an incomplete last record has none."""
     parts: list[bytes] = []
     marks = 0
     for line in file:
         parts.append(line)
-        # A line end stands inside a quoted field as long as the number of quotation marks is odd.
+        # A line end is inside a quoted field while the number of quotation marks is odd.
         marks += line.count(b'"') if layout.form == "csv" else 0
         if marks % 2 == 0 and line.endswith(b"\n") and layout.ends(parts):
             yield b"".join(parts)
@@ -108,12 +108,12 @@ def _records(file: IO[bytes], layout: RecordLayout) -> Iterator[bytes]:
         yield b"".join(parts).removesuffix(b"\n")
 
 
-def _compare(path: Path, layout: RecordLayout, chunk: list[Row], own: list[bytes], before: int) -> None:
+def _compare(path: Path, layout: RecordLayout, chunk: list[Row], written: list[bytes], before: int) -> None:
     """Check that records begin with the fields of their rows."""
-    for number, (row, record) in enumerate(zip(chunk, own, strict=False), start=before + 1):
+    for number, (row, record) in enumerate(zip(chunk, written, strict=False), start=before + 1):
         start = layout.start(row).encode()
-        whole = record.endswith(b"\n")
-        if not (record.startswith(start) or (not whole and start.startswith(record))):
+        complete = record.endswith(b"\n")
+        if not (record.startswith(start) or (not complete and start.startswith(record))):
             raise _stranger(path, f"its record {number:,} is not line {row.line} of the input")
 
 
@@ -121,15 +121,18 @@ def _check_model(
     path: Path,
     layout: RecordLayout,
     chunk: list[Row],
-    own: list[bytes],
+    records: list[bytes],
     predict: Callable[[list[Any]], Sequence[Any]],
 ) -> None:
-    some = own[:_CHECKED]
-    if not some:
+    checked = records[:_CHECKED]
+    if not checked:
         return
-    again = predict([row.item for row in chunk[: len(some)]])
+    again = predict([row.item for row in chunk[: len(checked)]])
     try:
-        same = all(layout.agrees(record.decode(), own) for record, own in zip(some, again, strict=True))
+        same = all(
+            layout.agrees(record.decode(), prediction)
+            for record, prediction in zip(checked, again, strict=True)
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
         raise _stranger(path, "its records have other columns") from None
     if not same:

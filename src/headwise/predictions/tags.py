@@ -1,4 +1,4 @@
-"""Predictions that are tags: how they are made and written down."""
+"""Tagger predictions: predictor and record layout."""
 
 import json
 import re
@@ -21,12 +21,12 @@ _DOCUMENT = f"{DOCUMENT}\tO\n\n"
 
 @dataclass(frozen=True)
 class TagLayout(RecordLayout):
-    """How predicted tags are written down: in jsonl the words, their tags, and where they are known their
-    places; in conll a word and its tag on each line, and -DOCSTART- where the input begins a document.
+    """The record layout of tags: in jsonl the words, their tags and, if known, their character offsets; in
+    conll one word and its tag per line, with -DOCSTART- where the input begins a document.
 
     Attributes:
-        sentence: The words of what a row holds.
-        spans: Whether the tags mark spans.
+        sentence: A function that splits the item of a row into words.
+        spans: Whether the tags encode spans.
     """
 
     sentence: Callable[[Any], Tagged]
@@ -34,7 +34,7 @@ class TagLayout(RecordLayout):
 
     @property
     def header(self) -> str:
-        """Nothing."""
+        """Empty: neither format has a header."""
         return ""
 
     def ends(self, lines: Sequence[bytes]) -> bool:
@@ -48,61 +48,62 @@ class TagLayout(RecordLayout):
         return json.dumps(fields, ensure_ascii=False)[:-1]
 
     def record(self, row: Row[Any], probabilities: Any) -> str:
-        """One record with its line end; `probabilities` is what the model says of the words."""
-        own: TaggedText = probabilities
+        """A record of the file, with its line end; `probabilities` is the prediction, a `TaggedText`."""
+        tagged: TaggedText = probabilities
         if self.form == "conll":
-            none = "O" if self.spans else ""  # what stands for no words is in no span, for whoever reads it
-            pairs = zip(own.words or ("",), own.tags or (none,), strict=True)
+            none = "O" if self.spans else ""  # the placeholder of an empty text is outside of spans
+            pairs = zip(tagged.words or ("",), tagged.tags or (none,), strict=True)
             words = "".join(f"{_column(word)}\t{_column(tag)}\n" for word, tag in pairs)
             return f"{_document(row.item)}{words}\n"
-        found: dict[str, Any] = {
-            "words": own.words,
-            "tags": own.tags,
-            "probabilities": [float(f"{p:.6g}") for p in own.probabilities],
+        values: dict[str, Any] = {
+            "words": tagged.words,
+            "tags": tagged.tags,
+            "probabilities": [float(f"{p:.6g}") for p in tagged.probabilities],
         }
-        if own.places is not None:
-            found["places"] = own.places
+        if tagged.places is not None:
+            values["places"] = tagged.places
         if self.spans:
-            found["spans"] = [_span(own, *span) for span in own.spans]
+            values["spans"] = [_span(tagged, *span) for span in tagged.spans]
         taken = set(row.fields)
-        named = {free_name(name, taken): value for name, value in found.items()}
+        named = {free_name(name, taken): value for name, value in values.items()}
         return json.dumps({**row.fields, **named}, ensure_ascii=False) + "\n"
 
-    def agrees(self, record: str, found: Any) -> bool:
+    def agrees(self, record: str, prediction: Any) -> bool:
+        tagged: TaggedText = prediction
         if self.form == "conll":
-            return record.removeprefix(_DOCUMENT) == self.record(Row(0, {}, None), found)
-        added = 3 + (found.places is not None) + self.spans  # behind the input's fields
+            return record.removeprefix(_DOCUMENT) == self.record(Row(0, {}, None), tagged)
+        added = 3 + (tagged.places is not None) + self.spans  # after the fields of the input
         words, tags, chances, *_ = list(json.loads(record).values())[-added:]
         shares = np.array(chances, dtype=np.float64)
-        if (words, tags) != (list(found.words), list(found.tags)) or len(shares) != len(tags):
+        if (words, tags) != (list(tagged.words), list(tagged.tags)) or len(shares) != len(tags):
             return False
-        return bool(np.abs(shares - np.array(found.probabilities)).max(initial=0) <= TOLERANCE)
+        return bool(np.abs(shares - np.array(tagged.probabilities)).max(initial=0) <= TOLERANCE)
 
 
 def _document(item: Any) -> str:
-    """The block that begins a document, before its first sentence."""
+    """The conll block before the first sentence of a document; "" for all other items."""
     return _DOCUMENT if isinstance(item, Tagged) and item.starts_document else ""
 
 
 def _column(text: str) -> str:
-    """A word or tag as a column of a line: white space in it, where a reader would part it, becomes `_`,
-    and so does nothing at all, so that a text without words keeps its place."""
+    """A word or tag as a column of a conll line: white space becomes `_`, as readers would split there, and
+    an empty word, too, so that a text without words keeps its line."""
     return _SPACE.sub("_", text) or "_"
 
 
-def _span(own: TaggedText, start: int, end: int, kind: str) -> dict[str, Any]:
-    """A span as it is written: its type, its words, and where the text is known, its characters."""
-    found: dict[str, Any] = {"type": kind, "words": [start, end]}
-    found["text"] = " ".join(own.words[start:end])
-    if own.places is not None and own.text is not None:
-        first, last = own.places[start][0], own.places[end - 1][1]
-        found |= {"start": first, "end": last, "text": own.text[first:last]}
-    found["probability"] = float(f"{min(own.probabilities[start:end]):.6g}")
-    return found
+def _span(tagged: TaggedText, start: int, end: int, kind: str) -> dict[str, Any]:
+    """A span as a JSON object: type, word indices and, if the text is known, character offsets."""
+    span: dict[str, Any] = {"type": kind, "words": [start, end]}
+    span["text"] = " ".join(tagged.words[start:end])
+    if tagged.places is not None and tagged.text is not None:
+        first, last = tagged.places[start][0], tagged.places[end - 1][1]
+        span |= {"start": first, "end": last, "text": tagged.text[first:last]}
+    span["probability"] = float(f"{min(tagged.probabilities[start:end]):.6g}")
+    return span
 
 
 class TagPredictor(Predictor):
-    """A tagger at work: a prediction is a `TaggedText`."""
+    """The predictor of a tagger: a prediction is a `TaggedText`."""
 
     forms: ClassVar[Mapping[str, str]] = {
         ".jsonl": "jsonl",
@@ -116,21 +117,21 @@ class TagPredictor(Predictor):
         return TagLayout(form, (), (), (), self.sentence, self.model.scheme != "plain")
 
     def sentence(self, item: Any) -> Tagged:
-        """The words of an item, which may be a text."""
+        """An item, which may be a text, as words."""
         return self.model.sentence(item)
 
     def encode(self, items: Sequence[Any]) -> Sequence[Tagged]:
         return [self.sentence(item) for item in items]
 
-    def said(self, encoded: Sequence[Any]) -> Sequence[TaggedText]:
+    def predict_encoded(self, encoded: Sequence[Any]) -> Sequence[TaggedText]:
         return self.model.tag(encoded, batch_tokens=self.batch_tokens)
 
-    def count(self, found: Sequence[TaggedText]) -> None:
+    def count(self, predictions: Sequence[TaggedText]) -> None:
         plain = self.model.scheme == "plain"
-        for own in found:
-            self.words += len(own.words)
-            self.unknown += round(own.unknown_words * len(own.words))
-            self.tally.update(own.tags if plain else [span.type for span in own.spans])
+        for tagged in predictions:
+            self.words += len(tagged.words)
+            self.unknown += round(tagged.unknown_words * len(tagged.words))
+            self.tally.update(tagged.tags if plain else [span.type for span in tagged.spans])
 
     def counted(self) -> list[str]:
         common = self.tally.most_common(LISTED)

@@ -1,4 +1,5 @@
-"""Bases from unlabelled text: the text itself as teacher, a sentence encoder, or both."""
+"""Training of bases (static embeddings) on unlabelled text, by context prediction, distillation of a
+sentence encoder, or both."""
 
 from typing import TYPE_CHECKING
 

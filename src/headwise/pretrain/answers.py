@@ -1,4 +1,4 @@
-"""What a teacher says of texts, kept on disk: half-precision shards, so that no text is read twice."""
+"""A cache of teacher embeddings of texts, in float16 shards on disk, so that no text is encoded twice."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,11 +10,11 @@ from headwise.pretrain.sentence_encoder import SentenceEncoder
 from headwise.pretrain.work import write_array
 
 SHARD = 8192
-"""Texts of a file."""
+"""Number of texts per file."""
 
 
 def missing(texts: int, folder: Path, size: int = SHARD) -> list[int]:
-    """The first texts of the shards that are still to be read."""
+    """Index of the first text of each missing shard."""
     return [start for start in range(0, texts, size) if not _shard(folder, start // size).exists()]
 
 
@@ -26,26 +26,26 @@ def ask(
     *,
     size: int = SHARD,
 ) -> NDArray[np.float16]:
-    """The teacher's vectors of texts, from the folder as far as they are there.
+    """The teacher's vectors of texts, float16 `[texts, size]`; cached shards are reused.
 
     Args:
-        teacher: Reads the rest.
-        texts: The same, in the same order, whenever the folder is the same.
-        folder: Of the shards; each is whole or not there.
-        report: Called with the texts that are done, and all.
-        size: Texts of a file; the same whenever the folder is the same.
+        teacher: Encodes the texts of missing shards.
+        texts: The texts; a folder must always be used with the same texts in the same order.
+        folder: Folder of the shards. Shards are written atomically.
+        report: Called with the number of texts done, and of all.
+        size: Number of texts per file; a folder must always be used with the same size.
     """
     folder.mkdir(parents=True, exist_ok=True)
     left = missing(len(texts), folder, size)
     done = len(texts) - sum(min(size, len(texts) - start) for start in left)
     for start in left:
-        own = texts[start : start + size]
-        vectors = np.zeros((len(own), teacher.size), np.float16)
-        for place in range(0, len(own), 1024):
-            vectors[place : place + 1024] = teacher.read(own[place : place + 1024])
-            report(done + min(place + 1024, len(own)), len(texts))
+        shard_texts = texts[start : start + size]
+        vectors = np.zeros((len(shard_texts), teacher.size), np.float16)
+        for place in range(0, len(shard_texts), 1024):
+            vectors[place : place + 1024] = teacher.read(shard_texts[place : place + 1024])
+            report(done + min(place + 1024, len(shard_texts)), len(texts))
         write_array(vectors, _shard(folder, start // size))
-        done += len(own)
+        done += len(shard_texts)
     shards = [np.load(_shard(folder, number)) for number in range(-(-len(texts) // size))]
     return np.concatenate([np.zeros((0, teacher.size), np.float16), *shards])
 

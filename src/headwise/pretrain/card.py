@@ -1,4 +1,4 @@
-"""The card of a base: what it is, where it comes from, what it cost and how good it is."""
+"""The card of a base: description, sources, cost and scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Notes:
 
 
 def card(base: "Base") -> str:
-    """The card, in Markdown."""
+    """The card of a base, in Markdown."""
     from headwise.features.bases.groups import LEVELS
 
     about, groups = base.about, []

@@ -1,4 +1,4 @@
-"""How a base is made."""
+"""Configuration of the training of a base."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

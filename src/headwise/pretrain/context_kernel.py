@@ -1,4 +1,4 @@
-"""The inner loop of learning from the text itself, compiled. Imported only where it is run."""
+"""The inner loop of context prediction, compiled by Numba. Imported only where it runs."""
 
 import math
 
@@ -11,24 +11,25 @@ from headwise.kernel import kernel
 def train_passages(
     flat, starts, order, vectors, outputs, keep, table, width, negatives, rate, last_rate, state
 ):  # pragma: no cover
-    """Learn from some passages, in order; the rate falls evenly from `rate` to `last_rate`.
+    """Train on passages, in order; the learning rate falls linearly from `rate` to `last_rate`.
 
-    For every word w of a stretch with the words c in place of the passage:
-    h = mean of v(c) over c != w; loss = -log sigmoid(h u(w)) - sum of log sigmoid(-h u(n)) over random n.
+    Passages are cut into stretches of at most `width` words. For every word w of a stretch with the words
+    c: h = mean of v(c) over c != w; loss = -log sigmoid(h u(w)) - sum of log sigmoid(-h u(n)) over
+        negatives n.
 
     Args:
         flat, starts: The passages; see `Numbers`.
-        order: Which of them, `[passages]`.
+        order: Numbers of the passages to train on, `[passages]`.
         vectors, outputs: v and u, `[words, size]`, changed in place.
-        keep: Probability with which an occurrence of each word is kept, `[words]`.
-        table: Words from which the random ones are drawn.
-        width: Most words of a stretch.
-        negatives: Random words of each.
+        keep: Probability with which an occurrence of each word is kept (subsampling), `[words]`.
+        table: Word ids from which negatives are drawn.
+        width: Maximum number of words of a stretch.
+        negatives: Number of negatives for each word.
         rate, last_rate: Learning rates.
-        state: Of the random numbers, `[1]`, uint64, not 0; changed.
+        state: State of the random number generator, `[1]`, uint64, not 0; changed in place.
 
     Returns:
-        The sum of the losses, and how many words it is of.
+        The sum of the losses, and the number of words.
     """
     size = vectors.shape[1]
     words = np.empty(width, np.int64)
@@ -92,7 +93,7 @@ def train_passages(
                         back[d] += step * out[d]
                         out[d] += step * hidden[d]
                 seen += 1
-                # All words of the stretch but this one learn from it: all do below, this one gives it back.
+                # The update is for all words but this one: subtract it here, as all words get it below.
                 for d in range(size):
                     push[d] += back[d]
                     row[d] -= back[d] * share

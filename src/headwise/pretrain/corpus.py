@@ -1,4 +1,4 @@
-"""Files of any size, of text or with a column of it, as passages: a few sentences each."""
+"""Reading of corpus files of any size as passages of a few sentences."""
 
 import random
 import re
@@ -12,7 +12,7 @@ from headwise.data.read import read_rows
 from headwise.data.tables import TABLES
 
 BUFFER = 1 << 16
-"""Passages among which the order is shuffled while files are read."""
+"""Size of the shuffle buffer, in passages."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*[^\W_a-z])|(?<=[。！？])")
 _SENTENCES = (1, 2, 3)
@@ -31,12 +31,12 @@ def read_passages(
     """The passages of files, plain or compressed, in order.
 
     Args:
-        files: Lines of text, tables, of which one column is text, or sentences with a tag for each word.
-        cut: Cut texts into passages of one to three sentences; else each text is one.
-        longest: Most words of a passage; a longer one is cut, wherever that may be.
-        seed: Decides how many sentences are taken together.
+        files: Files with lines of text, tables with a text column, or tagged sentences.
+        cut: Cut texts into passages of one to three sentences; else each text is a passage.
+        longest: Maximum number of words of a passage; longer ones are cut between words.
+        seed: Seed of the number of sentences of each passage.
         options: How files are read.
-        note: Told of each file that is no plain text, and what is read of it.
+        note: Called with a message about each file that is not plain text.
 
     Raises:
         DataError: A file cannot be read.
@@ -53,7 +53,7 @@ def read_passages(
 
 
 def _texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iterator[str]:
-    """The texts of a file: lines, what stands in a column, or sentences whose words are tagged."""
+    """The texts of a file: lines, cells of the text column, or the words of tagged sentences."""
     decoding = {"encoding": options.encoding, "encoding_errors": options.encoding_errors}
     kind = None if options.text_column else KINDS[infer_task(file, {"encoding": options.encoding})[0]]
     if isinstance(kind, SentenceKind):
@@ -64,15 +64,15 @@ def _texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iter
     rows = read_rows(file, options)
     if rows.format != "text":
         note(f"{file}: {rows.format}, of which the texts are read (column {rows.columns.text!r})")
-    if rows.format in TABLES:  # of which a part may be read, such as one sheet
-        for told in rows.notes:
-            note(f"{file}: {told}")
+    if rows.format in TABLES:  # notes say which part is read, such as one sheet
+        for message in rows.notes:
+            note(f"{file}: {message}")
     for row in rows:
         yield row.item.text
 
 
 def _cut(text: str, longest: int, choose: random.Random) -> Iterator[str]:
-    sentences = [own.strip() for own in _SENTENCE_END.split(text) if own.strip()]
+    sentences = [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
     place = 0
     while place < len(sentences):
         count = choose.choices(_SENTENCES, _SHARES)[0]
@@ -83,7 +83,7 @@ def _cut(text: str, longest: int, choose: random.Random) -> Iterator[str]:
 
 
 def shuffled(items: Iterable[str], seed: int, buffer: int = BUFFER) -> Iterator[str]:
-    """The same items in an order that is random within a buffer, for what is larger than memory."""
+    """Shuffle a stream with a buffer, for streams larger than memory."""
     choose = random.Random(seed)
     held: list[str] = []
     for item in items:
@@ -98,11 +98,11 @@ def shuffled(items: Iterable[str], seed: int, buffer: int = BUFFER) -> Iterator[
 
 
 class Sample:
-    """A random sample of a stream, without repetitions among what is held at a time (Vitter's reservoir).
+    """A random sample of a stream by reservoir sampling (Vitter), without duplicates in the reservoir.
 
     Args:
-        most: Items of the sample; 0 = all.
-        seed: Of the choice.
+        most: Size of the sample; 0 = all items.
+        seed: Seed of the choice.
     """
 
     def __init__(self, most: int, seed: int):
@@ -110,7 +110,7 @@ class Sample:
         self._seen, self._held, self._keys = 0, list[str](), set[int]()
 
     def add(self, item: str) -> None:
-        """The next item of the stream."""
+        """Add the next item of the stream."""
         key = hash(item.lower())
         if key in self._keys:
             return

@@ -1,4 +1,4 @@
-"""What makes a base this one, and what an output folder holds already."""
+"""Identity of a base (inputs and settings), and checks of the output folder."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,33 +16,33 @@ from headwise.pretrain.work import key_of, key_of_contents
 def identity(
     files: list[str], config: PretrainConfig, word_list: Sequence[str], options: ReadOptions
 ) -> dict[str, Any]:
-    """What makes a base this one, as its card's data say it: no paths, and keys for what is long."""
+    """The inputs and settings that determine a base, as JSON data without paths; long data are hashed."""
     read = {"contents": key_of_contents(files), "word_list": key_of(list(word_list)), **to_dict(options)}
     return {"files": [Path(file).name for file in files], "read": read, "settings": _settings(config)}
 
 
-def finished(asked: Mapping[str, Any], output: Path, *, overwrite: bool) -> Base | None:
-    """The base that is there, made of what is asked for; None where it is another and may be replaced.
+def finished(requested: Mapping[str, Any], output: Path, *, overwrite: bool) -> Base | None:
+    """The base in the output folder if it has the requested identity; None if it differs and `overwrite`.
 
     Raises:
-        PretrainError: HW811, the base there is of other text or settings.
+        PretrainError: HW811, the base there comes from other text or settings.
     """
     about = (base := load_base(output)).about
-    # A base of an earlier version does not say what was read, and how.
-    own = {name: value for name, value in asked.items() if name in about or name != "read"}
-    if found := differences({name: about.get(name) for name in own}, own):
+    # Bases of earlier versions lack the key "read".
+    comparable = {name: value for name, value in requested.items() if name in about or name != "read"}
+    if conflict := differences({name: about.get(name) for name in comparable}, comparable):
         if overwrite:
             return None
         raise PretrainError(
-            f"{output}: the base there comes from other text or settings: {found}. Resume with the same, "
-            "add --overwrite to replace it, or give another --output",
+            f"{output}: the base there comes from other text or settings: {conflict}. Resume with the "
+            "same, add --overwrite to replace it, or give another --output",
             code="HW811",
         )
     return base
 
 
 def check_output(output: Path, *, overwrite: bool) -> None:
-    """Refuse an output folder that holds something else, or a base that is not to be replaced.
+    """Reject an output folder with other files, or with a base that must not be replaced.
 
     Raises:
         PretrainError: HW811.
@@ -69,10 +69,10 @@ def _settings(config: PretrainConfig) -> dict[str, Any]:
 
 
 def teacher_names(config: PretrainConfig) -> str:
-    """What the teachers are called."""
+    """The names of the teachers, separated by commas."""
     return ", ".join(map(teacher_name, config.teacher.names))
 
 
 def teacher_name(name: str) -> str:
-    """A name of the hub, or the folder's own without the place where it happened to be."""
+    """The name on the hub, or the name of a folder without its path."""
     return Path(name).name if Path(name).expanduser().is_dir() else name

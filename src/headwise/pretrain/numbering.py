@@ -1,4 +1,4 @@
-"""Passages as numbers of words, on disk, for texts larger than memory."""
+"""Passages as word ids, on disk, for texts larger than memory."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from headwise.features.bases.spelling import other_spelling, parts
 from headwise.features.tokenize import get_tokenizer
 from headwise.pretrain.vocabulary import plain
-from headwise.pretrain.work import whole, write_array
+from headwise.pretrain.work import atomic_path, write_array
 
 _AT_ONCE = 1 << 14
 _CACHED = 1 << 20
@@ -18,11 +18,11 @@ _CACHED = 1 << 20
 
 @dataclass(frozen=True)
 class Numbers:
-    """Passages as numbers of words.
+    """Passages as word ids.
 
     Attributes:
-        flat: The numbers of all passages, one behind the other.
-        starts: Where each begins, and the end of the last, `[passages + 1]`.
+        flat: Word ids, passage after passage, int32 `[total]`.
+        starts: Start of each passage in `flat`, and the end, int64 `[passages + 1]`.
     """
 
     flat: NDArray[np.int32]
@@ -33,11 +33,11 @@ class Numbers:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Words of each passage."""
+        """Number of words of each passage, `[passages]`."""
         return np.diff(self.starts)
 
     def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The numbers of some passages, one behind the other, and their lengths."""
+        """Word ids of the passages `rows`, passage after passage, and their lengths."""
         lengths = self.starts[rows + 1] - self.starts[rows]
         ends = np.cumsum(lengths)
         inside = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
@@ -45,13 +45,13 @@ class Numbers:
 
 
 class Numbering:
-    """Words to numbers, as a base will see them: a word that is listed under another spelling is that
-    word, a compound is its parts.
+    """Mapping from words to ids, with the lookup rules of a base: a spelling variant has the id of its
+    listed word, a compound the ids of its parts.
 
     Args:
-        types: The words that have numbers, the listed ones first; others have none.
-        listed: How many of them are listed.
-        tokenizer: Cuts passages into words.
+        types: Words with ids, the listed ones first; other words are skipped.
+        listed: Number of listed words.
+        tokenizer: Name of the tokeniser.
     """
 
     def __init__(self, types: Sequence[str], listed: int, tokenizer: str = "penn"):
@@ -61,45 +61,45 @@ class Numbering:
         self._cache: dict[str, tuple[int, ...]] = {}
 
     def passage(self, text: str) -> list[int]:
-        """The numbers of a passage."""
-        found = []
+        """Word ids of a passage."""
+        passage_numbers = []
         for word in self._words(text):
             numbers = self._cache.get(word)
             if numbers is None:
                 numbers = self._numbers(plain(word))
                 if len(self._cache) < _CACHED:
                     self._cache[word] = numbers
-            found.extend(numbers)
-        return found
+            passage_numbers.extend(numbers)
+        return passage_numbers
 
     def passages(self, texts: Iterable[str]) -> Numbers:
-        """The numbers of passages that fit into memory."""
+        """Word ids of passages that fit into memory."""
         rows = [np.array(self.passage(text), np.int32) for text in texts]
         starts = np.zeros(len(rows) + 1, np.int64)
         np.cumsum([len(row) for row in rows], out=starts[1:])
         return Numbers(np.concatenate([np.zeros(0, np.int32), *rows]), starts)
 
     def write(self, texts: Iterable[str], path: Path) -> Iterator[int]:
-        """Write the numbers of any number of passages; yields how many are done. What `read_numbers` gives
-        is whole or not there: the second file takes its name last."""
+        """Write the word ids of a stream of passages; yields the number of passages done. The file of
+        lengths comes last, so an incomplete file is never read by `read_numbers`."""
         lengths: list[NDArray[np.int32]] = []
-        own: list[list[int]] = []
+        rows: list[list[int]] = []
         done = 0
-        with whole(path) as partial, open(partial, "wb") as file:
+        with atomic_path(path) as partial, open(partial, "wb") as file:
 
             def flush() -> None:
-                # Not by tofile, which says nothing of a disk that is full before the last bytes.
-                file.write(np.array([number for row in own for number in row], np.int32).tobytes())
-                lengths.append(np.array([len(row) for row in own], np.int32))
-                own.clear()
+                # Not by tofile, which does not always report a full disk.
+                file.write(np.array([number for row in rows for number in row], np.int32).tobytes())
+                lengths.append(np.array([len(row) for row in rows], np.int32))
+                rows.clear()
 
             for text in texts:
-                own.append(self.passage(text))
-                if len(own) == _AT_ONCE:
-                    done += len(own)
+                rows.append(self.passage(text))
+                if len(rows) == _AT_ONCE:
+                    done += len(rows)
                     flush()
                     yield done
-            done += len(own)
+            done += len(rows)
             flush()
         write_array(np.concatenate(lengths), _lengths(path))
         yield done
@@ -117,12 +117,12 @@ class Numbering:
 
 
 def have_numbers(path: Path) -> bool:
-    """Whether `Numbering.write` has come to its end here."""
+    """Whether `Numbering.write` has completed this file."""
     return path.exists() and _lengths(path).exists()
 
 
 def read_numbers(path: Path) -> Numbers:
-    """What `Numbering.write` wrote; the numbers stay on disk until they are used."""
+    """Open a file of `Numbering.write`; the word ids are memory-mapped."""
     lengths = np.load(_lengths(path))
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])

@@ -1,4 +1,4 @@
-"""The runs of letters of many words at once."""
+"""Character n-grams of many words at once."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ from headwise.features.bases.spelling import subwords
 
 
 def runs_of(words: Sequence[str], buckets: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The buckets of the runs of letters of words, one behind the other, and where each word's begin, with
-    the end of the last, `[words + 1]`."""
+    """Hash buckets of the character n-grams of words, word after word, and the start of each word's
+    n-grams, with the end, `[words + 1]`."""
     runs = [subwords(word, buckets) for word in words]
     starts = np.zeros(len(runs) + 1, np.int64)
-    np.cumsum([len(own) for own in runs], out=starts[1:])
-    return np.fromiter((run for own in runs for run in own), np.int64, int(starts[-1])), starts
+    np.cumsum([len(word_runs) for word_runs in runs], out=starts[1:])
+    return np.fromiter((run for word_runs in runs for run in word_runs), np.int64, int(starts[-1])), starts

@@ -1,4 +1,4 @@
-"""pretrain_files: text files in, a base out."""
+"""pretrain_files: trains a base from text files."""
 
 import json
 import time
@@ -32,16 +32,16 @@ from headwise.pretrain.neighbours import group_words
 from headwise.pretrain.numbering import Numbering, Numbers, have_numbers, read_numbers
 from headwise.pretrain.pieces import runs_of
 from headwise.pretrain.vocabulary import Counts, choose_words
-from headwise.pretrain.work import MARK, Work, key_of, key_of_files, naming, whole
+from headwise.pretrain.work import MARK, Work, atomic_path, key_of, key_of_files, naming
 from headwise.store.lock import locked_file
 
 OnStep = Callable[[str, int, int | None, str], None]
-"""Told of a step: its name, how much of it is done, of how much (None = not known), and figures."""
+"""Progress callback: name of the step, amount done, total amount (None = unknown), and a message."""
 
 LEAST_WORDS = 1_000_000
-"""A base that learns from text alone is seldom worth it with fewer."""
+"""Number of words below which a base from text alone is seldom useful."""
 
-_TYPES = 5  # numbered words for each that is listed
+_TYPES = 5  # words with ids per listed word
 _COUNTED = 1 << 19
 _HELD = 4000
 _TOLD = 1 << 12
@@ -49,13 +49,13 @@ _TOLD = 1 << 12
 
 @dataclass(frozen=True)
 class Made:
-    """A base that has been made.
+    """Result of `pretrain_files`.
 
     Attributes:
         base: The base.
-        folder: Where it is.
-        seconds: What each step took.
-        scores: What was measured.
+        folder: Its folder.
+        seconds: Seconds of each step.
+        scores: Scores by name.
     """
 
     base: Base
@@ -79,22 +79,23 @@ def pretrain_files(
     report: OnStep = lambda stage, done, total, tell: None,
     note: Callable[[str], None] = lambda text: None,
 ) -> Made:
-    """Make a base from files of unlabelled text, in any language.
+    """Train a base on files of unlabelled text, in any language.
 
     Args:
-        files: Plain or compressed; a line is a paragraph or a sentence. Of tables a column is read.
+        files: Plain or compressed files; each line is a paragraph or a sentence. Of tables one column is
+            read.
         output: Folder of the base.
-        config: How.
-        name: What the base is called. The folder's name if empty.
-        word_list: Words from elsewhere, the commonest first, that are listed beside those of the text.
-        notes: What the card says of sources, licences and limits.
+        config: The configuration; None for the defaults.
+        name: Name of the base; if empty, the name of the folder.
+        word_list: Words from another source, by falling frequency, to be listed besides those of the text.
+        notes: Sources, licences and limits for the card.
         options: How the files are read.
-        work: Folder for what the teacher says and for the states of the learning; it stays, and what it
-            holds is not made again. If None, one beside the output, which goes when the base is written.
-        resume: Go on with a run that was interrupted; one that has come to its end is left as it is.
+        work: Folder for teacher embeddings and training states; it is kept and reused. If None, a folder
+            next to the output, which is removed when the base is written.
+        resume: Continue an interrupted run; a finished one is left unchanged.
         overwrite: Replace the base in the output folder.
-        report: Told of the progress.
-        note: Told of files that are no plain text, and where there is little text.
+        report: Called with the progress.
+        note: Called with messages about files that are not plain text, and about little text.
 
     Raises:
         DataError: A file cannot be read.
@@ -110,29 +111,31 @@ def pretrain_files(
     place = Path(work) if work is not None else output.with_name(output.name + ".work")
     ended = resume and (output / ABOUT).exists()
     check_output(output, overwrite=overwrite or ended)
-    asked = identity([str(file) for file in files], config, word_list, options)
-    if ended and (base := finished(asked, output, overwrite=overwrite)) is not None:
+    requested = identity([str(file) for file in files], config, word_list, options)
+    if ended and (base := finished(requested, output, overwrite=overwrite)) is not None:
         note(f"{output}: the base is finished, so there is nothing to resume")
         return Made(base, output, base.about.get("seconds", {}), base.about.get("scores", {}))
-    own = Work.at(place, ours=work is None)
+    work_folder = Work.at(place, ours=work is None)
     with locked_file(place / MARK, otherwise="another --output" if work is None else "another --work"):
-        if own.states() and not resume:
+        if work_folder.states() and not resume:
             if not overwrite:
                 raise PretrainError(
                     f"{place} holds an interrupted run; add --resume to go on with it, or --overwrite to "
                     "begin its learning anew",
                     code="HW811",
                 )
-            own.forget_states()
-        run = _Run([str(file) for file in files], config, own, tuple(word_list), options, report, note)
+            work_folder.forget_states()
+        run = _Run(
+            [str(file) for file in files], config, work_folder, tuple(word_list), options, report, note
+        )
         try:
             base = run.make(name or output.name)
         except HeadwiseError:
-            if not own.dear():
-                own.clear()
+            if not work_folder.dear():
+                work_folder.clear()
             raise
         about = {
-            **asked,
+            **requested,
             "words_read": run.total,
             "sources": notes.sources,
             "teacher": notes.teacher or teacher_names(config),
@@ -147,12 +150,12 @@ def pretrain_files(
         base = replace(base, about=about)
         with naming(output):
             save_base(base, output, card(base))
-        own.clear()
+        work_folder.clear()
         return Made(base, output, run.seconds, run.scores)
 
 
 class _Run:
-    """One run, step by step."""
+    """One training run of a base; each step saves its result in the work folder."""
 
     def __init__(
         self,
@@ -187,9 +190,9 @@ class _Run:
                 "none"
             )
         listed = set(words)
-        others = (word for word in counts if word not in listed)
+        unlisted = (word for word in counts if word not in listed)
         more = max((_TYPES - 1) * len(words), config.groups - len(words))
-        types = [*words, *(word for word, _ in zip(others, range(more), strict=False))]
+        types = [*words, *(word for word, _ in zip(unlisted, range(more), strict=False))]
         often = np.array([counts.get(word, 0) for word in types], np.int64)
         groups = self._groups(types, len(words), often) if config.groups else None
         texts = self._contexts(types, len(words), often) if config.context_epochs else None
@@ -197,12 +200,12 @@ class _Run:
             tables = self._from_teacher(passages, types, len(words), often, texts)
         else:
             tables = self._from_text(texts, types, len(words), often)
-        own, sub, weights = tables
-        return Base(name, tuple(words), Table.of(own), Table.of(sub), weights, groups=groups)
+        word_vectors, sub, weights = tables
+        return Base(name, tuple(words), Table.of(word_vectors), Table.of(sub), weights, groups=groups)
 
     def _check_teacher(self) -> None:
-        """Find out whether teachers can be asked, before hours of text are read for them. They are loaded
-        again when they are needed, as they would lie in memory until then."""
+        """Check that the teachers can be loaded, before hours of reading text. They are loaded again when
+        they are needed, as they would occupy memory until then."""
         config = self._config
         if not config.teacher.name:
             if not config.context_epochs:
@@ -214,7 +217,7 @@ class _Run:
             SentenceEncoder(replace(config.teacher, name=name))
 
     def _read(self) -> tuple[list[str], dict[str, int]]:
-        """The passages for a teacher, and the counts of all words, the commonest first."""
+        """The passages for a teacher, and the counts of all words, by falling frequency."""
         config = self._config
         most = config.passages if config.teacher.name else 1
         self._text_key = key_of(
@@ -222,8 +225,11 @@ class _Run:
             *(config.cut, config.longest, config.seed, config.tokenizer),
         )
         key = key_of(self._text_key, most)
-        kept, counted = self._work.path("passages", key, ".txt"), self._work.path("counts", key, ".json")
-        if not (kept.exists() and counted.exists()):
+        passages_file, counted = (
+            self._work.path("passages", key, ".txt"),
+            self._work.path("counts", key, ".json"),
+        )
+        if not (passages_file.exists() and counted.exists()):
             with self._step("reading"):
                 sample, counts = Sample(most, config.seed), Counts()
                 cut = get_tokenizer(config.tokenizer).words
@@ -232,11 +238,11 @@ class _Run:
                     counts.add(cut(passage))
                     if number % _TOLD == 0:
                         self._report("reading", number, None, f"{len(counts.counts):,} different words")
-                _write(kept, "".join(f"{_line(item)}\n" for item in sample.items()))
+                _write(passages_file, "".join(f"{_line(item)}\n" for item in sample.items()))
                 best = counts.counts.most_common(_COUNTED)
                 _write(counted, json.dumps([sum(counts.counts.values()), best], ensure_ascii=False))
         self.total, pairs = json.loads(counted.read_text(encoding="utf-8", errors="surrogatepass"))
-        text = kept.read_text(encoding="utf-8", errors="surrogatepass")
+        text = passages_file.read_text(encoding="utf-8", errors="surrogatepass")
         return text.split("\n")[:-1], dict(pairs)
 
     def _passages(self, note: Callable[[str], None] = lambda text: None) -> Iterator[str]:
@@ -245,7 +251,7 @@ class _Run:
         return read_passages(self._files, **how, options=self._options, note=note)
 
     def _numbers(self, types: list[str], listed: int) -> tuple[str, Numbers]:
-        """All of the text as numbers of words, and the key under which it is kept."""
+        """The cache key of the whole text as word ids, and the text."""
         config = self._config
         key = key_of(self._text_key, types, listed)
         path = self._work.path("text", key, ".numbers")
@@ -257,7 +263,7 @@ class _Run:
         return key, read_numbers(path)
 
     def _groups(self, types: list[str], listed: int, often: NDArray[np.int64]) -> WordGroups | None:
-        """The groups of words by what stands beside them; None where too few words come often enough."""
+        """The word clusters; None if too few words are frequent enough."""
         config = self._config
         words = types[: config.groups]
         enough = often[: len(words)] >= config.rarest
@@ -270,7 +276,7 @@ class _Run:
             )
 
     def _contexts(self, types: list[str], listed: int, often: NDArray[np.int64]) -> NDArray[np.float32]:
-        """What the text says of all numbered words."""
+        """Vectors of all words with ids by context prediction, `[types, size]`."""
         config, size = self._config, self._config.size
         key, numbers = self._numbers(types, listed)
         state = self._state(
@@ -287,7 +293,7 @@ class _Run:
     def _from_text(
         self, vectors: NDArray[np.float32], types: list[str], listed: int, often: NDArray[np.int64]
     ) -> tuple[NDArray, NDArray, NDArray]:
-        """Tables with the text as the only teacher."""
+        """Word vectors, subword vectors and weights from context prediction only."""
         with self._step("fitting runs of letters"):
             trust = np.sqrt(np.minimum(often, 1000)).astype(np.float32)
             sub = fit_subwords(types, vectors, trust, self._config.subwords)
@@ -302,7 +308,7 @@ class _Run:
         often: NDArray[np.int64],
         texts: NDArray[np.float32] | None,
     ) -> tuple[NDArray, NDArray, NDArray]:
-        """Tables with sentence encoders as teachers."""
+        """Word vectors, subword vectors and weights by distillation of sentence encoders."""
         from headwise.pretrain.sentence_encoder import SentenceEncoder
         from headwise.pretrain.student import Student, start_from_words, train_student
 
@@ -313,12 +319,14 @@ class _Run:
         for name in names:
             teacher = SentenceEncoder(replace(config.teacher, name=name))
             who = "the teacher" if len(names) == 1 else teacher_name(name)
-            for what, own in (("passages", passages), ("words", words)):
-                folder = self._work.path("answers", key_of(own, teacher.fingerprint))
+            for what, texts_read in (("passages", passages), ("words", words)):
+                folder = self._work.path("answers", key_of(texts_read, teacher.fingerprint))
                 with self._step(f"{who} reads {what}"):
-                    if missing(len(own), folder) and len(own) > 256:
-                        teacher.hasten(own[:64])
-                    answers[what].append(ask(teacher, own, folder, self._told(f"{who} reads {what}")))
+                    if missing(len(texts_read), folder) and len(texts_read) > 256:
+                        teacher.hasten(texts_read[:64])
+                    answers[what].append(
+                        ask(teacher, texts_read, folder, self._told(f"{who} reads {what}"))
+                    )
             sizes.append(teacher.size)
             prints.append(teacher.fingerprint)
             pieces = np.maximum(pieces, teacher.pieces(words))
@@ -336,7 +344,7 @@ class _Run:
         student = Student(start, runs, run_starts, config.subwords, config.seed, sizes)
         random = np.random.default_rng(config.seed)
         held = np.sort(random.choice(len(passages), min(_HELD, len(passages) // 20), replace=False))
-        settings = [to_dict(own) for own in (config.student, config.context)]
+        settings = [to_dict(section) for section in (config.student, config.context)]
         key = (self._text_key, types, listed, prints, len(passages), *settings, config.context_epochs)
         state = self._state(
             "student", *key, config.size, config.subwords, config.teacher.share, config.seed
@@ -372,5 +380,5 @@ def _line(text: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    with whole(path) as partial:
+    with atomic_path(path) as partial:
         partial.write_text(text, encoding="utf-8", errors="surrogatepass")

@@ -1,4 +1,4 @@
-"""SentenceEncoder: a teacher, and the vectors that it gives."""
+"""SentenceEncoder: a pretrained sentence encoder, the teacher of a base."""
 
 import hashlib
 import json
@@ -15,19 +15,19 @@ from headwise.features.pretrained.hub import load
 from headwise.pretrain.config import TeacherConfig
 
 _POOLING = Path("1_Pooling", "config.json")
-_CELLS = 2048  # word pieces that are read at once
+_CELLS = 2048  # word pieces per batch
 _FASTER = 1.2
 
 
 class SentenceEncoder:
-    """A sentence encoder: the mean of its states (or the first), at length 1.
+    """A sentence encoder: mean (or first) state of a pretrained encoder, normalised to length 1.
 
     Args:
-        config: Which one.
+        config: The name of the encoder, and its pooling.
 
     Attributes:
-        size: Features of its vectors.
-        fingerprint: Other weights, another way of pooling or another length give another.
+        size: Dimensions of its vectors.
+        fingerprint: Hash of weights, pooling and maximum length.
 
     Raises:
         PretrainedError: HW701 to HW706, it cannot be loaded.
@@ -51,7 +51,11 @@ class SentenceEncoder:
         return digest.hexdigest()[:16]
 
     def hasten(self, texts: Sequence[str]) -> bool:
-        """Go on in bfloat16, if that is faster on this machine (its digits suffice to be learnt from)."""
+        """Switch to bfloat16 if that is faster on this machine (its precision suffices for distillation).
+
+        Args:
+            texts: Texts for the measurement.
+        """
         took = []
         for kind in (torch.float32, torch.bfloat16):
             self._encoder.to(kind)
@@ -67,16 +71,16 @@ class SentenceEncoder:
         return faster
 
     def pieces(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """How many word pieces texts are made of."""
-        found = self._tokenizer.pieces([text.split() for text in texts])
-        return np.array([len(own.ids) for own in found], np.int64)
+        """Number of word pieces of each text, `[texts]`."""
+        encodings = self._tokenizer.pieces([text.split() for text in texts])
+        return np.array([len(encoding.ids) for encoding in encodings], np.int64)
 
     def read(self, texts: Sequence[str]) -> NDArray[np.float16]:
-        """The vectors of texts, `[texts, size]`; what is beyond the longest length is not read."""
+        """Embeddings of texts, float16 `[texts, size]`; texts are truncated to the maximum length."""
         tokenizer = self._tokenizer
         ids = [
-            [*tokenizer.prefix, *own.ids[: self._room].tolist(), *tokenizer.suffix]
-            for own in tokenizer.pieces([text.split() for text in texts])
+            [*tokenizer.prefix, *encoding.ids[: self._room].tolist(), *tokenizer.suffix]
+            for encoding in tokenizer.pieces([text.split() for text in texts])
         ]
         order = sorted(range(len(ids)), key=lambda row: len(ids[row]))
         out = np.zeros((len(texts), self.size), np.float16)
@@ -90,12 +94,12 @@ class SentenceEncoder:
 
     @torch.inference_mode()
     def _states(self, ids: Sequence[Sequence[int]]) -> NDArray[np.float16]:
-        longest = max(1, *(len(own) for own in ids))
+        longest = max(1, *(len(row) for row in ids))
         numbers = torch.zeros(len(ids), longest, dtype=torch.long)
         mask = torch.zeros(len(ids), longest, dtype=torch.long)
-        for row, own in enumerate(ids):
-            numbers[row, : len(own)] = torch.tensor(own, dtype=torch.long)
-            mask[row, : len(own)] = 1
+        for row, row_ids in enumerate(ids):
+            numbers[row, : len(row_ids)] = torch.tensor(row_ids, dtype=torch.long)
+            mask[row, : len(row_ids)] = 1
         states = self._encoder(input_ids=numbers, attention_mask=mask).last_hidden_state.float()
         if self._first:
             vectors = states[:, 0]
@@ -105,7 +109,7 @@ class SentenceEncoder:
 
 
 def _pooling(config: TeacherConfig) -> str:
-    """How the encoder is pooled; folders of sentence-transformers say it."""
+    """The pooling of the encoder, first or mean; folders of sentence-transformers specify it."""
     if config.pooling != "auto":
         return config.pooling
     try:

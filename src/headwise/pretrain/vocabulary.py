@@ -1,4 +1,4 @@
-"""Which words a base lists."""
+"""Choice of the words that a base lists."""
 
 import math
 from collections import Counter
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from headwise.features.tokenize import get_tokenizer, plain_spelling
 
 MOST_TYPES = 1 << 22
-"""Different words that are counted at once; when there are more, those that came once are forgotten."""
+"""Maximum number of distinct words in the counts; beyond it, the rarest are dropped."""
 
 
 def plain(word: str) -> str:
@@ -16,7 +16,7 @@ def plain(word: str) -> str:
 
 
 class Counts:
-    """Counts of words, in bounded memory."""
+    """Word counts in bounded memory."""
 
     def __init__(self, most: int = MOST_TYPES):
         self.counts: Counter[str] = Counter()
@@ -24,14 +24,14 @@ class Counts:
         self._plain: dict[str, str] = {}
 
     def add(self, words: Sequence[str]) -> None:
-        """Count words as written."""
-        known = self._plain
+        """Count words; their spelling is normalised."""
+        spellings = self._plain
         for word in words:
-            spelling = known.get(word)
+            spelling = spellings.get(word)
             if spelling is None:
                 spelling = plain(word)
-                if len(known) < self._most:
-                    known[word] = spelling
+                if len(spellings) < self._most:
+                    spellings[word] = spelling
             self.counts[spelling] += 1
         if len(self.counts) > self._most:
             self._below += 1
@@ -43,31 +43,31 @@ def choose_words(
 ) -> list[str]:
     """The words that a base lists, the most important first.
 
-    A word has two ranks, that of its count and that in a list from elsewhere (if there is one), and the
-    geometric mean of the two decides, though never worse than three times the better. Numbers and marks
-    rank lower: there is no end of them, and few say anything.
+    Words are sorted by the geometric mean of two ranks, that of their count and that in an external word
+    list (if given), but at most three times the better rank. Numbers and punctuation are ranked lower, as
+    few of them are informative.
 
     Args:
-        counts: Of words in their plain spelling.
-        most: Words to choose.
-        rarest: Count below which a word that is not in the list is left out.
-        listed: Words from elsewhere, the commonest first.
+        counts: Counts of words in their plain spelling.
+        most: Number of words to choose.
+        rarest: Minimum count of a word that is not in the list.
+        listed: An external word list, by falling frequency.
     """
     by_count = sorted(counts, key=lambda word: (-counts[word], word))
     ranks = {word: rank for rank, word in enumerate(by_count) if counts[word] >= rarest}
-    others: dict[str, int] = {}
+    list_ranks: dict[str, int] = {}
     cut = get_tokenizer("penn").words
     for word in listed:
         if len(cut(word)) == 1:
-            others.setdefault(plain(word), len(others))
-    missing, missing_other = 2 * len(ranks) + 1, 3 * len(others) // 2 + 1
+            list_ranks.setdefault(plain(word), len(list_ranks))
+    missing, missing_other = 2 * len(ranks) + 1, 3 * len(list_ranks) // 2 + 1
 
     def place(word: str) -> tuple[float, str]:
-        own, other = ranks.get(word, missing), others.get(word, missing_other)
+        count_rank, list_rank = ranks.get(word, missing), list_ranks.get(word, missing_other)
         if not any(letter.isalpha() for letter in word):
-            return (1.3 if own < 4000 else 3) * own, word
-        if not others:
-            return own, word
-        return min(math.sqrt(own * other), 3 * min(own, other)), word
+            return (1.3 if count_rank < 4000 else 3) * count_rank, word
+        if not list_ranks:
+            return count_rank, word
+        return min(math.sqrt(count_rank * list_rank), 3 * min(count_rank, list_rank)), word
 
-    return sorted({*ranks, *others}, key=place)[:most]
+    return sorted({*ranks, *list_ranks}, key=place)[:most]

@@ -1,12 +1,12 @@
-"""The work folder of a base that is being made: what has been read, said and learnt so far.
+"""The work folder of a base in training: intermediate results and states.
 
-passages-KEY.txt, counts-KEY.json   the passages that the teacher reads, and the counts of all words
-text-KEY.numbers                    all of the text as numbers of words, for the text as teacher
-answers-KEY/                        what the teacher says, in float16, 8,192 texts a file
-state-KEY/                          the state of the learning after each epoch
+passages-KEY.txt, counts-KEY.json   the passages for the teacher, and the counts of all words
+text-KEY.numbers                    the whole text as word ids, for context prediction
+answers-KEY/                        embeddings of the teacher, in float16, 8,192 texts per file
+state-KEY/                          the training state after each epoch
 
-KEY stands for all that decides the content, so that nothing is taken for something else, and what other
-settings share is made once.
+KEY is a hash of everything that determines the content, so results are reused only where they are valid,
+also by runs with other settings.
 """
 
 import hashlib
@@ -36,13 +36,13 @@ _OURS = ("passages-", "counts-", "text-", "answers-", "state-")
 
 
 def key_of(*parts: Any) -> str:
-    """A short text that is another for other parts, which are data for JSON."""
+    """A short hash of JSON data."""
     text = json.dumps(parts, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def key_of_files(files: Sequence[str]) -> str:
-    """The same for files: their names, sizes and times of change.
+    """A short hash of files by names, sizes and modification times.
 
     Raises:
         DataError: HW101 to HW104, a file cannot be opened.
@@ -50,12 +50,15 @@ def key_of_files(files: Sequence[str]) -> str:
     _check_open(files)
     states = [os.stat(split_member(file)[0]) for file in files]
     return key_of(
-        [(Path(file).name, own.st_size, own.st_mtime_ns) for file, own in zip(files, states, strict=True)]
+        [
+            (Path(file).name, status.st_size, status.st_mtime_ns)
+            for file, status in zip(files, states, strict=True)
+        ]
     )
 
 
 def key_of_contents(files: Sequence[str]) -> str:
-    """The same for what is in files, as it lies on disk, in their order.
+    """A short hash of the contents of files on disk, in their order.
 
     Raises:
         DataError: HW101 to HW104, a file cannot be opened.
@@ -73,35 +76,35 @@ def _check_open(files: Sequence[str]) -> None:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Lets what cannot be written here say what that is, also where the system does not (a full disk).
+    """Add the path to errors of writing, also where the system gives none (a full disk).
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The path cannot be written.
     """
     try:
         yield
     except (OSError, SafetensorError) as error:
-        number, said = getattr(error, "errno", None), getattr(error, "strerror", None) or str(error)
-        raise OSError(number, said, getattr(error, "filename", None) or str(path)) from error
+        number, reason = getattr(error, "errno", None), getattr(error, "strerror", None) or str(error)
+        raise OSError(number, reason, getattr(error, "filename", None) or str(path)) from error
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """As `named_when_whole`, and what cannot be written is named."""
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Like `named_when_whole`, with the path in errors (see `naming`): yields a temporary path, which is
+    renamed to `path` when it is complete."""
     with naming(path), named_when_whole(path) as part:
         yield part
 
 
 def write_array(array: NDArray[Any], path: Path) -> None:
-    """Write an array to a .npy file, whole. (NumPy's own writing to files says nothing of a disk that is
-    full before the last bytes.)
+    """Write an array to a .npy file atomically. (NumPy's own writing does not always report a full disk.)
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     content = io.BytesIO()
     np.save(content, array)
-    with whole(path) as partial:
+    with atomic_path(path) as partial:
         partial.write_bytes(content.getbuffer())
 
 
@@ -110,8 +113,8 @@ class Work:
     """A work folder.
 
     Attributes:
-        folder: Where it is.
-        ours: Whether it is made for one run and goes with it.
+        folder: Its path.
+        ours: Whether it was created for one run, and is removed with it.
     """
 
     folder: Path
@@ -119,18 +122,19 @@ class Work:
 
     @classmethod
     def at(cls, folder: Path, *, ours: bool) -> "Work":
-        """Use a folder, which is made if need be.
+        """Use a folder, which is created if needed.
 
         Raises:
-            PretrainError: HW811, it is a file, or holds something else.
+            PretrainError: HW811, the path is a file, or the folder has other files.
         """
         if folder.exists() and not (folder / MARK).is_file():
             if not folder.is_dir():
                 raise PretrainError(f"--work {folder}: a file, not a folder", code="HW811")
-            others = [path.name for path in folder.iterdir() if not path.name.startswith(_OURS)]
-            if others:
+            foreign = [path.name for path in folder.iterdir() if not path.name.startswith(_OURS)]
+            if foreign:
                 raise PretrainError(
-                    f"--work {folder}: holds something else ({others[0]!r}, ...); give a folder of its own",
+                    f"--work {folder}: holds something else ({foreign[0]!r}, ...); give a folder of "
+                    "its own",
                     code="HW811",
                 )
         folder.mkdir(parents=True, exist_ok=True)
@@ -138,25 +142,25 @@ class Work:
         return cls(folder, ours)
 
     def path(self, kind: str, key: str, ending: str = "") -> Path:
-        """The place of one thing."""
+        """Path of an entry."""
         return self.folder / f"{kind}-{key}{ending}"
 
     def states(self) -> list[Path]:
-        """Folders of learning that has not come to its end."""
+        """Folders with the states of unfinished training."""
         return sorted(self.folder.glob("state-*"))
 
     def dear(self) -> bool:
-        """Whether it holds what took long: answers of a teacher, or states."""
+        """Whether the folder has results that took long: embeddings of a teacher, or training states."""
         return any(self.folder.glob("answers-*")) or bool(self.states())
 
     def forget_states(self) -> None:
-        """Begin the learning anew."""
+        """Delete the training states."""
         for path in self.states():
             shutil.rmtree(path)
 
     def clear(self) -> None:
-        """Remove what is no longer needed once the base is written: the states, or the whole folder if it
-        was made for this run."""
+        """Remove what is not needed after the base is written: the states, or the whole folder if it was
+        created for this run."""
         self.forget_states()
         if self.ours:
             for path in self.folder.iterdir():

@@ -1,7 +1,7 @@
 """Priors: where an attention head may look, and how strongly."""
 
 from headwise.priors.alibi import alibi
-from headwise.priors.base import Band, Pairs, Prior, Sum
+from headwise.priors.base import Band, LearnedPrior, Pairs, Prior, Sum
 from headwise.priors.dilated import Dilated
 from headwise.priors.direction import Backward, Earlier, Forward, Later
 from headwise.priors.everything import Everything
@@ -9,7 +9,6 @@ from headwise.priors.gaussian import Gaussian
 from headwise.priors.global_tokens import GlobalTokens
 from headwise.priors.head_lists import parse_heads, parse_layers
 from headwise.priors.known import PRIORS, from_json, register
-from headwise.priors.learned import LearnedPrior
 from headwise.priors.random_blocks import RandomBlocks
 from headwise.priors.rotary import Rotary
 from headwise.priors.scales import allocate_scales, head_counts, parse_scale

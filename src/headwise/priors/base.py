@@ -1,4 +1,4 @@
-"""What a prior is: who may see whom, how scores change, and how priors add up on one head.
+"""Prior: which positions attend to which, how scores change, and how priors add up on one head.
 
 A prior is data: a small frozen dataclass. Its meaning is given by two pure functions of indices,
 `visible` and `score`; attention adds `score` to the scaled logits where `visible` holds and leaves the
@@ -9,15 +9,12 @@ allows and adds their scores.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from headwise.errors import ConfigError
-
-if TYPE_CHECKING:
-    from headwise.priors.learned import LearnedPrior
 
 TreeUse = Literal["none", "error", "word"]
 
@@ -58,7 +55,7 @@ class Band:
     Attributes:
         left: `[texts]`, int64, at most the text's length - 1 (0 for an empty text); -1 leaves out the own
             position and all before it.
-        right: Likewise, to the right.
+        right: Number of visible positions to the right; like `left`.
         slope: Nonnegative or negative; 0 for a plain window.
     """
 
@@ -77,7 +74,7 @@ class Prior:
         return torch.ones_like(pairs.key, dtype=torch.bool)
 
     def score(self, pairs: Pairs) -> Tensor | None:
-        """What is added to the scaled logits of the visible pairs, finite; None for nothing."""
+        """A finite addend to the scaled logits of the visible pairs; None for 0."""
         return None
 
     def band(self, lengths: Tensor) -> Band | None:
@@ -101,8 +98,8 @@ class Prior:
 
     @property
     def tree_use(self) -> TreeUse:
-        """What it makes of a text without a dependency tree: an error, or the distance in the text in the
-        tree's place ("word"); "none" where it has no use for trees."""
+        """How the prior treats a text without a dependency tree: "error", or "word" for distances in words
+        instead; "none" if it does not use trees."""
         return "none"
 
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
@@ -111,7 +108,7 @@ class Prior:
 
     @property
     def learned(self) -> "tuple[LearnedPrior, ...]":
-        """The different priors with parameters (`headwise.priors.learned`) that this one consists of."""
+        """The different priors with parameters that this one consists of."""
         return ()
 
     def bias(self, pairs: Pairs, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -121,19 +118,57 @@ class Prior:
             score = torch.zeros((), dtype=dtype, device=visible.device)
         return torch.where(visible, score.to(dtype), float("-inf"))
 
-    def __add__(self, other: "Prior") -> "Prior":
-        if not isinstance(other, Prior):
+    def __add__(self, term: "Prior") -> "Prior":
+        if not isinstance(term, Prior):
             return NotImplemented
-        return Sum((*_parts(self), *_parts(other)))
+        return Sum((*_parts(self), *_parts(term)))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data that `headwise.priors.from_json` turns back into an equal prior."""
-        own = {field: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        values = {field: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return {"prior": self.name} | {
             field.name: value.to_json() if isinstance(value, Prior) else value
-            for field, value in own.items()
+            for field, value in values.items()
             if value is not None or field.default is not None
         }
+
+
+class Terms(nn.Module):
+    """The parameters of a learned prior, which add to scores or outputs of heads. Override one or both
+    methods.
+
+    Both look at one head, which is named by its number among those that share the module. Queries and keys
+    are `[..., n, size]`, where `...` is nothing for one text or the texts of a padded batch; `pairs` has
+    their positions in the last two sizes, which broadcast to `[..., n, n]`.
+    """
+
+    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor | None:
+        """What is added to the scaled logits, broadcasts to `[..., n, n]`; None for nothing. Queries and
+        keys are as they were before any rotation."""
+        return None
+
+    def value(self, weights: Tensor, pairs: Pairs, head: int) -> Tensor | None:
+        """What is added to the head's output `[..., n, value size]`, given the weights `[..., n, n]` of
+        the keys; None for nothing."""
+        return None
+
+
+class LearnedPrior(Prior):
+    """Base of all priors with parameters. Who sees whom is left to the priors beside it on the head."""
+
+    def module(self, heads: int, head_size: int, width: int) -> Terms:
+        """The parameters.
+
+        Args:
+            heads: How many heads have this prior.
+            head_size: Features of a query, key or value.
+            width: Features of the rows that the layer works on.
+        """
+        raise NotImplementedError
+
+    @property
+    def learned(self) -> "tuple[LearnedPrior, ...]":
+        return (self,)
 
 
 @dataclass(frozen=True)
@@ -168,11 +203,11 @@ class Sum(Prior):
         bands = [part.band(lengths) for part in self.parts]
         if any(band is None for band in bands):
             return None
-        known = [band for band in bands if band is not None]
-        left, right = known[0].left, known[0].right
-        for band in known[1:]:
+        present = [band for band in bands if band is not None]
+        left, right = present[0].left, present[0].right
+        for band in present[1:]:
             left, right = torch.minimum(left, band.left), torch.minimum(right, band.right)
-        return Band(left, right, sum(band.slope for band in known))
+        return Band(left, right, sum(band.slope for band in present))
 
     @property
     def sees_self(self) -> bool:
@@ -204,9 +239,9 @@ class Sum(Prior):
 
 
 def strictest(uses: Iterable[TreeUse]) -> TreeUse:
-    """What several priors together make of a text without a tree (see `Prior.tree_use`)."""
-    found = set(uses)
-    return "error" if "error" in found else "word" if "word" in found else "none"
+    """The strictest treatment of texts without a tree among several priors (see `Prior.tree_use`)."""
+    distinct = set(uses)
+    return "error" if "error" in distinct else "word" if "word" in distinct else "none"
 
 
 def plain_number(prior: Prior, name: str, kind: type = Real) -> bool:
@@ -226,8 +261,8 @@ def check_whole(prior: Prior, low: int, *names: str) -> None:
     """
     for name in names:
         if not plain_number(prior, name, Integral) or getattr(prior, name) < low:
-            found = getattr(prior, name)
-            raise ConfigError(f"{name} must be a whole number, at least {low}, got {found!r}")
+            actual = getattr(prior, name)
+            raise ConfigError(f"{name} must be a whole number, at least {low}, got {actual!r}")
 
 
 _LARGEST = 1e30
@@ -241,8 +276,8 @@ def check_number(prior: Prior, *names: str) -> None:
     """
     for name in names:
         if not plain_number(prior, name) or not abs(getattr(prior, name)) <= _LARGEST:
-            found = getattr(prior, name)
-            raise ConfigError(f"{name} must be a finite number, at most {_LARGEST:g}, got {found!r:.80}")
+            actual = getattr(prior, name)
+            raise ConfigError(f"{name} must be a finite number, at most {_LARGEST:g}, got {actual!r:.80}")
 
 
 def _parts(prior: Prior) -> Sequence[Prior]:

@@ -1,8 +1,8 @@
-"""Priors of users, where they are first used; those of headwise have its tests.
+"""Validation of user-defined priors on first use; the priors of headwise have unit tests.
 
-check_meaning: whether `visible` and `score` are what attention expects, and say of a text what they say of
-it beside others. check_band: whether the band of a prior says the same as these. Fast kernels compute from
-the band alone, so one that says something else would be another prior in silence.
+check_meaning: `visible` and `score` have the types and shapes that attention expects, and do not depend on
+other texts of the batch. check_band: the band of a prior agrees with them. Fast kernels use the band only,
+so a wrong band would silently compute another prior.
 """
 
 import torch
@@ -12,36 +12,36 @@ from headwise.errors import ConfigError
 from headwise.priors.base import Band, Pairs, Prior
 
 _LENGTHS = (0, 1, 2, 3, 7, 24)
-_LONGEST = 512  # of the texts at hand that are looked at too
+_LONGEST = 512  # longest text of the current batch that is checked too
 _TOLERANCE = 1e-4
 
 _checked: set[Prior] = set()
 _asked: set[Prior] = set()
-_BATCH = (1, 2, 3, 7)  # the texts that are asked about alone and side by side
-_UNSEEN = -1e300  # which no score is, so that one that is not finite can be told
+_BATCH = (1, 2, 3, 7)  # lengths of the test texts, evaluated alone and as one batch
+_UNSEEN = -1e300  # marks invisible pairs, so that scores that are not finite can be detected
 
 
 def check_meaning(prior: Prior) -> None:
-    """Ask a prior that is not headwise's own about short texts, once.
+    """Validate a user-defined prior on short texts, once.
 
     Raises:
-        ConfigError: It cannot be asked; its `visible` is not boolean, or its `score` no finite number where
-            that holds; they are not of the shape of the pairs; what they say of a text depends on the texts
-            beside it; or `sees_self` or `only_self` is not so.
+        ConfigError: The prior raises an error; its `visible` is not boolean, or its `score` is not finite
+            for visible pairs; they do not have the shape of the pairs; they depend on other texts of the
+            batch; or `sees_self` or `only_self` is wrong.
     """
     if prior in _asked or _ours(prior):
         return
     with torch.device("cpu"), torch.no_grad():  # also while a model is built without memory
-        beside = _said(prior, _side_by_side(prior), (len(_BATCH), max(_BATCH), max(_BATCH)))
+        batched = _said(prior, _side_by_side(prior), (len(_BATCH), max(_BATCH), max(_BATCH)))
         for place, size in enumerate(_BATCH):
             tree = None if prior.tree_use == "none" else _chain(torch.arange(size))
             alone = _said(prior, Pairs.of_length(size, tree=tree), (size, size))
-            _compare_said(prior, alone, beside[place, :size, :size], size)
+            _compare_said(prior, alone, batched[place, :size, :size], size)
     _asked.add(prior)
 
 
 def _chain(place: Tensor) -> Tensor:
-    """The distances in a tree in which each word depends on the one before."""
+    """Distances in a dependency tree in which each word depends on the previous word."""
     return (place[:, None] - place).abs()
 
 
@@ -53,7 +53,7 @@ def _side_by_side(prior: Prior) -> Pairs:
 
 
 def _said(prior: Prior, pairs: Pairs, shape: tuple[int, ...]) -> Tensor:
-    """What a prior says of pairs, as `Prior.bias` does, but for `_UNSEEN` where it leaves them out.
+    """Scores of a prior for pairs, like `Prior.bias`, but `_UNSEEN` for invisible pairs.
 
     Raises:
         ConfigError: See `check_meaning`.
@@ -69,16 +69,19 @@ def _said(prior: Prior, pairs: Pairs, shape: tuple[int, ...]) -> Tensor:
         raise _wrong(prior, f"has a visible that gives {_kind(visible)}; expected a boolean tensor")
     if score is not None and not isinstance(score, Tensor):
         raise _wrong(prior, f"has a score that gives {_kind(score)}; expected a tensor, or None")
-    for name, own in (("visible", visible), ("score", score)):
-        if own is not None and not _broadcasts(own, shape):
-            told = f"gives the shape {list(own.shape)} for pairs of the shape {list(shape)}"
-            raise _wrong(prior, f"has a {name} that {told}; make it of pairs.query, pairs.key and length")
-    found = torch.zeros((), dtype=torch.float64) if score is None else score.double()
-    return torch.where(visible, found, _UNSEEN).expand(shape)
+    for name, tensor in (("visible", visible), ("score", score)):
+        if tensor is not None and not _broadcasts(tensor, shape):
+            problem = f"gives the shape {list(tensor.shape)} for pairs of the shape {list(shape)}"
+            raise _wrong(
+                prior, f"has a {name} that {problem}; make it of pairs.query, pairs.key and length"
+            )
+    scores = torch.zeros((), dtype=torch.float64) if score is None else score.double()
+    return torch.where(visible, scores, _UNSEEN).expand(shape)
 
 
-def _compare_said(prior: Prior, alone: Tensor, beside: Tensor, size: int) -> None:
-    """Compare what a prior says of a text of `size` words with the same beside others, and with itself."""
+def _compare_said(prior: Prior, alone: Tensor, batched: Tensor, size: int) -> None:
+    """Compare the scores of a text of `size` words alone and in a batch, and check `sees_self` and
+    `only_self`."""
     seen, where = alone != _UNSEEN, f"in a text of {size} words"
     if not alone.isfinite().all():
         query, key = (~alone.isfinite()).nonzero()[0].tolist()
@@ -87,7 +90,7 @@ def _compare_said(prior: Prior, alone: Tensor, beside: Tensor, size: int) -> Non
             f"has the score {float(alone[query, key])} for the word {key} that word {query} sees {where}; "
             "scores are finite, and what is not to be seen is left out by visible",
         )
-    if not torch.allclose(alone, beside, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True):
+    if not torch.allclose(alone, batched, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True):
         raise _wrong(
             prior,
             f"says something else {where} where longer texts stand beside it; take pairs.length, which is "
@@ -99,15 +102,15 @@ def _compare_said(prior: Prior, alone: Tensor, beside: Tensor, size: int) -> Non
         raise _wrong(prior, f"says that every word sees itself alone (only_self), and {where} it is not so")
 
 
-def _broadcasts(own: Tensor, shape: tuple[int, ...]) -> bool:
+def _broadcasts(tensor: Tensor, shape: tuple[int, ...]) -> bool:
     try:
-        return torch.broadcast_shapes(own.shape, shape) == shape
+        return torch.broadcast_shapes(tensor.shape, shape) == shape
     except RuntimeError:
         return False
 
 
-def _kind(found: object) -> str:
-    return f"one of {found.dtype}" if isinstance(found, Tensor) else repr(found)
+def _kind(result: object) -> str:
+    return f"one of {result.dtype}" if isinstance(result, Tensor) else repr(result)
 
 
 def _wrong(prior: Prior, what: str) -> ConfigError:
@@ -138,26 +141,26 @@ def check_band(prior: Prior, lengths: Tensor) -> None:
 def _ours(prior: Prior) -> bool:
     """Whether a prior and all that it consists of is defined by headwise."""
     values = (value if isinstance(value, tuple) else (value,) for value in vars(prior).values())
-    inside = (own for value in values for own in value if isinstance(own, Prior))
+    inside = (part for value in values for part in value if isinstance(part, Prior))
     return type(prior).__module__.startswith("headwise.") and all(map(_ours, inside))
 
 
 def _compare(prior: Prior, band: Band, place: int, size: int) -> None:
-    """Compare what both say of a text of `size` words, the one of the band's `place`."""
+    """Compare a prior with its band on a text of `size` words, text number `place` of the band."""
     pairs = Pairs.of_length(size)
-    wanted = prior.bias(pairs, torch.float64).expand(size, size)
+    expected = prior.bias(pairs, torch.float64).expand(size, size)
     away = pairs.key - pairs.query
     seen = (away >= -band.left[place]) & (away <= band.right[place])
-    said = torch.where(seen, -float(band.slope) * away.abs().double(), float("-inf"))
-    close = (wanted - said).abs() <= _TOLERANCE * (1 + wanted.abs())
-    differ = torch.where(wanted.isfinite() & seen, ~close, wanted != said)
+    banded = torch.where(seen, -float(band.slope) * away.abs().double(), float("-inf"))
+    close = (expected - banded).abs() <= _TOLERANCE * (1 + expected.abs())
+    differ = torch.where(expected.isfinite() & seen, ~close, expected != banded)
     if differ.any():
         query, key = differ.nonzero()[0].tolist()
         raise ConfigError(
             f"the band of the prior {str(prior)!r} is not what its visible and score say: in a text of "
-            f"{size} words, word {key} adds {_told(said[query, key])} for word {query} by the band, and "
-            f"{_told(wanted[query, key])} by visible and score. Mend {type(prior).__name__}.band, or leave "
-            "it out: then the prior runs as a dense mask"
+            f"{size} words, word {key} adds {_told(banded[query, key])} for word {query} by the band, and "
+            f"{_told(expected[query, key])} by visible and score. Mend {type(prior).__name__}.band, or "
+            "leave it out: then the prior runs as a dense mask"
         )
     if prior.sees_self and not seen.diagonal().all():
         raise ConfigError(

@@ -114,8 +114,8 @@ def draw(
 
 def _lines(prior: Prior) -> list[str]:
     """The label of a head, a line for each term of a sum."""
-    first, *others = str(prior).split(" + ")
-    return [first, *(f"+ {other}" for other in others)]
+    first, *terms = str(prior).split(" + ")
+    return [first, *(f"+ {term}" for term in terms)]
 
 
 def _picture(prior: Prior, length: int, tree: Tensor | None) -> tuple[str, str]:

@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 from headwise.errors import ConfigError
-from headwise.priors.base import Pairs, Prior, TreeUse, check_whole
-from headwise.priors.learned import LearnedPrior
+from headwise.priors.base import LearnedPrior, Pairs, Prior, TreeUse, check_whole
 
 
 @dataclass(frozen=True)

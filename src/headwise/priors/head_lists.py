@@ -85,13 +85,15 @@ def without_heads(layers: Sequence[Sequence[Prior]], dropped: Sequence[str]) -> 
     Raises:
         ConfigError: There is no such head, or a layer would have none left.
     """
-    known = {f"{layer}.{head}" for layer, own in enumerate(layers, 1) for head in range(1, len(own) + 1)}
-    if not known.issuperset(dropped):
-        raise ConfigError(f"dropped: there is no head {min(set(dropped) - known)!r}")
+    names = {
+        f"{layer}.{head}" for layer, priors in enumerate(layers, 1) for head in range(1, len(priors) + 1)
+    }
+    if not names.issuperset(dropped):
+        raise ConfigError(f"dropped: there is no head {min(set(dropped) - names)!r}")
     gone = set(dropped)
     left = [
-        [prior for head, prior in enumerate(own, 1) if f"{layer}.{head}" not in gone]
-        for layer, own in enumerate(layers, 1)
+        [prior for head, prior in enumerate(priors, 1) if f"{layer}.{head}" not in gone]
+        for layer, priors in enumerate(layers, 1)
     ]
     if not all(left):
         raise ConfigError("dropped: a layer has no head left")
@@ -123,7 +125,7 @@ def _groups(text: str | Sequence[str]) -> list[Group]:
 
 
 def _group(reader: PriorReader) -> Group:
-    """What stands up to the end of a layer."""
+    """Read the priors of one layer, up to its end."""
     group: Group = []
     heads = 0
     while not group or reader.sign(";"):
@@ -131,8 +133,8 @@ def _group(reader: PriorReader) -> Group:
         priors = _alibi(reader) if reader.take(_ALIBI) else [reader.prior()]
         count = 1
         if reader.sign("*"):
-            found = reader.take(_COUNT)
-            count = int(found[0]) if found else 0
+            match = reader.take(_COUNT)
+            count = int(match[0]) if match else 0
             if count < 1:
                 reader.fail("expected how many heads, at least 1")
         heads += len(priors) * count
@@ -144,20 +146,20 @@ def _group(reader: PriorReader) -> Group:
 
 def _alibi(reader: PriorReader) -> Sequence[Prior]:
     start = reader.skip()
-    given = reader.arguments("alibi", {"heads": int, "sided": get_type_hints(alibi)["sided"]}, ["heads"])
-    if given["heads"] > MOST:
+    settings = reader.arguments("alibi", {"heads": int, "sided": get_type_hints(alibi)["sided"]}, ["heads"])
+    if settings["heads"] > MOST:
         reader.fail(f"more than {MOST} heads", start)
     try:
-        return alibi(**given)
+        return alibi(**settings)
     except ConfigError as error:
         reader.fail(error.args[0], start)
 
 
-def _check_turns(given: int, number: int, what: str) -> None:
-    if number % given:
+def _check_turns(listed: int, number: int, what: str) -> None:
+    if number % listed:
         raise ConfigError(
-            f"priors are given for {given} {what}s, and there are {number}: give as many, or a number that "
-            f"divides it to be repeated in turn, or set {what}s to {given}"
+            f"priors are given for {listed} {what}s, and there are {number}: give as many, or a number "
+            f"that divides it to be repeated in turn, or set {what}s to {listed}"
         )
 
 

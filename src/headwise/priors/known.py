@@ -25,7 +25,7 @@ from headwise.priors.window import Window
 from headwise.priors.word_distance import WordDistance
 
 UNREGISTERED = "; import the module that registers it, if it is one of your own (headwise.priors.register)"
-"""What to add where a prior is unknown."""
+"""Suffix of the error message about an unknown prior."""
 
 PRIORS: dict[str, type[Prior]] = {
     prior.name: prior
@@ -77,9 +77,9 @@ def register(prior: OwnPrior) -> OwnPrior:
                 f"{prior.__name__}.{field.name} is of the type {hints[field.name]!r}; expected int, float, "
                 "bool, a Literal of words of letters, digits and -, or Prior"
             )
-    known = PRIORS.get(name)
+    registered = PRIORS.get(name)
     # The same class once more is one that was edited, in a notebook say.
-    if name == "alibi" or (known is not None and _place(known) != _place(prior)):
+    if name == "alibi" or (registered is not None and _place(registered) != _place(prior)):
         raise ConfigError(f"{prior.__name__} has the name {name!r}, which is that of another prior")
     PRIORS[name] = prior
     return prior
@@ -89,7 +89,7 @@ def _spelled(kind: Any) -> bool:
     """Whether values of a type can be written into a text and read from it."""
     if get_origin(kind) is Literal:
         return all(isinstance(word, str) and _WORD.fullmatch(word) for word in get_args(kind))
-    kinds = [own for own in get_args(kind) or (kind,) if own is not NoneType]
+    kinds = [option for option in get_args(kind) or (kind,) if option is not NoneType]
     return len(kinds) == 1 and kinds[0] in (int, float, bool, Prior)
 
 
@@ -113,8 +113,8 @@ def from_json(data: Mapping[str, Any]) -> Prior:
         if name == Sum.name:
             fields["parts"] = tuple(from_json(part) for part in fields.get("parts", ()))
         kinds = {} if name == Sum.name else get_type_hints(PRIORS[name])
-        given = [field for field, kind in kinds.items() if Prior in get_args(kind) and fields.get(field)]
-        inner = [*given, *(field for field, kind in kinds.items() if kind is Prior)]
+        optional = [field for field, kind in kinds.items() if Prior in get_args(kind) and fields.get(field)]
+        inner = [*optional, *(field for field, kind in kinds.items() if kind is Prior)]
         fields |= {field: from_json(fields.get(field, {})) for field in inner}
         return PRIORS[name](**fields)
     except (TypeError, ValueError) as error:

@@ -12,26 +12,7 @@ from typing import ClassVar, cast
 import torch
 from torch import Tensor, nn
 
-from headwise.priors.base import Pairs, Prior
-
-
-class Terms(nn.Module):
-    """What the heads with a learned prior add to their attention. A module overrides one or both.
-
-    Both look at one head, which is named by its number among those that share the module. Queries and keys
-    are `[..., n, size]`, where `...` is nothing for one text or the texts of a padded batch; `pairs` has
-    their positions in the last two sizes, which broadcast to `[..., n, n]`.
-    """
-
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor | None:
-        """What is added to the scaled logits, broadcasts to `[..., n, n]`; None for nothing. Queries and
-        keys are as they were before any rotation."""
-        return None
-
-    def value(self, weights: Tensor, pairs: Pairs, head: int) -> Tensor | None:
-        """What is added to the head's output `[..., n, value size]`, given the weights `[..., n, n]` of
-        the keys; None for nothing."""
-        return None
+from headwise.priors.base import LearnedPrior, Pairs, Prior, Terms
 
 
 class Buckets(Terms):
@@ -50,24 +31,6 @@ class Buckets(Terms):
 
     def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
         return self.bias[head].to(query.dtype)[self.bucket(pairs)]
-
-
-class LearnedPrior(Prior):
-    """Base of all priors with parameters. Who sees whom is left to the priors beside it on the head."""
-
-    def module(self, heads: int, head_size: int, width: int) -> Terms:
-        """The parameters.
-
-        Args:
-            heads: How many heads have this prior.
-            head_size: Features of a query, key or value.
-            width: Features of the rows that the layer works on.
-        """
-        raise NotImplementedError
-
-    @property
-    def learned(self) -> "tuple[LearnedPrior, ...]":
-        return (self,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,11 +94,11 @@ def tune(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequence[Prior]
     used = dict.fromkeys(of_part, 0)
     tuned: list[Prior] = []
     for prior in priors:
-        own = []
+        terms_of_prior = []
         for part in prior.learned:
-            own.append((of_part[part], used[part]))
+            terms_of_prior.append((of_part[part], used[part]))
             used[part] += 1
-        tuned.append(Tuned(prior, tuple(own)) if own else prior)
+        tuned.append(Tuned(prior, tuple(terms_of_prior)) if terms_of_prior else prior)
     return tuned
 
 
@@ -148,7 +111,7 @@ def pick(scores: Tensor, index: Tensor) -> Tensor:
     """For each query the scores that `index` names: `[..., n, m]` -> `[..., n, n]`.
 
     Args:
-        scores: Of each query with each of `m` things.
-        index: `[n, n]` or `[1, n, n]`, which of them belongs to which key.
+        scores: Scores of each query with each of `m` buckets or distances.
+        index: The bucket of each pair of query and key, `[n, n]` or `[1, n, n]`.
     """
     return scores.gather(-1, index.expand(*scores.shape[:-1], index.shape[-1]))

@@ -22,7 +22,7 @@ class RandomBlocks(Prior):
         count: Blocks drawn for each block, from those that it does not see anyway; all of them where there
             are fewer.
         neighbours: Blocks to each side that are always seen, beside the own one.
-        seed: Of the lots.
+        seed: Seed of the random draws.
     """
 
     size: int = 8
@@ -51,11 +51,11 @@ class RandomBlocks(Prior):
     def _table(self, blocks: int, length: int) -> Tensor:
         """`[blocks, blocks]`: which block sees which."""
         block = torch.arange(blocks, device="cpu")
-        near = (block[:, None] - block).abs() <= self.neighbours
+        is_neighbour = (block[:, None] - block).abs() <= self.neighbours
         lots = _hash(_hash(_hash(_hash(self.seed % 2**62) + length) + block[:, None]) + block)
-        lots = lots.masked_fill(near, torch.iinfo(torch.int64).min)
+        lots = lots.masked_fill(is_neighbour, torch.iinfo(torch.int64).min)
         rank = lots.argsort(dim=1, stable=True).argsort(dim=1)
-        return rank < near.sum(1, keepdim=True) + self.count
+        return rank < is_neighbour.sum(1, keepdim=True) + self.count
 
     @property
     def sees_self(self) -> bool:

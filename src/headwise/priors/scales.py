@@ -43,15 +43,15 @@ def head_counts(layer: int, layers: int, heads: int, scales: int, alpha: float) 
     step = 0.0 if layer == layers else alpha / layer
     logits = [(scales - 1 - k) * step for k in range(scales)]
     weights = [math.exp(z - max(logits)) for z in logits]
-    running, given, counts = 0.0, 0, []
+    running, assigned, counts = 0.0, 0, []
     for k, weight in enumerate(weights):
         running += weight
         share = running / sum(weights) * heads
         # 1e-9: or 25.000000000000004 in floats would become 26. At least 1: the ceiling of a positive
         # share, however small, also where exp underflows. The last scale takes the rest.
         upto = heads if k == scales - 1 else min(heads, max(1, math.ceil(share - 1e-9)))
-        counts.append(upto - given)
-        given = upto
+        counts.append(upto - assigned)
+        assigned = upto
     return counts
 
 
@@ -81,13 +81,13 @@ def parse_scale(scale: Scale) -> Prior:
     """`3` or `"3"` -> `Window(width=3)`; `"n/16"` or `1/16` -> `Window(fraction=1/16)`; priors as is."""
     if isinstance(scale, Prior):
         return scale
-    given: Any = scale
-    if isinstance(given, Integral):
-        return Window(width=given)  # type: ignore[arg-type]
-    if isinstance(given, Real):
-        return Window(fraction=given)  # type: ignore[arg-type]
+    value: Any = scale
+    if isinstance(value, Integral):
+        return Window(width=value)  # type: ignore[arg-type]
+    if isinstance(value, Real):
+        return Window(fraction=value)  # type: ignore[arg-type]
     try:
-        text = given.strip().lower()
+        text = value.strip().lower()
         if text == "n" or text.startswith("n/"):
             return Window(fraction=float(Fraction("1" + text[1:])))
         if text.isdecimal():

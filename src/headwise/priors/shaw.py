@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from headwise.errors import ConfigError
-from headwise.priors.base import Pairs, check_whole
-from headwise.priors.learned import LearnedPrior, Terms, pick
+from headwise.priors.base import LearnedPrior, Pairs, Terms, check_whole
+from headwise.priors.learned import pick
 
 
 @dataclass(frozen=True)

@@ -75,8 +75,8 @@ def spell(prior: Prior) -> str:
                 raise ConfigError(f"{field.name} of {prior!r} is None, which has no spelling")
             window = type(prior) is Window
             bare = place == 0 or window
-            said = _spell_value(value, hints[field.name], part=window)
-            arguments.append(("" if bare else f"{field.name}=") + said)
+            spelled = _spell_value(value, hints[field.name], part=window)
+            arguments.append(("" if bare else f"{field.name}=") + spelled)
     return prior.name + (f"({', '.join(arguments)})" if arguments else "")
 
 
@@ -92,8 +92,8 @@ def _spell_value(value: Any, kind: Any, *, part: bool) -> str:
         return str(value)
     value = float(value)
     if part:
-        near = Fraction(value).limit_denominator(1_000)
-        top, of = near.numerator, near.denominator
+        ratio = Fraction(value).limit_denominator(1_000)
+        top, of = ratio.numerator, ratio.denominator
         if top < 1_000 and top / of == value:
             return ("" if top == 1 else str(top)) + "n" + ("" if of == 1 else f"/{of}")
         return repr(value)
@@ -114,8 +114,8 @@ class PriorReader:
         text: At most 10,000 characters.
 
     Attributes:
-        text: The same.
-        at: How many characters have been read.
+        text: The text to read.
+        at: Number of characters read so far.
     """
 
     def __init__(self, text: str):
@@ -133,23 +133,23 @@ class PriorReader:
         raise ConfigError(f"{shown!r}, character {at + 1}: {message}")
 
     def skip(self) -> int:
-        """Pass over white space; the place of what comes next."""
+        """Skip white space; returns the position of the next character."""
         while self.at < len(self.text) and self.text[self.at].isspace():
             self.at += 1
         return self.at
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """What comes next, if it is that."""
-        found = pattern.match(self.text, self.skip())
-        if found:
-            self.at = found.end()
-        return found
+        """Read the pattern if it comes next; returns its match or None."""
+        match = pattern.match(self.text, self.skip())
+        if match:
+            self.at = match.end()
+        return match
 
     def sign(self, sign: str) -> bool:
         """Whether that sign comes next; it is read if so."""
-        found = self.text.startswith(sign, self.skip())
-        self.at += found
-        return found
+        matches = self.text.startswith(sign, self.skip())
+        self.at += matches
+        return matches
 
     def end(self) -> None:
         """Nothing may come any more."""
@@ -158,8 +158,8 @@ class PriorReader:
 
     def name(self) -> str:
         """A name."""
-        found = self.take(_NAME)
-        return found[0] if found else self.fail("expected the name of a prior")
+        match = self.take(_NAME)
+        return match[0] if match else self.fail("expected the name of a prior")
 
     def prior(self) -> Prior:
         """Terms with + between them."""
@@ -175,15 +175,15 @@ class PriorReader:
         if name == "alibi":
             self.fail("alibi is for several heads: it stands alone, in a list of heads", start)
         if name not in PRIORS:
-            told = unknown("prior", name, list(PRIORS)).args[0]
-            self.fail(told if "did you mean" in told else told + UNREGISTERED, start)
+            message = unknown("prior", name, list(PRIORS)).args[0]
+            self.fail(message if "did you mean" in message else message + UNREGISTERED, start)
         made = PRIORS[name]
         if made is Sum:
             return Sum(self._parts())
         kinds = get_type_hints(made)
-        known = {field.name: field for field in fields(made)}  # type: ignore[arg-type]
-        needed = [name for name, field in known.items() if field.default is MISSING]
-        values = self.arguments(name, {field: kinds[field] for field in known}, needed)
+        fields_by_name = {field.name: field for field in fields(made)}  # type: ignore[arg-type]
+        needed = [name for name, field in fields_by_name.items() if field.default is MISSING]
+        values = self.arguments(name, {field: kinds[field] for field in fields_by_name}, needed)
         try:
             return made(**values)
         except (ConfigError, ValueError) as error:  # priors of users may raise the latter
@@ -203,7 +203,7 @@ class PriorReader:
         """Arguments in brackets, or nothing.
 
         Args:
-            name: Of what they are for.
+            name: Name of the prior that takes the arguments.
             kinds: The annotations of all arguments, by name, in order.
             needed: Those that have no default.
         """
@@ -211,11 +211,11 @@ class PriorReader:
         opened = self._open()
         if opened and not self.text.startswith(")", self.skip()):
             while not values or self.sign(","):
-                at, found = self.skip(), self.take(_FIELD)
+                at, match = self.skip(), self.take(_FIELD)
                 if len(values) == len(kinds):
                     self.fail(f"{name} takes {len(kinds) or 'no'} argument{'s' * (len(kinds) != 1)}", at)
-                if found:
-                    field, named = found[1], True
+                if match:
+                    field, named = match[1], True
                 elif named:
                     self.fail("an argument without its name must come before those with")
                 else:
@@ -250,8 +250,8 @@ class PriorReader:
 
     def _whole(self) -> bool:
         """Whether the next value is a whole number."""
-        found = _VALUE.match(self.text, self.skip())
-        return found is not None and _WHOLE.fullmatch(found[0]) is not None
+        match = _VALUE.match(self.text, self.skip())
+        return match is not None and _WHOLE.fullmatch(match[0]) is not None
 
     def _value(self, field: str, kind: Any, *, part: bool) -> Any:
         """A value of the kind that a field is annotated with.
@@ -265,8 +265,8 @@ class PriorReader:
         if kind is Prior:
             return self.prior()
         start = self.skip()
-        found = self.take(_VALUE)
-        text = found[0] if found else self.text[self.at : self.at + 1]
+        match = self.take(_VALUE)
+        text = match[0] if match else self.text[self.at : self.at + 1]
         if get_origin(kind) is Literal and text in get_args(kind):
             return text
         if kind is bool and text in ("true", "false"):
@@ -275,12 +275,12 @@ class PriorReader:
             return int(text)
         if kind is float and (number := _number(text, part=part)) is not None:
             return number
-        wanted = {
+        descriptions = {
             bool: "true or false",
             int: f"a whole number, at most {LARGEST}",
             float: "a number such as 0.5 or 1/2" + ", or a part of the text such as n/16" * part,
         }
-        expected = wanted.get(kind) or " or ".join(map(str, get_args(kind)))
+        expected = descriptions.get(kind) or " or ".join(map(str, get_args(kind)))
         return self.fail(f"{field} must be {expected}, got {text!r}", start)
 
 
@@ -288,7 +288,7 @@ def _number(text: str, *, part: bool) -> float | None:
     """A number as it is written, None if it is none."""
     if _NUMBER.fullmatch(text):
         return float(text)
-    found = _RATIO.fullmatch(text) or (_PART.fullmatch(text) if part else None)
-    if found is None or int(found[2] or 1) == 0:
+    match = _RATIO.fullmatch(text) or (_PART.fullmatch(text) if part else None)
+    if match is None or int(match[2] or 1) == 0:
         return None
-    return int(found[1] or 1) / int(found[2] or 1)
+    return int(match[1] or 1) / int(match[2] or 1)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from headwise.errors import ConfigError
-from headwise.priors.base import Pairs, check_whole
-from headwise.priors.learned import Buckets, LearnedPrior
+from headwise.priors.base import LearnedPrior, Pairs, check_whole
+from headwise.priors.learned import Buckets
 
 
 @dataclass(frozen=True)

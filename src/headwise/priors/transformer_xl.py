@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from headwise.keeping import outlasts, to_be_kept
-from headwise.priors.base import Pairs
-from headwise.priors.learned import LearnedPrior, Terms, pick
+from headwise.priors.base import LearnedPrior, Pairs, Terms
+from headwise.priors.learned import pick
 
 
 @dataclass(frozen=True)

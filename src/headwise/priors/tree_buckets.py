@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 
 from torch import Tensor
 
-from headwise.priors.base import Pairs, TreeUse, check_whole
-from headwise.priors.learned import Buckets, LearnedPrior
+from headwise.priors.base import LearnedPrior, Pairs, TreeUse, check_whole
+from headwise.priors.learned import Buckets
 from headwise.priors.tree_distance import check_fallback, tree_steps
 
 

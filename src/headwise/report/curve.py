@@ -1,4 +1,4 @@
-"""A learning curve as a picture: what was measured, the power law through it, and where it may go."""
+"""A learning curve as an SVG: the measured scores, the fitted power law and its extrapolation."""
 
 from collections.abc import Sequence
 from html import escape
@@ -25,12 +25,12 @@ def curve_figure(
     """The source of an SVG.
 
     Args:
-        title: Of the picture.
-        sheet: How the score is written, and whether lower is better.
-        sizes: Items that were trained on, `[sizes]`.
-        scores: Of these models, `[seeds, sizes]`.
-        law: Through their errors.
-        most: Items up to which the curve is drawn.
+        title: The title of the figure.
+        sheet: The metric table: how the score is formatted, and whether lower is better.
+        sizes: Numbers of training items, `[sizes]`.
+        scores: The scores of the models, `[seeds, sizes]`.
+        law: The power law that was fitted to their errors.
+        most: The largest number of training items on the horizontal axis.
     """
     places = np.geomspace(sizes.min(), most, 60)
     errors = np.array([law.error(place) for place in places]).T
@@ -65,10 +65,10 @@ def curve_figure(
         f'<text x="{now - 4:.1f}" y="{_TOP + _HIGH - 6}" text-anchor="end">the file</text>'
         f'<polyline points="{line(middle, places)}" fill="none" stroke="{_COLOUR}" stroke-width="2"/>'
     )
-    for own in scores:
+    for seed_scores in scores:
         parts += [
             f'<circle cx="{x(size):.1f}" cy="{y(value):.1f}" r="2" fill="currentColor" opacity=".45"/>'
-            for size, value in zip(sizes, own, strict=True)
+            for size, value in zip(sizes, seed_scores, strict=True)
         ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_LEFT + _WIDE + 24} {_TOP + _HIGH + 44}" '

@@ -1,4 +1,4 @@
-"""The report of a model as one page: scores, plots, errors to filter and to read, how it was made."""
+"""The HTML report of a model: scores, plots, a filterable list of errors, and how it was trained."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,35 +17,35 @@ from headwise.report.sheet import MISSING, Sheet, bounds_of, is_number, lookup, 
 from headwise.scores.sureness import LEAST, Sureness
 
 MOST_LABELS = 60
-"""Labels of a confusion matrix; of more, the commonest confusions are listed."""
+"""The most labels of a confusion matrix; for more labels the most frequent confusions are listed."""
 _CONFUSIONS = 20
 _BINS = 10
 
 
 @dataclass(frozen=True)
 class Material:
-    """What a report is made of; what is empty is left out.
+    """The contents of a report. Sections without content are left out.
 
     Attributes:
-        title: What the model is.
-        on: What the scores are on: `157 test texts`.
-        sheet: Which scores are told.
+        title: The name of the model.
+        on: The evaluation set in words: `157 test texts`.
+        sheet: The metric table: which scores are shown.
         scores: The JSON of the evaluation.
-        rivals: Others on the same items.
+        rivals: Comparison systems on the same items.
         remarks: Sentences about the scores.
-        data: The parts of the data, as a model folder has them.
-        lengths: Of the items that were judged, in words.
-        history: Scores of each epoch.
-        sure: Of each judged item, the probability of what is said, `[items]`.
-        right: Whether it is right, `[items]`.
-        mistakes: The surest first.
-        wrong: How many there are in all.
-        parts: What is right or wrong where it is a part of an item.
-        words: For each label the words that add most to it, and what they add.
-        maps: Heat maps of heads, and how far they look, as HTML.
-        repeats: How many judged items are not new: what they repeat, their number, and of how many.
-        facts: Size, speed: names and values.
-        made: How it was made: sections of JSON.
+        data: The data splits, as stored in a model folder.
+        lengths: The length of each evaluated item, in words.
+        history: The scores of each epoch.
+        sure: The probability of each predicted label, `[items]`.
+        right: Whether each prediction is right, `[items]`.
+        mistakes: The wrong predictions, the most confident first.
+        wrong: The number of wrong predictions in all.
+        parts: The plural noun of the unit that is right or wrong, where it is a part of an item (`words`).
+        words: For each label, the words with the largest attributions, and these attributions.
+        maps: Attention heat maps, and the attention spans of the heads, as HTML.
+        repeats: Evaluated items that are not new: what they repeat, how many, and out of how many.
+        facts: Names and values, such as size and speed.
+        made: How the model was trained: sections of JSON.
     """
 
     title: str
@@ -69,93 +69,99 @@ class Material:
     made: Mapping[str, Any] = field(default_factory=dict)
 
 
-def document(own: Material) -> Page:
-    """The page."""
+def document(material: Material) -> Page:
+    """The report as an HTML page."""
     sections = {
-        "Scores": _scores(own),
-        "Labels": _labels(own),
-        "Confusions": _confusions(own),
-        "Probabilities": _probabilities(own),
+        "Scores": _scores(material),
+        "Labels": _labels(material),
+        "Confusions": _confusions(material),
+        "Probabilities": _probabilities(material),
         "Errors": mistakes_list(
-            own.mistakes, own.wrong, own.on, parts=own.parts, numbers=own.sheet.each is None
+            material.mistakes,
+            material.wrong,
+            material.on,
+            parts=material.parts,
+            numbers=material.sheet.per_class is None,
         ),
-        "Words": _words(own),
-        "Heads": own.maps,
-        "Training": _training(own),
-        "Data": _data(own),
-        "How it was made": _made(own),
+        "Words": _words(material),
+        "Heads": material.maps,
+        "Training": _training(material),
+        "Data": _data(material),
+        "How it was made": _made(material),
     }
-    kept = {name: body for name, body in sections.items() if body}
-    links = "".join(f'<a href="#{_anchor(name)}">{name}</a> ' for name in kept)
+    filled = {name: body for name, body in sections.items() if body}
+    links = "".join(f'<a href="#{_anchor(name)}">{name}</a> ' for name in filled)
     body = "".join(
         f'<section id="{_anchor(name)}"><h2>{name}</h2>{content}</section>'
-        for name, content in kept.items()
+        for name, content in filled.items()
     )
-    head = f"<header><h1>{escaped(own.title)}</h1><p>{_lead(own)}</p><nav>{links}</nav></header>"
+    head = f"<header><h1>{escaped(material.title)}</h1><p>{_lead(material)}</p><nav>{links}</nav></header>"
     style = plots.STYLE + heatmap.STYLE + mistakes.STYLE + _STYLE
-    return Page(page(own.title, f"{head}<main>{body}</main>", style=style, script=mistakes.SCRIPT))
+    return Page(page(material.title, f"{head}<main>{body}</main>", style=style, script=mistakes.SCRIPT))
 
 
-def piece(own: Material) -> str:
-    """What the model is and its scores alone, as a notebook shows them."""
-    head = f"<h3>{escaped(own.title)}</h3>" if own.title else ""
-    body = head + _facts(own) + _scores(own) + _labels(own) + _confusions(own)
-    return page("", body, style=plots.STYLE + heatmap.STYLE + _STYLE, whole=False)
+def piece(material: Material) -> str:
+    """The title, the facts and the scores as an HTML fragment, for a notebook."""
+    head = f"<h3>{escaped(material.title)}</h3>" if material.title else ""
+    body = head + _facts(material) + _scores(material) + _labels(material) + _confusions(material)
+    return page("", body, style=plots.STYLE + heatmap.STYLE + _STYLE, full=False)
 
 
 def _anchor(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
-def _lead(own: Material) -> str:
-    line = own.sheet.headline
-    value, bounds = line.shown(own.scores), line.shown_interval(own.scores)
+def _lead(material: Material) -> str:
+    line = material.sheet.headline
+    value, bounds = line.shown(material.scores), line.shown_interval(material.scores)
     between = f" (95 % interval {bounds})" if bounds else ""
-    return escaped(f"{line.title[:1].upper()}{line.title[1:]} {value or MISSING}{between} on {own.on}.")
+    return escaped(
+        f"{line.title[:1].upper()}{line.title[1:]} {value or MISSING}{between} on {material.on}."
+    )
 
 
-def _scores(own: Material) -> str:
-    names, columns = ["", "model"], [own.scores]
-    names += [rival.name for rival in own.rivals]
-    columns += [rival.scores for rival in own.rivals]
+def _scores(material: Material) -> str:
+    names, columns = ["", "model"], [material.scores]
+    names += [rival.name for rival in material.rivals]
+    columns += [rival.scores for rival in material.rivals]
     rows = []
-    for line in own.sheet.lines:
-        if not line.shown(own.scores) or (line.if_any and not lookup(own.scores, line.key)):
+    for line in material.sheet.lines:
+        if not line.shown(material.scores) or (line.if_any and not lookup(material.scores, line.key)):
             continue
-        told = [column if line.rivals or column is own.scores else {} for column in columns]
+        score_columns = [column if line.rivals or column is material.scores else {} for column in columns]
         cells = [
             escaped(line.shown(column)) + (f"<br><small>{escaped(bounds)}</small>" if bounds else "")
-            for column in told
+            for column in score_columns
             for bounds in (line.shown_interval(column),)
         ]
         rows.append([escaped(line.title), *cells])
-    gaps = [own.sheet.ahead.gap(rival.difference) for rival in own.rivals]
+    gaps = [material.sheet.ahead.gap(rival.difference) for rival in material.rivals]
     if any(gaps):
         cells = [
             f"{escaped(gap[0])}<br><small>{escaped(gap[1])}; p {escaped(gap[2])}</small>" if gap else ""
             for gap in gaps
         ]
         rows.insert(1, ["model ahead by", "", *cells])
-    notes = "".join(f"<p>{escaped(remark)}</p>" for remark in own.remarks)
-    return table(names, rows) + _intervals(own) + notes
+    notes = "".join(f"<p>{escaped(remark)}</p>" for remark in material.remarks)
+    return table(names, rows) + _intervals(material) + notes
 
 
-def _intervals(own: Material) -> str:
-    """The headline of the model and its rivals, each a dot in its interval."""
-    line = own.sheet.headline
-    named = [("model", own.scores), *((rival.name, rival.scores) for rival in own.rivals)]
-    found = [
+def _intervals(material: Material) -> str:
+    """The primary metric of the model and the comparison systems, each a dot in its confidence interval."""
+    line = material.sheet.headline
+    named = [("model", material.scores), *((rival.name, rival.scores) for rival in material.rivals)]
+    intervals = [
         (name, value, bounds)
         for name, scores in named
         if is_number(value := lookup(scores, line.key))
         and (bounds := bounds_of(lookup(scores, line.interval)))
     ]
-    if len(found) < 2:
+    if len(intervals) < 2:
         return ""
-    low, high = min(bounds[0] for *_, bounds in found), max(bounds[1] for *_, bounds in found)
+    low, high = min(bounds[0] for *_, bounds in intervals), max(bounds[1] for *_, bounds in intervals)
     scale = 100 / ((high - low) or 1)
     rows = []
-    for name, value, bounds in found:
+    for name, value, bounds in intervals:
         ends = [round((place - low) * scale * 0.96 + 2, 2) for place in (*bounds, value)]
         rows.append(
             [
@@ -169,34 +175,37 @@ def _intervals(own: Material) -> str:
     return table(["", line.title, "95 % interval"], rows)
 
 
-def _labels(own: Material) -> str:
-    each = own.sheet.each
-    if each is None:
+def _labels(material: Material) -> str:
+    per_class = material.sheet.per_class
+    if per_class is None:
         return ""
-    rows = each.rows(own.scores)
-    key, title = each.count
+    rows = per_class.rows(material.scores)
+    key, title = per_class.count
     cells = [
         [
-            escaped(str(row.get(each.name) or "-")),
+            escaped(str(row.get(per_class.name) or "-")),
             shown(row.get(key), "count"),
-            *(f"{escaped(line.shown(row) or '-')} {_bar_of(row.get(line.key))}" for line in each.lines),
+            *(
+                f"{escaped(line.shown(row) or '-')} {_bar_of(row.get(line.key))}"
+                for line in per_class.lines
+            ),
         ]
         for row in rows
     ]
-    return table([each.title, title, *(line.title for line in each.lines)], cells) if rows else ""
+    return table([per_class.title, title, *(line.title for line in per_class.lines)], cells) if rows else ""
 
 
 def _bar_of(value: Any) -> str:
     return bar(value) if is_number(value) and 0 <= value <= 1 else ""
 
 
-def _confusions(own: Material) -> str:
-    each, matrix = own.sheet.each, own.sheet.matrix(own.scores)
-    if each is None or matrix is None:
+def _confusions(material: Material) -> str:
+    per_class, matrix = material.sheet.per_class, material.sheet.matrix(material.scores)
+    if per_class is None or matrix is None:
         return ""
-    names = [str(row.get(each.name)) for row in each.rows(own.scores)]
+    names = [str(row.get(per_class.name)) for row in per_class.rows(material.scores)]
     if len(names) > MOST_LABELS:
-        found = sorted(
+        confusions = sorted(
             (
                 (count, names[i], names[j], count / max(sum(row), 1))
                 for i, row in enumerate(matrix)
@@ -205,8 +214,10 @@ def _confusions(own: Material) -> str:
             ),
             reverse=True,
         )[:_CONFUSIONS]
-        rows = [[escaped(a), escaped(b), f"{n:,}", shown(share, "percent")] for n, a, b, share in found]
-        return table(["label", "taken for", own.sheet.of, "of its " + own.sheet.of], rows)
+        rows = [
+            [escaped(a), escaped(b), f"{n:,}", shown(share, "percent")] for n, a, b, share in confusions
+        ]
+        return table(["label", "taken for", material.sheet.of, "of its " + material.sheet.of], rows)
     rows = []
     for i, row in enumerate(matrix):
         most, cells = max(sum(row), 1), []
@@ -218,27 +229,27 @@ def _confusions(own: Material) -> str:
     return table(["label \\ taken for", *names], rows)
 
 
-def _probabilities(own: Material) -> str:
-    if own.sure is None or own.right is None or not len(own.sure):
+def _probabilities(material: Material) -> str:
+    if material.sure is None or material.right is None or not len(material.sure):
         return ""
-    cells = np.minimum((own.sure * _BINS).astype(int), _BINS - 1)
+    cells = np.minimum((material.sure * _BINS).astype(int), _BINS - 1)
     counts = np.bincount(cells, minlength=_BINS)
-    some = np.flatnonzero(counts)
-    stated = np.bincount(cells, own.sure, _BINS)[some] / counts[some]
-    true = np.bincount(cells, own.right, _BINS)[some] / counts[some]
+    nonempty = np.flatnonzero(counts)
+    stated = np.bincount(cells, material.sure, _BINS)[nonempty] / counts[nonempty]
+    true = np.bincount(cells, material.right, _BINS)[nonempty] / counts[nonempty]
     points = list(zip(stated.tolist(), true.tolist(), strict=True))
     line = Series(
-        f"{own.sheet.of} in tenths, larger dots for more",
+        f"{material.sheet.of} in tenths, larger dots for more",
         points,
-        (counts[some] / counts.max()).tolist(),
+        (counts[nonempty] / counts.max()).tolist(),
     )
     names = ("probability that the model states", "share that is right")
     both = (True, True)
     calibration = plot("Calibration", [line], (0, 1), (0, 1), names, percent=both, guide=True)
-    steps = Sureness.of(own.sure, own.right, 60)
-    share, enough = steps.answered / len(own.sure), steps.answered >= LEAST
+    steps = Sureness.of(material.sure, material.right, 60)
+    share, enough = steps.answered / len(material.sure), steps.answered >= LEAST
     points = list(zip(share[enough].tolist(), steps.precision[enough].tolist(), strict=True))
-    low = min([own.right.mean(), *(other for _, other in points)])
+    low = min([material.right.mean(), *(precision for _, precision in points)])
     low = np.floor(10 * low) / 10
     names = ("share that the model answers, the surest first", "share that is right of these")
     coverage = plot(
@@ -249,29 +260,34 @@ def _probabilities(own: Material) -> str:
         names,
         percent=both,
     )
-    every, rows = Sureness.of(own.sure, own.right, len(own.sure)), []
-    for wanted in (0.8, 0.9, 0.95, 0.98, 0.99):
-        place = every.least(wanted)
+    every, rows = Sureness.of(material.sure, material.right, len(material.sure)), []
+    for target in (0.8, 0.9, 0.95, 0.98, 0.99):
+        place = every.least(target)
         cells = [MISSING, MISSING]
         if place is not None:
-            found = float(every.answered[place] / len(own.sure)), float(every.probability[place])
-            cells = [shown(value, "percent") for value in found]
-        rows.append([shown(wanted, "percent"), *cells])
-    rest = table(["to be right in", f"it can answer of the {own.sheet.of}", "those from probability"], rows)
+            coverage_and_threshold = (
+                float(every.answered[place] / len(material.sure)),
+                float(every.probability[place]),
+            )
+            cells = [shown(value, "percent") for value in coverage_and_threshold]
+        rows.append([shown(target, "percent"), *cells])
+    rest = table(
+        ["to be right in", f"it can answer of the {material.sheet.of}", "those from probability"], rows
+    )
     return f'<div class="hw-two">{calibration}{coverage}</div>{rest}'
 
 
-def _words(own: Material) -> str:
+def _words(material: Material) -> str:
     pieces = []
-    for label, words in own.words.items():
+    for label, words in material.words.items():
         most = max((abs(share) for _, share in words), default=1.0) or 1.0
         rows = [[apart(word), f"{share:+.2f} {bar(share / most)}"] for word, share in words]
         pieces.append(f"<div><h3>{escaped(label)}</h3>{table(['word', 'adds in all'], rows)}</div>")
     return f'<div class="hw-two">{"".join(pieces)}</div>' if pieces else ""
 
 
-def _training(own: Material) -> str:
-    history = [row for row in own.history if isinstance(row, Mapping)]
+def _training(material: Material) -> str:
+    history = [row for row in material.history if isinstance(row, Mapping)]
     groups = {"losses": ("train_loss", "loss"), "scores on dev": ()}
     names = {key for row in history for key, value in row.items() if is_number(value)}
     scores = sorted(names - {"epoch", "train_loss", "loss"})
@@ -293,24 +309,26 @@ def _training(own: Material) -> str:
     return f'<div class="hw-two">{"".join(pieces)}</div>' if pieces else ""
 
 
-def _data(own: Material) -> str:
-    parts = {name: part for name, part in own.data.items() if isinstance(part, Mapping) and name != "file"}
+def _data(material: Material) -> str:
+    parts = {
+        name: part for name, part in material.data.items() if isinstance(part, Mapping) and name != "file"
+    }
     counted = {
         name: part["labels"] for name, part in parts.items() if isinstance(part.get("labels"), Mapping)
     }
-    rows = [[own.sheet.of, *(shown(part.get("texts"), "count") or MISSING for part in parts.values())]]
+    rows = [[material.sheet.of, *(shown(part.get("texts"), "count") or MISSING for part in parts.values())]]
     labels = list(dict.fromkeys(label for labels in counted.values() for label in labels))
-    if own.sheet.each and len(labels) <= 200:  # numbers are no classes
+    if material.sheet.per_class and len(labels) <= 200:  # numbers are no classes
         for label in labels:
             values = [counted.get(name, {}).get(label, 0) for name in parts]
             rows.append([escaped(str(label)), *(shown(value, "count") for value in values)])
     pieces = [table(["", *parts], rows)] if parts else []
-    if own.repeats:
-        cells = [[escaped(what), f"{count:,}", f"{of:,}"] for what, count, of in own.repeats]
-        pieces.append(table([f"{own.sheet.of} that have", "", "of"], cells))
-    if len(own.lengths):
-        ends = np.quantile(own.lengths, [0, 0.1, 0.5, 0.9, 1]).round().astype(int).tolist()
-        row = [escaped(own.on), *(f"{end:,}" for end in ends)]
+    if material.repeats:
+        cells = [[escaped(what), f"{count:,}", f"{of:,}"] for what, count, of in material.repeats]
+        pieces.append(table([f"{material.sheet.of} that have", "", "of"], cells))
+    if len(material.lengths):
+        ends = np.quantile(material.lengths, [0, 0.1, 0.5, 0.9, 1]).round().astype(int).tolist()
+        row = [escaped(material.on), *(f"{end:,}" for end in ends)]
         pieces.append(
             table(
                 ["words of", "shortest", "a tenth below", "half below", "nine tenths below", "longest"],
@@ -320,18 +338,18 @@ def _data(own: Material) -> str:
     return "".join(pieces)
 
 
-def _facts(own: Material) -> str:
-    rows = [[escaped(name), escaped(value)] for name, value in own.facts]
+def _facts(material: Material) -> str:
+    rows = [[escaped(name), escaped(value)] for name, value in material.facts]
     return f'<div class="hw-facts">{table(["", ""], rows)}</div>' if rows else ""
 
 
-def _made(own: Material) -> str:
-    found = "".join(
+def _made(material: Material) -> str:
+    sections = "".join(
         f"<details><summary>{escaped(name)}</summary><pre>{escaped(_indented(value))}</pre></details>"
-        for name, value in own.made.items()
+        for name, value in material.made.items()
         if value
     )
-    return _facts(own) + found
+    return _facts(material) + sections
 
 
 _indented = partial(dumps, indent=1, ensure_ascii=False)

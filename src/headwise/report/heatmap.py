@@ -1,4 +1,4 @@
-"""Heat maps: what each head looks at in a text, and beside it what its prior lets it see."""
+"""Attention heat maps: the attention weights of each head in a text, and the mask of its prior."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,7 @@ from headwise.priors.draw import draw
 from headwise.report.page import escaped
 
 MOST_WORDS = 40
-"""Words of a text up to which words have names."""
+"""The most words of a text for which a heat map is labelled with words."""
 _CELL = 13  # pixels
 _LETTER = 6.2
 
@@ -24,44 +24,48 @@ STYLE = """\
 
 
 def heat_maps(maps: Sequence[AttentionMap], priors: Mapping[str, Sequence[Prior]]) -> str:
-    """A piece of a page: for each layer and head a square, rows the words that look, columns the words that
-    are looked at, the darker the more of a word's attention goes there; and its prior.
+    """An HTML fragment with a heat map per layer and head: rows are queries, columns are keys, and darker
+    cells have larger attention weights. The prior of the head is drawn next to it.
 
     Args:
-        maps: What `attention_weights` says of a text.
-        priors: Those of the heads, by the name of the module.
+        maps: The attention maps of a text, from `attention_weights`.
+        priors: The priors of the heads, by module name.
     """
     pieces = []
-    for own in maps:
-        if not any(node.name in ("word", "state") for node in own.queries):
-            continue  # nodes, which stand for no word
-        squares, heads = [], priors.get(own.module, ())
-        other = any(node.name == "other" for node in own.keys)
-        for head, weights in enumerate(own.between_words().tolist()):
+    for layer_map in maps:
+        if not any(node.name in ("word", "state") for node in layer_map.queries):
+            continue  # these queries are nodes of a tree, not words
+        squares, heads = [], priors.get(layer_map.module, ())
+        attends_other_text = any(node.name == "other" for node in layer_map.keys)
+        for head, weights in enumerate(layer_map.between_words().tolist()):
             prior = heads[head] if head < len(heads) else None
-            told = f"head {head + 1}" + ("" if prior is None else f": {prior}")
-            drawn = prior is not None and "tree" not in str(prior)  # of which there is none here
-            beside = draw([prior], len(own.words), legend=False) if prior is not None and drawn else ""
-            squares.append(
-                f"<figure>{_square(weights, own.words, told, own.seen if other else ())}{beside}"
-                f"<figcaption>{escaped(told)}</figcaption></figure>"
+            caption = f"head {head + 1}" + ("" if prior is None else f": {prior}")
+            drawn = prior is not None and "tree" not in str(prior)  # there is no parse here
+            prior_figure = (
+                draw([prior], len(layer_map.words), legend=False) if prior is not None and drawn else ""
             )
-        title = f"layer {own.layer}" + (" (second text)" if own.text else "")
-        if other:
-            title += f", on the other text: {' '.join(own.seen)}"
+            columns = layer_map.seen if attends_other_text else ()
+            squares.append(
+                f"<figure>{_square(weights, layer_map.words, caption, columns)}{prior_figure}"
+                f"<figcaption>{escaped(caption)}</figcaption></figure>"
+            )
+        title = f"layer {layer_map.layer}" + (" (second text)" if layer_map.text else "")
+        if attends_other_text:
+            title += f", on the other text: {' '.join(layer_map.seen)}"
         pieces.append(f'<h3>{escaped(title)}</h3><div class="hw-maps">{"".join(squares)}</div>')
     note = "Rows: the words that look; columns: the words that they look at, in the same order."
     return f"<p>{note} Beside each head what its prior lets it see.</p>{''.join(pieces)}" if pieces else ""
 
 
 def _square(rows: list[list[float]], words: Sequence[str], title: str, columns: Sequence[str] = ()) -> str:
-    """A map; `columns` are named where they are other words than the rows."""
+    """The SVG of a heat map, `[queries, keys]`; `columns` names the keys where these are not the
+    queries."""
     longest = max(len(words), len(columns))
     named = longest <= MOST_WORDS
     cell = _CELL if named else max(2, 560 // longest)
     left, top = (
-        round(min(max(map(len, own), default=0), 14) * _LETTER) + 4 if named and own else 0
-        for own in (words, columns)
+        round(min(max(map(len, labels), default=0), 14) * _LETTER) + 4 if named and labels else 0
+        for labels in (words, columns)
     )
     height, width = cell * len(words), cell * len(rows[0] if rows else ())
     shades: dict[float, list[str]] = {}

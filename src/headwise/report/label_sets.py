@@ -1,4 +1,4 @@
-"""What is to be said of a model on texts with known sets of labels; to be saved or shown."""
+"""The evaluation of a multi-label classifier, as plain numbers to save or show."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,15 +16,15 @@ from headwise.scores.label_set_metrics import LabelSetScores, label_set_scores
 
 @dataclass(frozen=True)
 class LabelSetEvaluation:
-    """A model on texts with known sets of labels.
+    """The evaluation of a multi-label classifier.
 
     Attributes:
-        scores: F1, subset accuracy, ranking, and the labels one by one.
+        scores: F1, subset accuracy, ranking metrics, and the scores of each label.
         log_loss: Mean binary cross-entropy of a label's calibrated probability, in nats.
-        calibration_error: Mean gap between probabilities and how often they hold, between 0 and 1.
-        reading: What the model could read.
-        probabilities: Calibrated, `[texts, labels]`; not part of the JSON.
-        given: Which labels the texts get, `[texts, labels]`; likewise.
+        calibration_error: Expected calibration error of the label probabilities, between 0 and 1.
+        reading: Unknown words and truncated texts; None where items have no words.
+        probabilities: Calibrated probabilities, `[texts, labels]`; not part of the JSON.
+        predicted: Whether each label is predicted, `[texts, labels]`; not part of the JSON.
     """
 
     scores: LabelSetScores
@@ -32,7 +32,7 @@ class LabelSetEvaluation:
     calibration_error: float
     reading: Reading | None
     probabilities: NDArray[np.float64] = field(repr=False, compare=False)
-    given: NDArray[np.bool_] = field(repr=False, compare=False)
+    predicted: NDArray[np.bool_] = field(repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """A flat JSON object: the scores, and then the other numbers."""
@@ -47,8 +47,8 @@ class LabelSetEvaluation:
         }
 
     def worst(self, targets: NDArray[np.bool_], count: int) -> list[int]:
-        """The numbers of the texts with a wrong label that the model is surest of, the surest first."""
-        wrong = np.where(self.given != targets, np.abs(self.probabilities - targets), 0.0).max(axis=1)
+        """The indices of the texts with a wrong label, the most confidently wrong first."""
+        wrong = np.where(self.predicted != targets, np.abs(self.probabilities - targets), 0.0).max(axis=1)
         order = np.argsort(-wrong, kind="stable")
         return [int(text) for text in order[:count] if wrong[text] > 0]
 
@@ -56,12 +56,12 @@ class LabelSetEvaluation:
 def evaluate_label_sets(
     model: LabelSetModel, texts: Sequence[str | Example], targets: NDArray[np.bool_]
 ) -> LabelSetEvaluation:
-    """Let a model label texts, and compare with the labels that they have.
+    """Predict the labels of texts and compare them with the true labels.
 
     Args:
         model: The model.
         texts: One or more texts.
-        targets: Whether each has each of `model.labels`, `[texts, labels]`.
+        targets: Whether each text has each of `model.labels`, `[texts, labels]`.
 
     Raises:
         ValueError: There are no texts.
@@ -76,5 +76,5 @@ def evaluate_label_sets(
         calibration_error=binary_calibration_error(probabilities, targets),
         reading=reading_of(encoded),
         probabilities=probabilities,
-        given=model.given(probabilities),
+        predicted=model.chosen_labels(probabilities),
     )

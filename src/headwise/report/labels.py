@@ -1,4 +1,4 @@
-"""What is to be said of a model on labelled items; plain numbers, to be saved or shown."""
+"""The evaluation of a single-label classifier, as plain numbers to save or show."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -13,20 +13,20 @@ from headwise.scores.targets import likeliest
 from headwise.scores.thresholds import decide
 
 MOST_MATRIX = 200
-"""Labels up to which all cells of a confusion matrix are saved."""
+"""The most labels for which all cells of a confusion matrix are saved."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A classifier on labelled items.
+    """The evaluation of a single-label classifier.
 
     Attributes:
-        scores: Accuracy and its interval, F1, the labels one by one, and the confusion matrix.
+        scores: Accuracy and its interval, F1, the scores of each label, and the confusion matrix.
         log_loss: Mean cross-entropy of the calibrated probabilities, in nats.
         calibration_error: Expected calibration error of the calibrated probabilities, between 0 and 1.
-        reading: What the model could read; None where items have no words.
-        probabilities: Calibrated, `[items, labels]`; not part of the JSON.
-        thresholds: Of the labels, where they have any.
+        reading: Unknown words and truncated texts; None where items have no words.
+        probabilities: Calibrated probabilities, `[items, labels]`; not part of the JSON.
+        thresholds: The threshold of each label, `[labels]`; None to predict the most probable label.
     """
 
     scores: Scores
@@ -38,21 +38,21 @@ class Evaluation:
 
     @property
     def predicted(self) -> np.ndarray:
-        """Label numbers, `[items]`."""
+        """The predicted label indices, `[items]`."""
         return decide(self.probabilities, self.thresholds)
 
     def to_json(self) -> dict[str, Any]:
-        """A flat JSON object: the scores, and then the other numbers. Of a confusion matrix of more than
-        `MOST_MATRIX` labels it has the cells that are not 0: row, column and items of each."""
-        scores = {own.name: getattr(self.scores, own.name) for own in fields(self.scores)}
-        labels, confusion = [asdict(own) for own in scores.pop("labels")], scores.pop("confusion")
+        """A flat JSON object: the scores, and then the other numbers. With more than `MOST_MATRIX` labels,
+        the confusion matrix is a list of its nonzero cells: row, column, count."""
+        scores = {metric.name: getattr(self.scores, metric.name) for metric in fields(self.scores)}
+        labels, confusion = [asdict(row) for row in scores.pop("labels")], scores.pop("confusion")
         if len(labels) > MOST_MATRIX:
             matrix = np.array(confusion)
             places = np.argwhere(matrix)
             confusion = {"cells": np.column_stack([places, matrix[tuple(places.T)]]).tolist()}
         if self.thresholds is not None:
             pairs = zip(labels, self.thresholds, strict=True)
-            labels = [own | {"threshold": threshold} for own, threshold in pairs]
+            labels = [row | {"threshold": threshold} for row, threshold in pairs]
         return {
             **scores,
             "log_loss": self.log_loss,
@@ -63,11 +63,11 @@ class Evaluation:
         }
 
     def worst(self, targets: np.ndarray, count: int) -> list[int]:
-        """The numbers of the items that the model is surest of and wrong about, the surest first.
+        """The indices of the wrongly predicted items, the most confident predictions first.
 
         Args:
-            targets: The true label numbers, `[items]`.
-            count: How many to give at most.
+            targets: The true label indices, `[items]`.
+            count: The largest number of indices to return.
         """
         wrong = np.flatnonzero(self.predicted != targets)
         sureness = self.probabilities[wrong, self.predicted[wrong]]
@@ -75,13 +75,13 @@ class Evaluation:
 
 
 def evaluate_labels(model: Any, items: Sequence[Any], targets: np.ndarray) -> Evaluation:
-    """Let a classifier label items, and compare with the labels that they have.
+    """Predict the labels of items and compare them with the true labels.
 
     Args:
-        model: The model, of texts, pairs or bags.
-        items: One or more of what it reads.
-        targets: Their label numbers, in the order of `model.labels`, `[items]`, or probabilities of the
-            labels, `[items, labels]`, by which the loss and the calibration are judged.
+        model: A classifier of texts, pairs or bags.
+        items: One or more items of its type.
+        targets: The label indices in the order of `model.labels`, `[items]`, or soft labels,
+            `[items, labels]`, with which the loss and the calibration error are computed.
 
     Raises:
         ValueError: There are no items.

@@ -1,4 +1,4 @@
-"""What a model gets wrong, as a list of a page that can be filtered and read."""
+"""The wrong predictions of a model as a filterable HTML list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from headwise.report.page import escaped
 
 _EXCERPT = 600  # characters of a text without an explanation
 
-# Rows are blocks: items of a list would be numbered anew whenever some are hidden, for ten seconds.
+# The rows are blocks: as list items they would be renumbered whenever some are hidden, which takes 10 s.
 STYLE = """\
 .hw-filter { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0; }
 .hw select, .hw input { font: inherit; max-width: 100%; }
@@ -43,19 +43,19 @@ if (form) {
 
 @dataclass(frozen=True)
 class Mistake:
-    """An item that the model gets wrong.
+    """A wrong prediction.
 
     Attributes:
-        where: Its place.
-        said: What is wrong, in words.
-        text: Its text.
-        label: The true answer, if it has one name.
-        predicted: The model's, likewise.
-        why: Its explanation as HTML; empty where there is none.
+        where: The position of the item, such as file and line.
+        description: What is wrong, in words.
+        text: The text of the item.
+        label: The true label; empty where it has no single name.
+        predicted: The predicted label; empty where it has no single name.
+        why: The explanation of the prediction as HTML; empty where there is none.
     """
 
     where: str
-    said: str
+    description: str
     text: str
     label: str = ""
     predicted: str = ""
@@ -65,14 +65,14 @@ class Mistake:
 def mistakes_list(
     mistakes: Sequence[Mistake], wrong: int, on: str, *, parts: str = "", numbers: bool = False
 ) -> str:
-    """The list; "" where there are none.
+    """The list as HTML; "" where `mistakes` is empty.
 
     Args:
-        mistakes: The surest first.
-        wrong: How many there are in all.
-        on: What was judged.
-        parts: What is right or wrong where it is not the whole of what was judged, but its `words`.
-        numbers: Whether the answers are numbers, which are not right or wrong but more or less far off.
+        mistakes: The wrong predictions, the most confident first.
+        wrong: The number of wrong predictions in all.
+        on: The evaluation set in words.
+        parts: The plural noun of the unit that is right or wrong, where it is a part of an item (`words`).
+        numbers: Whether the model predicts numbers, which have errors of any size.
     """
     if not mistakes:
         return ""
@@ -82,7 +82,7 @@ def mistakes_list(
         inner = mistake.why or f'<p class="hw-text">{escaped(text)}</p>'
         rows.append(
             f'<li data-a="{escaped(mistake.label)}" data-b="{escaped(mistake.predicted)}">'
-            f"<h3>{escaped(mistake.said)}</h3><small>{escaped(mistake.where)}</small>{inner}</li>"
+            f"<h3>{escaped(mistake.description)}</h3><small>{escaped(mistake.where)}</small>{inner}</li>"
         )
     one = "tag" if parts else "label"
     choices = "".join(
@@ -111,5 +111,5 @@ def mistakes_list(
 def _choice(title: str, name: str, values: Sequence[str]) -> str:
     if len(values) < 2:
         return ""
-    options = "".join(f'<option value="{escaped(own)}">{escaped(own)}</option>' for own in values)
+    options = "".join(f'<option value="{escaped(value)}">{escaped(value)}</option>' for value in values)
     return f'<label>{title} <select name="{name}"><option value="">any</option>{options}</select></label> '

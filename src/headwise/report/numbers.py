@@ -1,4 +1,4 @@
-"""What is to be said of a model that predicts numbers; to be saved or shown."""
+"""The evaluation of a regression model, as plain numbers to save or show."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,12 +12,12 @@ from headwise.scores.numbers import RegressionScores, score_numbers
 
 @dataclass(frozen=True)
 class NumberEvaluation:
-    """A model on texts or pairs with known numbers.
+    """The evaluation of a regression model.
 
     Attributes:
         scores: Errors and correlations.
-        reading: What the model could read.
-        predicted: Numbers, `[texts]`; not part of the JSON.
+        reading: Unknown words and truncated texts; None where items have no words.
+        predicted: The predicted numbers, `[texts]`; not part of the JSON.
     """
 
     scores: RegressionScores
@@ -29,12 +29,12 @@ class NumberEvaluation:
         return {**asdict(self.scores), **(asdict(self.reading) if self.reading else {})}
 
     def worst(self, targets: np.ndarray, count: int) -> list[int]:
-        """The places of the largest errors against the true numbers `[texts]`, the largest first."""
+        """The indices of the largest absolute errors against the targets `[texts]`, the largest first."""
         return np.argsort(-np.abs(self.predicted - targets), kind="stable")[:count].tolist()
 
 
 def evaluate_numbers(model: Any, items: Sequence[Any], targets: np.ndarray) -> NumberEvaluation:
-    """Let a model give texts or pairs numbers, and compare with those that they have, `[items]`.
+    """Predict the numbers of texts or pairs and compare them with the targets, `[items]`.
 
     Raises:
         ValueError: There are no items.

@@ -1,4 +1,4 @@
-"""A page that a browser opens by itself: no network, no foreign scripts, light and dark, on paper."""
+"""A self-contained HTML page: no network access, no third-party scripts, light, dark and print styles."""
 
 import re
 from html import escape
@@ -29,23 +29,24 @@ body { background: var(--paper); margin: 0 auto; max-width: 70rem; padding: 1rem
 
 
 class Page(str):
-    """The source of a whole page, which a notebook shows in a frame."""
+    """The source of a complete HTML page, which a notebook shows in an iframe."""
 
     def _repr_html_(self) -> str:
         style = "width:100%;height:40rem;border:1px solid"
         return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(self)}"></iframe>'
 
 
-def page(title: str, body: str, *, style: str = "", script: str = "", whole: bool = True) -> str:
-    """A page, or with `whole` false a piece of one, as notebooks show it.
+def page(title: str, body: str, *, style: str = "", script: str = "", full: bool = True) -> str:
+    """An HTML page, or a fragment for a notebook if `full` is false.
 
     Args:
-        title: Plain text.
-        body: HTML, in which all that comes from data is `escaped`.
-        style: Further rules.
-        script: Plain JavaScript, at the end.
+        title: The title, plain text.
+        body: The HTML, in which all text from data is `escaped`.
+        style: Additional CSS rules.
+        script: JavaScript, placed at the end of the page.
+        full: Whether to return a complete page.
     """
-    if not whole:
+    if not full:
         return f'<div class="hw"><style>{_STYLE}{style}</style>{body}</div>'
     code = f"<script>{script}</script>\n" if script else ""
     return (
@@ -58,15 +59,15 @@ def page(title: str, body: str, *, style: str = "", script: str = "", whole: boo
 
 
 def escaped(text: str) -> str:
-    """Text as a page shows it, whatever markup it holds; characters that no page can hold are left out."""
+    """Text with HTML markup escaped and characters that HTML forbids removed."""
     return escape(
         re.sub(r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010fffd]", "", text)
     )
 
 
 def apart(text: str) -> str:
-    """The same in the direction in which it is written, which turns nothing beside it: a Hebrew word would
-    take the colon and the number after it to its other side. What nobody would see is spelt out, as a
-    zero-width space that is a word of its own."""
+    """Escaped text isolated from the writing direction of the text around it (`<bdi>`): otherwise a Hebrew
+    word would move the colon and number after it to its other side. Text without visible characters, such
+    as a zero-width space, is written as an escape sequence."""
     seen = not text or any(character.isprintable() for character in text)
     return f"<bdi>{escaped(text if seen else text.encode('unicode_escape').decode())}</bdi>"

@@ -1,4 +1,4 @@
-"""Plots as inline SVG, and tables with bars: small, without a library, in the colours of the page."""
+"""Line plots as inline SVG, and HTML tables with bars, in the colours of the page."""
 
 import math
 from collections.abc import Sequence
@@ -26,9 +26,9 @@ class Series:
     """A line of a plot.
 
     Attributes:
-        name: For the legend.
-        points: `(x, y)`.
-        sizes: How large the dots are, from 0 to 1; by default small.
+        name: The name in the legend.
+        points: Pairs `(x, y)`.
+        sizes: The size of each dot, from 0 to 1; small dots by default.
     """
 
     name: str
@@ -46,15 +46,15 @@ def plot(
     percent: tuple[bool, bool] = (False, False),
     guide: bool = False,
 ) -> str:
-    """Lines in a frame: the source of an SVG.
+    """A line plot as the source of an SVG.
 
     Args:
-        title: What it shows, for who does not see it.
-        lines: At most two.
-        x: The ends of the axis.
-        y: Likewise.
-        names: Of the axes.
-        percent: Whether the numbers of each are shares.
+        title: The title, for screen readers.
+        lines: At most two lines.
+        x: The limits of the x axis.
+        y: The limits of the y axis.
+        names: The titles of the x and the y axis.
+        percent: Whether the values of the x and the y axis are fractions, shown in per cent.
         guide: Whether to draw the diagonal.
     """
     width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
@@ -67,7 +67,7 @@ def plot(
 
     body = []
     for low, high, shares, horizontal in ((*y, percent[1], True), (*x, percent[0], False)):
-        for value in ticks(low, high, 0 if shares or horizontal else 1):  # epochs are whole
+        for value in ticks(low, high, 0 if shares or horizontal else 1):  # epochs are integers
             label = f"{100 * value:.6g} %" if shares else f"{value:.6g}"
             if horizontal:
                 body.append(
@@ -85,13 +85,12 @@ def plot(
             f'<line class="guide" x1="{across(x[0])}" y1="{up(x[0])}" x2="{across(x[1])}" y2="{up(x[1])}"/>'
         )
     for number, line in enumerate(lines):
-        places = [(across(one), up(other)) for one, other in line.points]
-        body.append(
-            f'<polyline class="s{number}" points="{" ".join(f"{one},{other}" for one, other in places)}"/>'
-        )
+        places = [(across(x_value), up(y_value)) for x_value, y_value in line.points]
+        points = " ".join(f"{left},{top}" for left, top in places)
+        body.append(f'<polyline class="s{number}" points="{points}"/>')
         sizes = line.sizes or ([0.2] * len(places) if len(places) < 40 else [])
-        for (one, other), size in zip(places, sizes, strict=False):
-            body.append(f'<circle class="s{number}" cx="{one}" cy="{other}" r="{1.5 + 5 * size:.1f}"/>')
+        for (left, top), size in zip(places, sizes, strict=False):
+            body.append(f'<circle class="s{number}" cx="{left}" cy="{top}" r="{1.5 + 5 * size:.1f}"/>')
     signs = ("blue line", "orange dashes")
     legend = ", ".join(f"{escaped(line.name)}: {signs[n]}" for n, line in enumerate(lines))
     legend = legend if len(lines) > 1 else escaped(lines[0].name)
@@ -103,11 +102,11 @@ def plot(
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose first column names the rows.
+    """An HTML table whose first column holds the row headers.
 
     Args:
-        head: Titles, plain text.
-        rows: Cells, HTML.
+        head: The column titles, plain text.
+        rows: The cells, HTML.
     """
     top = "".join(f'<th scope="col">{escaped(name)}</th>' for name in head)
     lines = "".join(
@@ -118,16 +117,20 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def ticks(low: float, high: float, least: float = 0) -> list[float]:
-    """The round numbers between two, at most seven, and at least so far from each other; none where the two
-    are too far apart for numbers."""
+    """Round tick values between two limits: at most seven, at least `least` apart; none where the range is
+    not finite."""
     if not math.isfinite(high - low):
         return []
     unit = 10.0 ** math.floor(math.log10(max(((high - low) or 1) / 5, least)))
-    step = next(own for own in (unit, 2 * unit, 5 * unit, 10 * unit) if (high - low) / own <= 6.001)
+    step = next(
+        candidate
+        for candidate in (unit, 2 * unit, 5 * unit, 10 * unit)
+        if (high - low) / candidate <= 6.001
+    )
     first, last = math.ceil(low / step - 1e-6), math.floor(high / step + 1e-6)
     return [round(number * step, 12) for number in range(first, last + 1)]
 
 
 def bar(share: float) -> str:
-    """A bar of a table, `share` of the widest."""
+    """A bar for a table cell; `share` is its width as a fraction of the widest bar."""
     return f'<span class="hw-bar" style="width:{max(min(share, 1.0), 0.0) * 8:.2f}em"></span>'

@@ -1,4 +1,4 @@
-"""How far heads look, as a picture: MS-Trans, Figure 3, with any encoder in BERT's place."""
+"""The attention spans of heads as a figure: MS-Trans, Figure 3, with any encoder in place of BERT."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -15,17 +15,17 @@ _COLOURS = ("#c0392b", "#1f5fbf", "#2e8b57")
 
 
 def by_layer(heads: Sequence[HeadReach]) -> dict[int, NDArray[np.int64]]:
-    """The distances of the edges of each layer, all heads together."""
+    """The histogram of attention distances of each layer, summed over its heads, `[distances]`."""
     size = max(len(head.counts) for head in heads)
-    found: dict[int, NDArray[np.int64]] = {}
+    totals: dict[int, NDArray[np.int64]] = {}
     for head in heads:
         counts = np.pad(head.counts, (0, size - len(head.counts)))
-        found[head.layer] = found.get(head.layer, 0) + counts
-    return found
+        totals[head.layer] = totals.get(head.layer, 0) + counts
+    return totals
 
 
 def reach_table(heads: Sequence[HeadReach]) -> str:
-    """A piece of a page: how far each head looks, a row a head."""
+    """An HTML fragment: the attention span of each head, one row per head."""
     most = max(head.mean for head in heads) or 1.0
     rows = []
     for head in heads:
@@ -37,16 +37,16 @@ def reach_table(heads: Sequence[HeadReach]) -> str:
 
 
 def figure(heads: Sequence[HeadReach], title: str) -> str:
-    """The source of an SVG: three heads of the first layer (those that look least and most far, and one
-    between them), and the first, a middle and the last layer."""
+    """The source of an SVG: three heads of the first layer (shortest, median and longest mean attention
+    distance), and the first, a middle and the last layer."""
     first = sorted((head for head in heads if head.layer == 1), key=lambda head: head.mean)
     of_heads = {
         f"head {head.head}, mean {head.mean:.1f}": head.counts
         for head in (first[0], first[len(first) // 2], first[-1])
     }
     layers = by_layer(heads)
-    some = sorted({1, (1 + len(layers)) // 2, len(layers)})
-    chosen = {f"layer {n}, mean {mean_distance(layers[n]):.1f}": layers[n] for n in some}
+    layer_numbers = sorted({1, (1 + len(layers)) // 2, len(layers)})
+    chosen = {f"layer {n}, mean {mean_distance(layers[n]):.1f}": layers[n] for n in layer_numbers}
     width = 2 * (_WIDE + _LEFT) + 30
     panels = _panel(0, "(a) heads of the first layer", of_heads) + _panel(
         _WIDE + _LEFT + 10, "(b) layers", chosen
@@ -60,7 +60,7 @@ def figure(heads: Sequence[HeadReach], title: str) -> str:
 
 def _panel(shift: int, title: str, lines: Mapping[str, NDArray[np.int64]]) -> str:
     shares = {name: counts / max(counts.sum(), 1) for name, counts in lines.items()}
-    top = max(float(own[: _FARTHEST + 1].max()) for own in shares.values()) or 1.0
+    top = max(float(histogram[: _FARTHEST + 1].max()) for histogram in shares.values()) or 1.0
     x0, y0 = shift + _LEFT, _TOP + _HIGH
     parts = [
         f'<text x="{x0}" y="{_TOP - 8}" font-weight="600">{escape(title)}</text>',
@@ -71,10 +71,10 @@ def _panel(shift: int, title: str, lines: Mapping[str, NDArray[np.int64]]) -> st
     for distance in range(0, _FARTHEST + 1, 5):
         x = x0 + _WIDE * distance / _FARTHEST
         parts.append(f'<text x="{x:.0f}" y="{y0 + 14}" text-anchor="middle">{distance}</text>')
-    for number, ((name, own), colour) in enumerate(zip(shares.items(), _COLOURS, strict=False)):
+    for number, ((name, histogram), colour) in enumerate(zip(shares.items(), _COLOURS, strict=False)):
         points = " ".join(
             f"{x0 + _WIDE * n / _FARTHEST:.1f},{y0 - _HIGH * share / top:.1f}"
-            for n, share in enumerate(own[: _FARTHEST + 1])
+            for n, share in enumerate(histogram[: _FARTHEST + 1])
         )
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
         parts.append(

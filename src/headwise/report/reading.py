@@ -1,4 +1,4 @@
-"""What a model could read of items: unknown words, empty texts, texts that were cut short."""
+"""Vocabulary coverage of a data set: unknown words, empty texts, truncated texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reading:
-    """What a model could read of items.
+    """Vocabulary coverage of a data set.
 
     Attributes:
-        unknown_words: Share of all words that the vocabulary does not know.
-        empty_texts: Items with a text without a single word.
-        cut_texts: Items that are longer than the model reads (only with `--windows.long truncate`).
+        unknown_words: Fraction of all words that are not in the vocabulary.
+        empty_texts: Number of items with a text without words.
+        cut_texts: Number of truncated items (only with `--windows.long truncate`).
     """
 
     unknown_words: float
@@ -21,7 +21,7 @@ class Reading:
 
 
 def reading_of(encoded: Sequence[Any]) -> Reading | None:
-    """What a model reads of encoded items; None where these have no words."""
+    """The vocabulary coverage of encoded items; None where items have no words."""
     if not all(hasattr(item, "unknown") for item in encoded):
         return None
     return Reading(

@@ -1,4 +1,4 @@
-"""What a report has to say of a model beside its numbers: that something simpler is as good, for one."""
+"""Messages about a model's scores, such as that a simple baseline is as good."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from headwise.report.sheet import FORMS, Sheet, bounds_of, is_number, lookup
 
 _LISTED = 8  # labels
 _ROUNDING = 1e-9
-_CHANCE = 0.05  # p above which two models are not told apart
-_WIDE, _SKEWED = 100.0, 2.0  # of positive numbers: the 95th percentile to the 5th, the mean to the median
+_CHANCE = 0.05  # p value above which a difference between two models is not significant
+_WIDE, _SKEWED = 100.0, 2.0  # ratios for positive numbers: 95th to 5th percentile, mean to median
 
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence of a report.
+    """A message of a report.
 
     Attributes:
-        text: The sentence.
-        warning: Whether the user should do something about it.
+        text: The message, one sentence.
+        warning: Whether the user should act on it.
     """
 
     text: str
@@ -30,13 +30,13 @@ class Remark:
 def compare_with(
     sheet: Sheet, scores: Mapping[str, Any], rival: Rival | None, advice: str
 ) -> Remark | None:
-    """What to say where a simple baseline is better than a model, or cannot be told from it.
+    """A message if a baseline is better than the model or not significantly different; None otherwise.
 
     Args:
-        sheet: Says which score counts.
+        sheet: The metric table, whose primary metric is compared.
         scores: The JSON of the model's evaluation.
-        rival: The baseline.
-        advice: What to do where it is better.
+        rival: The baseline; None if there is none.
+        advice: What to do if the baseline is better.
     """
     if rival is None:
         return None
@@ -44,90 +44,96 @@ def compare_with(
     if bounds := bounds_of(lookup(rival.difference, "interval")):
         chance = lookup(rival.difference, "p_value")
         why = "the interval holds 0" if bounds[0] <= 0 <= bounds[1] else ""
-        if not why and is_number(chance) and chance > _CHANCE:  # of few items the interval is nothing
+        if not why and is_number(chance) and chance > _CHANCE:  # few items: a degenerate interval
             why = f"p is {chance:.2f}"
         if why:
             return Remark(f"the test {sheet.of} do not tell the model and the baseline apart ({why})")
         return better if bounds[1] < 0 else None
-    own, other = lookup(scores, sheet.headline.key), lookup(rival.scores, sheet.headline.key)
-    if not is_number(own) or not is_number(other) or own == other:
+    score, baseline_score = lookup(scores, sheet.headline.key), lookup(rival.scores, sheet.headline.key)
+    if not is_number(score) or not is_number(baseline_score) or score == baseline_score:
         return None
-    return better if (other < own) == sheet.lower else None
+    return better if (baseline_score < score) == sheet.lower else None
 
 
 def on_labels(sheet: Sheet, scores: Mapping[str, Any], *, thresholds: bool = False) -> list[Remark]:
-    """Labels that a model never gives, and a guess that is as good as it: always the commonest label.
+    """Messages about labels that are never predicted, and about a majority-class baseline that is as good.
 
     Args:
-        sheet: Says where the labels stand.
+        sheet: The metric table, which locates the per-class scores and the confusion matrix.
         scores: The JSON of the model's evaluation.
-        thresholds: Whether such models may have a threshold for each label.
+        thresholds: Whether the model can have per-label thresholds.
     """
-    matrix, rows = sheet.matrix(scores), sheet.each.rows(scores) if sheet.each else []
+    matrix, rows = sheet.matrix(scores), sheet.per_class.rows(scores) if sheet.per_class else []
     if matrix is None:
         return []
     totals, total = [sum(row) for row in matrix], sum(map(sum, matrix))
-    given = [sum(row[place] for row in matrix) for place in range(len(rows))]
-    found: list[Remark] = []
+    predicted_counts = [sum(row[place] for row in matrix) for place in range(len(rows))]
+    remarks: list[Remark] = []
     most, right = max(totals, default=0), sum(row[place] for place, row in enumerate(matrix))
     if total:
-        found = _always(rows[totals.index(most)].get("label"), most / total, right / total)
+        remarks = _always(rows[totals.index(most)].get("label"), most / total, right / total)
     never = [
-        repr(row.get("label")) for row, n, own in zip(rows, given, totals, strict=True) if own and not n
+        repr(row.get("label"))
+        for row, n, total_of_label in zip(rows, predicted_counts, totals, strict=True)
+        if total_of_label and not n
     ]
     if never:
         rare = "; --classifier.thresholds f1 gives rare labels too, at some accuracy" if thresholds else ""
-        found.append(Remark(f"never predicted: {_listed(never)}{rare}"))
-    return found
+        remarks.append(Remark(f"never predicted: {_listed(never)}{rare}"))
+    return remarks
 
 
 def on_label_sets(scores: Mapping[str, Any]) -> list[Remark]:
-    """Labels of which a model finds no text, and a guess that is as good as it: always the same, the
-    commonest labels.
+    """Messages about labels with recall 0, and about a constant set of the most frequent labels that is as
+    good as the model.
 
     Args:
         scores: The JSON of the model's evaluation.
     """
-    own, texts, rows = (lookup(scores, name) for name in ("micro_f1", "texts", "labels"))
+    micro_f1, texts, rows = (lookup(scores, name) for name in ("micro_f1", "texts", "labels"))
     counts = _counts(rows, "label", "texts")
     total = sum(count for _, count in counts)
-    if not is_number(own) or not is_number(texts) or texts <= 0 or total <= 0:
+    if not is_number(micro_f1) or not is_number(texts) or texts <= 0 or total <= 0:
         return []
-    found = [
+    constant_scores = [
         2 * sum(count for _, count in counts[:many]) / (many * texts + total)
         for many in range(1, len(counts) + 1)
     ]
-    best = max(found)
-    known = [row for row in rows if isinstance(row, Mapping)]
-    missed = [repr(row.get("label")) for row in known if row.get("texts") and row.get("recall") == 0]
+    best = max(constant_scores)
+    label_rows = [row for row in rows if isinstance(row, Mapping)]
+    missed = [repr(row.get("label")) for row in label_rows if row.get("texts") and row.get("recall") == 0]
     remarks = []
     if missed:
-        told = f"no text with {_listed(missed)} is found by its threshold: where none may be missed, cut"
-        remarks.append(Remark(f"{told} lower at the probability:NAME of predictions"))
-    if own > best + _ROUNDING:
+        message = f"no text with {_listed(missed)} is found by its threshold: where none may be missed, cut"
+        remarks.append(Remark(f"{message} lower at the probability:NAME of predictions"))
+    if micro_f1 > best + _ROUNDING:
         return remarks
-    given = _listed([repr(name) for name, _ in counts[: found.index(best) + 1]])
-    as_good = "a higher" if own < best - _ROUNDING else "as high a"
-    told = f"giving every text {given} would have {as_good} micro F1 ({100 * best:.1f} %)"
-    return [*remarks, Remark(told, warning=True)]
+    commonest = _listed([repr(name) for name, _ in counts[: constant_scores.index(best) + 1]])
+    as_good = "a higher" if micro_f1 < best - _ROUNDING else "as high a"
+    message = f"giving every text {commonest} would have {as_good} micro F1 ({100 * best:.1f} %)"
+    return [*remarks, Remark(message, warning=True)]
 
 
 def on_plain_tags(scores: Mapping[str, Any]) -> list[Remark]:
-    """A guess that is as good as a model of tags that mark no spans: always the commonest.
+    """A message if always predicting the most frequent tag is as good as a tagger without spans.
 
     Args:
         scores: The JSON of the model's evaluation.
     """
-    own, counts = lookup(scores, "tokens.accuracy"), _counts(lookup(scores, "tokens.tags"), "tag", "words")
+    accuracy, counts = (
+        lookup(scores, "tokens.accuracy"),
+        _counts(lookup(scores, "tokens.tags"), "tag", "words"),
+    )
     total = sum(count for _, count in counts)
-    if not is_number(own) or total <= 0 or lookup(scores, "entities") is not None:
+    if not is_number(accuracy) or total <= 0 or lookup(scores, "entities") is not None:
         return []
     (name, most), *_ = counts
-    return _always(name, most / total, own)
+    return _always(name, most / total, accuracy)
 
 
 def _always(name: Any, share: float, accuracy: float) -> list[Remark]:
-    """What to say where one answer to everything, right for a share of it, is as good as a model."""
+    """A message if the constant prediction `name`, right for a fraction `share`, is as good as the
+    model."""
     if accuracy > share + _ROUNDING:
         return []
     often = "more often" if accuracy < share - _ROUNDING else "as often"
@@ -135,53 +141,53 @@ def _always(name: Any, share: float, accuracy: float) -> list[Remark]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and the number of further ones."""
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
 
 
 def _counts(rows: Any, name: str, count: str) -> list[tuple[Any, float]]:
-    """How often there is each answer, the most frequent first; nothing where that is not told."""
+    """The frequency of each label, the most frequent first; empty where `rows` does not have them."""
     rows = rows if isinstance(rows, list | tuple) else []
-    found: list[tuple[Any, Any]] = [
+    pairs: list[tuple[Any, Any]] = [
         (row.get(name), row.get(count)) for row in rows if isinstance(row, Mapping)
     ]
-    if not all(is_number(own) and own >= 0 for _, own in found):
+    if not all(is_number(frequency) and frequency >= 0 for _, frequency in pairs):
         return []
-    return sorted(found, key=lambda own: -own[1])
+    return sorted(pairs, key=lambda pair: -pair[1])
 
 
-def on_numbers(scores: Mapping[str, Any], known: Iterable[str]) -> list[Remark]:
-    """A guess that is nearer than a model: always the same number.
+def on_numbers(scores: Mapping[str, Any], training_numbers: Iterable[str]) -> list[Remark]:
+    """A message if a constant prediction has a smaller error than a regression model.
 
     Args:
         scores: The JSON of the model's evaluation.
-        known: The numbers of the training data, as they are written there.
+        training_numbers: The training targets, as written in the file.
     """
-    error, other, constant = (lookup(scores, key) for key in ("mae", "median_mae", "median"))
+    error, constant_error, constant = (lookup(scores, key) for key in ("mae", "median_mae", "median"))
     explained, advice = lookup(scores, "r2"), ""
-    if _of_many_sizes(known):
+    if _of_many_sizes(training_numbers):
         advice = (
             "; the numbers of training are of many sizes, so that a few large ones decide: train on their "
         )
         advice += "logarithm (a column of it)"
-    if is_number(error) and is_number(other) and error > other:
-        gap = f"{FORMS['figure'](other)} in place of {FORMS['figure'](error)}"
-        # All its digits: what it is rounded to need not be nearer.
-        told = f"always {constant:.15g} would be nearer (mean absolute error {gap}){advice}"
-        return [Remark(told, warning=True)]
+    if is_number(error) and is_number(constant_error) and error > constant_error:
+        gap = f"{FORMS['figure'](constant_error)} in place of {FORMS['figure'](error)}"
+        # All digits: the rounded constant may have a larger error than the model.
+        message = f"always {constant:.15g} would be nearer (mean absolute error {gap}){advice}"
+        return [Remark(message, warning=True)]
     if is_number(explained) and explained < 0:
-        told = "always the mean of these numbers would have a smaller squared error (variance explained "
-        return [Remark(f"{told}{explained:.3g}): a few of them are far off{advice}", warning=True)]
+        message = "always the mean of these numbers would have a smaller squared error (variance explained "
+        return [Remark(f"{message}{explained:.3g}): a few of them are far off{advice}", warning=True)]
     return []
 
 
-def _of_many_sizes(known: Iterable[str]) -> bool:
-    """Whether numbers are all positive, the larger ones many times the smaller ones, and few are large."""
-    from headwise.data.numbers import number_of, pointed  # with it comes numpy, and help does without
+def _of_many_sizes(training_numbers: Iterable[str]) -> bool:
+    """Whether numbers are positive, span orders of magnitude and are skewed towards few large ones."""
+    from headwise.data.numbers import number_of, pointed  # imports numpy, which `--help` does not need
 
-    numbers = [number_of(pointed(text) or text) for text in known]
-    every = sorted(own for own in numbers if own is not None and own > 0)
+    numbers = [number_of(pointed(text) or text) for text in training_numbers]
+    every = sorted(number for number in numbers if number is not None and number > 0)
     if not every or len(every) < len(numbers):
         return False
     few = len(every) // 20

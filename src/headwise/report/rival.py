@@ -1,4 +1,4 @@
-"""Another model on the same items, to stand beside one."""
+"""A comparison system: another model evaluated on the same items."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Rival:
-    """Another model on the same items, to stand beside one.
+    """A comparison system: another model evaluated on the same items.
 
     Attributes:
-        name: What to call it, such as "TF-IDF + linear SVM".
-        scores: Its scores, under the names that the model's have.
-        difference: By how much the model is ahead, if both were compared item by item: the score, its 95 %
-            `interval` and a `p_value`.
+        name: Its name, such as "TF-IDF + linear SVM".
+        scores: Its scores, under the same keys as the model's.
+        difference: The paired difference, model minus comparison system: the score, its 95 % `interval` and
+            a `p_value`; None if the two were not compared item by item.
     """
 
     name: str
@@ -26,16 +26,16 @@ class Rival:
 
     @classmethod
     def all_of(cls, metrics: Mapping[str, Any]) -> "dict[str, Rival]":
-        """Those in the metrics of a model folder, by their keys, the baseline last."""
+        """The comparison systems in the metrics of a model folder, by key, the baseline last."""
         return {
-            name: cls.from_json(own)
-            for name, own in sorted(metrics.items(), key=lambda pair: (pair[0] == "baseline", pair[0]))
-            if isinstance(own, Mapping) and isinstance(own.get("name"), str)
+            name: cls.from_json(entry)
+            for name, entry in sorted(metrics.items(), key=lambda pair: (pair[0] == "baseline", pair[0]))
+            if isinstance(entry, Mapping) and isinstance(entry.get("name"), str)
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Rival":
-        """The inverse of `to_json`; nothing is believed of it."""
+        """The inverse of `to_json`, for untrusted data."""
         scores = {name: value for name, value in data.items() if name not in ("name", "difference")}
         difference = data.get("difference")
         return cls(

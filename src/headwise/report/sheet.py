@@ -1,7 +1,7 @@
-"""A sheet: the rows of a report, which terminal, model card and later pages draw alike.
+"""Metric tables: which scores of an evaluation the terminal, the model card and the HTML report show.
 
-A sheet says which of the numbers in the JSON of an evaluation are shown, under which title and in which
-format. What is not in the JSON, or is no number, is left out: a sheet is also drawn from saved files.
+A metric table lists the keys in the JSON of an evaluation, with their titles and formats. A key that is
+missing, or whose value is no number, is left out, as tables are also made from saved files.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,21 +24,21 @@ FORMS: dict[str, Callable[[float], str]] = {
     "three": _plain(",.3f"),
     "two": _plain(".2f"),
 }
-"""How numbers are written."""
+"""The formats of numbers, by name."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One number of a report.
+    """A row of a metric table: one metric.
 
     Attributes:
-        title: What it is called.
-        key: Where it stands in the JSON; a dot goes down one level.
-        form: One of `FORMS`.
-        interval: Where its 95 % interval stands, if it has one.
-        rivals: Whether it is told of rivals too.
-        if_any: Whether it is left out where it is 0.
-        card: Whether it stands in the model card.
+        title: The title of the row.
+        key: The key in the JSON; dots separate the levels.
+        form: A key of `FORMS`.
+        interval: The key of its 95 % interval; empty if it has none.
+        rivals: Whether it is also shown for comparison systems.
+        if_any: Whether it is left out if it is 0.
+        card: Whether it is in the model card.
     """
 
     title: str
@@ -50,11 +50,11 @@ class Line:
     card: bool = False
 
     def shown(self, scores: Mapping[str, Any]) -> str:
-        """The number of these scores; "" where there is none."""
+        """The formatted value; "" if the scores do not have it."""
         return shown(lookup(scores, self.key), self.form)
 
     def shown_interval(self, scores: Mapping[str, Any]) -> str:
-        """Its 95 % interval; "" where there is none."""
+        """The formatted 95 % interval; "" if the scores do not have it."""
         bounds = bounds_of(lookup(scores, self.interval))
         if bounds is None:
             return ""
@@ -65,14 +65,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Each:
-    """A table with a row for each label, tag or type.
+    """A per-class table: a row for each label, tag or entity type.
 
     Attributes:
-        key: Where the rows stand in the JSON: a list of objects.
-        title: What each is.
-        name: The key of its name.
-        count: The key of how many items have it, and the title of that column.
-        lines: What else is told of each.
+        key: The key of the rows in the JSON, a list of objects.
+        title: The title of the first column, such as `label`.
+        name: The key of the class name in a row.
+        count: The key of the number of items of the class, and the title of that column.
+        lines: The metrics of each class.
     """
 
     key: str
@@ -82,19 +82,19 @@ class Each:
     lines: tuple[Line, ...]
 
     def rows(self, scores: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """The rows in these scores."""
-        found = lookup(scores, self.key)
-        return [row for row in found if isinstance(row, Mapping)] if isinstance(found, Sequence) else []
+        """The rows of the table in the scores; empty if they have none."""
+        rows = lookup(scores, self.key)
+        return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, Sequence) else []
 
 
 @dataclass(frozen=True)
 class Ahead:
-    """How far a model is ahead of a rival, item by item.
+    """The format of the paired difference between a model and a comparison system.
 
     Attributes:
-        key: What the difference is called in the JSON of a rival.
-        test: What its p value is of.
-        form: `points` of 100, or one of `FORMS`.
+        key: The key of the difference in the JSON of the comparison system.
+        test: The statistical test of its p value.
+        form: `points` (percentage points), or a key of `FORMS`.
     """
 
     key: str = "score"
@@ -102,7 +102,7 @@ class Ahead:
     form: str = "points"
 
     def gap(self, difference: Any) -> tuple[str, str, str] | None:
-        """The difference, its interval and its p value, as they are shown; None where one is missing."""
+        """The formatted difference, interval and p value; None if the difference or interval is missing."""
         bounds = bounds_of(lookup(difference, "interval"))
         if bounds is None or not is_number(difference.get(self.key)):
             return None
@@ -118,50 +118,50 @@ class Ahead:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is told of an evaluation.
+    """The metric table of a task.
 
     Attributes:
-        lines: The scores as a whole; the first is the one that models are compared by.
-        of: What was judged: texts, pairs, ...
-        each: The labels one by one.
-        ahead: What is told of the difference to a rival.
-        confusion: Where a matrix stands of what is taken for what, by the rows of `each`.
-        lower: Whether a lower value of the first line is better.
+        lines: The rows; the first is the primary metric.
+        of: The plural noun of the items: texts, pairs, ...
+        per_class: The table of per-class scores; None if there are no classes.
+        ahead: The format of the difference to a comparison system.
+        confusion: The key of the confusion matrix, whose rows are those of `per_class`; empty if none.
+        lower: Whether a lower value of the primary metric is better.
     """
 
     lines: tuple[Line, ...]
     of: str
-    each: Each | None = None
+    per_class: Each | None = None
     ahead: Ahead = Ahead()
     confusion: str = ""
     lower: bool = False
 
     @property
     def headline(self) -> Line:
-        """The score that models are compared by."""
+        """The primary metric."""
         return self.lines[0]
 
     def matrix(self, scores: Mapping[str, Any]) -> Sequence[Sequence[int]] | None:
-        """How many items with the label of a row were given that of a column, for the rows of `each`; None
-        where that is not told."""
-        found = lookup(scores, self.confusion) if self.confusion else None
-        if found is None or self.each is None:
+        """The confusion matrix: entry `[i][j]` counts items of class i that were predicted as class j, in
+        the order of the rows of `per_class`; None if the scores have none."""
+        saved = lookup(scores, self.confusion) if self.confusion else None
+        if saved is None or self.per_class is None:
             return None
-        size = len(self.each.rows(scores))
+        size = len(self.per_class.rows(scores))
         try:
-            if isinstance(found, Mapping):  # of many labels only the cells that are not 0 are saved
+            if isinstance(saved, Mapping):  # with many labels only the nonzero cells are saved
                 matrix = [[0] * size for _ in range(size)]
-                for row, column, count in found["cells"]:
+                for row, column, count in saved["cells"]:
                     matrix[row][column] = int(count)
             else:
-                matrix = [[int(count) for count in row] for row in found]
+                matrix = [[int(count) for count in row] for row in saved]
         except (LookupError, TypeError, ValueError, OverflowError):
             return None
         return matrix if len(matrix) == size and all(len(row) == size for row in matrix) else None
 
 
 def reading_lines(of: str = "texts") -> tuple[Line, ...]:
-    """What a model could read of items."""
+    """The rows of vocabulary coverage, see `headwise.report.reading.Reading`."""
     return (
         Line("unknown words", "unknown_words", rivals=False),
         Line(of, "texts", "count", rivals=False),
@@ -171,11 +171,11 @@ def reading_lines(of: str = "texts") -> tuple[Line, ...]:
 
 
 RATES = (Line("precision", "precision"), Line("recall", "recall"), Line("F1", "f1"))
-"""What is told of a label."""
+"""The per-class metrics."""
 
 
 def lookup(data: Any, key: str) -> Any:
-    """What stands in a JSON object under a key, whose dots go down one level; None where nothing does."""
+    """The value under a key of a JSON object, where dots separate levels; None if it is missing."""
     for name in key.split("."):
         if not isinstance(data, Mapping):
             return None
@@ -184,9 +184,9 @@ def lookup(data: Any, key: str) -> Any:
 
 
 def section(data: Any, key: str) -> Mapping[str, Any]:
-    """The JSON object under a key, see `lookup`; empty where there is none."""
-    found = lookup(data, key)
-    return found if isinstance(found, Mapping) else {}
+    """The JSON object under a key, see `lookup`; empty if it is missing."""
+    value = lookup(data, key)
+    return value if isinstance(value, Mapping) else {}
 
 
 def is_number(value: Any) -> TypeGuard[float]:
@@ -195,12 +195,12 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def shown(value: Any, form: str) -> str:
-    """A number in one of `FORMS`; "" for what is none."""
+    """A number in one of `FORMS`; "" if `value` is no number."""
     return FORMS[form](value) if is_number(value) else ""
 
 
 def bounds_of(bounds: Any) -> tuple[float, float] | None:
-    """Two numbers, as they are saved; None for what is something else."""
+    """The two bounds of a saved interval; None if `bounds` is not two numbers."""
     if not isinstance(bounds, Sequence) or len(bounds) != 2 or not all(map(is_number, bounds)):
         return None
     return bounds[0], bounds[1]

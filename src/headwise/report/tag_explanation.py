@@ -1,4 +1,4 @@
-"""Why a tagger gives words their tags: what it says of them without each word."""
+"""Explanations of a tagger's predictions by occlusion of each word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,62 +13,63 @@ from headwise.report.explanation import Explanation, WordShare
 from headwise.scores.schemes import read_spans
 
 _NOTHING = "_"
-"""Stands in the place of a word that is left out, so that the distances of the others stay."""
+"""The replacement of an occluded word, which keeps the distances between the other words."""
 _FAR = 50
-"""Words that are farther from all that is explained are not left out."""
+"""Words farther than this from every explained word are not occluded."""
 _AT_ONCE = 2_000  # sentences
 _LEAST = 1e-30  # of a probability
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """Something to explain: a span from word to word, and the word that decides."""
+    """A prediction to explain: a span of words `start` up to `end`, and `word`, its least certain word."""
 
-    said: str
+    prediction: str
     start: int
     end: int
     word: int
 
 
 def explain_tags(model: Any, sentences: Sequence[Tagged]) -> list[Explanation]:
-    """Why a tagger finds each span that it finds; of tags that mark no spans, why each word has its own.
+    """Explanations of each span that a tagger predicts; for tags without spans, of the tag of each word.
 
-    The margin is the log-odds of the tag given the sentence; of a span, of its least sure word. The share
-    of a word is by how much the margin falls where another stands in its place (occlusion), in time that
-    grows with the square of the length.
+    The margin is the log-odds of the tag given the sentence; for a span, that of its least certain word.
+    The attribution of a word is the fall of the margin when the word is replaced (occlusion). The time
+    grows with the square of the sentence length.
     """
     encoded = model.encode_sentences(sentences)
-    tags, whole = model.decode(encoded)[0], model.marginals(encoded)
-    own_tags = [model.same == model.same[own][:, None] for own in tags]  # those that are written alike
-    asked = [_asked(model, *own) for own in zip(tags, whole, own_tags, strict=True)]
-    margins = [_margins(*own) for own in zip(whole, asked, own_tags, strict=True)]
-    without = [np.tile(own, (len(text.tokens), 1)) for own, text in zip(margins, sentences, strict=True)]
+    tags, marginals = model.decode(encoded)[0], model.marginals(encoded)
+    # Several tags of the model may be written as the same tag: their probabilities are added.
+    tag_masks = [model.same == model.same[predicted_tags][:, None] for predicted_tags in tags]
+    targets = [_asked(model, *rows) for rows in zip(tags, marginals, tag_masks, strict=True)]
+    margins = [_margins(*rows) for rows in zip(marginals, targets, tag_masks, strict=True)]
+    without = [np.tile(row, (len(text.tokens), 1)) for row, text in zip(margins, sentences, strict=True)]
     left_out = [
         (number, place)
         for number, text in enumerate(sentences)
         for place in range(len(text.tokens))
-        if any(abs(place - own.word) <= _FAR for own in asked[number])
+        if any(abs(place - target.word) <= _FAR for target in targets[number])
     ]
     for start in range(0, len(left_out), _AT_ONCE):
-        some = left_out[start : start + _AT_ONCE]
-        changed = [_without(sentences[number], place) for number, place in some]
-        found = model.marginals(model.encode_sentences(changed))
-        for (number, place), chances in zip(some, found, strict=True):
-            without[number][place] = _margins(chances, asked[number], own_tags[number])
+        batch = left_out[start : start + _AT_ONCE]
+        changed = [_without(sentences[number], place) for number, place in batch]
+        marginals_without = model.marginals(model.encode_sentences(changed))
+        for (number, place), chances in zip(batch, marginals_without, strict=True):
+            without[number][place] = _margins(chances, targets[number], tag_masks[number])
     return [
-        _explanation(number, sentences[number], own, margin, margin - less)
+        _explanation(number, sentences[number], target, margin, margin - less)
         for number in range(len(sentences))
-        for own, margin, less in zip(asked[number], margins[number], without[number].T, strict=True)
+        for target, margin, less in zip(targets[number], margins[number], without[number].T, strict=True)
     ]
 
 
 def _asked(
-    model: Any, tags: NDArray[np.int64], chances: NDArray[np.float64], own_tags: NDArray[np.bool_]
+    model: Any, tags: NDArray[np.int64], chances: NDArray[np.float64], tag_masks: NDArray[np.bool_]
 ) -> list[_Asked]:
     names = model.names(tags)
     if model.scheme == "plain":
         return [_Asked(name, place, place + 1, place) for place, name in enumerate(names)]
-    sure = (chances * own_tags).sum(axis=1)
+    sure = (chances * tag_masks).sum(axis=1)
     return [
         _Asked(kind, start, end, start + int(sure[start:end].argmin()))
         for start, end, kind in read_spans(names)
@@ -76,24 +77,24 @@ def _asked(
 
 
 def _margins(
-    chances: NDArray[np.float64], asked: Sequence[_Asked], own_tags: NDArray[np.bool_]
+    chances: NDArray[np.float64], targets: Sequence[_Asked], tag_masks: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Log-odds of the tags of the words that decide, `[asked]`; `own_tags` `[words, tags]` says which these
-    are."""
-    words = np.array([own.word for own in asked], dtype=np.int64)
-    said, own = chances[words], own_tags[words]
-    for_it, others = (said * own).sum(axis=1), (said * ~own).sum(axis=1)
-    return np.log(np.maximum(for_it, _LEAST)) - np.log(np.maximum(others, _LEAST))
+    """The log-odds of the predicted tag at the decisive word of each target, `[targets]`; `tag_masks`,
+    `[words, tags]`, marks the tags of the model that are written as the predicted one."""
+    words = np.array([target.word for target in targets], dtype=np.int64)
+    word_chances, of_target = chances[words], tag_masks[words]
+    in_favour, against = (word_chances * of_target).sum(axis=1), (word_chances * ~of_target).sum(axis=1)
+    return np.log(np.maximum(in_favour, _LEAST)) - np.log(np.maximum(against, _LEAST))
 
 
-def _without(own: Tagged, place: int) -> Tagged:
-    return replace(own, tokens=(*own.tokens[:place], _NOTHING, *own.tokens[place + 1 :]))
+def _without(sentence: Tagged, place: int) -> Tagged:
+    return replace(sentence, tokens=(*sentence.tokens[:place], _NOTHING, *sentence.tokens[place + 1 :]))
 
 
 def _explanation(
     item: int,
     sentence: Tagged,
-    asked: _Asked,
+    target: _Asked,
     margin: float,
     shares: NDArray[np.float64],
 ) -> Explanation:
@@ -111,10 +112,10 @@ def _explanation(
     return Explanation(
         item=item,
         texts=(text,),
-        said=asked.said,
+        prediction=target.prediction,
         probability=float(expit(margin)),
         margin=float(margin),
         rest=float(margin - shares.sum()),
         words=words,
-        about=(places[asked.start][0], places[asked.end - 1][1]),
+        about=(places[target.start][0], places[target.end - 1][1]),
     )

@@ -1,4 +1,4 @@
-"""What is to be said of a tagger on tagged sentences; plain numbers, to be saved or shown."""
+"""The evaluation of a tagger, as plain numbers to save or show."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,14 +18,14 @@ from headwise.scores.token_accuracy import TokenScores, compare_tags, score_tags
 
 @dataclass(frozen=True)
 class TagEvaluation:
-    """A tagger on tagged sentences.
+    """The evaluation of a tagger.
 
     Attributes:
-        tokens: Scores of the tags, word by word, in the scheme of the training file.
-        entities: Scores of the spans that the tags mark; None where they mark none.
-        unknown_words: Share of all words that the vocabulary does not know.
-        predicted: Tags of each sentence; not part of the JSON.
-        probabilities: Of these tags; likewise.
+        tokens: Token-level scores of the tags, in the scheme of the training file.
+        entities: Span-level scores; None for tags without spans.
+        unknown_words: Fraction of all words that are not in the vocabulary.
+        predicted: The predicted tags of each sentence; not part of the JSON.
+        probabilities: The probabilities of these tags, `[words]` for each sentence; not part of the JSON.
     """
 
     tokens: TokenScores
@@ -35,36 +35,36 @@ class TagEvaluation:
     probabilities: list[np.ndarray] = field(repr=False, compare=False)
 
     def worst(self, sentences: Sequence[Tagged], count: int) -> list[tuple[int, int]]:
-        """The words that are tagged wrong with the highest probability, the surest first: the number of
-        the sentence, and of the word in it."""
+        """The wrongly tagged words, the most confident first: the index of the sentence, and of the word in
+        it."""
         wrong = [
             (-float(self.probabilities[number][word]), number, word)
-            for number, own in enumerate(sentences)
-            for word, (tag, guess) in enumerate(zip(own.tags, self.predicted[number], strict=True))
+            for number, sentence in enumerate(sentences)
+            for word, (tag, guess) in enumerate(zip(sentence.tags, self.predicted[number], strict=True))
             if tag != guess
         ]
         return [(number, word) for _, number, word in sorted(wrong)[:count]]
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"tokens": asdict(self.tokens), "unknown_words": self.unknown_words}
+        scores: dict[str, Any] = {"tokens": asdict(self.tokens), "unknown_words": self.unknown_words}
         if self.entities is not None:
-            found["entities"] = asdict(self.entities)
-        return found
+            scores["entities"] = asdict(self.entities)
+        return scores
 
 
 def evaluate_tags(model: TagModel, sentences: Sequence[Tagged]) -> TagEvaluation:
-    """Let a model tag sentences, and compare with the tags that they have.
+    """Predict the tags of sentences and compare them with the true tags.
 
     Args:
         model: The model.
-        sentences: One or more; their tags may be in another scheme than the model's.
+        sentences: One or more sentences; their tags may be in another scheme than the model's.
 
     Raises:
         ValueError: There are no sentences.
     """
     encoded = model.encode_sentences(sentences)
     numbers, sure = model.decode(encoded)
-    predicted = [model.names(own) for own in numbers]
+    predicted = [model.names(tag_numbers) for tag_numbers in numbers]
     words = sum(map(len, encoded))
     unknown = sum(text.unknown for text in encoded) / max(words, 1)
     tokens, entities = judge_tags(predicted, sentences, model.written)
@@ -74,8 +74,8 @@ def evaluate_tags(model: TagModel, sentences: Sequence[Tagged]) -> TagEvaluation
 def judge_tags(
     predicted: Sequence[Sequence[str]], sentences: Sequence[Tagged], scheme: Scheme
 ) -> tuple[TokenScores, EntityScores | None]:
-    """Scores of predicted tags of a scheme against those of the sentences."""
-    truth = [list(own.tags) for own in sentences]
+    """Token-level and span-level scores of predicted tags; `entities` is None for plain tags."""
+    truth = [list(sentence.tags) for sentence in sentences]
     if scheme != "plain":
         truth = [convert(tags, scheme) for tags in truth]
     names = sorted({tag for tags in (*truth, *predicted) for tag in tags})
@@ -93,13 +93,13 @@ def judge_tags(
 def tag_counts(
     predicted: Sequence[Sequence[str]], sentences: Sequence[Tagged], scheme: Scheme
 ) -> NDArray[np.int64]:
-    """Of each sentence two numbers whose sums are to each other as the F1 of spans says, where the tags of
-    the scheme mark some, else as the accuracy, `[sentences, 2]`."""
-    truth = [list(own.tags) for own in sentences]
+    """The numerator and denominator that each sentence adds to the span F1, or for plain tags to the
+    accuracy, `[sentences, 2]`."""
+    truth = [list(sentence.tags) for sentence in sentences]
     if scheme == "plain":
         right = [sum(map(eq, *pair)) for pair in zip(predicted, truth, strict=True)]
-        return np.stack([right, [len(own) for own in truth]], axis=1)
-    counts = count_entities(*([read_spans(tags) for tags in own] for own in (predicted, truth)))
+        return np.stack([right, [len(tags) for tags in truth]], axis=1)
+    counts = count_entities(*([read_spans(tags) for tags in tag_lists] for tag_lists in (predicted, truth)))
     return np.stack([2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1)
 
 
@@ -109,9 +109,10 @@ def compare_taggers(
     sentences: Sequence[Tagged],
     scheme: Scheme,
 ) -> ScoreDifference:
-    """Paired comparison of two taggers' tags: of the F1 of spans where the tags of the scheme mark some,
-    else of the accuracy."""
-    truth = [list(own.tags) for own in sentences]
+    """Paired comparison of two taggers by span F1, or for plain tags by accuracy."""
+    truth = [list(sentence.tags) for sentence in sentences]
     if scheme != "plain":
-        return compare_entities(*([read_spans(tags) for tags in own] for own in (first, second, truth)))
-    return compare_tags(*([np.array(tags) for tags in own] for own in (first, second, truth)))
+        return compare_entities(
+            *([read_spans(tags) for tags in tag_lists] for tag_lists in (first, second, truth))
+        )
+    return compare_tags(*([np.array(tags) for tags in tag_lists] for tag_lists in (first, second, truth)))

@@ -1,4 +1,4 @@
-"""How well spans are found: precision, recall and F1 of exact spans.
+"""Span-level scores: precision, recall and F1 of exactly matching spans.
 
 A predicted span is right if the text has a span of the same type over the same words. Spans are read from
 tags by `headwise.scores.schemes.read_spans`; the scores are then those of conlleval and of seqeval.
@@ -15,7 +15,7 @@ from headwise.scores.resample import Counts, ScoreDifference, bootstrap_interval
 from headwise.scores.schemes import Span
 
 Spans = Sequence[Span]
-"""The spans of a text."""
+"""The spans of one text."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class TypeScore:
     """Scores of the spans of one type.
 
     Attributes:
-        type: Its name; empty for spans without a type.
-        precision: Share of the predicted spans that are right; 0 where none is predicted.
-        recall: Share of the true spans that are found; 0 where there is none.
+        type: The type; empty for spans without a type.
+        precision: Fraction of the predicted spans that are right; 0 where none is predicted.
+        recall: Fraction of the true spans that are predicted; 0 where there is none.
         f1: Harmonic mean of the two; 0 where nothing is right.
-        spans: Spans of this type in the texts.
-        predicted: Spans of this type in the predictions.
+        spans: Number of true spans of this type.
+        predicted: Number of predicted spans of this type.
     """
 
     type: str
@@ -44,15 +44,15 @@ class EntityScores:
     """Scores of a tagger on texts with known spans.
 
     Attributes:
-        texts: How many.
-        precision: Of the spans of all types together (micro average); see `TypeScore`.
-        recall: Likewise.
-        f1: Likewise.
+        texts: Number of texts.
+        precision: Micro-averaged precision over all types; see `TypeScore`.
+        recall: Micro-averaged recall.
+        f1: Micro-averaged F1.
         f1_interval: 95 % bootstrap interval of the F1, over texts.
         macro_f1: Mean F1 of the types that occur in the texts or in the predictions; 0 where none does.
-        spans: Spans in the texts.
-        predicted: Spans in the predictions.
-        types: Per type, in alphabetical order.
+        spans: Number of true spans.
+        predicted: Number of predicted spans.
+        types: The scores of each type, in alphabetical order.
     """
 
     texts: int
@@ -73,16 +73,21 @@ def score_entities(predicted: Sequence[Spans], targets: Sequence[Spans]) -> Enti
         ValueError: There are no texts, or more of the one than of the other.
     """
     counts = count_entities(predicted, targets)
-    there, found, right = Counter(), Counter(), Counter()
+    there, predicted_counts, right = Counter(), Counter(), Counter()
     for guess, truth in zip(predicted, targets, strict=True):
         there.update(span.type for span in truth)
-        found.update(span.type for span in guess)
+        predicted_counts.update(span.type for span in guess)
         right.update(span.type for span in set(guess) & set(truth))
     types = tuple(
-        TypeScore(kind, *_rates(right[kind], found[kind], there[kind]), there[kind], found[kind])
-        for kind in sorted(there | found)
+        TypeScore(
+            kind,
+            *_rates(right[kind], predicted_counts[kind], there[kind]),
+            there[kind],
+            predicted_counts[kind],
+        )
+        for kind in sorted(there | predicted_counts)
     )
-    precision, recall, f1 = _rates(right.total(), found.total(), there.total())
+    precision, recall, f1 = _rates(right.total(), predicted_counts.total(), there.total())
     return EntityScores(
         texts=len(targets),
         precision=precision,
@@ -91,7 +96,7 @@ def score_entities(predicted: Sequence[Spans], targets: Sequence[Spans]) -> Enti
         f1_interval=bootstrap_interval(counts, f1_of),
         macro_f1=sum(score.f1 for score in types) / max(len(types), 1),
         spans=there.total(),
-        predicted=found.total(),
+        predicted=predicted_counts.total(),
         types=types,
     )
 

@@ -1,21 +1,22 @@
-"""How well a text is predicted, symbol by symbol."""
+"""Scores of a language model: loss, bits and perplexity per symbol."""
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from headwise.data.symbols import Unit
+Unit = Literal["characters", "words", "bytes"]
+"""The unit of a language model's symbols."""
 
 
 @dataclass(frozen=True)
 class LanguageScores:
-    """How well a text was predicted.
+    """The scores of a language model on a text.
 
     Attributes:
-        unit: What the symbols are.
-        symbols: How many were predicted, each once.
-        nats: Sum of their negative log-likelihoods.
-        unknown: How many of them the vocabulary does not have; predicted as the unknown symbol.
+        unit: The unit of the symbols.
+        symbols: Number of predicted symbols.
+        nats: Sum of their negative log-likelihoods, in nats.
+        unknown: Number of symbols that are not in the vocabulary, predicted as the unknown symbol.
     """
 
     unit: Unit
@@ -30,17 +31,17 @@ class LanguageScores:
 
     @property
     def bits(self) -> float:
-        """Bits per symbol: bits per character, where symbols are these."""
+        """Bits per symbol; for character models, bits per character."""
         return self.loss / math.log(2)
 
     @property
     def perplexity(self) -> float:
-        """exp of the nats per symbol."""
+        """The exponential of the nats per symbol."""
         return math.exp(min(self.loss, 700.0))
 
     @property
     def headline(self) -> tuple[str, float]:
-        """The usual measure of the unit and its value: perplexity of words, bits of all else."""
+        """The primary metric of the unit and its value: perplexity for words, bits for all other units."""
         return ("perplexity", self.perplexity) if self.unit == "words" else ("bits", self.bits)
 
     def to_json(self) -> dict[str, Any]:

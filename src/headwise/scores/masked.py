@@ -1,4 +1,4 @@
-"""How well hidden words of texts are told."""
+"""Scores of masked-word prediction."""
 
 import math
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class MaskedScores:
-    """How well hidden words were told from all words that are known.
+    """The scores of masked-word prediction.
 
     Attributes:
-        words: How many were hidden.
-        nats: Sum of their negative log-likelihoods.
-        right: How many were the likeliest word.
+        words: Number of masked words.
+        nats: Sum of their negative log-likelihoods, in nats.
+        right: Number of masked words that were predicted right (ranked first).
     """
 
     words: int
@@ -26,15 +26,15 @@ class MaskedScores:
 
     @property
     def perplexity(self) -> float:
-        """exp of the nats per word."""
+        """The exponential of the nats per word."""
         return math.exp(min(self.loss, 700.0))
 
     @property
     def accuracy(self) -> float:
-        """Share that is told rightly."""
+        """Fraction of the masked words that were predicted right."""
         return self.right / max(self.words, 1)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        own = ("loss", "perplexity", "accuracy", "words")
-        return {name: getattr(self, name) for name in own}
+        """The scores as a JSON object."""
+        names = ("loss", "perplexity", "accuracy", "words")
+        return {name: getattr(self, name) for name in names}

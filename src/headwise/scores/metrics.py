@@ -1,4 +1,4 @@
-"""How good a classifier is, with intervals that say how far a small test set can be trusted."""
+"""Metrics of a single-label classifier, with confidence intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class LabelScore:
     recall: float
     f1: float
     texts: int
-    """Texts that have this label."""
+    """Number of texts with this label."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Scores:
     """Scores of a classifier on labelled texts.
 
     Attributes:
-        texts: How many.
-        accuracy: Share of right labels.
+        texts: Number of texts.
+        accuracy: Fraction of texts with the right label.
         accuracy_interval: 95 % Wilson interval of the accuracy.
         macro_f1: Mean F1 of the labels that occur in the texts or in the predictions.
-        labels: Per label.
-        confusion: `confusion[i][j]` texts have label i and were given label j.
+        labels: The scores of each label.
+        confusion: `confusion[i][j]` is the number of texts of label i that were predicted as label j.
     """
 
     texts: int
@@ -44,7 +44,7 @@ class Scores:
 
 
 def score(predicted: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> Scores:
-    """Scores of predicted label numbers against the true ones, both `[texts]`.
+    """Scores of predicted label indices against the true ones, both `[texts]`.
 
     Raises:
         ValueError: There are no texts.
@@ -53,16 +53,16 @@ def score(predicted: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> 
         raise ValueError("no texts to score")
     classes = len(labels)
     confusion = np.bincount(targets * classes + predicted, minlength=classes**2).reshape(classes, classes)
-    right, texts, given = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
-    precision, recall = right / np.maximum(given, 1), right / np.maximum(texts, 1)
-    f1 = 2 * right / np.maximum(texts + given, 1)
+    right, texts, predicted_counts = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
+    precision, recall = right / np.maximum(predicted_counts, 1), right / np.maximum(texts, 1)
+    f1 = 2 * right / np.maximum(texts + predicted_counts, 1)
     rows = zip(labels, precision, recall, f1, texts, strict=True)
     hits = int(right.sum())
     return Scores(
         texts=len(targets),
         accuracy=hits / len(targets),
         accuracy_interval=wilson_interval(hits, len(targets)),
-        macro_f1=float(f1[texts + given > 0].mean()),
+        macro_f1=float(f1[texts + predicted_counts > 0].mean()),
         labels=tuple(LabelScore(name, float(p), float(r), float(f), int(n)) for name, p, r, f, n in rows),
         confusion=tuple(map(tuple, confusion.tolist())),
     )
@@ -71,8 +71,8 @@ def score(predicted: np.ndarray, targets: np.ndarray, labels: Sequence[str]) -> 
 def weighted_rates(
     predicted: np.ndarray, targets: np.ndarray, labels: int, weights: np.ndarray
 ) -> tuple[float, float]:
-    """Accuracy and macro F1 of label numbers `[texts]` where texts count as `weights` say: a text with the
-    weight 2 as two, one with the weight 0 not at all."""
+    """Weighted accuracy and macro F1 of label indices, `[texts]`. A text of weight 2 counts as two texts,
+    one of weight 0 is ignored."""
     confusion = np.bincount(targets * labels + predicted, weights, labels**2).reshape(labels, labels)
     right, counts = np.diag(confusion), confusion.sum(axis=1) + confusion.sum(axis=0)
     met = counts > 0
@@ -80,7 +80,7 @@ def weighted_rates(
 
 
 def wilson_interval(right: int, texts: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Interval of a share (Wilson 1927); sound for small counts and near 0 and 1."""
+    """Wilson interval of a proportion (Wilson 1927), valid for small counts and near 0 and 1."""
     # scipy.stats has it too, and takes longer to load than all scores of a training to compute.
     z, share = float(ndtri((1 + confidence) / 2)), right / texts
     middle = share + z * z / (2 * texts)
@@ -90,22 +90,25 @@ def wilson_interval(right: int, texts: int, confidence: float = 0.95) -> tuple[f
 
 
 def mean_loss(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Mean cross-entropy in nats; logits `[texts, classes]`, of texts that count as `weights` say. Targets
-    are label numbers, or probabilities of labels, `[texts, classes]`."""
-    said = log_softmax(logits.astype(np.float64), axis=1)
-    losses = -said[np.arange(len(targets)), targets] if targets.ndim == 1 else -(targets * said).sum(axis=1)
+    """Mean cross-entropy, in nats, of logits `[texts, classes]`, with text weights. Targets are label
+    indices, `[texts]`, or soft labels, `[texts, classes]`."""
+    log_probabilities = log_softmax(logits.astype(np.float64), axis=1)
+    losses = (
+        -log_probabilities[np.arange(len(targets)), targets]
+        if targets.ndim == 1
+        else -(targets * log_probabilities).sum(axis=1)
+    )
     return float(np.average(losses, weights=weights))
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two classifiers on the same texts.
+    """The paired difference of two classifiers on the same texts.
 
     Attributes:
         accuracy: Accuracy of the first minus that of the second.
-        interval: 95 % bootstrap interval of that difference, over texts.
-        p_value: Exact McNemar test: how often texts that only one of them gets right would fall at least
-            as unevenly if both were equally good.
+        interval: 95 % bootstrap interval of the difference, over texts.
+        p_value: The p value of the exact McNemar test on the texts that only one of them gets right.
     """
 
     accuracy: float
@@ -114,17 +117,17 @@ class Difference:
 
 
 def compare(first: np.ndarray, second: np.ndarray, targets: np.ndarray, *, seed: int = 0) -> Difference:
-    """Paired comparison of two classifiers' label numbers `[texts]`."""
-    own, other = first == targets, second == targets
-    better, worse = int((own & ~other).sum()), int((other & ~own).sum())
+    """Paired comparison of two classifiers by their predicted label indices, `[texts]`."""
+    first_right, second_right = first == targets, second == targets
+    better, worse = int((first_right & ~second_right).sum()), int((second_right & ~first_right).sum())
     p = min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
-    interval = paired_interval(own, other, seed=seed)
+    interval = paired_interval(first_right, second_right, seed=seed)
     return Difference((better - worse) / len(targets), interval, p)
 
 
 def paired_interval(first: np.ndarray, second: np.ndarray, *, seed: int = 0) -> tuple[float, float]:
-    """95 % bootstrap interval of how much oftener the first is right than the second, over the same texts;
-    whether each is right, both `[texts]`."""
+    """95 % bootstrap interval of the accuracy difference of two models, first minus second, from whether
+    each is right on the same texts, both `[texts]`."""
     gain, texts = first.astype(np.int64) - second.astype(np.int64), len(first)
     better, worse = int((gain > 0).sum()), int((gain < 0).sum())
     # Resampling texts with replacement is a multinomial draw of the three outcomes.
@@ -136,6 +139,6 @@ def paired_interval(first: np.ndarray, second: np.ndarray, *, seed: int = 0) -> 
 
 
 def middle_of(values: np.ndarray) -> tuple[float, float]:
-    """Where 95 % of values lie, as many below as above."""
+    """The 2.5 % and 97.5 % quantiles of values."""
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)

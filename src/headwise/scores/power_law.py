@@ -1,16 +1,15 @@
-"""How much more texts are worth: a power law through the errors of models of fewer texts, and how far it
-can be trusted.
+"""Learning-curve extrapolation: a power law through the errors of models of fewer texts, with intervals.
 
-The error of a model of n texts is taken to be `L (1 - r + r (n / N)^-c)`: L that of all N texts, of which
-the share r would go away with endless texts, the faster the larger c. What is not known of r and c is not
-guessed: all of them are weighed by how likely they make the errors that were measured (by a Student t
-distribution, as the size of the noise is not known either), and what is said of more texts is what all of
-them together say.
+The error of a model trained on n texts is modelled as `L (1 - r + r (n / N)^-c)`. L is the error with all N
+texts, r the fraction of it that vanishes with unlimited texts, and c the speed of that. The posterior of r
+and c is computed on a grid (with a Student t likelihood, as the noise variance is unknown, too), and
+predictions are averaged over it.
 
-No error keeps to a power law. On 35 halves of 11 data sets (`benchmarks/more_texts.py`) the 95 % interval
-of the law alone held what the other half brought 20 times; the gain was off by a factor whose logarithm
-has a deviation of about a third. So that is what a gain may be off by. Where the errors of the most texts
-themselves are off, beyond their noise, the law begins at these, and a gain may be off by more.
+No learning curve is exactly a power law. On 35 halves of 11 data sets (`benchmarks/more_texts.py`), the 95
+% interval of the power law alone contained the error with the other half added 20 times; the gain was off
+by a factor whose logarithm has a standard deviation of about 1/3. Gains are therefore multiplied by such a
+random factor. If the errors at the largest size deviate from the law beyond their noise, the curve starts
+at these errors, and the factor has a larger deviation.
 """
 
 from dataclasses import dataclass
@@ -21,37 +20,37 @@ from numpy.typing import NDArray
 _SHARES = np.linspace(0, 1, 41)
 _SPEEDS = np.geomspace(0.05, 2.0, 33)
 _USUAL, _SPREAD = 0.4, 0.7
-"""The speeds that are usual, by the logarithm: their median and deviation."""
+"""The log-normal prior of the speed c: its median, and its deviation in logarithms."""
 _WHOLE = 2.0
-"""How much likelier it is thought to be that most of the error goes away: the exponent of r."""
+"""The exponent of r in its prior, which favours large r."""
 _FLAT = 0.1
-"""How likely it is thought to be that nothing is learnt at all (r = 0)."""
+"""The prior probability that more texts do not help (r = 0)."""
 _MISFIT, _OFF = 0.03, 0.35
-"""How far errors are from a power law by themselves, as a share of the error; and gains beyond what was
-measured, by their logarithm."""
+"""The misfit of a power law as a fraction of the error, and the deviation of the logarithm of extrapolated
+gains."""
 _BEYOND = 2.0
-"""How many times more the logarithm of a gain may be off where the errors of the most texts are."""
+"""The factor by which a deviation at the largest size widens the logarithm of gains."""
 _LEAST = 1e-8
-"""Of a variance, as a share of the square of the largest error."""
+"""The smallest variance, as a fraction of the square of the largest error."""
 _OVERLAP = 0.25
-"""How much the models of several seeds have in common, as they are of the same texts (Nadeau and Bengio,
-2003): of texts held out to texts trained on."""
+"""The correction for models of several seeds that share training texts (Nadeau and Bengio, 2003): the ratio
+of held-out to training texts."""
 _FREEDOM = 4.0
-"""How much is thought to be known of the size of the noise before, in measurements."""
+"""The prior degrees of freedom of the noise variance."""
 _DRAWS = 4_000
 
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """What is known of the errors of models of any number of texts.
+    """Posterior draws of the power law, see the module.
 
     Attributes:
-        texts: How many there are now (N).
+        texts: The current number of texts (N).
         level: L, `[draws]`.
         share: r, `[draws]`.
         speed: c, `[draws]`.
-        factor: By what gains are off, `[draws]`.
-        off: How far the errors of the most texts were from the law, by the logarithm; 0 within their noise.
+        factor: The random factor of extrapolated gains, `[draws]`.
+        off: The log-ratio of the error at the largest size to that of the law; 0 within the noise.
     """
 
     texts: int
@@ -62,37 +61,38 @@ class PowerLaw:
     off: float = 0.0
 
     def errors(self, texts: float) -> NDArray[np.float64]:
-        """The error with so many texts, `[draws]`."""
+        """The error with `texts` texts, `[draws]`."""
         gain = self.level * self.share * (1 - (texts / self.texts) ** -self.speed)
         return np.maximum(self.level - gain * (self.factor if texts > self.texts else 1.0), 0.0)
 
     def error(self, texts: float) -> tuple[float, float, float]:
-        """The error with so many texts, and its 95 % interval."""
+        """The median error with `texts` texts, and its 95 % interval: `(median, low, high)`."""
         return _middle(self.errors(texts))
 
     def gain(self, more: float) -> tuple[float, float, float]:
-        """By how much so many more texts lower the error, and its 95 % interval."""
+        """The reduction of the error by `more` additional texts: `(median, low, high)` of the 95 %
+        interval."""
         return _middle(self.errors(self.texts) - self.errors(self.texts + more))
 
 
 def fit_power_law(sizes: NDArray[np.int64], errors: NDArray[np.float64], texts: int) -> PowerLaw:
-    """A power law through measured errors.
+    """Fit a power law to measured errors.
 
     Args:
-        sizes: Texts that models were trained on, `[sizes]`, three or more.
-        errors: Of these models, `[seeds, sizes]`; those of a seed on the same other texts.
-        texts: How many there are now.
+        sizes: Numbers of training texts, `[sizes]`, three or more.
+        errors: Errors of the models, `[seeds, sizes]`; all models of a seed have the same held-out texts.
+        texts: The current number of texts.
     """
     seeds = len(errors)
     means = errors.mean(axis=0)
     away = errors - errors.mean(axis=1, keepdims=True) - means + means.mean()
-    # The fewer the texts, the more it matters which; the variances of all sizes are pooled under that.
+    # The variance is modelled as inversely proportional to the size, and pooled over all sizes.
     shape = sizes.max() / sizes
     pooled = (away**2 / shape).sum() / max((seeds - 1) * (len(sizes) - 1), 1)
     variances = (
         pooled * shape * (1 / seeds + _OVERLAP) + (_MISFIT * means) ** 2 + _LEAST * means.max() ** 2 + 1e-30
     )
-    share, speed = (own.ravel() for own in np.meshgrid(_SHARES, _SPEEDS, indexing="ij"))
+    share, speed = (grid.ravel() for grid in np.meshgrid(_SHARES, _SPEEDS, indexing="ij"))
     curves = 1 - share[:, None] + share[:, None] * (sizes / texts) ** -speed[:, None]
     precision = (curves**2 / variances).sum(axis=1)
     levels = (curves * means / variances).sum(axis=1) / precision
@@ -109,9 +109,9 @@ def fit_power_law(sizes: NDArray[np.int64], errors: NDArray[np.float64], texts: 
     scale = np.sqrt(squares[drawn] / freedom / precision[drawn])
     level = np.maximum(levels[drawn] + scale * chance.standard_t(freedom, _DRAWS), 0.0)
     last, noise = means[-1], (pooled * (1 / seeds + _OVERLAP)) ** 0.5
-    said = float(np.median(level * curves[drawn, -1]))
-    away_from_it = abs(last - said) > max(2 * noise, 2 * _MISFIT * said) and min(last, said) > 0
-    off = float(np.log(last / said)) if away_from_it else 0.0
+    fitted = float(np.median(level * curves[drawn, -1]))
+    away_from_it = abs(last - fitted) > max(2 * noise, 2 * _MISFIT * fitted) and min(last, fitted) > 0
+    off = float(np.log(last / fitted)) if away_from_it else 0.0
     factor = np.exp((_OFF + _BEYOND * abs(off)) * chance.standard_normal(_DRAWS))
     return PowerLaw(texts, level * np.exp(off), share[drawn], speed[drawn], factor, off)
 

@@ -1,9 +1,9 @@
-"""Calibration for other texts than a model was trained on, among which other labels are common.
+"""Recalibration under label shift: a temperature and a bias for each label.
 
-Probabilities of a model are right where labels are as common as in its training. Among texts where they are
-not, the temperature cannot mend that: a bias for each label can (bias-corrected temperature scaling;
-Alexandari, Kundaje, Shrikumar, ICML 2020). Few texts say little of that, so both are held back towards the
-model as it is, by priors.
+The probabilities of a model are calibrated only for the label frequencies of its training data. A
+temperature cannot correct other label frequencies, but a bias for each label can (bias-corrected
+temperature scaling; Alexandari, Kundaje, Shrikumar, ICML 2020). Gaussian priors pull both towards the
+unchanged model where there are few texts.
 """
 
 from collections.abc import Callable
@@ -19,24 +19,24 @@ from headwise.scores.calibrate import FOLDS
 Loss = Callable[[NDArray[np.float64], NDArray[Any]], tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 SPREADS = 0.17, 0.55
-"""How far the logarithm of the temperature, and a bias, may be expected to go: their priors' standard
-deviations. Chosen on ten sets of texts, whose labels were as common as in training or not."""
+"""The standard deviations of the Gaussian priors on the log temperature and on a bias. Chosen on ten data
+sets with and without label shift."""
 
 
 @dataclass(frozen=True)
 class Recalibration:
-    """What makes logits of logits.
+    """The map from logits to recalibrated logits.
 
     Attributes:
-        temperature: They are divided by that.
-        biases: And that is added, `[labels]`.
+        temperature: The divisor of the logits.
+        biases: The bias of each label, added after the division, `[labels]`.
     """
 
     temperature: float
     biases: NDArray[np.float64]
 
     def __call__(self, logits: NDArray[np.floating]) -> NDArray[np.float64]:
-        """The logits, `[texts, labels]`."""
+        """The recalibrated logits, `[texts, labels]`."""
         return logits / self.temperature + self.biases
 
 
@@ -45,15 +45,16 @@ def one_label_loss(logits: NDArray[np.float64], targets: NDArray[Any]) -> tuple[
 
     Args:
         logits: `[texts, labels]`.
-        targets: Label numbers, `[texts]`, or probabilities of labels, `[texts, labels]`.
+        targets: Label indices, `[texts]`, or soft labels, `[texts, labels]`.
     """
-    wanted = np.eye(logits.shape[1])[targets] if targets.ndim == 1 else targets
+    label_probabilities = np.eye(logits.shape[1])[targets] if targets.ndim == 1 else targets
     logs = log_softmax(logits, axis=1)
-    return -(wanted * logs).sum(axis=1), np.exp(logs) - wanted
+    return -(label_probabilities * logs).sum(axis=1), np.exp(logs) - label_probabilities
 
 
 def label_set_loss(logits: NDArray[np.float64], targets: NDArray[Any]) -> tuple[Any, Any]:
-    """The same of labels that each are a yes or no; `targets`: whether texts have it, `[texts, labels]`."""
+    """The binary cross-entropy of each text, `[texts]`, and its gradient; binary targets, `[texts,
+    labels]`."""
     losses = np.logaddexp(0.0, np.where(targets, -logits, logits))
     return losses.sum(axis=1), expit(logits) - targets
 
@@ -64,13 +65,13 @@ def fit_recalibration(
     loss: Loss = one_label_loss,
     weights: NDArray[np.floating] | None = None,
 ) -> Recalibration:
-    """What makes labels most likely, as far as so few texts can say.
+    """Fit the temperature and the biases by maximum a posteriori.
 
     Args:
-        logits: Of texts that the model was not trained on, calibrated for others, `[texts, labels]`.
-        targets: What the loss takes.
-        loss: Of the kind of labels.
-        weights: How much each text counts, 1 in the mean, `[texts]`.
+        logits: The calibrated logits of texts that the model was not trained on, `[texts, labels]`.
+        targets: The targets that `loss` takes.
+        loss: `one_label_loss` or `label_set_loss`.
+        weights: The weight of each text, with mean 1, `[texts]`.
     """
     from scipy.optimize import minimize  # slow to load
 
@@ -82,12 +83,12 @@ def fit_recalibration(
         factor = np.exp(-values[0])
         losses, slopes = loss(factor * logits + values[1:], targets)
         slopes *= counts[:, None]
-        own = np.append(-factor * (slopes * logits).sum(), slopes.sum(axis=0))
+        gradient = np.append(-factor * (slopes * logits).sum(), slopes.sum(axis=0))
         prior = precision * values
-        return float(losses @ counts + 0.5 * prior @ values), own + prior
+        return float(losses @ counts + 0.5 * prior @ values), gradient + prior
 
-    found = minimize(judged, np.zeros(1 + logits.shape[1]), jac=True, method="L-BFGS-B").x
-    return Recalibration(float(np.exp(found[0])), found[1:])
+    parameters = minimize(judged, np.zeros(1 + logits.shape[1]), jac=True, method="L-BFGS-B").x
+    return Recalibration(float(np.exp(parameters[0])), parameters[1:])
 
 
 def cross_fitted(
@@ -96,11 +97,11 @@ def cross_fitted(
     loss: Loss = one_label_loss,
     weights: NDArray[np.floating] | None = None,
 ) -> NDArray[np.float64]:
-    """Logits of texts that were calibrated by the others, a fold at a time: on the very texts that it was
-    fitted to, a calibration looks too good. See `fit_recalibration`."""
-    found, fold = np.empty(logits.shape), np.arange(len(logits)) % FOLDS
-    for own in np.unique(fold):
-        held = fold == own
-        others = None if weights is None else weights[~held]
-        found[held] = fit_recalibration(logits[~held], targets[~held], loss, others)(logits[held])
-    return found
+    """Cross-fitted recalibrated logits, `[texts, labels]`: each fold is recalibrated by a fit on the other
+    folds, as the fit is optimistic on its training texts. See `fit_recalibration`."""
+    calibrated, fold = np.empty(logits.shape), np.arange(len(logits)) % FOLDS
+    for test_fold in np.unique(fold):
+        held = fold == test_fold
+        fit_weights = None if weights is None else weights[~held]
+        calibrated[held] = fit_recalibration(logits[~held], targets[~held], loss, fit_weights)(logits[held])
+    return calibrated

@@ -1,4 +1,4 @@
-"""Scale: from targets to numbers of mean 0 and deviation 1, and back."""
+"""Standardisation of regression targets to mean 0 and standard deviation 1, and its inverse."""
 
 import math
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from headwise.errors import ConfigError
 
 @dataclass(frozen=True)
 class Scale:
-    """From targets to numbers of mean 0 and deviation 1, which a network learns more easily, and back.
+    """The standardisation of regression targets to mean 0 and standard deviation 1.
 
     Attributes:
-        mean: Of the training targets.
-        deviation: Their standard deviation, above 0.
+        mean: The mean of the training targets.
+        deviation: The standard deviation of the training targets, above 0.
     """
 
     mean: float
@@ -31,16 +31,16 @@ class Scale:
 
     @classmethod
     def of(cls, targets: np.ndarray, weights: np.ndarray | None = None) -> "Scale":
-        """The scale of training targets, `[texts]`, that count as `weights` say; equal targets have the
-        deviation 1."""
-        if weights is not None:  # what counts nothing may be anything
+        """The scale of training targets, `[texts]`, with text weights; constant targets get the deviation
+        1."""
+        if weights is not None:  # targets of weight 0 may be any number, also NaN
             targets, weights = targets[weights > 0], weights[weights > 0].astype(np.float64)
         mean = np.average(targets, weights=weights)
         deviation = np.sqrt(np.average((targets - mean) ** 2, weights=weights))
         return cls(float(mean), float(deviation) or 1.0)
 
     def written(self, number: float) -> str:
-        """A number with 6 significant digits of the deviation, which is what it differs from others by."""
+        """A number as text, rounded to 6 significant digits of the standard deviation."""
         places = min(15, 5 - math.floor(math.log10(self.deviation)))
         return f"{round(number, places):.{max(places, 0)}f}"
 
@@ -49,10 +49,10 @@ class Scale:
         """Undo `to_json`.
 
         Raises:
-            ConfigError: The numbers are missing, or none that targets can have.
+            ConfigError: The numbers are missing or invalid.
         """
-        found = data.get("mean"), data.get("deviation")
-        for value in found:
+        values = data.get("mean"), data.get("deviation")
+        for value in values:
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise ConfigError("mean and deviation of the targets are missing or of the wrong type")
         return cls(float(data["mean"]), float(data["deviation"]))
@@ -61,14 +61,13 @@ class Scale:
         return {"mean": self.mean, "deviation": self.deviation}
 
     def deviations(self, targets: np.ndarray) -> np.ndarray:
-        """By how many deviations targets are off the mean: `[texts]`, float64, in which what is far off
-        still is a number."""
+        """Standardised targets, `[texts]`, in float64, where extreme targets do not overflow."""
         return (targets.astype(np.float64) - self.mean) / self.deviation
 
     def standardize(self, targets: np.ndarray) -> np.ndarray:
-        """The same in float32, as networks read it."""
+        """Standardised targets, `[texts]`, in float32, for training."""
         return self.deviations(targets).astype(np.float32)
 
     def restore(self, outputs: np.ndarray) -> np.ndarray:
-        """`[texts]`, float64."""
+        """Targets of standardised numbers, `[texts]`, float64: the inverse of `standardize`."""
         return outputs.astype(np.float64) * self.deviation + self.mean

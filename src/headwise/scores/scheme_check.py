@@ -1,4 +1,4 @@
-"""Which tag scheme a data set is in, and which of its tags do not fit it."""
+"""Detection of the tag scheme of a data set, and of tags that violate it."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -7,29 +7,29 @@ from itertools import pairwise
 
 from headwise.scores.schemes import LETTERS, OUTSIDE, Scheme, Tag, fits, read_tag
 
-_MARKS: dict[Scheme, str] = {"bioes": "ES", "bilou": "LU"}  # which the others do not have
+_MARKS: dict[Scheme, str] = {"bioes": "ES", "bilou": "LU"}  # letters that the other schemes do not have
 
 
 @dataclass(frozen=True)
 class TagProblem:
-    """A tag that does not fit its scheme.
+    """A tag that violates its scheme.
 
     Attributes:
-        word: Number of the word, from 0.
-        found: What is wrong: "I-PER after O under iob2", "0 for O".
+        word: The index of the word, from 0.
+        description: What is wrong: "I-PER after O under iob2", "0 for O".
     """
 
     word: int
-    found: str
+    description: str
 
 
 @dataclass(frozen=True)
 class Detection:
-    """A guess at the scheme of a data set.
+    """The detected scheme of a data set.
 
     Attributes:
         scheme: The scheme.
-        reason: What in the tags speaks for it, for a report.
+        reason: The evidence for it in the tags, for a report.
     """
 
     scheme: Scheme
@@ -37,9 +37,9 @@ class Detection:
 
 
 def check_tags(tags: Sequence[str], scheme: Scheme) -> list[TagProblem]:
-    """What is wrong with the tags of a text, word by word; nothing under plain.
+    """The problems of the tags of a text, in word order; none under the plain scheme.
 
-    A tag that is written wrongly counts as what it most likely means when its neighbours are judged.
+    A misspelt tag is replaced by its likely meaning when its neighbours are checked.
     """
     if scheme == "plain":
         return []
@@ -59,7 +59,7 @@ def check_tags(tags: Sequence[str], scheme: Scheme) -> list[TagProblem]:
 
 
 def _judge(text: str, scheme: Scheme) -> tuple[Tag, str]:
-    """What a tag means, and what is wrong with it, looked at alone."""
+    """The meaning of a tag by itself, and its problem; "" if it has none."""
     tag = read_tag(text)
     if tag is not None and text[0] in LETTERS[scheme] + "O":
         return tag, ""
@@ -70,7 +70,7 @@ def _judge(text: str, scheme: Scheme) -> tuple[Tag, str]:
 
 
 def _meant(text: str) -> str | None:
-    """The tag that is likely meant by one that cannot be read."""
+    """The likely meaning of a misspelt tag; None if the tag is valid or cannot be corrected."""
     if read_tag(text) is not None:
         return None
     letter, hyphen, kind = text.partition("-")
@@ -79,12 +79,13 @@ def _meant(text: str) -> str | None:
 
 
 def detect_scheme(texts: Iterable[Sequence[str]]) -> Detection:
-    """The scheme of the tags of all texts of a data set.
+    """Detect the tag scheme of all texts of a data set.
 
-    Plain where the tags of spans are not in the majority over tags of no scheme (`O` counts as neither, and
-    beside such tags a letter alone is a name like others, as in A and B, not the beginning of a span). B
-    and I alone are iob1 or iob2, whichever is violated less often; iob2 where both are violated alike. E
-    and S say bioes, L and U say bilou, unless that is violated more often: then they are mistakes.
+    The scheme is plain unless span tags outnumber tags of no scheme. `O` counts as neither; where there are
+    tags of no scheme, a single letter such as A or B counts as a plain tag, not as the beginning of a span.
+    Tags with only B and I are iob1 or iob2, whichever is violated less often; iob2 if both are violated
+    equally often. E and S indicate bioes, L and U indicate bilou, unless these schemes are violated more
+    often: then the letters are mistakes.
     """
     pairs: Counter[tuple[str, str]] = Counter()
     for tags in texts:
@@ -107,9 +108,9 @@ def detect_scheme(texts: Iterable[Sequence[str]]) -> Detection:
     seen = {mark: f"{letters[mark]} words have {mark}-" for mark in "ESLU" if letters[mark]}
     against = {scheme: _violations(pairs, scheme) for scheme in LETTERS}
     for scheme, marks in _MARKS.items():
-        own = [seen[mark] for mark in marks if mark in seen]
-        if own and against[scheme] == min(against.values()):
-            return Detection(scheme, " and ".join(own))
+        evidence = [seen[mark] for mark in marks if mark in seen]
+        if evidence and against[scheme] == min(against.values()):
+            return Detection(scheme, " and ".join(evidence))
     reason = (
         f"{against['iob2']} spans begin with I-, which iob2 forbids; "
         f"{against['iob1']} begin with B- where no span of the same type ends, which iob1 forbids"
@@ -120,13 +121,13 @@ def detect_scheme(texts: Iterable[Sequence[str]]) -> Detection:
 
 
 def _violations(pairs: Counter[tuple[str, str]], scheme: Scheme) -> int:
-    """How often a tag is none of the scheme, or may not follow the one before."""
+    """The number of tags that are not in the scheme or may not follow the previous tag."""
     total = 0
     for (before, text), count in pairs.items():
         first, tag = read_tag(before), read_tag(text)
         if tag is None:
             continue
-        known = text[0] in LETTERS[scheme] + "O"
-        if not known or (first is not None and not fits(first, tag, scheme)):
+        of_scheme = text[0] in LETTERS[scheme] + "O"
+        if not of_scheme or (first is not None and not fits(first, tag, scheme)):
             total += count
     return total

@@ -1,4 +1,4 @@
-"""Tag schemes: how the tag of each word says where named spans begin and end.
+"""Tag schemes: how the tags of words encode typed spans.
 
 A span is (start, end, type): words `start` up to, not including, `end`. A tag is `O` (outside) or a letter
 and the type of the span, `B-PER`; a letter alone stands for a span without a type.
@@ -30,11 +30,11 @@ LETTERS: dict[Scheme, str] = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilo
 _WRITTEN = {"iob1": "IIII", "iob2": "BIIB", "bioes": "BIES", "bilou": "BILU"}  # first, inner, last, only
 _AS_BIOES = {"L": "E", "U": "S"}
 BMES = {"M": "I", "W": "S"}
-"""The letters of BMES and BMEWO, in which much Chinese is tagged, that are others in BIOES."""
+"""The letters of BMES and BMEWO, common for Chinese, and their counterparts in BIOES."""
 
 
 class TagError(HeadwiseError):
-    """Tags that make no spans, or spans that no tags can say.
+    """Tags that are invalid, or spans that tags cannot encode.
 
     Codes: HW270 not a tag of any scheme, HW271 spans that overlap, are empty, or leave the text.
     """
@@ -43,7 +43,7 @@ class TagError(HeadwiseError):
 
 
 class Span(NamedTuple):
-    """The words `start` up to, not including, `end` of a text, and what they are."""
+    """A typed span: the words `start` up to, not including, `end` of a text."""
 
     start: int
     end: int
@@ -51,31 +51,31 @@ class Span(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A tag taken apart."""
+    """A parsed tag."""
 
     letter: str
-    """`O`, or of B, I, E and S: bilou is read as bioes."""
+    """One of O, B, I, E and S: bilou is converted to bioes."""
     type: str
-    """Of the span; empty for `O`, and for spans without a type."""
+    """The type of the span; empty for `O`, and for spans without a type."""
 
 
 OUTSIDE = Tag("O", "")
 
 
 def scheme_name(name: str) -> Scheme:
-    """The scheme that is called so, in capitals or not, also by another name (BIO, IOBES).
+    """The scheme of a name, case-insensitive; aliases such as BIO and IOBES are accepted.
 
     Raises:
-        ConfigError: There is none; `IOB` alone is not one, for two schemes are called so.
+        ConfigError: The name is unknown, or ambiguous: `IOB` is the name of two schemes.
     """
     lower = name.lower()
-    known = [*LETTERS, "plain"]
+    names = [*LETTERS, "plain"]
     if lower == "iob":
         raise ConfigError("the tag scheme 'iob' has two meanings; say iob1 or iob2")
-    found = _ALIASES.get(lower, lower)
-    if found not in known:
-        raise unknown("tag scheme", name, known)
-    return found  # type: ignore[return-value]
+    scheme = _ALIASES.get(lower, lower)
+    if scheme not in names:
+        raise unknown("tag scheme", name, names)
+    return scheme  # type: ignore[return-value]
 
 
 def tag_set(types: Iterable[str], scheme: Scheme) -> list[str]:
@@ -84,16 +84,16 @@ def tag_set(types: Iterable[str], scheme: Scheme) -> list[str]:
 
 
 def read_spans(tags: Sequence[str], strict: Scheme | None = None) -> list[Span]:
-    """The spans of a text, in order. Any mixture of letters can be read.
+    """The spans of a text, in order, from tags of any scheme or a mixture of schemes.
 
-    Tags that fit their scheme have one reading. Where they do not (a tagger without constraints can write
-    `O I-PER`), a span begins at a tag that does not continue the one before, as conlleval and seqeval have
-    it, so every tag other than `O` is part of a span.
+    Valid tag sequences have one reading. In an invalid sequence (a tagger without constraints can predict
+    `O I-PER`), a span begins at each tag that does not continue the previous one, as in conlleval and
+    seqeval, so every tag other than `O` is part of a span.
 
     Args:
-        tags: Of the words of a text.
+        tags: The tags of the words of a text.
         strict: Leave out spans that do not begin, or under bioes and bilou do not end, as this scheme
-            demands: seqeval's strict mode.
+            requires (seqeval's strict mode).
 
     Raises:
         TagError: HW270, there is a tag of no scheme.
@@ -110,12 +110,12 @@ def read_spans(tags: Sequence[str], strict: Scheme | None = None) -> list[Span]:
 
 
 def write_tags(spans: Iterable[Span], length: int, scheme: Scheme) -> list[str]:
-    """The tags that say where these spans are, for a text of `length` words: the inverse of `read_spans`.
+    """The tags that encode spans in a text of `length` words: the inverse of `read_spans`.
 
     Args:
-        spans: In any order; they must not overlap.
-        length: Words of the text.
-        scheme: Not plain.
+        spans: Spans in any order, without overlap.
+        length: The number of words of the text.
+        scheme: Any scheme but plain.
 
     Raises:
         TagError: HW271, spans overlap, are empty, or leave the text.
@@ -140,34 +140,34 @@ def write_tags(spans: Iterable[Span], length: int, scheme: Scheme) -> list[str]:
 
 
 def convert(tags: Sequence[str], scheme: Scheme) -> list[str]:
-    """The same spans in another scheme; see `read_spans` and `write_tags`."""
+    """The tags of the same spans in another scheme; see `read_spans` and `write_tags`."""
     return write_tags(read_spans(tags), len(tags), scheme)
 
 
-def alike(tags: Sequence[str], scheme: Scheme) -> list[int]:
-    """For each tag the number of the first one that a scheme with fewer letters writes as it does: under
-    iob2 `S-PER` and `B-PER` are one. Under iob1 all tags of a type are, as the word before decides whether
-    it writes `I` or `B`."""
+def canonical_tags(tags: Sequence[str], scheme: Scheme) -> list[int]:
+    """For each tag, the index of the first tag that `scheme` writes in the same way, `[tags]`: under iob2,
+    `S-PER` and `B-PER` are both written `B-PER`. Under iob1 all tags of a type are equivalent, as the
+    previous word decides between `I` and `B`."""
     first: dict[Tag, int] = {}
-    found = []
+    numbers = []
     for number, text in enumerate(tags):
         tag = _parse(text)
         if scheme == "iob1" and tag.letter != "O":
             tag = tag._replace(letter="I")
         elif scheme == "iob2":
             tag = tag._replace(letter={"S": "B", "E": "I"}.get(tag.letter, tag.letter))
-        found.append(first.setdefault(tag, number))
-    return found
+        numbers.append(first.setdefault(tag, number))
+    return numbers
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """Which tags fit a scheme.
+    """The valid tag sequences of a scheme.
 
     Attributes:
-        start: Whether a text may begin with the tag, `[tags]`.
-        follow: Whether the second may follow the first, `[from, to]`.
-        end: Whether a text may end with it, `[tags]`.
+        start: Whether a text may begin with each tag, `[tags]`.
+        follow: Whether the second tag may follow the first, `[from, to]`.
+        end: Whether a text may end with each tag, `[tags]`.
     """
 
     start: NDArray[np.bool_]
@@ -175,17 +175,17 @@ class Constraints:
     end: NDArray[np.bool_]
 
     def check(self) -> None:
-        """Check that texts of any length have tags.
+        """Check that texts of every length have a valid tag sequence.
 
         Raises:
-            ValueError: There are some without.
+            ValueError: Some lengths have none.
         """
         if not (self.start & self.follow.diagonal() & self.end).any():
             raise ValueError("no tag may fill a text of any length: there are texts without a path")
 
 
 def constraints(tags: Sequence[str], scheme: Scheme) -> Constraints | None:
-    """What the scheme allows of these tags, in their order; None for plain, which allows all.
+    """The constraints of a scheme on these tags, in their order; None for plain, which has none.
 
     Raises:
         TagError: HW270, there is a tag of another scheme, or of none.
@@ -205,7 +205,7 @@ def constraints(tags: Sequence[str], scheme: Scheme) -> Constraints | None:
 
 @lru_cache(maxsize=4096)
 def read_tag(text: str) -> Tag | None:
-    """A tag taken apart; None where it is of no scheme."""
+    """Parse a tag; None if it is of no scheme."""
     letter, hyphen, kind = text.partition("-")
     if text == "O":
         return OUTSIDE
@@ -215,7 +215,7 @@ def read_tag(text: str) -> Tag | None:
 
 
 def fits(before: Tag, tag: Tag, scheme: Scheme) -> bool:
-    """Whether a scheme allows the one tag after the other; `OUTSIDE` stands before a text and behind it."""
+    """Whether a scheme allows `tag` after `before`; `OUTSIDE` stands for the start and end of a text."""
     within = _continues(before, tag)
     if scheme == "iob1":
         return tag.letter != "B" or _same_type(before, tag)
@@ -240,7 +240,7 @@ def _spell(letter: str, kind: str) -> str:
 
 
 def _continues(before: Tag, tag: Tag) -> bool:
-    """Whether two neighbouring tags can be of one span."""
+    """Whether two adjacent tags can belong to one span."""
     return before.letter in "BI" and tag.letter in "IE" and before.type == tag.type
 
 
@@ -249,7 +249,7 @@ def _same_type(before: Tag, tag: Tag) -> bool:
 
 
 def _may_begin(before: Tag, tag: Tag, strict: Scheme | None) -> bool:
-    """Whether a span may begin with this tag, which does not continue one."""
+    """Whether a span may begin with a tag that does not continue the previous one."""
     if strict is None:
         return tag.letter != "O"
     if strict == "iob1":

@@ -1,4 +1,5 @@
-"""How sure a model has to be: what it says with some probability stands, the rest is left to people."""
+"""Selective prediction: the confidence threshold below which predictions are left to people
+(abstention)."""
 
 import math
 from collections.abc import Mapping
@@ -10,24 +11,24 @@ from numpy.typing import NDArray
 
 from headwise.errors import ConfigError
 
-_KEPT = 100  # places of the order that are kept in a model folder
+_KEPT = 100  # points of the curve that are saved in a model folder
 SURENESS = "sureness"
-"""Where the metrics of a model have it, among its scores on dev."""
+"""The key of the curve among the dev scores in the metrics of a model."""
 LEAST = 5
-"""Items of which a share is taken for one."""
+"""The fewest items for which a precision is computed."""
 OWN = 10
-"""Items that count as what the probabilities say of the share, beside those that were counted: else of
-coin flips three in four of the first few are right for one model in four."""
+"""The pseudo-items that pull an observed precision towards the mean probability. Without them, of coin
+flips three in four of the first few are right for one model in four."""
 
 
 @dataclass(frozen=True)
 class Sureness:
-    """Held-out items, the surest first, at some places of that order.
+    """The risk-coverage curve of a model on held-out items, ordered by falling confidence.
 
     Attributes:
-        probability: Of what is said of the item at each place, `[places]`, falling.
-        answered: How many items there are up to it, `[places]`.
-        right: How many of these are right, `[places]`.
+        probability: The confidence threshold at each point of the curve, `[places]`, decreasing.
+        answered: The number of items with at least this confidence, `[places]`.
+        right: The number of these that are predicted right, `[places]`.
     """
 
     probability: NDArray[np.float64]
@@ -42,93 +43,101 @@ class Sureness:
         most: int = _KEPT,
         weights: NDArray[np.floating] | None = None,
     ) -> Self:
-        """Of items: the probability of what is said of each, and whether it is right (or how likely that
-        is, by the item's own probabilities), and how much each counts, 1 in the mean: all `[items]`."""
+        """The curve of items.
+
+        Args:
+            sure: The probability of each predicted label, `[items]`.
+            right: Whether each prediction is right, or the probability of that (soft labels), `[items]`.
+            most: The largest number of points.
+            weights: The weight of each item, with mean 1, `[items]`.
+        """
         order = np.argsort(-sure, kind="stable")
         ranked = sure[order].astype(np.float64)
         counts = np.ones(len(sure)) if weights is None else weights[order].astype(np.float64)
         answered, hits = counts.cumsum(), (right[order] * counts).cumsum()
         last = np.flatnonzero(np.append(ranked[1:] < ranked[:-1], True)) if len(ranked) else order
-        kept = (
+        places = (
             np.unique(last[np.linspace(0, len(last) - 1, most).round().astype(int)]) if len(last) else last
         )
-        return cls(ranked[kept], *(np.rint(own[kept]).astype(np.int64) for own in (answered, hits)))
+        return cls(
+            ranked[places],
+            *(np.rint(counts_so_far[places]).astype(np.int64) for counts_so_far in (answered, hits)),
+        )
 
     @property
     def precision(self) -> NDArray[np.float64]:
-        """The share that is right up to each place, `[places]`."""
+        """The observed precision at each point, `[places]`."""
         return self.right / np.maximum(self.answered, 1)
 
     @property
     def expected(self) -> NDArray[np.float64]:
-        """The share of others that is right up to each place, `[places]`: that of these, or less where the
-        probabilities say less."""
+        """The expected precision on new items at each point, `[places]`: the observed one, or a lower one
+        where the probabilities are lower."""
         steps = np.diff(self.answered, prepend=0)
-        said = (self.probability * steps).cumsum() / np.maximum(self.answered, 1)
-        return np.minimum(self.precision, (self.right + OWN * said) / (self.answered + OWN))
+        stated_precision = (self.probability * steps).cumsum() / np.maximum(self.answered, 1)
+        return np.minimum(self.precision, (self.right + OWN * stated_precision) / (self.answered + OWN))
 
     def least(self, precision: float) -> int | None:
-        """The last place up to which at least this share is expected to be right; None where there is
-        none."""
+        """The index of the last point with at least this expected precision; None where there is none."""
         enough = np.flatnonzero((self.expected >= precision) & (self.answered >= LEAST))
         return int(enough[-1]) if len(enough) else None
 
     def to_json(self) -> dict[str, list[float]]:
-        """Lists of numbers, for a model folder."""
+        """The curve as a JSON object, for a model folder."""
         return {
-            "probability": [float(f"{own:.6g}") for own in self.probability],
+            "probability": [float(f"{probability:.6g}") for probability in self.probability],
             "answered": self.answered.tolist(),
             "right": self.right.tolist(),
         }
 
     @classmethod
     def from_json(cls, data: Any) -> Self | None:
-        """Undo `to_json`; None for what it has not written."""
+        """The inverse of `to_json`; None for invalid data."""
         if not isinstance(data, Mapping):
             return None
         try:
-            found = [
+            columns = [
                 np.array(data[name], dtype=np.float64) for name in ("probability", "answered", "right")
             ]
         except (KeyError, TypeError, ValueError):
             return None
-        if len({own.shape for own in found}) > 1 or found[0].ndim != 1 or not len(found[0]):
+        if len({column.shape for column in columns}) > 1 or columns[0].ndim != 1 or not len(columns[0]):
             return None
-        return cls(found[0], found[1].astype(np.int64), found[2].astype(np.int64))
+        return cls(columns[0], columns[1].astype(np.int64), columns[2].astype(np.int64))
 
 
-def least_sure(asked: str, kept: Any) -> float:
-    """The least probability with which what a model says is sure enough.
+def least_sure(request: str, saved: Any) -> float:
+    """The confidence threshold of selective prediction.
 
     Args:
-        asked: A probability, or `precision=` and the share of what is sure that is to be right.
-        kept: What the model's folder has of its `Sureness` on held-out items.
+        request: A probability, or `precision=` followed by the required precision above the threshold.
+        saved: The JSON of the model's `Sureness` on held-out items.
 
     Raises:
-        ConfigError: It is neither, or the model was not so right.
+        ConfigError: `request` is neither, or the model does not reach the precision.
     """
-    kind, _, number = asked.rpartition("=")
+    kind, _, number = request.rpartition("=")
     try:
         value = float(number)
     except ValueError:
         value = -1.0
     if kind not in ("", "precision") or not 0 < value <= 1:
-        raise ConfigError(f"--unsure {asked}; expected a probability such as 0.9, or precision=0.95")
+        raise ConfigError(f"--unsure {request}; expected a probability such as 0.9, or precision=0.95")
     if not kind:
         return value
-    steps = Sureness.from_json(kept)
+    steps = Sureness.from_json(saved)
     if steps is None:
         raise ConfigError(
-            f"--unsure {asked}: the model folder does not say how often the model was right on held-out "
+            f"--unsure {request}: the model folder does not say how often the model was right on held-out "
             "texts (it is of an earlier version, or was pruned on texts that it knew); give a probability, "
             "or train anew"
         )
     place = steps.least(value)
     if place is None:
         best = steps.expected[steps.answered >= LEAST].max(initial=0.0)
-        shown = math.floor(1000 * best) / 10  # rounded up it could be what was asked for
+        shown = math.floor(1000 * best) / 10  # rounded up, it could equal the requested precision
         raise ConfigError(
-            f"--unsure {asked}: of what the model is surest of, {shown:.1f} % is expected to be right "
+            f"--unsure {request}: of what the model is surest of, {shown:.1f} % is expected to be right "
             "by held-out texts; ask for less, or give a probability"
         )
     return float(steps.probability[place])

@@ -1,26 +1,27 @@
-"""Targets that may be certain, label numbers `[texts]`, or probabilities of labels, `[texts, classes]`."""
+"""Single-label targets: label indices, `[texts]`, or soft labels (probabilities), `[texts, classes]`."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 
 def likeliest(targets: NDArray) -> NDArray[np.int64]:
-    """The number of each text's (likeliest) label."""
+    """The index of each text's (most probable) label, `[texts]`."""
     return targets if targets.ndim == 1 else targets.argmax(axis=1)
 
 
-def right_of(said: NDArray[np.int64], targets: NDArray) -> NDArray:
-    """Whether what is said of each text is right; of probabilities, how likely that is: both `[texts]`."""
-    return said == targets if targets.ndim == 1 else targets[np.arange(len(said)), said]
+def right_of(predicted: NDArray[np.int64], targets: NDArray) -> NDArray:
+    """Whether each predicted label is right, `[texts]`; for soft labels, its target probability."""
+    return predicted == targets if targets.ndim == 1 else targets[np.arange(len(predicted)), predicted]
 
 
 def spread(texts: int) -> float:
-    """The share of a target that all labels have together, where there are so many held-out texts."""
+    """The smoothing mass of each target, spread over all labels, for `texts` held-out texts (Platt
+    1999)."""
     return 1.0 / (texts + 2)
 
 
 def smoothed(targets: NDArray, classes: int) -> NDArray[np.float64]:
-    """A share of each text, that of one text of all and one more, is spread over all labels (Platt 1999):
+    """Targets smoothed towards the uniform distribution with the mass `spread(texts)` (Platt 1999),
     `[texts, classes]`."""
     unsure = spread(len(targets))
     certain = np.eye(classes)[targets] if targets.ndim == 1 else targets.astype(np.float64)

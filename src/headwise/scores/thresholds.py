@@ -1,13 +1,13 @@
-"""From scores of labels to sets of labels: a threshold for each label, fitted on held-out texts.
+"""Decision thresholds of labels, fitted on held-out texts.
 
-Which threshold gives the best F1 depends on the label (Lipton, Elkan, Naryanaswamy; ECML 2014): it is
-lower for labels that are rare or hard. So each has its own, tuned on dev (SCut; Yang, SIGIR 2001). The best
-one on dev is mostly chance where a label has few texts there, so it is held back towards one that all
-labels share.
+For label sets, the threshold with the best F1 depends on the label (Lipton, Elkan, Naryanaswamy; ECML
+2014): it is lower for labels that are rare or hard. So each label has its own threshold, tuned on dev
+(SCut; Yang, SIGIR 2001). For a label with few dev texts the best threshold is mostly chance, so it is
+shrunk towards a threshold that all labels share.
 
-Where a text has one label, it gets the one whose probability is the most times its threshold; with two
-labels that is a threshold as anybody knows it. They are tuned for the macro F1, in which rare labels count
-as much as others, and held back where it could be chance.
+With one label per text, the predicted label is the one with the largest ratio of probability to threshold;
+for two labels that is an ordinary threshold. The thresholds are tuned for macro F1, in which rare labels
+count as much as others, and shrunk where a gain could be chance.
 """
 
 from collections.abc import Sequence
@@ -22,26 +22,28 @@ from scipy.special import expit, logit
 from headwise.config import check_range
 
 Scores = NDArray[np.floating]
-"""`[texts, labels]`, larger for labels that are more likely."""
+"""Scores of labels, larger for more likely ones, `[texts, labels]`."""
 Targets = NDArray[np.bool_]
-"""`[texts, labels]`: whether a text has a label."""
+"""Whether each text has each label, `[texts, labels]`."""
 Weights = NDArray[np.floating] | None
-"""How much each text counts, `[texts]`; None where all count the same."""
+"""The weight of each text, `[texts]`; None for equal weights."""
 
 _REACH, _BLUR, _PULL = 6.0, 0.3, 2.0
-"""Of the thresholds of label sets: how far from the shared one they may be (in logits), how far those seen
-together are, and how many texts of a label a step is worth that is e times off.
+"""For thresholds of label sets: the largest distance from the shared threshold (in logits), the bandwidth
+of the smoothing kernel, and the penalty of a step of 1 (a factor e), in texts of the label.
 
-Chosen on what nine models say of real label sets (4 to 103 labels) and on nine drawn ones, fitted on 60 to
-1,000 of their texts, by the F1 on others: docs/choices.md has what it gains."""
+Chosen on the scores of nine models on real label sets (4 to 103 labels) and on nine synthetic ones, fitted
+on 60 to 1,000 texts, by the F1 on other texts: docs/choices.md has the gains."""
 _ROUNDS, _FARTHEST, _STEPS = 3, 4.0, 161
 _SMOOTH, _WORTH = 0.8, 8.0
-"""How far steps are seen together, and how many texts of a label a step is worth that is e times off.
+"""For single-label thresholds: the bandwidth of the smoothing kernel, and the penalty of a step of 1 (a
+factor e), in texts of the label.
 
-Chosen on drawn data, by the macro F1 on new texts (two labels, the rarer one of 20 texts in 4,000 to 500 in
-1,000; four to seven labels of 300 to 4,000 texts; probabilities that are right, too sure, not sure enough),
-and tried on others: .005 to .023 above the most probable label where one is rare, and .002 below at most
-where none is. The best thresholds on dev gain half of that, and lose up to .016 where dev is small."""
+Chosen on synthetic data, by the macro F1 on new texts (two labels, the rarer one with 20 of 4,000 to 500 of
+1,000 texts; four to seven labels, 300 to 4,000 texts; probabilities that are calibrated, overconfident and
+underconfident), and tested on other data: macro F1 is 0.005 to 0.023 above that of the most probable label
+where a label is rare, and at most 0.002 below where none is. The best thresholds on dev gain half of that,
+and lose up to 0.016 where dev is small."""
 
 
 @dataclass(frozen=True)
@@ -63,28 +65,28 @@ def best_threshold(
 ) -> tuple[float, float]:
     """The threshold with the best F1 of `scores >= threshold`, and that F1.
 
-    It lies halfway between two scores; of equally good ones it is the highest. Where the best is to take
-    all, the scores do not say where others would begin, so it lies 1 below them: new texts, or a model that
-    is trained again, may have slightly lower ones.
+    The threshold lies halfway between two scores; of equally good thresholds it is the highest. If the best
+    choice is to accept all, it lies 1 below the lowest score, as new texts, or a retrained model, may have
+    slightly lower scores.
 
     Args:
-        scores: `[n]`, finite.
-        targets: `[n]`.
-        weights: How much each counts, `[n]`.
+        scores: Finite scores, `[n]`.
+        targets: Whether each is positive, `[n]`.
+        weights: The weight of each, `[n]`.
 
     Returns:
         `(threshold, F1)`; above all scores, and 0, where there are no positives.
     """
     counts = np.ones(len(scores)) if weights is None else np.asarray(weights, dtype=np.float64)
-    kept = counts > 0
-    scores, targets, counts = scores[kept], targets[kept], counts[kept]
+    counted = counts > 0
+    scores, targets, counts = scores[counted], targets[counted], counts[counted]
     order = np.argsort(-scores, kind="stable")
     ranked, hits = scores[order].astype(np.float64), np.cumsum((targets * counts)[order])
     if len(ranked) == 0 or hits[-1] == 0:
         return (float(scores.max()) + 1e-9 if len(scores) else 0.5), 0.0
     taken = np.cumsum(counts[order])
     f1 = 2 * hits / (taken + hits[-1])
-    # Equal scores are above the threshold together or not at all.
+    # Tied scores are all above the threshold or all below it.
     last = np.append(ranked[1:] < ranked[:-1], True)
     best = int(np.argmax(np.where(last, f1, -1.0)))
     below = ranked[best + 1] if best + 1 < len(ranked) else ranked[best] - 2.0
@@ -99,28 +101,30 @@ def fit_thresholds(
 ) -> NDArray[np.float64]:
     """The threshold of each label, in logits, `[labels]`.
 
-    Every label is held back towards one that all share, and that one towards half of the F1 that the
-    probabilities themselves promise, which is the best threshold where they are right (Lipton et al.).
+    Each threshold is shrunk towards a shared one. The shared threshold is shrunk towards half of the F1
+    that the probabilities predict, which is optimal for calibrated probabilities (Lipton et al.).
 
     Args:
-        logits: Of held-out texts, calibrated.
+        logits: The calibrated logits of held-out texts.
         targets: Their labels.
         min_texts: See `ThresholdConfig`.
-        weights: How much each text counts, 1 in the mean, `[texts]`.
+        weights: The weight of each text, with mean 1, `[texts]`.
     """
     counts = np.ones(len(logits)) if weights is None else np.asarray(weights, dtype=np.float64)
-    kept = counts > 0
-    logits, targets, counts = logits[kept], targets[kept], counts[kept]
-    each = np.repeat(counts, logits.shape[1])
-    shared = _held_back(logits.ravel(), targets.ravel(), each, _promised(logits.ravel(), each))
-    found = np.full(logits.shape[1], shared)
+    counted = counts > 0
+    logits, targets, counts = logits[counted], targets[counted], counts[counted]
+    label_counts = np.repeat(counts, logits.shape[1])
+    shared = _held_back(
+        logits.ravel(), targets.ravel(), label_counts, _promised(logits.ravel(), label_counts)
+    )
+    thresholds = np.full(logits.shape[1], shared)
     for label in np.flatnonzero(targets.sum(axis=0) >= min_texts):
-        found[label] = _held_back(logits[:, label], targets[:, label], counts, shared)
-    return found
+        thresholds[label] = _held_back(logits[:, label], targets[:, label], counts, shared)
+    return thresholds
 
 
 def _promised(logits: Scores, counts: NDArray[np.float64]) -> float:
-    """The threshold that is best where probabilities are right, in logits."""
+    """The optimal threshold for calibrated probabilities, in logits."""
     chances = expit(logits.astype(np.float64))
     if not len(chances):
         return 0.0
@@ -131,22 +135,22 @@ def _promised(logits: Scores, counts: NDArray[np.float64]) -> float:
 
 
 def _from(values: Scores, counts: NDArray[np.float64], steps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much the values count that are as large as each of the steps, or larger, `[steps]`."""
+    """The total weight of the values that are at least as large as each step, `[steps]`."""
     order = np.argsort(values)
     above = np.append(counts[order][::-1].cumsum()[::-1], 0.0)
     return above[np.searchsorted(values[order], steps)]
 
 
 def _held_back(logits: Scores, targets: Targets, counts: NDArray[np.float64], first: float) -> float:
-    """The threshold with the best mean F1 around it, where one that is e times as high or as low as the
-    `first` has to gain as much as 2 texts are worth, and one that is e squared times so, as much as 8."""
+    """The threshold, in logits, with the best smoothed F1 minus a quadratic penalty on its distance from
+    `first`: a distance of 1 (a factor e) costs the worth of 2 texts, a distance of 2 that of 8."""
     count = counts[targets].sum()
     if not count:
         return first
-    steps, near = _seen_together(_REACH, 241, _BLUR)
-    given = _from(logits, counts, first + steps)
+    steps, kernel = _seen_together(_REACH, 241, _BLUR)
+    predicted_counts = _from(logits, counts, first + steps)
     hits = _from(logits[targets], counts[targets], first + steps)
-    scores = near @ (2 * hits / (given + count))
+    scores = kernel @ (2 * hits / (predicted_counts + count))
     return first + float(steps[np.argmax(scores - _PULL * steps**2 / count)])
 
 
@@ -154,22 +158,22 @@ def _held_back(logits: Scores, targets: Targets, counts: NDArray[np.float64], fi
 def _seen_together(
     farthest: float, count: int, far: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Steps to both sides of 0, `[steps]`, and how much each counts in the mean around another,
+    """Steps on both sides of 0, `[steps]`, and the normalised Gaussian smoothing kernel between them,
     `[steps, steps]`."""
     steps = np.linspace(-farthest, farthest, count)
-    near = np.exp(-0.5 * ((steps[:, None] - steps) / far) ** 2)
-    return steps, near / near.sum(axis=1, keepdims=True)
+    kernel = np.exp(-0.5 * ((steps[:, None] - steps) / far) ** 2)
+    return steps, kernel / kernel.sum(axis=1, keepdims=True)
 
 
 def decide(
     probabilities: NDArray[np.floating], thresholds: Sequence[float] | None = None
 ) -> NDArray[np.int64]:
-    """The number of the label that each text gets: the most probable one, or the one whose probability is
-    the most times its threshold.
+    """The index of the predicted label of each text: the most probable label, or with thresholds the label
+    with the largest ratio of probability to threshold.
 
     Args:
         probabilities: `[..., labels]`.
-        thresholds: `[labels]`, above 0; None for the most probable.
+        thresholds: `[labels]`, above 0; None for the most probable label.
     """
     return (probabilities if thresholds is None else probabilities / np.array(thresholds)).argmax(axis=-1)
 
@@ -180,31 +184,31 @@ def fit_label_thresholds(
     min_texts: int = 10,
     weights: Weights = None,
 ) -> list[float]:
-    """Thresholds for `decide` with a good macro F1, label by label in turn; they add up to 1.
+    """Thresholds for `decide` with a good macro F1, by coordinate ascent over labels; they add up to 1.
 
-    The best one on dev is partly chance. So what counts is the mean of the macro F1 around a threshold; and
-    one that is e times as high or as low as at first has to gain as much as 8 texts of the label are worth,
-    one that is e squared times so, as much as 32.
+    The best threshold on dev is partly chance. So the macro F1 is smoothed over nearby thresholds, and a
+    quadratic penalty applies: a change by a factor e costs the worth of 8 texts of the label, a change by e
+    squared that of 32.
 
     Args:
-        probabilities: Of held-out texts, `[texts, labels]`.
-        targets: Their label numbers.
-        min_texts: A label with fewer texts keeps its first threshold, the same as of all.
-        weights: How much each text counts, 1 in the mean, `[texts]`.
+        probabilities: The probabilities of held-out texts, `[texts, labels]`.
+        targets: Their label indices, `[texts]`.
+        min_texts: A label with fewer texts keeps the initial threshold, which is equal for all labels.
+        weights: The weight of each text, with mean 1, `[texts]`.
     """
     labels = probabilities.shape[1]
     importance = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
-    counts, found = np.bincount(targets, importance, minlength=labels), np.zeros(labels)
-    steps, near = _seen_together(_FARTHEST, _STEPS, _SMOOTH)
+    counts, log_thresholds = np.bincount(targets, importance, minlength=labels), np.zeros(labels)
+    steps, kernel = _seen_together(_FARTHEST, _STEPS, _SMOOTH)
     logs = np.log(probabilities.clip(1e-12))
     for _, label in product(range(_ROUNDS), np.flatnonzero(counts >= min_texts).tolist()):
-        others = logs - found
-        others[:, label] = -np.inf
-        place = others.argmax(axis=1)
-        ahead = logs[:, label] - others.max(axis=1)
-        scores = near @ _macro_f1(ahead, steps, label, place, targets, labels, importance)
-        found[label] = steps[np.argmax(scores - _WORTH * steps**2 / (counts[label] * labels))]
-    thresholds = np.exp(found)
+        other_logs = logs - log_thresholds
+        other_logs[:, label] = -np.inf
+        place = other_logs.argmax(axis=1)
+        ahead = logs[:, label] - other_logs.max(axis=1)
+        scores = kernel @ _macro_f1(ahead, steps, label, place, targets, labels, importance)
+        log_thresholds[label] = steps[np.argmax(scores - _WORTH * steps**2 / (counts[label] * labels))]
+    thresholds = np.exp(log_thresholds)
     return (thresholds / thresholds.sum()).tolist()
 
 
@@ -217,31 +221,33 @@ def _macro_f1(
     labels: int,
     importance: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The macro F1 where a label is given to the texts in which it is so far ahead, `[steps]`.
+    """The macro F1 if a label is predicted for texts whose log-ratio `ahead` is at least each step,
+    `[steps]`.
 
     Args:
-        ahead: Of the best of the other labels, `[texts]`.
-        steps: How far it has to be ahead, in ascending order.
-        label: Its number.
-        place: That of the label which a text gets otherwise.
-        targets: The true ones.
-        labels: How many there are.
-        importance: How much each text counts, `[texts]`.
+        ahead: The log-ratio of the label to the best other label, `[texts]`.
+        steps: Thresholds of `ahead`, in ascending order, `[steps]`.
+        label: The index of the label.
+        place: The index of the label that is otherwise predicted, `[texts]`.
+        targets: The true label indices, `[texts]`.
+        labels: The number of labels.
+        importance: The weight of each text, `[texts]`.
     """
-    reached = np.searchsorted(steps, ahead, side="right")  # the text has the label up to this step
+    reached = np.searchsorted(steps, ahead, side="right")  # the label is predicted up to this step
 
     def moved(texts: NDArray[np.bool_], of: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How many of some texts have the label, by another of theirs, `[steps, labels]`."""
+        """The weight of `texts` for which the label is predicted, by their label `of`, `[steps,
+        labels]`."""
         size = (len(steps) + 1) * labels
         cells = (reached * labels + of)[texts]
         table = np.bincount(cells, importance[texts], minlength=size).reshape(-1, labels)
         return table[::-1].cumsum(axis=0)[::-1][1:]
 
     every, hit = np.ones(len(ahead), dtype=bool), place == targets
-    given = np.bincount(place, importance, minlength=labels) - moved(every, place)
+    predicted_counts = np.bincount(place, importance, minlength=labels) - moved(every, place)
     right = np.bincount(place[hit], importance[hit], minlength=labels) - moved(hit, place)
-    given[:, label] = moved(every, place).sum(axis=1)
+    predicted_counts[:, label] = moved(every, place).sum(axis=1)
     right[:, label] = moved(targets == label, targets)[:, label]
-    counts = np.bincount(targets, importance, minlength=labels) + given
+    counts = np.bincount(targets, importance, minlength=labels) + predicted_counts
     f1 = 2 * right / counts.clip(1e-9)
     return f1.sum(axis=1) / (counts > 1e-9).sum(axis=1)

@@ -1,4 +1,4 @@
-"""How well words are tagged where every tag stands for itself (parts of speech)."""
+"""Token-level scores of taggers, e.g. for part-of-speech tags."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from headwise.scores.resample import Counts, ScoreDifference, bootstrap_interval
 
 @dataclass(frozen=True)
 class TagScore:
-    """Scores of one tag; `words` have it."""
+    """Scores of one tag; `words` is the number of words with this tag."""
 
     tag: str
     precision: float
@@ -26,12 +26,12 @@ class TokenScores:
     """Scores of a tagger on tagged texts.
 
     Attributes:
-        texts: How many.
-        words: How many, of all texts.
-        accuracy: Share of the words that are tagged right.
+        texts: Number of texts.
+        words: Number of words of all texts.
+        accuracy: Fraction of the words with the right tag.
         accuracy_interval: 95 % bootstrap interval of the accuracy, over texts.
         macro_f1: Mean F1 of the tags that occur in the texts or in the predictions.
-        tags: Per tag.
+        tags: The scores of each tag.
     """
 
     texts: int
@@ -45,7 +45,7 @@ class TokenScores:
 def score_tags(
     predicted: Sequence[np.ndarray], targets: Sequence[np.ndarray], tags: Sequence[str]
 ) -> TokenScores:
-    """Scores of predicted tag numbers against the true ones, both `[words]` for each text.
+    """Scores of predicted tag indices against the true ones, both `[words]` for each text.
 
     Raises:
         ValueError: There are no words, or not as many of the one as of the other.
@@ -59,13 +59,13 @@ def score_tags(
         accuracy_interval=bootstrap_interval(counts, accuracy_of),
         macro_f1=scores.macro_f1,
         tags=tuple(
-            TagScore(own.label, own.precision, own.recall, own.f1, own.texts) for own in scores.labels
+            TagScore(row.label, row.precision, row.recall, row.f1, row.texts) for row in scores.labels
         ),
     )
 
 
 def count_tags(predicted: Sequence[np.ndarray], targets: Sequence[np.ndarray]) -> Counts:
-    """Words tagged right, and words, of each text, `[texts, 2]`.
+    """The number of rightly tagged words, and of words, of each text, `[texts, 2]`.
 
     Raises:
         ValueError: There are no words, or not as many of the one as of the other.
@@ -80,7 +80,7 @@ def count_tags(predicted: Sequence[np.ndarray], targets: Sequence[np.ndarray]) -
 
 
 def accuracy_of(counts: Counts) -> NDArray[np.float64]:
-    """Accuracy from words tagged right, and words: `[..., 2]` -> `[...]`."""
+    """Accuracy from the numbers of rightly tagged words and of words: `[..., 2]` -> `[...]`."""
     return counts[..., 0] / np.maximum(counts[..., 1], 1)
 
 

@@ -1,8 +1,7 @@
-"""A model in memory that answers requests: records in, what `predict` and `explain` say of them out.
+"""A loaded model that answers requests: records in, predictions and explanations out; independent of HTTP.
 
-Records are read as the lines of a jsonl file are (bags: as the rows of a csv file), so that a request may
-hold whatever such a file may, and what is wrong with one is told in the same words. Nothing here knows of
-HTTP.
+Records are read by the same code as the lines of a jsonl file (bags: the rows of a csv file), so that a
+request may contain whatever such a file may, with the same error messages.
 """
 
 import csv
@@ -25,9 +24,9 @@ from headwise.verbs.sources import open_source
 
 _OPEN = Path("/proc/self/fd")
 REQUEST = "the request"
-"""What stands in messages where a file's name would."""
-_OF_FILES = frozenset(("format", "header", "delimiter", "encoding"))  # how they are written
-_UNFOUND = ("HW111", "HW131", "HW285")  # columns
+"""The name of the input in messages, in place of a file name."""
+_OF_FILES = frozenset(("format", "header", "delimiter", "encoding"))  # options of file formats
+_UNFOUND = ("HW111", "HW131", "HW285")  # errors about missing columns
 _FLAG = re.compile(r"(?<!\w)--[a-z]")
 _ASIDE = re.compile(r" \(--[a-z][^()]*\)")
 
@@ -35,31 +34,31 @@ _ASIDE = re.compile(r" \(--[a-z][^()]*\)")
 class RequestError(HeadwiseError):
     """A request that cannot be answered.
 
-    Codes: HW903 it is not what was expected, HW904 it is too large, HW907 the server has no place for it.
+    Codes: HW903 the content is invalid, HW904 it is too large, HW907 the server cannot store it.
     """
 
     code = "HW903"
 
 
 class Answering:
-    """A model that answers one request at a time, whichever threads they come from.
+    """A loaded model that answers requests; thread-safe, one request at a time.
 
     Args:
         folder: The model's folder, or an exported one.
         unsure: See `headwise.verbs.predict.predict_file`.
         pipeline: See `headwise.verbs.models.open_model`.
-        batch_tokens: Words that the model reads at once.
+        batch_tokens: The number of words per batch.
         device: See `headwise.verbs.models.open_model`.
-        reading: How records are read, where that is not to be guessed: the names of their fields.
+        reading: The names of the fields of records; missing ones are detected.
 
     Attributes:
-        source: The model, opened.
-        model: The model itself.
-        kind: What it reads.
+        source: The opened model folder.
+        model: The model.
+        kind: The item type of the model.
 
     Raises:
-        ConfigError: How files are written is said, which requests are not.
-        HeadwiseError: The model cannot be used, or gives no predictions.
+        ConfigError: `reading` has options of file formats, which do not apply to requests.
+        HeadwiseError: The model cannot be loaded, or does not predict.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class Answering:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a client may want to know: name, task, what it reads, its labels if it has any."""
+        """The name, task, item type and, if any, labels of the model."""
         labels = getattr(self.model, "labels", None)
         named = {} if labels is None else {"labels": list(labels)}
         return {
@@ -97,44 +96,44 @@ class Answering:
     def records(
         self, texts: Sequence[str] = (), pairs: Sequence[Sequence[str]] = ()
     ) -> list[dict[str, Any]]:
-        """Texts, or pairs of them, as records of this model.
+        """Texts, or pairs of texts, as records of this model.
 
         Raises:
-            RequestError: HW903, it reads something else.
+            RequestError: HW903, the model does not read them.
         """
         if (texts and self.kind.sides != 1) or (pairs and self.kind.sides != 2):
-            given = "texts" if texts else "pairs"
-            wanted = {1: "texts", 2: "pairs"}.get(self.kind.sides, "records")
+            input_kind = "texts" if texts else "pairs"
+            expected = {1: "texts", 2: "pairs"}.get(self.kind.sides, "records")
             raise RequestError(
-                f"{REQUEST}: {given}, but this model reads {self.kind.nouns.many}; give {wanted}"
+                f"{REQUEST}: {input_kind}, but this model reads {self.kind.nouns.many}; give {expected}"
             )
         if texts:
-            return [{self._names[0]: own} for own in texts]
-        return [dict(zip(self._names, own, strict=True)) for own in pairs]
+            return [{self._names[0]: text} for text in texts]
+        return [dict(zip(self._names, pair, strict=True)) for pair in pairs]
 
-    def said(self, error: HeadwiseError) -> str:
-        """What an error says to those who ask: they can give no flags, only another request."""
-        said = str(error).removeprefix(f"[{error.code}] ")
+    def client_message(self, error: HeadwiseError) -> str:
+        """The message of an error without advice about command-line flags, which clients cannot set."""
+        message = str(error).removeprefix(f"[{error.code}] ")
         if isinstance(error, DataError) and error.code in _UNFOUND and self.kind.sides:
             fields = f"the field{'s' * (len(self._names) > 1)} {' and '.join(map(repr, self._names))}"
             tokens = self.reading.get("token_column") or "tokens"
             words = f" (or {tokens!r}, a list of words)" * hasattr(self.kind.options, "token_column")
-            return f"{REQUEST}: {error.found}; expected {fields}{words} in each record"
-        first, *more = said.split("; ")
-        return "; ".join([_ASIDE.sub("", first), *(own for own in more if not _FLAG.search(own))])
+            return f"{REQUEST}: {error.problem}; expected {fields}{words} in each record"
+        first, *more = message.split("; ")
+        return "; ".join([_ASIDE.sub("", first), *(advice for advice in more if not _FLAG.search(advice))])
 
     def warm_up(self) -> None:
-        """Answer a question before anybody asks one, so that what is loaded with the first (half a second)
-        is there, and what would be told to everybody is told at once.
+        """Predict once before the first request: this loads what is loaded lazily (half a second), and
+        raises the errors that every request would raise.
 
         Raises:
-            HeadwiseError: No text can be answered: there is no parser for a model of trees, say.
+            HeadwiseError: The model cannot predict, e.g. because a parser is missing.
         """
-        with suppress(DataError):  # records of this server are not read from texts alone
+        with suppress(DataError):  # the records of this model have other fields than texts
             self.predict([dict.fromkeys(self._names, "a")] if self._names else [])
 
     def predict(self, records: Sequence[Mapping[str, Any]]) -> list[str]:
-        """The objects that `headwise predict --format-out jsonl` writes of records, as JSON.
+        """The predictions of records: the JSON objects that `headwise predict --format-out jsonl` writes.
 
         Raises:
             HeadwiseError: The records cannot be read.
@@ -144,15 +143,18 @@ class Answering:
         with self._one:
             rows = self._read(records)
             layout = self._predictor.layout("jsonl", rows)
-            found = self._predictor.again([row.item for row in rows])
-            return [layout.record(row, own).rstrip("\n") for row, own in zip(rows, found, strict=True)]
+            predictions = self._predictor.again([row.item for row in rows])
+            return [
+                layout.record(row, prediction).rstrip("\n")
+                for row, prediction in zip(rows, predictions, strict=True)
+            ]
 
     def explain(self, records: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Why the model says what it says of records; an `Explanation` for each, whose `item` is
-        the number of the record.
+        """The explanations of the predictions of records: `Explanation` objects, whose `item` is the index
+        of the record.
 
         Raises:
-            HeadwiseError: The records cannot be read, or what the model says is not explained.
+            HeadwiseError: The records cannot be read, or the model has no explanations.
         """
         if not records:
             return []
@@ -160,25 +162,27 @@ class Answering:
             return self.source.explain([row.item for row in self._read(records)])
 
     def _read(self, records: Sequence[Mapping[str, Any]]) -> list[Row[Any]]:
-        """The records as the model reads them."""
-        form = "jsonl" if self.kind.sides else "csv"  # bags are read from tables alone
+        """The records as rows of the model's item type."""
+        form = "jsonl" if self.kind.sides else "csv"  # bags are read from csv only
         text = _table(records) if form == "csv" else _lines(records)
-        # Who reads it refuses halves of surrogate pairs.
+        # Unpaired surrogates are passed on: the reader rejects them with a message.
         with _held(text.encode("utf-8", errors="surrogatepass"), form) as path:
             try:
                 return list(self.source.rows(path, self.reading, NOBODY, None))
             except DataError as error:
-                told = {"expected": error.expected, "advice": error.advice, "column": error.column}
-                raise DataError(error.code, error.found, path=REQUEST, line=error.line, **told) from None
+                fields = {"expected": error.expected, "advice": error.advice, "column": error.column}
+                raise DataError(
+                    error.code, error.problem, path=REQUEST, line=error.line, **fields
+                ) from None
 
 
 @contextmanager
 def _held(text: bytes, form: str) -> Iterator[Path]:
-    """A file of a request, whose content tells its form: in memory where the system has such files (Linux),
-    so that it needs no disk that may be full or not to be written to.
+    """A temporary file with the content of a request: in memory where the system supports that (Linux), so
+    that a full or read-only disk does not matter.
 
     Raises:
-        RequestError: HW907, it cannot be written.
+        RequestError: HW907, the file cannot be written.
     """
     with ExitStack() as held:
         try:
@@ -193,14 +197,14 @@ def _held(text: bytes, form: str) -> Iterator[Path]:
                 file.flush()
                 path = _OPEN / str(number)
         except OSError as error:
-            said = f"{REQUEST}: cannot be kept while it is read: {error.strerror or error}; "
-            told = "the server needs a folder for temporary files (TMPDIR)"
-            raise RequestError(said + told, code="HW907") from None
+            problem = f"{REQUEST}: cannot be kept while it is read: {error.strerror or error}; "
+            advice = "the server needs a folder for temporary files (TMPDIR)"
+            raise RequestError(problem + advice, code="HW907") from None
         yield path
 
 
 def _in_memory() -> int | None:
-    """A file in memory, by its number; None where there are none, or they have no names."""
+    """The descriptor of a new file in memory; None if the system has none that can be opened by name."""
     if not (hasattr(os, "memfd_create") and _OPEN.is_dir()):
         return None
     try:
@@ -210,7 +214,7 @@ def _in_memory() -> int | None:
 
 
 def _lines(records: Sequence[Mapping[str, Any]]) -> str:
-    """A jsonl file."""
+    """The records as the content of a jsonl file."""
     try:
         return "".join(json.dumps(record, allow_nan=False) + "\n" for record in records)
     except ValueError:
@@ -218,7 +222,7 @@ def _lines(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _table(records: Sequence[Mapping[str, Any]]) -> str:
-    """A csv file."""
+    """The records as the content of a csv file."""
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, list(dict.fromkeys(name for record in records for name in record)))
     writer.writeheader()

@@ -1,4 +1,4 @@
-"""The application: what is asked under which path, and how errors are told."""
+"""The ASGI application: endpoints and error responses."""
 
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
@@ -46,16 +46,16 @@ class Asked(BaseModel):
 
 
 class _App(FastAPI):
-    """An application that knows its path on the server before it, and whose requests are watched, also
-    where it fails: what is added as middleware does not see how that is answered."""
+    """A FastAPI application with a fixed root path behind a proxy, and with monitoring of all requests.
+    Added middleware would not see the responses to unhandled exceptions."""
 
     async def __call__(self, scope: Message, receive: Receive, send: Any) -> None:
-        # Without what uvicorn does besides: it adds the path to what may have it already.
+        # Set here and not by uvicorn, which would prepend the root path to paths that already have it.
         scope["root_path"] = self.state.root_path or scope.get("root_path", "")
         await super().__call__(scope, receive, send)
 
     def build_middleware_stack(self) -> Any:
-        paths = {own.path for own in self.routes if isinstance(own, Route)}
+        paths = {route.path for route in self.routes if isinstance(route, Route)}
         return Watch(super().build_middleware_stack(), self.state.tally, paths, self.state.log)
 
 
@@ -70,24 +70,24 @@ def create_app(
     root_path: str = "",
     log: Callable[[str], object] | None = None,
 ) -> FastAPI:
-    """The ASGI application of a model, for `headwise serve` or a server of your own.
+    """The ASGI application of a model, for `headwise serve` or any ASGI server.
 
     Args:
-        answering: The model.
-        most_items: Texts (pairs, records) of a request.
-        most_bytes: Of a request.
-        most_waiting: Questions to the model at once; further ones are answered with 503.
-        most_seconds: Until the whole of a request is there.
-        host: The address that is listened on. At one that only this machine reaches, requests must name the
-            machine by a usual name, so that no stranger's page leads a browser here by a name of its own.
-        root_path: The path, such as `/models/intents`, under which a server before this one is asked for
-            it: `/openapi.json` names it, and paths are answered with and without it.
-        log: Is given a line for each request that was answered.
+        answering: The loaded model.
+        most_items: The most texts (pairs, records) per request.
+        most_bytes: The largest request body, in bytes.
+        most_waiting: The most concurrent requests to the model; further ones get the status 503.
+        most_seconds: The longest time until a request has arrived completely, in seconds.
+        host: The address that the server listens on. For a loopback address the Host header must be a usual
+            name of this machine, which prevents DNS rebinding by foreign web pages.
+        root_path: The path prefix at a reverse proxy, such as `/models/intents`: `/openapi.json` has it,
+            and paths are accepted with and without it.
+        log: Called with a line for each answered request.
     """
     app = _App(
         title=f"headwise: {answering.folder.name}",
         version=__version__,
-        docs_url=None,  # these pages load scripts from elsewhere
+        docs_url=None,  # these pages load third-party scripts
         redoc_url=None,
     )
     facts = answering.facts
@@ -97,57 +97,57 @@ def create_app(
     app.add_middleware(ArrivalLimit, most_bytes=most_bytes, arrivals=arrivals)
     app.add_middleware(WaitingLimit, most_waiting=most_waiting)
     if is_local(host):
-        app.add_middleware(HostLimit, known=(*_LOCAL, host))
+        app.add_middleware(HostLimit, allowed_hosts=(*_LOCAL, host))
 
-    def records_of(asked: Asked, request: Request) -> Sequence[dict[str, Any]]:
-        if said := _called_otherwise(request):  # which older versions of FastAPI let pass
-            raise RequestError(said)
-        given = {name: own for name in Asked.model_fields if (own := getattr(asked, name)) is not None}
-        if len(given) != 1:
-            found = " and ".join(given) or "nothing"
-            raise RequestError(f"{REQUEST}: {found}; expected one of {', '.join(Asked.model_fields)}")
-        [(name, items)] = given.items()
+    def records_of(query: Asked, request: Request) -> Sequence[dict[str, Any]]:
+        if problem := _called_otherwise(request):  # older versions of FastAPI do not check it
+            raise RequestError(problem)
+        inputs = {name: items for name in Asked.model_fields if (items := getattr(query, name)) is not None}
+        if len(inputs) != 1:
+            names = " and ".join(inputs) or "nothing"
+            raise RequestError(f"{REQUEST}: {names}; expected one of {', '.join(Asked.model_fields)}")
+        [(name, items)] = inputs.items()
         request.state.items = len(items)
         if len(items) > most_items:
-            said = f"{REQUEST}: {len(items):,} {name}; expected at most {most_items:,}; ask in parts"
-            raise RequestError(said, code=_TOO_LARGE)
+            message = f"{REQUEST}: {len(items):,} {name}; expected at most {most_items:,}; ask in parts"
+            raise RequestError(message, code=_TOO_LARGE)
         return items if name == "records" else answering.records(**{name: items})
 
     @app.exception_handler(HeadwiseError)
     def refused(request: Request, error: HeadwiseError) -> Response:
         status = {_TOO_LARGE: 413, _NO_PLACE: 507}.get(error.code, 422)
-        return refusal(request.scope, status, error.code, answering.said(error))
+        return refusal(request.scope, status, error.code, answering.client_message(error))
 
     @app.exception_handler(RequestValidationError)
     def unfit(request: Request, error: RequestValidationError) -> Response:
-        if said := _called_otherwise(request):
-            return refusal(request.scope, 422, RequestError.code, said)
+        if message := _called_otherwise(request):
+            return refusal(request.scope, 422, RequestError.code, message)
         first = error.errors()[0]
-        place = ".".join(str(own) for own in first["loc"][1:])
+        place = ".".join(str(part) for part in first["loc"][1:])
         if first["type"] == "extra_forbidden":
-            said = f"{REQUEST}: the field {place!r}; expected one of {', '.join(Asked.model_fields)}"
-            return refusal(request.scope, 422, RequestError.code, said)
-        why = first.get("ctx", {}).get("error", "")  # of what is no JSON
-        said = f"{place}{': ' * bool(place)}{first['msg']}{': ' * bool(why)}{why}"
-        return refusal(request.scope, 422, RequestError.code, f"{REQUEST}: {said}")
+            message = f"{REQUEST}: the field {place!r}; expected one of {', '.join(Asked.model_fields)}"
+            return refusal(request.scope, 422, RequestError.code, message)
+        why = first.get("ctx", {}).get("error", "")  # for a body that is not JSON
+        message = f"{place}{': ' * bool(place)}{first['msg']}{': ' * bool(why)}{why}"
+        return refusal(request.scope, 422, RequestError.code, f"{REQUEST}: {message}")
 
     @app.exception_handler(HTTPException)
     def refused_before(request: Request, error: HTTPException) -> Response:
         code = {408: _TOO_SLOW, 413: _TOO_LARGE}.get(error.status_code, RequestError.code)
-        said = _NO_TEXT if error.detail == _UNREADABLE else error.detail
-        return refusal(request.scope, error.status_code, code, said, error.headers)
+        message = _NO_TEXT if error.detail == _UNREADABLE else error.detail
+        return refusal(request.scope, error.status_code, code, message, error.headers)
 
     @app.exception_handler(Exception)
     def failed(request: Request, error: Exception) -> Response:
-        # The server goes on to tell where it happened, on its standard error.
+        # The server then writes the traceback to its standard error.
         if ran_out(error):
-            said = f"{REQUEST}: the memory is not enough; ask in smaller parts"
-            return refusal(request.scope, 507, _NO_MEMORY, said)
-        said = f"{REQUEST}: headwise failed; what happened stands on the standard error of the server"
-        return refusal(request.scope, 500, _DEFECT, said)
+            message = f"{REQUEST}: the memory is not enough; ask in smaller parts"
+            return refusal(request.scope, 507, _NO_MEMORY, message)
+        message = f"{REQUEST}: headwise failed; what happened stands on the standard error of the server"
+        return refusal(request.scope, 500, _DEFECT, message)
 
-    # These need no thread: all may be taken by requests that wait for the model, and who asks whether
-    # it is there would take it for dead.
+    # These endpoints run without a worker thread: all threads may wait for the model, and health checks
+    # would time out.
     @app.head("/health", include_in_schema=False)
     @app.get("/health")
     async def health() -> dict[str, str]:
@@ -164,16 +164,20 @@ def create_app(
         return Response(app.state.tally.text(), media_type=MEDIA_TYPE)
 
     @app.post("/predict")
-    def predict(asked: Asked, request: Request) -> Response:
+    def predict(query: Asked, request: Request) -> Response:
         """What the model says: an object for each text, as headwise predict writes it to jsonl."""
-        lines = answering.predict(records_of(asked, request))
+        lines = answering.predict(records_of(query, request))
         return Response(f'{{"predictions": [{", ".join(lines)}]}}', media_type="application/json")
 
     @app.post("/explain")
-    def explain(asked: Asked, request: Request) -> dict[str, Any]:
+    def explain(query: Asked, request: Request) -> dict[str, Any]:
         """Which words made it say so: objects as headwise explain writes them, with the item's number."""
-        found = answering.explain(records_of(asked, request))
-        return {"explanations": [{"item": own.item, **own.to_json()} for own in found]}
+        explanations = answering.explain(records_of(query, request))
+        return {
+            "explanations": [
+                {"item": explanation.item, **explanation.to_json()} for explanation in explanations
+            ]
+        }
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     def form() -> str:
@@ -182,7 +186,7 @@ def create_app(
     @app.post("/", response_class=HTMLResponse, include_in_schema=False)
     async def filled_form(request: Request) -> str:
         fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
-        texts = [own.replace("\r\n", "\n") for own in fields.get("text", [])]
+        texts = [text.replace("\r\n", "\n") for text in fields.get("text", [])]
         request.state.items = 1
         return await run_in_threadpool(form_page, answering, texts)
 
@@ -190,17 +194,17 @@ def create_app(
 
 
 def _called_otherwise(request: Request) -> str:
-    """What to say of a request that does not call itself JSON: so a stranger's page cannot send one without
-    that the browser asks first. Empty for one that does."""
+    """The error message for a content type other than JSON; "" for JSON. Requiring JSON makes browsers send
+    a CORS preflight for requests from foreign web pages."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json" or kind.endswith("+json"):
         return ""
-    found = f"content-type: {kind}" if kind else "no content-type"
-    return f"{REQUEST}: {found}; expected the header content-type: application/json"
+    problem = f"content-type: {kind}" if kind else "no content-type"
+    return f"{REQUEST}: {problem}; expected the header content-type: application/json"
 
 
 def is_local(host: str) -> bool:
-    """Whether other machines cannot reach an address."""
+    """Whether an address is a loopback address."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

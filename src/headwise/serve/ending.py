@@ -1,4 +1,4 @@
-"""A server that ends when it is told to, whatever those do who are connected to it."""
+"""A server that shuts down within a grace period, whatever its clients do."""
 
 import asyncio
 import socket
@@ -7,20 +7,21 @@ import uvicorn
 from fastapi import FastAPI
 
 
-def run(app: FastAPI, own: socket.socket, grace_seconds: float) -> None:
-    """Answer what comes to a socket until a signal says to stop, and then what is there.
+def run(app: FastAPI, listener: socket.socket, grace_seconds: float) -> None:
+    """Serve requests until a signal stops the process, then answer those that have begun.
 
     Args:
         app: See `headwise.serve.app.create_app`.
-        own: The socket, which listens.
-        grace_seconds: What clients have then for the rest of a request, and to fetch an answer.
+        listener: The listening socket.
+        grace_seconds: The time that clients have after the signal to complete a request, and again to read
+            the response, in seconds.
     """
     config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
-    _Server(config, app, grace_seconds).run(sockets=[own])
+    _Server(config, app, grace_seconds).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    """uvicorn waits for its clients for ever: one that stalls would keep the process until it is killed."""
+    """A uvicorn server with a grace period: uvicorn itself waits for stalled clients without limit."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI, grace_seconds: float):
         super().__init__(config)

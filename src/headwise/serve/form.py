@@ -1,4 +1,4 @@
-"""A page on which a model can be tried in a browser: no scripts, and nothing from elsewhere."""
+"""An HTML form to try a model in a browser: no scripts and no external resources."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from headwise.report.page import escaped, page
 from headwise.report.plots import bar, table
 from headwise.serve.answering import Answering
 
-_SHOWN = 10  # labels, the most probable first
+_SHOWN = 10  # the number of most probable labels that are shown
 _MARKED = "What speaks for it is blue and underlined, what speaks against it orange and dotted."
 _TITLES = {1: ("Text",), 2: ("First text", "Second text")}
 _STYLE = """\
@@ -24,11 +24,11 @@ _STYLE = """\
 
 
 def form_page(answering: Answering, texts: Sequence[str] = ()) -> str:
-    """The page, with what the model says where texts were given.
+    """The page with the form, and with the prediction if `texts` is not empty.
 
     Args:
-        answering: The model.
-        texts: The text, or both of a pair.
+        answering: The loaded model.
+        texts: The text, or both texts of a pair.
     """
     name, titles = answering.folder.name, _TITLES.get(answering.kind.sides, ())
     parts = [f"<h1>{escaped(name)}</h1>"]
@@ -44,38 +44,40 @@ def form_page(answering: Answering, texts: Sequence[str] = ()) -> str:
 
 
 def _form(titles: Sequence[str], texts: Sequence[str]) -> str:
-    given = [*texts, *[""] * len(titles)]
+    contents = [*texts, *[""] * len(titles)]
     areas = "".join(
-        f'<label>{title}<textarea name="text" dir="auto" required>\n{escaped(own)}</textarea></label>'
-        for title, own in zip(titles, given, strict=False)
+        f'<label>{title}<textarea name="text" dir="auto" required>\n{escaped(content)}</textarea></label>'
+        for title, content in zip(titles, contents, strict=False)
     )
-    # No action: the page may lie under another path, behind a server of somebody's own.
+    # No action attribute: behind a proxy the page may have another path.
     return f'<form method="post">{areas}<button>Predict</button></form>'
 
 
 def _answer(answering: Answering, texts: Sequence[str]) -> str:
-    """What the model says, and why, as far as it can tell that."""
+    """The prediction and, if the model has explanations, its explanation."""
     try:
         records = answering.records(pairs=[texts]) if len(texts) == 2 else answering.records(texts)
-        found = [_said(json.loads(line)) for line in answering.predict(records)]
+        answers = [_said(json.loads(line)) for line in answering.predict(records)]
     except HeadwiseError as error:
-        return f'<p class="hw-note">{escaped(answering.said(error))}</p>'
+        return f'<p class="hw-note">{escaped(answering.client_message(error))}</p>'
     try:
-        why = [own.to_html() for own in answering.explain(records)]
-    except HeadwiseError:  # not of such models
-        return "".join(found)
-    return "".join([*found, *why, f'<p class="hw-note">{_MARKED}</p>'])
+        why = [explanation.to_html() for explanation in answering.explain(records)]
+    except HeadwiseError:  # models without explanations
+        return "".join(answers)
+    return "".join([*answers, *why, f'<p class="hw-note">{_MARKED}</p>'])
 
 
-def _said(found: dict[str, Any]) -> str:
-    if "tags" in found:
-        pairs = zip(found["words"], found["tags"], found["probabilities"], strict=True)
+def _said(prediction: dict[str, Any]) -> str:
+    if "tags" in prediction:
+        pairs = zip(prediction["words"], prediction["tags"], prediction["probabilities"], strict=True)
         return table(
             ["word", "tag", "probability"],
             [[escaped(w), escaped(t), f"{100 * p:.1f} %"] for w, t, p in pairs],
         )
-    said = found["prediction"]
-    said = ", ".join(said) or "no label" if isinstance(said, list) else str(said)
-    ranked = sorted(found.get("probabilities", {}).items(), key=lambda own: -own[1])[:_SHOWN]
-    rows = [[escaped(label), f"{100 * own:.1f} %", bar(own)] for label, own in ranked]
-    return f"<h2>{escaped(said)}</h2>" + (table(["label", "probability", ""], rows) if rows else "")
+    answer = prediction["prediction"]
+    answer = ", ".join(answer) or "no label" if isinstance(answer, list) else str(answer)
+    ranked = sorted(prediction.get("probabilities", {}).items(), key=lambda pair: -pair[1])[:_SHOWN]
+    rows = [
+        [escaped(label), f"{100 * probability:.1f} %", bar(probability)] for label, probability in ranked
+    ]
+    return f"<h2>{escaped(answer)}</h2>" + (table(["label", "probability", ""], rows) if rows else "")

@@ -1,4 +1,4 @@
-"""The server: a port, and a model behind it until somebody stops it."""
+"""The HTTP server: serves a model at a port until the process is stopped."""
 
 import socket
 import sys
@@ -39,26 +39,26 @@ def serve(
     listener: Listener = NOBODY,
     **answering: Any,
 ) -> None:
-    """Answer requests until the process gets a signal to stop; those that came before are answered first.
+    """Serve a model until the process gets a signal to stop; requests in progress are answered first.
 
     Args:
         folder: The model's folder, or an exported one.
         host: The address to listen on.
-        port: Of it; 0 for one that is free.
+        port: The port to listen on; 0 for a free one.
         most_items: See `headwise.serve.app.create_app`.
-        most_bytes: Likewise.
-        most_waiting: Likewise.
-        most_seconds: Likewise.
+        most_bytes: See `headwise.serve.app.create_app`.
+        most_waiting: See `headwise.serve.app.create_app`.
+        most_seconds: See `headwise.serve.app.create_app`.
         grace_seconds: See `headwise.serve.ending.run`.
         root_path: See `headwise.serve.app.create_app`.
-        log: A file to which a line is added for each request; "-" is standard error.
-        listener: Is told the address.
+        log: A file to which a line is appended for each request; "-" is standard error.
+        listener: Receives the address as a message.
         answering: See `headwise.serve.answering.Answering`.
 
     Raises:
         ServeError: HW901, HW902, HW909.
         ConfigError: A number cannot be used.
-        HeadwiseError: The model cannot be used, or gives no predictions.
+        HeadwiseError: The model cannot be loaded, or does not predict.
     """
     if not 0 <= port < 65_536:
         raise ConfigError(f"--port {port}; expected 0 (any that is free) to 65535")
@@ -82,45 +82,45 @@ def serve(
         ) from None
     model = Answering(folder, **answering)
     model.warm_up()
-    with _writing(log) as line, _listening(host, port) as own:
+    with _writing(log) as line, _listening(host, port) as listening:
         more = {"most_seconds": most_seconds, "root_path": root_path, "log": line}
         app = create_app(model, host=host, **limits, **more)
         shown = f"[{host}]" if ":" in host else host
         listener.note(
-            f"{folder} answers at http://{shown}:{own.getsockname()[1]} (a page to try it; POST /predict, "
-            "/explain; GET /model, /health, /metrics, /openapi.json); Ctrl-C stops it"
+            f"{folder} answers at http://{shown}:{listening.getsockname()[1]} (a page to try it; POST "
+            "/predict, /explain; GET /model, /health, /metrics, /openapi.json); Ctrl-C stops it"
         )
         if not is_local(host):
             listener.warn(
                 "whoever reaches this address may ask, and nothing is encrypted: where that matters, put a "
                 "server before it that asks who they are"
             )
-        run(app, own, grace_seconds)
+        run(app, listening, grace_seconds)
 
 
 def _listening(host: str, port: int) -> socket.socket:
     try:
         if ":" in host:
-            # At :: the machine is reached by all of its addresses, those of IPv4 too, as at 0.0.0.0.
+            # The address :: also accepts IPv4 connections, as 0.0.0.0 does.
             both = socket.has_dualstack_ipv6()
-            own = socket.create_server((host, port), family=socket.AF_INET6, dualstack_ipv6=both)
+            listening = socket.create_server((host, port), family=socket.AF_INET6, dualstack_ipv6=both)
         else:
-            own = socket.create_server((host, port))
+            listening = socket.create_server((host, port))
     except OSError as error:
-        said = error.strerror or error
+        reason = error.strerror or error
         raise ServeError(
-            f"port {port} of {host} cannot be listened on: {said}; give another --port or --host",
+            f"port {port} of {host} cannot be listened on: {reason}; give another --port or --host",
             code="HW902",
         ) from None
-    # Connections have it from here, as asyncio does not set it for sockets made so: an answer is written in
-    # two pieces, and the second would wait 40 ms until the client has confirmed the first.
-    own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return own
+    # Connections inherit this option, which asyncio does not set for such sockets. A response is written in
+    # two pieces, and the second would wait 40 ms for the acknowledgement of the first.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 @contextmanager
 def _writing(log: Path | str | None) -> Iterator[Callable[[str], object] | None]:
-    """What writes a line to a file; a full disk keeps nobody from an answer."""
+    """A function that appends a line to the log, or None without a log; a full disk fails no request."""
     if log is None:
         yield None
     elif str(log) == "-":
@@ -129,8 +129,8 @@ def _writing(log: Path | str | None) -> Iterator[Callable[[str], object] | None]
         try:
             file = open(log, "ab", buffering=0)  # noqa: SIM115 - closed below
         except OSError as error:
-            said = f"--log {log}: cannot be written: {error.strerror or error}; give another file, or -"
-            raise ServeError(said, code="HW909") from None
+            message = f"--log {log}: cannot be written: {error.strerror or error}; give another file, or -"
+            raise ServeError(message, code="HW909") from None
         with file:
 
             def write(line: str) -> None:

@@ -1,4 +1,4 @@
-"""What who runs the server is told of requests: a line of each, numbers of all, nothing of their texts."""
+"""Monitoring: a log line per request, and Prometheus metrics of all requests, without their texts."""
 
 import time
 from bisect import bisect_left
@@ -11,19 +11,19 @@ from urllib.parse import quote
 from headwise.serve.limits import Message, Receive
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-"""Of the format that Prometheus reads."""
+"""The media type of the Prometheus text format."""
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 _LONGEST = 200  # characters of a path
 
 
 class Tally:
-    """Numbers of the requests that were answered.
+    """Metrics of the answered requests.
 
     Args:
-        facts: What the model is.
+        facts: The labels of the metric `headwise_info`.
 
     Attributes:
-        waiting: Requests that are being answered.
+        waiting: The number of requests in progress.
     """
 
     def __init__(self, facts: Mapping[str, str]):
@@ -33,14 +33,14 @@ class Tally:
         self._within = defaultdict[str, list[int]](lambda: [0] * (len(_BOUNDS) + 1))
 
     def add(self, path: str, status: int, seconds: float, items: int) -> None:
-        """Count a request; `items` of one that was refused count nothing."""
+        """Count a request; the items of a rejected request are not counted."""
         self._requests[path, status] += 1
         self._items[path] += items if status == 200 else 0
         self._seconds[path] += seconds
         self._within[path][bisect_left(_BOUNDS, seconds)] += 1
 
     def text(self) -> str:
-        """The numbers, as Prometheus reads them."""
+        """The metrics in the Prometheus text format."""
         return "".join(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
@@ -67,13 +67,13 @@ class Tally:
 
 
 class Watch:
-    """Sees each request from its beginning to the end of its answer.
+    """Middleware that measures each request from its start to the end of its response.
 
     Args:
-        app: What answers.
-        tally: Is told of each.
-        paths: Those that the application has; all others count as one, as anybody may ask for any.
-        log: Is given a line for each.
+        app: The wrapped application.
+        tally: Counts the requests.
+        paths: The paths of the application; all other paths are counted together.
+        log: Called with a line for each request.
     """
 
     def __init__(
@@ -85,8 +85,8 @@ class Watch:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began, status = time.perf_counter(), 499  # which stands for a client that has left
-        told = scope.setdefault("state", {})
+        began, status = time.perf_counter(), 499  # client closed the connection
+        state = scope.setdefault("state", {})
 
         async def noted(message: Message) -> None:
             nonlocal status
@@ -101,17 +101,17 @@ class Watch:
             self.tally.waiting -= 1
             seconds = time.perf_counter() - began
             path = scope["path"].removeprefix(scope.get("root_path", ""))
-            known = path if path in self.paths else "other"
-            self.tally.add(known, status, seconds, told.get("items", 0))
+            counted_path = path if path in self.paths else "other"
+            self.tally.add(counted_path, status, seconds, state.get("items", 0))
             if self.log is not None:
-                self.log(_line(scope, status, seconds, told))
+                self.log(_line(scope, status, seconds, state))
 
 
-def _line(scope: Message, status: int, seconds: float, told: Mapping[str, Any]) -> str:
-    """A line of the log; what follows a question mark in the address may be a text, and is left out."""
+def _line(scope: Message, status: int, seconds: float, state: Mapping[str, Any]) -> str:
+    """A line of the log, without the query string, which may contain a text."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    path = quote(scope["path"])[:_LONGEST]  # so that nobody writes lines of their own
-    more = "".join(f" {name}={told[name]}" for name in ("items", "code") if name in told)
+    path = quote(scope["path"])[:_LONGEST]  # prevents the injection of log lines
+    more = "".join(f" {name}={state[name]}" for name in ("items", "code") if name in state)
     return f"{now} {scope['method']} {path} status={status} ms={1000 * seconds:.1f}{more}"
 
 
@@ -120,7 +120,7 @@ def _metric(name: str, kind: str, says: str) -> tuple[str, str]:
 
 
 def _labels(**values: object) -> str:
-    return "{" + ",".join(f'{name}="{_escaped(str(own))}"' for name, own in values.items()) + "}"
+    return "{" + ",".join(f'{name}="{_escaped(str(value))}"' for name, value in values.items()) + "}"
 
 
 def _escaped(value: str) -> str:

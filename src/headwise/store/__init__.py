@@ -1,7 +1,7 @@
-"""The model folder: safetensors and JSON, never pickle; loading it runs nothing that it holds.
+"""The model folder: safetensors and JSON, never pickle; loading it executes no code from the folder.
 
-The names below are imported when they are first used: what reads the folders of exported models (`folder`,
-`files`) goes without torch.
+The names below are imported lazily: reading the folders of exported models (`folder`, `files`) does not
+need torch.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""A model without weights, at no cost, from a configuration that may be hostile."""
+"""Construction of a model without weights, cheaply, from an untrusted configuration."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,10 +16,10 @@ from headwise.tasks import find_task
 
 
 def parse_config(data: dict[str, Any], where: str) -> ModelConfig:
-    """A model's configuration.
+    """Parse the configuration of a model.
 
     Raises:
-        StoreError: HW507, it is none.
+        StoreError: HW507, it is invalid.
     """
     try:
         check_limits(data, where)
@@ -38,10 +38,10 @@ def parse_config(data: dict[str, Any], where: str) -> ModelConfig:
 
 
 class _NoFilling(TorchFunctionMode):
-    """New parameters are left as they are, also where they are made as `randn(size) * number`.
+    """Skips the initialisation of new parameters, including those made as `randn(size) * number`.
 
-    Filling them would be in vain, and on the meta device randomness and arithmetic take 3 s the first
-    time: they import torch's compiler.
+    The values would be overwritten, and on the meta device random numbers and arithmetic take 3 s the first
+    time, as they import torch's compiler.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -61,9 +61,14 @@ def build_empty(
     where: tuple[str, str],
     parts: Mapping[str, Any] | None = None,
 ) -> Any:
-    """A model on the meta device: shapes and types without memory; draws no random numbers. `outputs` is
-    what the folder says of its outputs, `parts` what it has of a pretrained encoder, `where` what to call
-    the places of configuration and outputs.
+    """A model on the meta device: shapes and types without memory. Draws no random numbers.
+
+    Args:
+        config: The configuration of the model.
+        vocabulary: The vocabulary of the model.
+        outputs: The JSON of the outputs (labels).
+        where: The names of the configuration file and of the outputs file, for messages.
+        parts: The files of the pretrained encoder or the static embeddings; None if there are none.
 
     Raises:
         StoreError: HW507, the settings do not make a model.

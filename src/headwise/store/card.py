@@ -1,4 +1,4 @@
-"""The model card: a page that says what a model is, how good it is and how to use it."""
+"""The model card: a Markdown page with the description, the scores and the usage of a model."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ _JOINERS = "\u200c\u200d"  # invisible, but part of words and emoji
 
 
 def model_card(model: Any, *, data: dict[str, Any], metrics: dict[str, Any], dtype: str) -> str:
-    """The page, in Markdown. `data` and `metrics` are plain data, see `save_model`; what is not there is
-    left out."""
+    """The model card in Markdown. `data` and `metrics` are plain data, see `save_model`; missing entries
+    are left out."""
     task = find_task(model.config.task)
     scores = section(metrics, "test") or section(metrics, "dev")
     sheet = task.sheet(scores)
@@ -35,7 +35,7 @@ def model_card(model: Any, *, data: dict[str, Any], metrics: dict[str, Any], dty
 
 
 def escape(text: Any, longest: int = 80) -> str:
-    """Text as it is in Markdown, tables and HTML: nothing in it makes markup, a link or a new line."""
+    """Text escaped for Markdown, Markdown tables and HTML: it creates no markup, links or line breaks."""
     shown = str(text)
     if len(shown) > longest:
         shown = shown[:longest] + "…"
@@ -64,7 +64,7 @@ def _summary(model: Any, task: Task, dtype: str) -> str:
 
 
 def reads(model: Any) -> list[tuple[str, str]]:
-    """What a model reads, and with what: names and values."""
+    """The input side of a model (encoder, vocabulary, context) as names and values."""
     if isinstance(model, BagModel):
         return [
             ("Model of sets", escape(model.config.bags.model)),
@@ -72,8 +72,8 @@ def reads(model: Any) -> list[tuple[str, str]]:
         ]
     encoder = escape(encoder_name(model.config.encoder))
     if isinstance(model, LanguageModel):
-        known = f"{len(model.symbols):,} {model.symbols.unit}"
-        return [("Encoder", encoder), ("Vocabulary", known), ("Context", f"{model.context:,}")]
+        vocabulary = f"{len(model.symbols):,} {model.symbols.unit}"
+        return [("Encoder", encoder), ("Vocabulary", vocabulary), ("Context", f"{model.context:,}")]
     rows = [("Encoder", encoder), ("Words known", f"{len(model.features.vocabulary) - 1:,}")]
     if words := model.window[0]:
         rest = {"split": "read in windows", "truncate": "cut short", "error": "refused"}[
@@ -84,27 +84,27 @@ def reads(model: Any) -> list[tuple[str, str]]:
 
 
 def _names(model: Any) -> list[str]:
-    """The names of the outputs, if they have some."""
+    """The labels of the model; empty if it has none."""
     return model.outputs_json().get("labels", [])
 
 
 def _labels(model: Any, sheet: Sheet, data: dict[str, Any], metrics: dict[str, Any]) -> str:
-    names, each = _names(model), sheet.each
-    # Of tags the names are those that a model computes with, not those of its file.
-    if not names or each is None or each.name != "label":
+    names, per_class = _names(model), sheet.per_class
+    # The outputs of a tagger are its internal tags, not those of its training file.
+    if not names or per_class is None or per_class.name != "label":
         return ""
     counts = section(data, "train.labels")
     where = "test" if section(metrics, "test") else "dev"
-    scores = {str(row.get(each.name)): row for row in each.rows(section(metrics, where))}
+    scores = {str(row.get(per_class.name)): row for row in per_class.rows(section(metrics, where))}
     rows = [
         (
             escape(label),
             shown(counts.get(label), "count") or MISSING,
-            *(line.shown(scores.get(label, {})) or MISSING for line in each.lines[:3]),
+            *(line.shown(scores.get(label, {})) or MISSING for line in per_class.lines[:3]),
         )
         for label in names[:_MOST_LABELS]
     ]
-    head = ("label", f"training {sheet.of}", *(f"{line.title} ({where})" for line in each.lines[:3]))
+    head = ("label", f"training {sheet.of}", *(f"{line.title} ({where})" for line in per_class.lines[:3]))
     more = len(names) - _MOST_LABELS
     rest = f"\nand {more} more, in `labels.json`.\n" if more > 0 else ""
     return "## Labels\n\n" + _table(head, rows) + rest
@@ -120,7 +120,7 @@ def _data(data: dict[str, Any], of: str) -> str:
 
 
 def _quality(metrics: dict[str, Any], sheet: Sheet) -> str:
-    """The scores of the sheet that are meant for the card, each with its interval if it has one."""
+    """The table of the scores that are marked for the card, with their intervals."""
     baseline, of = section(metrics, "baseline"), sheet.of
     named = (
         ("this model", "dev", section(metrics, "dev")),
@@ -129,16 +129,16 @@ def _quality(metrics: dict[str, Any], sheet: Sheet) -> str:
         (str(baseline.get("name", "baseline")), "test", baseline),
     )
     lines = [line for line in sheet.lines if line.card]
-    told = [(name, part, scores) for name, part, scores in named if scores]
-    if not told:
+    filled = [(name, part, scores) for name, part, scores in named if scores]
+    if not filled:
         return ""
-    head, cells = ["", "part"], [[escape(name), part] for name, part, _ in told]
+    head, cells = ["", "part"], [[escape(name), part] for name, part, _ in filled]
     for line in lines:
-        values = [line.shown(scores) or MISSING for _, _, scores in told]
+        values = [line.shown(scores) or MISSING for _, _, scores in filled]
         head.append(line.title)
         for row, value in zip(cells, values, strict=True):
             row.append(value)
-        intervals = [line.shown_interval(scores) or MISSING for _, _, scores in told]
+        intervals = [line.shown_interval(scores) or MISSING for _, _, scores in filled]
         if any(interval != MISSING for interval in intervals):
             head.append("95 % interval")
             for row, interval in zip(cells, intervals, strict=True):

@@ -1,4 +1,4 @@
-"""What a model was made with."""
+"""The software and hardware environment of a training run."""
 
 import platform
 from typing import Any
@@ -11,7 +11,7 @@ from headwise.attention import compiled
 
 
 def describe_environment(seed: int | None = None) -> dict[str, Any]:
-    """Versions, machine, threads and the kernels that attention was computed with, as plain data."""
+    """Versions, platform, threads and attention kernels as a JSON object."""
     return {
         "headwise": __version__,
         "python": platform.python_version(),

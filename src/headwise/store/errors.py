@@ -1,4 +1,4 @@
-"""StoreError: what is wrong with a model folder."""
+"""StoreError: a model folder cannot be read or written."""
 
 from headwise.errors import HeadwiseError
 

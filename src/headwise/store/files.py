@@ -1,4 +1,4 @@
-"""Reading files that may be hostile: plain files of limited size, strict JSON."""
+"""Reading untrusted files: regular files of limited size, strict JSON."""
 
 import json
 import math
@@ -16,14 +16,14 @@ from headwise.store.layout import LIMITS
 
 @contextmanager
 def open_plain(path: Path) -> Iterator[tuple[BufferedReader, int]]:
-    """Open a regular file for reading; gives it and its size in bytes.
+    """Open a regular file for reading; yields the file and its size in bytes.
 
     Raises:
         StoreError: HW503 there is none; HW505 it is a link, a folder, a pipe or the like, or unreadable.
     """
     flags = os.O_RDONLY
-    # Where the system has them: a file that becomes a link or a pipe between the check and the opening
-    # must neither be followed nor waited for.
+    # Where the system has these flags, a file that becomes a link or a pipe between the check and the
+    # opening is neither followed nor waited for.
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
         flags |= getattr(os, name, 0)
     try:
@@ -54,7 +54,7 @@ def read_limited(path: Path) -> bytes:
     """The content of one of the files in `layout.LIMITS`.
 
     Raises:
-        StoreError: HW506 it is larger than such a file can be; see also `open_plain`.
+        StoreError: HW506 the file exceeds its limit; see also `open_plain`.
     """
     limit = LIMITS[path.name]
     with open_plain(path) as (file, size):
@@ -64,7 +64,7 @@ def read_limited(path: Path) -> bytes:
 
 
 def parse_json(content: bytes, where: str) -> dict[str, Any]:
-    """A JSON object, strictly: no key twice, no NaN, no number too large for a float.
+    """Parse a JSON object strictly: no duplicate keys, no NaN, no numbers too large for a float.
 
     Raises:
         StoreError: HW507 it is not such JSON.
@@ -99,9 +99,9 @@ def parse_json(content: bytes, where: str) -> dict[str, Any]:
 
 
 def to_json(value: dict[str, Any], *, indent: int | None = 2) -> bytes:
-    """The JSON that `parse_json` reads; the inverse for plain data."""
+    """Serialise plain data as JSON: the inverse of `parse_json`."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
         return text.encode("utf-8") + b"\n"
-    except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 cannot say but JSON can
+    except UnicodeEncodeError:  # an unpaired surrogate, which JSON can escape but UTF-8 cannot encode
         return json.dumps(value, allow_nan=False, indent=indent).encode("ascii") + b"\n"

@@ -1,4 +1,4 @@
-"""A folder of which the files are checked against its manifest before they are believed; without torch."""
+"""A model folder whose files are verified against its manifest; does not need torch."""
 
 import hashlib
 import re
@@ -27,22 +27,22 @@ from headwise.store.layout import (
 
 @dataclass(frozen=True)
 class Entry:
-    """What the manifest says of a file."""
+    """The entry of a file in the manifest: its hash, and its size in bytes."""
 
     sha256: str
     size: int
 
 
 class Folder:
-    """A model folder of which the manifest has been read.
+    """A model folder whose manifest has been read.
 
     Args:
-        folder: Its path.
-        form: What kind of folder is expected.
+        folder: The path of the folder.
+        form: The expected kind of folder.
 
     Raises:
-        StoreError: HW501 it is no folder, HW502 one of something else, HW503 incomplete, HW508 of another
-            version.
+        StoreError: HW501 it is no folder, HW502 it holds something else, HW503 it is incomplete, HW508 it
+            has the format of another version.
     """
 
     def __init__(self, folder: PathLike[str] | str, form: Form = MODEL):
@@ -64,18 +64,18 @@ class Folder:
         self._files = get(manifest, "files", dict, self.name(MANIFEST))
 
     def name(self, file: str) -> str:
-        """What to call a file in messages."""
+        """The path of a file, for messages."""
         return str(self.path / file)
 
     def entry(self, name: str) -> Entry:
-        """What the manifest says of a file."""
+        """The entry of a file in the manifest."""
         match self._files.get(name):
             case {"sha256": str(sha256), "size": int(size)} if re.fullmatch("[0-9a-f]{64}", sha256):
                 return Entry(sha256, size)
         raise StoreError(f"{self.name(MANIFEST)}: no good entry for {name}", code="HW507")
 
     def content(self, name: str) -> bytes:
-        """The content of a file, if it is the one that was saved."""
+        """The content of a file, verified against the manifest."""
         entry = self.entry(name)
         content = read_limited(self.path / name)
         check_size(self.path / name, len(content), entry)
@@ -83,40 +83,40 @@ class Folder:
         return content
 
     def json(self, name: str) -> dict[str, Any]:
-        """The content of a JSON file, if it is the one that was saved."""
+        """The content of a JSON file, verified against the manifest."""
         data = parse_json(self.content(name), self.name(name))
         if name == CONFIG:
             self._check_format(data, name)
         return data
 
     def _check_format(self, data: dict[str, Any], name: str) -> None:
-        found = data.get("format")
-        if found == self.form.format:
+        version = data.get("format")
+        if version == self.form.format:
             return
-        if not isinstance(found, str) or not found.startswith(self.form.family):
+        if not isinstance(version, str) or not version.startswith(self.form.family):
             raise _no_model(self.path, self.form)
         raise StoreError(
-            f"{self.name(name)}: the format is {found!r:.60}, this is headwise {__version__}, which reads "
-            f"{self.form.format!r}; {self.form.anew}, or load it with the headwise that wrote it "
+            f"{self.name(name)}: the format is {version!r:.60}, this is headwise {__version__}, which "
+            f"reads {self.form.format!r}; {self.form.anew}, or load it with the headwise that wrote it "
             f"({data.get('headwise')!s:.40})",
             code="HW508",
         )
 
 
 def is_ours(folder: Path, form: Form = MODEL) -> bool:
-    """Whether a folder holds a headwise model, of any version and perhaps incomplete."""
-    return any(own.startswith(form.family) for own in _formats(folder))
+    """Whether a folder holds a headwise model of any version, complete or not."""
+    return any(name.startswith(form.family) for name in _formats(folder))
 
 
 def _formats(folder: Path) -> Iterator[str]:
-    """The formats that the files of a folder name."""
+    """The formats that the manifest and the configuration of a folder state."""
     for name in (MANIFEST, CONFIG):
         try:
-            found = parse_json(read_limited(folder / name), name).get("format")
+            version = parse_json(read_limited(folder / name), name).get("format")
         except StoreError:
             continue
-        if isinstance(found, str):
-            yield found
+        if isinstance(version, str):
+            yield version
 
 
 def _no_manifest(path: Path, form: Form) -> StoreError:
@@ -129,22 +129,22 @@ def _no_manifest(path: Path, form: Form) -> StoreError:
 
 
 def _no_model(path: Path, form: Form) -> StoreError:
-    for other in (MODEL, EXPORTED):
-        if other is not form and is_ours(path, other):
-            return StoreError(f"{path}: {other.elsewhere}", code="HW502")
+    for other_form in (MODEL, EXPORTED):
+        if other_form is not form and is_ours(path, other_form):
+            return StoreError(f"{path}: {other_form.elsewhere}", code="HW502")
     try:
         config = parse_json(read_limited(path / CONFIG), CONFIG)
     except StoreError:
         config = {}
     if "model_type" in config or "architectures" in config:
-        found = f"it holds a Hugging Face model ({config.get('model_type')!s:.40})"
+        contents = f"it holds a Hugging Face model ({config.get('model_type')!s:.40})"
     else:
-        found = f"it has no {MANIFEST} of headwise"
-    return StoreError(f"{path}: this is not the folder of a headwise model: {found}", code="HW502")
+        contents = f"it has no {MANIFEST} of headwise"
+    return StoreError(f"{path}: this is not the folder of a headwise model: {contents}", code="HW502")
 
 
 def check_size(path: Path, size: int, entry: Entry) -> None:
-    """Check that a file is as large as the one that was saved.
+    """Check that a file has the size in the manifest.
 
     Raises:
         StoreError: HW504.
@@ -158,7 +158,7 @@ def check_size(path: Path, size: int, entry: Entry) -> None:
 
 
 def check_digest(path: Path, digest: str, entry: Entry) -> None:
-    """Check that a file has the hash of the one that was saved.
+    """Check that a file has the hash in the manifest.
 
     Raises:
         StoreError: HW504.
@@ -172,10 +172,10 @@ def check_digest(path: Path, digest: str, entry: Entry) -> None:
 
 
 def get(data: dict[str, Any], key: str, kind: type, where: str) -> Any:
-    """A value of JSON of the expected type.
+    """The value of a key in a JSON object, checked to be of the type `kind`.
 
     Raises:
-        StoreError: HW507, it is missing, or of another type.
+        StoreError: HW507, the key is missing, or its value has another type.
     """
     if not isinstance(data.get(key), kind):
         raise StoreError(f"{where}: {key!r} is missing or of the wrong type", code="HW507")
@@ -183,10 +183,10 @@ def get(data: dict[str, Any], key: str, kind: type, where: str) -> Any:
 
 
 def read_vocabulary(files: Folder, read: Callable[[dict[str, Any]], Any]) -> Any:
-    """The vocabulary of a folder.
+    """The vocabulary of a folder, parsed by `read`.
 
     Raises:
-        StoreError: HW507, it is none.
+        StoreError: HW507, it is invalid.
     """
     data = files.json(VOCABULARY)
     try:
@@ -196,25 +196,25 @@ def read_vocabulary(files: Folder, read: Callable[[dict[str, Any]], Any]) -> Any
 
 
 def read_factors(files: Folder, kind: Any, labels: Sequence[Any] | None) -> dict[str, float | list[float]]:
-    """The numbers that were fitted beside the weights (`FACTORS` and `LABEL_FACTORS` of a kind of model).
+    """The calibration parameters (`FACTORS` and `LABEL_FACTORS` of the model class), by name.
 
     Args:
         files: The folder.
         kind: The class of the model.
-        labels: Its labels, if it has some.
+        labels: The labels of the model; None if it has none.
 
     Raises:
-        StoreError: HW510, one is missing, no number or too small.
+        StoreError: HW510, a parameter is missing, no number or too small.
     """
     fitted, where = files.json(CALIBRATION), files.name(CALIBRATION)
-    found: dict[str, float | list[float]] = {}
+    factors: dict[str, float | list[float]] = {}
     for name, low in kind.FACTORS.items():
-        if name in fitted or not hasattr(kind, name):  # else it may be left out
-            found[name] = _factor(fitted, name, low, where)
+        if name in fitted or not hasattr(kind, name):  # parameters with a default may be missing
+            factors[name] = _factor(fitted, name, low, where)
     for name, low in kind.LABEL_FACTORS.items():
         if name in fitted or not hasattr(kind, name):
-            found[name] = _label_factors(fitted, name, low, where, len(labels or ()))
-    return found
+            factors[name] = _label_factors(fitted, name, low, where, len(labels or ()))
+    return factors
 
 
 def _label_factors(data: dict[str, Any], name: str, least: float, where: str, labels: int) -> list[float]:

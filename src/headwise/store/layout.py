@@ -1,4 +1,4 @@
-"""The files of a model folder, and of one that is exported."""
+"""The files of a model folder, and of the folder of an exported model."""
 
 from dataclasses import dataclass
 
@@ -15,23 +15,23 @@ TRAINING = "training.json"
 METRICS = "metrics.json"
 CARD = "README.md"
 PRETRAINED = "pretrained.json"  # only where there is a pretrained encoder
-TOKENIZER = "tokenizer.json"  # likewise
-BASE = "base.json"  # only where the model began with a base
+TOKENIZER = "tokenizer.json"  # only where there is a pretrained encoder
+BASE = "base.json"  # only where the model has pretrained static embeddings
 MANIFEST = "manifest.json"
 
 ENCODER = "encoder.onnx"  # of an exported model
-READOUT = "readout.onnx"  # likewise
-SPELLING = "spelling.onnx"  # likewise, where a tagger reads the spelling of words
-TABLES = "tables.safetensors"  # likewise: the base's and the expert's
-REQUIREMENTS = "requirements.txt"  # likewise: what a machine needs to run it
+READOUT = "readout.onnx"  # of an exported model
+SPELLING = "spelling.onnx"  # of an exported tagger with character features
+TABLES = "tables.safetensors"  # of an exported model: static embeddings and linear model
+REQUIREMENTS = "requirements.txt"  # of an exported model: the packages that it needs
 
 RUN = "training"  # folder of the training run's state; never touched here
-LOCK = ".lock"  # in it: who is writing to the model folder
-STAGING = ".saving"  # where a save prepares its files
+LOCK = ".lock"  # in `training`: the process that is writing to the model folder
+STAGING = ".saving"  # folder of the files of a save in progress
 
 _MIB = 1 << 20
 
-# Largest size that is read (and, so that what was saved can be read, written), in bytes.
+# The largest size of each file that is read, in bytes; also enforced on saving.
 LIMITS = {
     CONFIG: _MIB,
     VOCABULARY: 256 * _MIB,
@@ -57,14 +57,14 @@ WEIGHTS_HEADER = 4 * _MIB  # largest header of the safetensors file
 
 @dataclass(frozen=True)
 class Form:
-    """What kind of folder one is.
+    """A kind of folder: model or exported model.
 
     Attributes:
-        format: What its files say.
-        family: What the formats of all versions begin with.
-        anew: How to make it again.
-        mend: Why it may be incomplete, and what to do.
-        elsewhere: What to say of it where the other kind is expected.
+        format: The format in its files.
+        family: The prefix of the formats of all versions.
+        anew: How to create it again, for messages.
+        mend: Why it may be incomplete, and what to do, for messages.
+        elsewhere: The message if the other kind is expected.
     """
 
     format: str

@@ -1,7 +1,7 @@
 """Loading a model folder.
 
-Nothing in the folder is run, and nothing is believed before it is checked: the files against the manifest
-(damage), and, as whoever made the folder can make a manifest too, all contents against each other (malice).
+No code from the folder is executed, and all contents are validated: the files against the manifest
+(damage), and the contents against each other (manipulation, as an attacker can write a valid manifest).
 """
 
 import hashlib
@@ -45,11 +45,11 @@ def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu
     plain files.
 
     Args:
-        folder: What `save_model` wrote.
-        device: Where the model computes: cpu, cuda, ..., or auto for a GPU where there is one.
+        folder: A folder that `save_model` wrote.
+        device: The device of the model: cpu, cuda, ..., or auto for a GPU if there is one.
 
     Raises:
-        StoreError: See there; the message names the file.
+        StoreError: The folder cannot be loaded (see `StoreError`); the message names the file.
         ConfigError: The device cannot be used.
     """
     device = pick_device(device)
@@ -73,7 +73,7 @@ def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu
         check_size(path, size, entry)
         try:
             weights = WeightsFile(file, size, path)
-            # Every layer has weights of its own; a claim of more would only cost time to build.
+            # Every layer has weights, so a larger number is wrong, and would take long to build.
             counts = (getattr(getattr(config, section), "layers", 0) for section in task.sections)
             layers = max(count for count in counts if isinstance(count, int))
             if layers > len(weights):
@@ -83,14 +83,14 @@ def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu
             model = build_empty(config, vocabulary, outputs, (where, files.name(LABELS)), parts)
             tensors, digest = weights.read(model.state_dict(), dtype)
         except StoreError:
-            # The likeliest reason by far is damage, and then that is what is to be said.
+            # The most likely cause is a damaged file; if the hash confirms that, report it instead.
             file.seek(0)
             check_digest(path, hashlib.file_digest(file, "sha256").hexdigest(), entry)
             raise
     check_digest(path, digest, entry)
     try:
         model.load_state_dict(tensors, assign=True)
-    except RuntimeError as error:  # weights that point to places which are not there
+    except RuntimeError as error:  # index tensors with out-of-range values
         raise StoreError(f"{path}: {error}", code="HW509") from error
     for name, factor in read_factors(files, kind, outputs.get("labels")).items():
         setattr(model, name, factor)
@@ -99,8 +99,8 @@ def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu
 
 
 def _card(files: Folder, model: Any) -> str:
-    """What a notebook shows of a loaded model; of a folder that has changed since, without its scores."""
-    from headwise.store.shown import model_html  # which few need
+    """The notebook display of a loaded model; without scores if the folder has changed since."""
+    from headwise.store.shown import model_html  # imported only when needed
 
     info = {}
     for name in (DATA, METRICS):
@@ -110,19 +110,19 @@ def _card(files: Folder, model: Any) -> str:
 
 
 def read_info(folder: PathLike[str] | str) -> dict[str, Any]:
-    """What a model folder says of its model, without loading it.
+    """The metadata of a model folder, without loading the model.
 
     Returns:
         The contents of the JSON files by name without `.json`: config, labels, calibration, environment,
         data, training and metrics. The vocabulary, which can be large, is left out.
 
     Raises:
-        StoreError: See there.
+        StoreError: The folder cannot be read (see `StoreError`).
     """
     files = Folder(folder)
     return {name.removesuffix(".json"): files.json(name) for name in _INFO}
 
 
 def _pretrained(files: Folder) -> dict[str, Any]:
-    """What `PretrainedEmbedding.from_files` reads."""
+    """The files of a pretrained encoder, for `PretrainedEmbedding.from_files`."""
     return {PRETRAINED: files.json(PRETRAINED), TOKENIZER: to_json(files.json(TOKENIZER)).decode()}

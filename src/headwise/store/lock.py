@@ -1,8 +1,8 @@
-"""One process at a time writes to a model folder, to a file of predictions, or makes a base.
+"""Locks: only one process at a time writes to a model folder, a prediction file or static embeddings.
 
-The lock is one of the system's, so it goes with the process that holds it, however that ends: of a folder
-on `training/.lock`, which says who that is; of a file on the file itself. Where the system has no such
-locks (some network drives) there is none.
+The locks are those of the operating system, which releases them when the process ends. The lock of a folder
+is on `training/.lock`, which names the process; the lock of a file is on the file itself. On file systems
+without locks (some network drives) nothing is locked.
 """
 
 import os
@@ -19,8 +19,8 @@ from headwise.store.layout import LOCK, RUN
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Within this, nobody else who asks for the lock writes to `folder`. Folders that were made for the
-    lock are gone afterwards, unless something has been put into them.
+    """Hold the lock of `folder` within this context. Folders that were created for the lock are removed
+    afterwards if they are empty.
 
     Raises:
         HeadwiseError: HW408, another process holds it, and which; HW407, the folder cannot be made.
@@ -40,7 +40,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         who = f"process {os.getpid()} on {platform.node()} since {time.strftime('%F %T')}\n"
         try:
-            os.write(file.fileno(), who.encode())  # what a buffer held would fail again when it is closed
+            os.write(file.fileno(), who.encode())  # unbuffered: a buffer would fail again on closing
         except OSError as error:
             raise _unsaved(folder, error) from None
         yield
@@ -60,8 +60,8 @@ def _unsaved(folder: Path, error: OSError) -> HeadwiseError:
 
 @contextmanager
 def locked_file(path: Path, *, otherwise: str = "another --output") -> Iterator[None]:
-    """Within this, nobody else who asks for the lock writes to the file, which is made if there is none,
-    and not changed otherwise. There is none on Windows, where it would keep others from reading, too.
+    """Hold the lock of a file within this context; the file is created if it does not exist. On Windows
+    nothing is locked, as the lock would prevent reading, too.
 
     Raises:
         HeadwiseError: HW606, another process holds it.
@@ -70,7 +70,7 @@ def locked_file(path: Path, *, otherwise: str = "another --output") -> Iterator[
     with open(path, "ab") as file:
         try:
             if os.name != "posix":
-                file.close()  # nor could an open file be removed there
+                file.close()  # an open file cannot be removed there
             elif path.is_file():
                 _lock(file)
         except BlockingIOError:
@@ -82,7 +82,7 @@ def locked_file(path: Path, *, otherwise: str = "another --output") -> Iterator[
 
 
 def _hold(path: Path) -> IO[str]:
-    """The lock's file, open and locked.
+    """The lock file, open and locked.
 
     Raises:
         BlockingIOError: Another process holds it.
@@ -92,7 +92,7 @@ def _hold(path: Path) -> IO[str]:
         file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - it stays open
         try:
             _lock(file)
-            # Whoever held it may have removed the file while it was being opened here.
+            # The previous holder may have removed the file while it was being opened here.
             if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
                 file.truncate(0)
                 return file

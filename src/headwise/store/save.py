@@ -1,4 +1,4 @@
-"""Saving a model folder so that whoever loads it finds the old model, the new one, or a clear error.
+"""Saving a model folder so that a reader finds the old model, the new one, or a clear error.
 
 All files are first written to `.saving` inside the folder, flushed to the disk and loaded from there as a
 test; up to here the model that the folder held is untouched. Then its manifest is removed, each file
@@ -68,22 +68,21 @@ def save_model(
     environment: dict[str, Any] | None = None,
     dtype: str = "float32",
 ) -> None:
-    """Save a model with everything that is known of it.
+    """Save a model with its data, training and evaluation records.
 
-    The dictionaries may hold anything that JSON can say, and dataclasses, NumPy numbers and paths; NaN and
-    infinities become null. The model card shows what it finds under the names given here.
+    The dictionaries may contain JSON values, dataclasses, NumPy numbers and paths; NaN and infinities
+    become null. The model card shows the entries that are listed here.
 
     Args:
         model: The model.
-        folder: Made if need be. May hold an older headwise model, which is replaced, and the state of a
-            training run in `training/`, which stays. A model card that was edited is kept beside the
-            new one.
-        data: `train`, `dev`, `test`: a `Fingerprint` each.
-        training: `recipe`: of the run; `history`: an entry for each epoch.
-        metrics: `test`: what an evaluation's `to_json` says; `dev`: the same or some of it; `baseline`:
-            what `Rival.to_json` says; `calibration`: goes to calibration.json, with the
-            `expected_calibration_error_before` and `_after` the temperature.
-        environment: `describe_environment()` with the recipe's seed unless given.
+        folder: The target, created if it does not exist. An older headwise model in it is replaced; the
+            state of a training run in `training/` stays. An edited model card is kept under another name.
+        data: `train`, `dev`, `test`: the `Fingerprint` of each split.
+        training: `recipe`: the configuration of the run; `history`: an entry for each epoch.
+        metrics: `test`: the `to_json` of an evaluation; `dev`: the same or a part of it; `baseline`: the
+            `Rival.to_json` of the baseline; `calibration`: written to calibration.json, with the
+            `expected_calibration_error_before` and `_after` temperature scaling.
+        environment: The environment; `describe_environment()` with the seed of the run by default.
         dtype: `float32`, or `float16` for a file of half the size (the model computes in float32 again
             once loaded).
 
@@ -131,7 +130,7 @@ def save_model(
 
 
 def factors_of(model: Any) -> dict[str, Any]:
-    """What was fitted on held-out items, as calibration.json has it."""
+    """The calibration parameters of a model, as stored in calibration.json."""
     names = (*model.FACTORS, *model.LABEL_FACTORS)
     return {name: value for name in names if (value := getattr(model, name)) is not None}
 
@@ -165,13 +164,13 @@ def _put_in_place(staging: Path, folder: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(folder / MANIFEST)
     flush(folder)
-    # The configuration first: from then on the folder is seen to be ours. The manifest last.
+    # The configuration first, by which `is_ours` recognises the folder; the manifest last.
     for name in (CONFIG, VOCABULARY, LABELS, CALIBRATION, WEIGHTS):
         os.replace(staging / name, folder / name)
     for name in (PRETRAINED, TOKENIZER, BASE):
         if (staging / name).exists():
             os.replace(staging / name, folder / name)
-        else:  # of the model that was here before
+        else:  # left by the previous model
             (folder / name).unlink(missing_ok=True)
     for name in (ENVIRONMENT, DATA, TRAINING, METRICS, CARD):
         os.replace(staging / name, folder / name)
@@ -181,23 +180,23 @@ def _put_in_place(staging: Path, folder: Path) -> None:
 
 
 def _keep_edited_card(folder: Path) -> None:
-    """A card that is not the one that was saved is someone's work."""
+    """Rename a model card that differs from the saved one: a user has edited it."""
     card = folder / CARD
     if not card.is_file():
         return
     try:
         saved = parse_json(read_limited(folder / MANIFEST), MANIFEST)["files"][CARD]["sha256"]
     except (StoreError, KeyError, TypeError):
-        return  # what an interrupted save left
+        return  # the save was interrupted
     if file_sha256(card) != saved:
         number = 1
-        while (kept := folder / f"README.edited-{number}.md").exists():
+        while (backup := folder / f"README.edited-{number}.md").exists():
             number += 1
-        os.replace(card, kept)
+        os.replace(card, backup)
 
 
 def check_target(folder: Path) -> None:
-    """Check that a model may be saved here: there is nothing, an empty folder, or a model of ours.
+    """Check that a model may be saved here: the path is free, an empty folder, or a headwise model.
 
     Raises:
         StoreError: HW501 the path is no folder, HW511 the folder has files of something else.
@@ -206,9 +205,9 @@ def check_target(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise StoreError(f"{folder}: a file of this name is in the way", code="HW501")
-    others = sorted(set(os.listdir(folder)) - {RUN, STAGING})
-    if others and not is_ours(folder):
-        names = ", ".join(map(repr, others[:5])) + (" ..." if len(others) > 5 else "")
+    entries = sorted(set(os.listdir(folder)) - {RUN, STAGING})
+    if entries and not is_ours(folder):
+        names = ", ".join(map(repr, entries[:5])) + (" ..." if len(entries) > 5 else "")
         raise StoreError(
             f"{folder}: this folder has files that are not of a headwise model ({names}); choose another "
             "or an empty one",
@@ -217,10 +216,10 @@ def check_target(folder: Path) -> None:
 
 
 def _check_saved(staging: Path, model: Any) -> None:
-    """What cannot be loaded again must not replace what can."""
+    """Check that the saved files load to an equal model before they replace the previous model."""
     loaded, sections = load_model(staging), find_task(model.config.task).sections
-    for what, saved, found in (
-        ("configuration", *(own.config.to_json(sections) for own in (model, loaded))),
+    for what, saved, reloaded in (
+        ("configuration", *(saved_model.config.to_json(sections) for saved_model in (model, loaded))),
         ("vocabulary", model.features.vocabulary, loaded.features.vocabulary),
         ("labels", model.outputs_json(), loaded.outputs_json()),
         *(
@@ -228,7 +227,7 @@ def _check_saved(staging: Path, model: Any) -> None:
             for name in (*model.FACTORS, *model.LABEL_FACTORS)
         ),
     ):
-        if saved != found:
+        if saved != reloaded:
             raise StoreError(f"the {what} of the model cannot be said in JSON without loss", code="HW507")
 
 
@@ -262,7 +261,7 @@ def _bytes(name: str, content: dict[str, Any]) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Plain data: what JSON can say, and null for numbers that it cannot."""
+    """Convert a value to JSON types; numbers that are not finite become None."""
     if is_dataclass(value) and not isinstance(value, type):
         return _plain(asdict(value))
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What a notebook shows of a model: what it knows, and how good it is beside the baseline."""
+"""The notebook display of a model: its description, and its scores next to the baseline."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,17 +10,17 @@ from headwise.report.sheet import is_number, lookup, section
 from headwise.store.card import reads
 from headwise.tasks import find_task
 
-_LABELS = 12  # that are named
+_LABELS = 12  # the most labels that are listed
 _PARTS = ("train", "dev", "test")
 
 
 def model_html(model: Any, info: Mapping[str, Any]) -> str:
-    """A piece of a page, small and without scripts. Everything is escaped.
+    """A small HTML fragment without scripts. Everything is escaped.
 
     Args:
-        model: Any of ours.
-        info: What its folder says of it, see `read_info`; `data` and `metrics` are shown as far as they are
-            there, and nothing in them is believed.
+        model: A headwise model.
+        info: The metadata of its folder, see `read_info`; `data` and `metrics` are untrusted and may be
+            missing.
     """
     task = find_task(model.config.task)
     data, metrics = (section(info, name) for name in ("data", "metrics"))
@@ -29,16 +29,16 @@ def model_html(model: Any, info: Mapping[str, Any]) -> str:
     sheet = task.sheet(scores)
     sizes = {name: lookup(data, f"{name}.texts") for name in _PARTS}
     counted = [f"{size:,.0f} {name}" for name, size in sizes.items() if is_number(size)]
-    each = sheet.each
-    names = [str(row.get(each.name)) for row in each.rows(scores)] if each else []
-    if each and each.name == "label":  # of tags these are what a model computes with
+    per_class = sheet.per_class
+    names = [str(row.get(per_class.name)) for row in per_class.rows(scores)] if per_class else []
+    if per_class and per_class.name == "label":  # for a tagger these would be its internal tags
         names = model.outputs_json()["labels"]
     more = f" and {len(names) - _LABELS:,} more" if len(names) > _LABELS else ""
-    some = ", ".join(names[:_LABELS]) + more
+    shown_names = ", ".join(names[:_LABELS]) + more
     tensors = model.state_dict().values()
-    size = sum(own.numel() * own.element_size() for own in tensors) / 1e6
+    size = sum(tensor.numel() * tensor.element_size() for tensor in tensors) / 1e6
     facts = [
-        *([(f"{len(names):,} {each.title}s", some)] if each and names else []),
+        *([(f"{len(names):,} {per_class.title}s", shown_names)] if per_class and names else []),
         *((name.lower(), value) for name, value in reads(model)),
         *([(sheet.of, ", ".join(counted))] if counted else []),
         ("size", f"{size:.1f} MB in memory"),
@@ -48,7 +48,7 @@ def model_html(model: Any, info: Mapping[str, Any]) -> str:
         facts.append(("speed", f"{speed:,.0f} {sheet.of} a second when it was trained"))
     baseline = Rival.all_of(metrics).get("baseline")
     headline = replace(sheet.headline, title=f"{sheet.headline.title} on {part}")
-    small = replace(sheet, lines=(headline,), each=None)
+    small = replace(sheet, lines=(headline,), per_class=None)
     return piece(
         Material(f"A headwise {task.title}", "", small, scores, [baseline] if baseline else [], facts=facts)
     )

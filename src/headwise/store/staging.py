@@ -1,4 +1,4 @@
-"""The folder in which a model is written before it is put in place."""
+"""The staging folder, in which a model is written before it is moved into place."""
 
 import contextlib
 import os
@@ -9,17 +9,17 @@ from headwise.store.layout import LIMITS, WEIGHTS
 
 
 def remove_staging(staging: Path) -> None:
-    """Remove what a save that was killed left, but nothing that a save does not write.
+    """Remove the files of an interrupted save, and nothing else.
 
     Raises:
-        StoreError: HW511, it is a link.
-        OSError: There are other files in it.
+        StoreError: HW511, the folder is a link.
+        OSError: The folder has other files.
     """
     if staging.is_symlink():
         raise StoreError(f"{staging}: this is a link; remove it", code="HW511")
     if not staging.exists():
         return
-    # safetensors writes to a hidden temporary file first, which a kill leaves behind.
+    # safetensors writes to a hidden temporary file first, which a killed process leaves behind.
     for name in (*LIMITS, WEIGHTS, *(path.name for path in staging.glob(".tmp*"))):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(staging / name)
@@ -27,7 +27,7 @@ def remove_staging(staging: Path) -> None:
 
 
 def flush(path: Path) -> None:
-    """Have the system write a file, or the names in a folder, to the disk."""
+    """Flush a file, or the directory entries of a folder, to the disk (fsync)."""
     if path.is_dir():
         if os.name == "nt":  # folders cannot be opened there
             return

@@ -1,7 +1,7 @@
-"""The weights of a model: a safetensors file, checked against what it must hold before it is read.
+"""The weights of a model: a safetensors file whose header is validated before the tensors are read.
 
 The format (https://github.com/huggingface/safetensors): 8 bytes with the size of the header, little-endian;
-the header, JSON, with the type, shape and place of every tensor; then the tensors.
+the header, JSON, with the type, shape and offsets of every tensor; then the tensors.
 """
 
 import hashlib
@@ -31,23 +31,23 @@ _NAMES = {
 
 
 def stored_dtype(tensor: Tensor, dtype: torch.dtype) -> torch.dtype:
-    """What a tensor of a model is stored as: floating-point numbers as `dtype`, or as float16 where that
-    loses nothing; others as they are."""
+    """The type in which a tensor is stored: `dtype` for floating-point tensors, or float16 if that is
+    exact; all others keep their type."""
     if not tensor.is_floating_point():
         return tensor.dtype
     return torch.float16 if torch.equal(tensor.half().to(tensor.dtype), tensor) else dtype
 
 
 class WeightsFile:
-    """An open safetensors file of which the header has been read.
+    """An open safetensors file whose header has been read.
 
     Args:
-        file: At its beginning.
-        size: Its size in bytes.
-        where: What to call it in messages.
+        file: The file, positioned at its beginning.
+        size: The size of the file, in bytes.
+        where: The name of the file, for messages.
 
     Raises:
-        StoreError: HW509, the header is not one, or does not describe the whole of the file.
+        StoreError: HW509, the header is invalid, or does not describe the complete file.
     """
 
     def __init__(self, file: BufferedReader, size: int, where: Path):
@@ -63,21 +63,22 @@ class WeightsFile:
         self._data_size = size - 8 - length
 
     def __len__(self) -> int:
-        """Number of tensors."""
+        """The number of tensors."""
         return len(self._entries)
 
     def read(self, expected: Mapping[str, Tensor], dtype: torch.dtype) -> tuple[dict[str, Tensor], str]:
-        """Read the tensors, each into memory of its own.
+        """Read the tensors, each into its own memory.
 
         Args:
-            expected: What the file must hold; may be on the meta device.
-            dtype: The largest floating-point numbers of the file; all become those of `expected`.
+            expected: Tensors with the expected names, shapes and types; may be on the meta device.
+            dtype: The floating-point type of the file (some tensors may be float16); the results have the
+                types of `expected`.
 
         Returns:
-            The tensors and the SHA-256 of the file, of the very bytes that were read.
+            The tensors, and the SHA-256 of the bytes that were read.
 
         Raises:
-            StoreError: HW509 names, shapes, types or places are others than expected; HW510 a number is
+            StoreError: HW509 names, shapes, types or offsets are not the expected ones; HW510 a number is
                 NaN or infinite.
         """
         order = self._check(expected, dtype)
@@ -95,7 +96,8 @@ class WeightsFile:
         return tensors, self._hash.hexdigest()
 
     def _check(self, expected: Mapping[str, Tensor], dtype: torch.dtype) -> list[str]:
-        """The names in the order of the file, if it holds exactly what is expected, without gaps."""
+        """The names in file order, after a check that the file has exactly the expected tensors, without
+        gaps."""
         for name in [*expected, *self._entries]:
             if name not in self._entries or name not in expected:
                 lacks = "lacks" if name in expected else "holds"
@@ -112,7 +114,7 @@ class WeightsFile:
         return order
 
     def _kind(self, name: str, like: Tensor, dtype: torch.dtype) -> torch.dtype:
-        """The type that a tensor has in the file, or should have."""
+        """The type of a tensor in the file: float16 if its entry says so, else the expected one."""
         if not like.is_floating_point():
             return like.dtype
         match self._entries[name]:
@@ -121,17 +123,17 @@ class WeightsFile:
         return dtype
 
     def _place(self, name: str, like: Tensor, dtype: torch.dtype) -> tuple[int, int]:
-        """Where a tensor begins and ends, if its entry is what is expected."""
+        """The start and end offset of a tensor in the data, after a check of its entry."""
         entry: Any = self._entries[name]
         kind = self._kind(name, like, dtype)
         size = like.numel() * kind.itemsize
         begin = None
         if isinstance(entry, dict) and set(entry) == {"dtype", "shape", "data_offsets"}:
-            found, wanted = (entry["dtype"], entry["shape"]), (_NAMES[kind], list(like.shape))
-            if found != wanted:
+            actual, expected = (entry["dtype"], entry["shape"]), (_NAMES[kind], list(like.shape))
+            if actual != expected:
                 raise self._error(
-                    f"{name} is {found[0]!r:.20} {found[1]!r:.80}, but the configuration asks for "
-                    f"{wanted[0]!r} {wanted[1]}"
+                    f"{name} is {actual[0]!r:.20} {actual[1]!r:.80}, but the configuration asks for "
+                    f"{expected[0]!r} {expected[1]}"
                 )
             match entry["data_offsets"]:
                 case [int(first), int(last)] if last - first == size > 0:

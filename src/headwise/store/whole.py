@@ -1,4 +1,4 @@
-"""Files that are of no use in part: they take their name once they are whole."""
+"""Atomic file writing: a file gets its name once it is complete."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,11 +7,11 @@ from pathlib import Path
 
 @contextmanager
 def named_when_whole(path: Path) -> Iterator[Path]:
-    """Gives a file to write, which takes the name `path` at the end, and is gone if that does not come; a
-    device, which has no other name, as it is. What has the name stays till then.
+    """Yields the path of a temporary file that replaces `path` at the end, or is removed on failure. A
+    device is written directly.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     part = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.part")
     try:

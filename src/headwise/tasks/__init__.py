@@ -1,4 +1,5 @@
-"""The tasks: what models can be trained for. Beside `headwise.data.kinds.KINDS` the only table of them."""
+"""The registry of tasks that models can be trained for; `headwise.data.kinds.KINDS` has their item
+types."""
 
 from typing import Any
 
@@ -28,10 +29,10 @@ TASKS: dict[str, Task] = {
 
 
 def find_task(name: Any) -> Task:
-    """The task of this name.
+    """Look up a task by name.
 
     Raises:
-        ConfigError: There is none; the nearest is named.
+        ConfigError: There is none; the message names the nearest.
     """
     if not isinstance(name, str) or name not in TASKS:
         raise unknown("task", str(name), list(TASKS))

@@ -19,7 +19,7 @@ from headwise.train.recipe import Recipe
 
 
 class Bags(LabelTask):
-    """One of several labels for each bag of instances."""
+    """Multiple-instance classification: one label for each bag of instances."""
 
     name = "bags"
     title, purpose = "classifier of bags", "multiple-instance learning"
@@ -34,8 +34,8 @@ class Bags(LabelTask):
     advice = "label more bags, or use the baseline"
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """Bags are few, and epochs of them short; nothing is there of words. On few dev bags the best of so
-        many epochs is chance, and the temperature of that one too low: folds say both."""
+        """Data sets of bags are small, and their epochs short. On few dev bags, the best of many epochs is
+        chance and its temperature too low, so folds choose both."""
         few = items < 5_000
         return {
             "train": {
@@ -54,8 +54,8 @@ class Bags(LabelTask):
         if recipe.vectors.file:
             raise ConfigError("--vectors are of words, but bags have none")
 
-    def check_thresholds(self, asked: str) -> None:
-        if asked != "none":
+    def check_thresholds(self, thresholds: str) -> None:
+        if thresholds != "none":
             raise ConfigError("labels of bags have no thresholds: a bag gets its most probable label")
 
     def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
@@ -68,8 +68,10 @@ class Bags(LabelTask):
         return [Remark(f"{parts.sizes} of {instances}")]
 
     def shape(self, config: ModelConfig) -> str:
-        own = config.bags
-        return f"{own.model} (width {own.width}, layers {own.layers}, heads {own.heads})"
+        settings = config.bags
+        return (
+            f"{settings.model} (width {settings.width}, layers {settings.layers}, heads {settings.heads})"
+        )
 
     def build(
         self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
@@ -85,11 +87,11 @@ class Bags(LabelTask):
         model.standardize.fit([bag.instances for bag in parts.train])
         return super().objective(model, parts)
 
-    def told(self, fitted: Fitted) -> list[str]:
+    def training_summary(self, fitted: Fitted) -> list[str]:
         return [calibration_told(fitted, self.kind.nouns.many)]
 
     def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
-        train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
+        train, dev = ((part, targets_of(part, model.labels)) for part in (parts.train, parts.dev))
         return NAME, linear_guesses(train, dev, parts.test, refit=refit)
 
     def likeness(self, model: Any) -> Any:

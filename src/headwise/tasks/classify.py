@@ -18,10 +18,11 @@ from headwise.tasks.labels import LabelTask
 from headwise.train.recipe import Recipe
 
 _SEVERAL, _FEW_LABELS, _ENOUGH = 4_000, 25, 1_000
-"""Training texts from which on heads learn the order of words; most labels, or more if each has enough."""
+"""Minimum number of training texts for an encoder that learns word order; maximum number of labels, or more
+if each has `_ENOUGH` texts."""
 _MANY, _LONG, _MOST = 20_000, 100, 10_000_000
-"""Training texts from which on that is too slow for what it brings, if they have more words in the mean, or
-in all."""
+"""Number of training texts above which that encoder is too slow for its gain if texts are long on average
+(`_LONG` words) or in total (`_MOST` words)."""
 _LOOKED_AT = 1_000
 
 
@@ -40,38 +41,40 @@ class Classify(LabelTask):
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
         settings = light(kept_base(super().defaults_with_base(settings, items), items), items)
-        if items >= 20_000:  # of long texts the first epoch is often the best, and each costs a minute
+        if items >= 20_000:  # with long texts the first epoch is often the best, and each takes a minute
             settings["train"]["patience"] = 2
         return settings
 
     def encoder_with_base(self, parts: Parts[Any]) -> Settings:
-        """Several thousand texts teach heads the order of words, which neither base nor expert knows; the
-        encoder is to add to what these say, not to begin with it. With many labels it is to begin so."""
+        """With several thousand texts, attention learns word order, which neither static embeddings nor the
+        linear model know. The encoder is then a correction to these, not initialised from them, unless
+        there are many labels."""
         texts, labels = len(parts.train), len(all_labels(parts.train))
         if texts < _SEVERAL or labels > max(_FEW_LABELS, texts // _ENOUGH):
             return {}
         if any(item.shares is not None for item in parts.train):
             return {}
         if texts >= _MANY:
-            some = parts.train[:: texts // _LOOKED_AT]
-            words = sum(map(parts.kind.size, some)) / len(some)
+            sample = parts.train[:: texts // _LOOKED_AT]
+            words = sum(map(parts.kind.size, sample)) / len(sample)
             if words > _LONG or words * texts > _MOST:
                 return {}
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 
     def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
-        found, labels = super().announce(parts, recipe), len(all_labels(parts.train))
+        remarks, labels = super().announce(parts, recipe), len(all_labels(parts.train))
         if labels * len(parts.train) > MOST_CELLS and recipe.model.expert.kind == "linear":
             few = "a fifth of the texts, not all, and two folds say how to choose the linear expert"
-            found.append(Remark(f"{labels:,} labels: {few}, which saves time"))
-        return found
+            remarks.append(Remark(f"{labels:,} labels: {few}, which saves time"))
+        return remarks
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> Model:
         return Model(recipe.model, words, all_labels(parts.train))
 
     def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         train, dev = (
-            ([item.text for item in own], targets_of(own, model.labels)) for own in (parts.train, parts.dev)
+            ([item.text for item in part], targets_of(part, model.labels))
+            for part in (parts.train, parts.dev)
         )
         linear = fit_baseline(train, dev, tokenizer=model.config.words.tokenizer, refit=refit)
         return None if linear is None else (NAME, linear.predict([item.text for item in parts.test]))

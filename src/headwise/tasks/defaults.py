@@ -1,4 +1,4 @@
-"""Settings that models of labelled texts begin with, by the number of their training texts."""
+"""Default settings of text models, by the number of training texts."""
 
 from typing import Any
 
@@ -10,38 +10,38 @@ Settings = dict[str, dict[str, Any]]
 
 
 FEW = 20_000
-"""Training items below which what dev items add is worth a second training, on all of them."""
+"""Number of training items below which a refit on training and dev items is worth its time."""
 _LONG = 200_000
-"""Texts, most of them a teacher's, with which a second training takes too long all the same."""
+"""Number of texts, mostly labelled by a teacher, above which a refit takes too long."""
 SMALL = (64, 4, 1)
-"""Width, heads and layers of an encoder that has little to add to a base."""
+"""Width, heads and layers of a small encoder, which adds little to static embeddings."""
 
 
 def text_defaults(items: int, *, vectors: bool, encoder: str, config: type[Any]) -> Settings:
-    """What models of labelled texts begin with.
+    """Default settings of text models.
 
     Args:
-        items: Training texts.
+        items: Number of training texts.
         vectors: Whether there are pretrained vectors.
-        encoder: Its name.
-        config: The class of its configuration.
+        encoder: Name of the encoder.
+        config: Configuration class of the encoder.
     """
     small, large = items < 5_000, items > 50_000
     width, heads, layers = (300, 10, 3) if vectors else (128, 4, 2)
-    own = text_settings(config, width, heads, layers)
-    readout = own.pop("readout", None)
+    encoder_settings = text_settings(config, width, heads, layers)
+    readout = encoder_settings.pop("readout", None)
     settings: Settings = {
         "words": {"min_count": 1 if small else 2 if not large else 5, "max_words": 30_000, "dropout": 0.3},
-        "encoder": {"name": encoder, "width": width, **own},
+        "encoder": {"name": encoder, "width": width, **encoder_settings},
         "classifier": {"hidden": 128, "dropout": 0.3},
         "expert": {"max_features": 1_000_000},
         "model": {} if readout is None else {"readout": readout},
         "train": {
-            # About as many updates for every size: word vectors that begin at random need them.
+            # A similar number of updates for each size: randomly initialised word vectors need them.
             "epochs": 25 if small else 3 if large else 4,
             "batch_texts": 16 if small else 32,
             "vectors_learning_rate": 5e-3,
-            # A few hundred dev texts tell losses apart better than they tell accuracies apart.
+            # With a few hundred dev texts, the loss distinguishes epochs better than accuracy does.
             "score": "loss" if small else "accuracy",
             "refit": items < FEW,
         },
@@ -56,23 +56,23 @@ def text_defaults(items: int, *, vectors: bool, encoder: str, config: type[Any])
 
 
 def with_teacher(human: int, items: int) -> Settings:
-    """What goes over the settings by size where a teacher has labelled most of the texts: dev texts are
-    people's, so it is by the number of those whether model and teacher are fitted again with them.
+    """Settings that override the defaults where a teacher has labelled most of the texts. Dev texts are
+    labelled by people, so their number decides on the refit.
 
     Args:
-        human: Training texts that people have labelled.
-        items: All training texts.
+        human: Number of training texts labelled by people.
+        items: Number of all training texts.
     """
     return {"train": {"refit": human < FEW and items <= _LONG}}
 
 
 def kept_base(settings: Settings, items: int) -> Settings:
-    """Settings of models that begin as what their base says of texts: it is in place from the start and is
-    to be kept, so steps are few and small.
+    """Settings of models initialised from a linear probe on static embeddings: few and small steps, which
+    keep that start.
 
     Args:
-        settings: Those of models with a base.
-        items: Training items.
+        settings: Settings of models with static embeddings.
+        items: Number of training items.
     """
     settings["train"] |= {
         "epochs": 8 if items < 5_000 else 5 if items < 50_000 else 3,
@@ -84,25 +84,25 @@ def kept_base(settings: Settings, items: int) -> Settings:
 
 
 def resize(settings: Settings, width: int, heads: int, layers: int) -> None:
-    """Give the encoder of some settings another size, and nothing else of its own."""
+    """Change the size of the encoder in the settings, and nothing else."""
     name = settings["encoder"]["name"]
-    own = text_settings(ENCODERS[name][1], width, heads, layers)
-    own.pop("readout", None)
-    settings["encoder"] = {"name": name, "width": width, **own}
+    encoder_settings = text_settings(ENCODERS[name][1], width, heads, layers)
+    encoder_settings.pop("readout", None)
+    settings["encoder"] = {"name": name, "width": width, **encoder_settings}
 
 
 def folds_for(items: int) -> int:
-    """Folds that choose a model of so many items; of more, a dev part is large enough."""
+    """Number of folds for cross-fitting; 0 where a dev part is large enough."""
     return 3 if items < 1_000 else 0
 
 
 def light(settings: Settings, items: int) -> Settings:
-    """Settings with a base: a small encoder, fewer and larger steps come to the same in a third of the
-    time, and with few items folds say what is fitted after training.
+    """Faster settings with static embeddings: a small encoder and fewer, larger steps reach the same in a
+    third of the time; with few items, cross-fitting replaces the dev part.
 
     Args:
-        settings: Those of `kept_base`.
-        items: Training items.
+        settings: Settings from `kept_base`.
+        items: Number of training items.
     """
     resize(settings, *SMALL)
     settings["train"] |= {

@@ -1,4 +1,4 @@
-"""LabelTask: what the tasks have in common that give an item one of several labels."""
+"""LabelTask: base class of the tasks with one label per item."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -37,12 +37,12 @@ from headwise.train.recalibrate import calibrate_labels
 from headwise.train.recipe import Recipe
 
 LEAST = 1e-30
-"""What no probability is taken to be less than, so that its logarithm is finite."""
+"""Lower bound of probabilities, so that their logarithms are finite."""
 WITH_BASELINE = ("accuracy", "accuracy_interval", "macro_f1")
 
 
 class LabelTask(Task):
-    """One of several labels for each item."""
+    """A task with one of several labels for each item."""
 
     predictor = LabelPredictor
     after = "linear expert, calibration"
@@ -51,20 +51,20 @@ class LabelTask(Task):
         super().check(recipe)
         self.check_thresholds(recipe.model.classifier.thresholds)
 
-    def check_thresholds(self, asked: str) -> None:
-        """Check that a label can be given by such thresholds.
+    def check_thresholds(self, thresholds: str) -> None:
+        """Check that a thresholds setting fits a single label per item.
 
         Raises:
-            ConfigError: It cannot.
+            ConfigError: It does not fit.
         """
-        if len(operating_points(asked)) > 1:
+        if len(operating_points(thresholds)) > 1:
             raise ConfigError(
                 "classifier.thresholds asks for rates of several labels, but a text gets one label here: "
                 "name one"
             )
 
     def objective(self, model: Any, parts: Parts[Any]) -> ClassificationObjective:
-        train, dev = ((own, wanted_of(own, model.labels)) for own in (parts.train, parts.dev))
+        train, dev = ((part, wanted_of(part, model.labels)) for part in (parts.train, parts.dev))
         return ClassificationObjective(
             model,
             train,
@@ -82,10 +82,10 @@ class LabelTask(Task):
     def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
         return finish_labels_crossed(objective, crossed)
 
-    def ask_thresholds(self, model: Any, asked: str | None) -> None:
-        if asked is not None:
-            self.check_thresholds(asked)
-            set_asked(model, asked)
+    def ask_thresholds(self, model: Any, thresholds: str | None) -> None:
+        if thresholds is not None:
+            self.check_thresholds(thresholds)
+            set_asked(model, thresholds)
 
     def calibrate(self, model: Any, items: Any) -> Finished:
         logits = model.logits(model.encoded(items))
@@ -99,7 +99,7 @@ class LabelTask(Task):
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return "accuracy"
 
-    def told(self, fitted: Fitted) -> list[str]:
+    def training_summary(self, fitted: Fitted) -> list[str]:
         model, many = fitted.model, self.kind.nouns.many
         calibrated = [calibration_told(fitted, many), *thresholds_told(fitted, many)]
         return [*names_told(model), *expert_told(model), *calibrated]
@@ -108,18 +108,18 @@ class LabelTask(Task):
         return evaluate_labels(model, items, wanted_of(items, model.labels))
 
     def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
-        """The name of a linear baseline, and the label numbers of the test items by it."""
+        """The name of a linear baseline, and its label indices for the test items."""
         raise NotImplementedError
 
     def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
-        found = self.guesses(parts, model, refit=refit)
-        if found is None:
+        named_guesses = self.guesses(parts, model, refit=refit)
+        if named_guesses is None:
             return None
-        name, guessed = found
+        name, guessed = named_guesses
         targets = targets_of(parts.test, model.labels)
         return label_rival(name, guessed, targets, model.labels, judged.predicted)
 
-    def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
+    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
         targets = targets_of(items, model.labels)
         return {
             f"{name}_alone": label_rival(f"{name} alone", logits.argmax(axis=1), targets, model.labels)
@@ -131,18 +131,22 @@ class LabelTask(Task):
         return sure, right_of(judged.predicted, wanted_of(items, model.labels))
 
     def odd_shares(self, model: Any, items: Any, judged: Evaluation) -> list[Remark]:
-        wanted = wanted_of(items, model.labels)
-        has = np.eye(len(model.labels))[wanted] if wanted.ndim == 1 else wanted
+        targets = wanted_of(items, model.labels)
+        has = np.eye(len(model.labels))[targets] if targets.ndim == 1 else targets
         return on_label_shares(model.labels, judged.probabilities, has, self.kind.nouns.many)
 
     def tally(self, model: Any, items: Any, judged: Evaluation) -> np.ndarray:
-        targets, wanted = targets_of(items, model.labels), wanted_of(items, model.labels)
+        targets, soft_targets = targets_of(items, model.labels), wanted_of(items, model.labels)
         logs = -np.log(judged.probabilities.clip(LEAST))
-        losses = logs[np.arange(len(targets)), wanted] if wanted.ndim == 1 else (wanted * logs).sum(axis=1)
+        losses = (
+            logs[np.arange(len(targets)), soft_targets]
+            if soft_targets.ndim == 1
+            else (soft_targets * logs).sum(axis=1)
+        )
         return np.stack([losses, judged.predicted == targets, np.ones(len(targets))], axis=1)
 
     def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
-        """The doubt is 1 less how much likelier the first label is than the second."""
+        """The uncertainty is 1 minus the margin between the two most probable labels."""
         if not self.kind.sides:
             return super().doubts(model, items)
         chances = model.predict_proba(items)
@@ -150,14 +154,16 @@ class LabelTask(Task):
         guesses = [model.labels[number] for number in decide(chances, model.thresholds)]
         return guesses, 1 - (ranked[:, -1] - ranked[:, -2])
 
-    def least_sure(self, asked: str, metrics: Mapping[str, Any]) -> float:
-        return least_sure(asked, lookup(metrics, f"dev.{SURENESS}"))
+    def least_sure(self, criterion: str, metrics: Mapping[str, Any]) -> float:
+        return least_sure(criterion, lookup(metrics, f"dev.{SURENESS}"))
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         of = self.kind.nouns.many
         rows = lookup(scores, "labels")
         first = rows[0] if isinstance(rows, list | tuple) and rows else None
-        own = (Line("threshold", "threshold", "two"),) if lookup(first, "threshold") is not None else ()
+        threshold_rows = (
+            (Line("threshold", "threshold", "two"),) if lookup(first, "threshold") is not None else ()
+        )
         return Sheet(
             (
                 Line("accuracy", "accuracy", interval="accuracy_interval", card=True),
@@ -169,16 +175,16 @@ class LabelTask(Task):
                 *reading_lines(of),
             ),
             of,
-            Each("labels", "label", "label", ("texts", of), (*RATES, *own)),
+            Each("labels", "label", "label", ("texts", of), (*RATES, *threshold_rows)),
             Ahead("accuracy", "McNemar p"),
             confusion="confusion",
         )
 
     def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
-        found = []
+        rows = []
         for number in judged.worst(targets_of(data.items, model.labels), count):
             guess = int(judged.predicted[number])
-            found.append(
+            rows.append(
                 {
                     "where": where(data, number),
                     "label": data.items[number].label,
@@ -187,21 +193,21 @@ class LabelTask(Task):
                     "text": self.kind.show(data.items[number]),
                 }
             )
-        return found
+        return rows
 
     def mistaken(self, mistake: Mapping[str, Any]) -> str:
         chance = f"{100 * mistake['probability']:.1f} %"
         return f"{mistake['label']} taken for {mistake['predicted']} ({chance})"
 
 
-def set_asked(model: Any, asked: str) -> None:
-    """Let the settings of a model ask for other thresholds.
+def set_asked(model: Any, thresholds: str) -> None:
+    """Change the thresholds setting of a model.
 
     Raises:
-        ConfigError: That cannot be read, or names a label that the model does not give.
+        ConfigError: The setting cannot be parsed, or names a label that the model does not have.
     """
-    operating_points(asked, model.labels)
-    model.config = replace(model.config, classifier=replace(model.config.classifier, thresholds=asked))
+    operating_points(thresholds, model.labels)
+    model.config = replace(model.config, classifier=replace(model.config.classifier, thresholds=thresholds))
 
 
 def label_rival(
@@ -211,14 +217,15 @@ def label_rival(
     labels: Sequence[str],
     predicted: np.ndarray | None = None,
 ) -> Rival:
-    """A rival with these label numbers, compared with those of a model if they are given."""
+    """A comparison system with these predictions (label indices), compared with those of a model if
+    given."""
     scores = score(guessed, targets, labels)
     difference = None if predicted is None else asdict(compare(predicted, guessed, targets))
     return Rival(name, {key: getattr(scores, key) for key in WITH_BASELINE}, difference)
 
 
 def each_alone(model: Any, items: Any) -> dict[str, np.ndarray]:
-    """What encoder and expert say of items by themselves, `[items, outputs]`; nothing without an expert."""
+    """The outputs of encoder and linear model alone, `[items, outputs]`; empty without a linear model."""
     if model.expert is None:
         return {}
     encoded = model.encoded(items)
@@ -226,28 +233,30 @@ def each_alone(model: Any, items: Any) -> dict[str, np.ndarray]:
 
 
 def names_told(model: Any) -> list[str]:
-    """Whether names of labels were training texts."""
+    """A message if label names were training texts."""
     if not (named := model.config.base.named):
         return []
     return [f"The names of {named} labels were training texts too (--base.no-names leaves them out)."]
 
 
 def expert_told(model: Any) -> list[str]:
-    """What there is to say of a linear expert, if there is one."""
+    """A message about the linear model, if there is one."""
     if model.expert is None:
         return []
-    own = model.config.expert
-    known = ["words", "word pairs"]
-    known += ["runs of characters"] * bool(own.characters) + ["where texts begin and end"] * own.edges
-    known += ["the base's vectors"] * bool(own.vectors)
-    known += ["the form of texts (length, capitals, digits, marks)"] * own.form
-    read = f"{', '.join(known[:-1])} and {known[-1]}"
-    told = f"A linear expert on {len(model.expert.keys):,} {read} stands beside the encoder"
-    return [f"{told} {expert_say(model)}"]
+    config = model.config.expert
+    inputs = ["words", "word pairs"]
+    inputs += ["runs of characters"] * bool(config.characters) + [
+        "where texts begin and end"
+    ] * config.edges
+    inputs += ["the base's vectors"] * bool(config.vectors)
+    inputs += ["the form of texts (length, capitals, digits, marks)"] * config.form
+    read = f"{', '.join(inputs[:-1])} and {inputs[-1]}"
+    message = f"A linear expert on {len(model.expert.keys):,} {read} stands beside the encoder"
+    return [f"{message} {expert_say(model)}"]
 
 
 def expert_say(model: Any) -> str:
-    """How much say the expert of a model has."""
+    """A message about the contribution of the linear model."""
     say = f"and has {100 * model.expert_share:.0f} % of the say"
     if model.encoder_weight == 0:
         say = "and decides alone: on dev the encoder adds nothing to it"
@@ -255,7 +264,7 @@ def expert_say(model: Any) -> str:
 
 
 def thresholds_told(fitted: Fitted, many: str) -> list[str]:
-    """What the labels ask for, if they have thresholds."""
+    """Messages about the thresholds of the labels."""
     model = fitted.model
     if model.thresholds is None or OPERATING_POINTS in fitted.dev:
         return promised_told(fitted.dev, many)
@@ -267,21 +276,21 @@ def thresholds_told(fitted: Fitted, many: str) -> list[str]:
 
 
 def promised_told(dev: Mapping[str, Any], many: str) -> list[str]:
-    """What was asked of labels, and what of it can be promised of new texts, by the scores of held-out
-    ones."""
-    known = {"recall": "of the label", "precision": "that get it", "fpr": "of other labels"}
-    found = []
-    for own in dev.get(OPERATING_POINTS, ()):
-        name, side = ("false positive rate", "most") if own["rate"] == "fpr" else (own["rate"], "least")
-        wanted = f"a {name} of at {side} {100 * own['wanted']:.4g} %"
-        came = "to be expected" if own["kept"] else "the best that can be promised"
-        of = f"is {came} by {own['texts']:,.0f} held-out {many} {known[own['rate']]}"
-        found.append(f"{own['label']!r} is given for {wanted}: {100 * own['expected']:.1f} % {of}.")
-    return found
+    """Messages about the requested operating points, and the rates to expect on new texts by held-out
+    scores."""
+    populations = {"recall": "of the label", "precision": "that get it", "fpr": "of other labels"}
+    messages = []
+    for point in dev.get(OPERATING_POINTS, ()):
+        name, side = ("false positive rate", "most") if point["rate"] == "fpr" else (point["rate"], "least")
+        target = f"a {name} of at {side} {100 * point['wanted']:.4g} %"
+        came = "to be expected" if point["kept"] else "the best that can be promised"
+        of = f"is {came} by {point['texts']:,.0f} held-out {many} {populations[point['rate']]}"
+        messages.append(f"{point['label']!r} is given for {target}: {100 * point['expected']:.1f} % {of}.")
+    return messages
 
 
 def calibration_told(fitted: Fitted, many: str) -> str:
-    """How well the probabilities were calibrated."""
+    """A message about the calibration of the probabilities."""
     if fitted.model.expert is None and fitted.model.temperature > USUAL:
         return (
             "The outputs of the encoder say next to nothing of the labels of dev: calibration has switched "

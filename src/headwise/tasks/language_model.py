@@ -31,18 +31,18 @@ from headwise.train.language import LanguageObjective
 from headwise.train.recipe import Recipe
 
 BASELINE = "frequencies alone"
-_STRETCHES = 200  # of a text on which models are compared
+_STRETCHES = 200  # number of stretches of a text that models are compared on
 
 
 class Language(Task):
-    """The next symbol of a text."""
+    """Language modelling: predict the next symbol of a text."""
 
     name = "language-model"
     title, purpose = "language model", "language modelling"
     model = LanguageModel
     sections = ("encoder", "language")
     encoder = "transformer"
-    """The Multi-Scale Transformer looks to both sides."""
+    """The default encoder of other tasks is bidirectional, so this one differs."""
     predictor = None
     answered_file = "OTHER_TEXT"
     then = "sample {model} --prompt TEXT"
@@ -50,13 +50,15 @@ class Language(Task):
     advice = "train longer, on more text"
 
     def kind_for(self, config: ModelConfig) -> Kind[Any]:
-        own = config.language
-        if own.unit == "bytes":
+        language = config.language
+        if language.unit == "bytes":
             return StreamKind(unit="bytes")
-        return StreamKind(unit=own.unit, max_symbols=own.max_symbols, min_count=own.min_count)
+        return StreamKind(
+            unit=language.unit, max_symbols=language.max_symbols, min_count=language.min_count
+        )
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """Encoders that look back, and epochs of at most a million symbols."""
+        """Causal encoders, and epochs of at most a million symbols."""
         return {
             "encoder": {"name": encoder, **causal_settings(ENCODERS[encoder][1])},
             "language": {"windows": min(2_000, -(-items // 512))},
@@ -113,10 +115,12 @@ class Language(Task):
         return min(len(items), _STRETCHES)
 
     def tally(self, model: Any, items: Any, judged: LanguageScores) -> np.ndarray:
-        """Of each of some stretches of the text: nats and bits a symbol."""
-        nats = np.concatenate([own.cpu().double().numpy() for own in model.nats(items)])
+        """Nats and bits per symbol, and the size, of stretches of the text."""
+        nats = np.concatenate([window.cpu().double().numpy() for window in model.nats(items)])
         stretches = np.array_split(nats, self.tallied(items))
-        return np.array([[own.mean(), own.sum() / math.log(2), len(own)] for own in stretches])
+        return np.array(
+            [[stretch.mean(), stretch.sum() / math.log(2), len(stretch)] for stretch in stretches]
+        )
 
     def tally_sheet(self, parts: Parts[Any], config: ModelConfig) -> Sheet:
         return Sheet(
@@ -126,8 +130,8 @@ class Language(Task):
         )
 
     def with_share(self, recipe: Recipe, share: float) -> Recipe:
-        own = recipe.model.language
-        language = replace(own, windows=math.ceil(own.windows * share))
+        current = recipe.model.language
+        language = replace(current, windows=math.ceil(current.windows * share))
         return replace(recipe, model=replace(recipe.model, language=language))
 
     def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
@@ -152,7 +156,7 @@ class Language(Task):
         return model.symbols
 
     def check_answers(self, model: Any, data: Any, where: str) -> None:
-        """Nothing: symbols that the model does not know are told of in the report."""
+        """Checks nothing: the report mentions unknown symbols."""
 
     def refuse_prediction(self) -> ConfigError:
         return ConfigError(NO_LABELS)
@@ -167,11 +171,12 @@ class Language(Task):
 
 
 def frequencies(train: Stream, test: Stream) -> LanguageScores:
-    """How well a text is predicted by the frequencies of symbols in another (each counted once more)."""
-    seen, wanted = (
+    """Scores of a unigram model with add-one smoothing: the symbol frequencies of one text predict
+    another."""
+    seen, counts = (
         torch.bincount(torch.from_numpy(text.ids.astype("int64")), minlength=len(train.symbols)).double()
         for text in (train, test)
     )
     chances = (seen + 1) / (seen + 1).sum()
-    nats = float(-(wanted * chances.log()).sum())
+    nats = float(-(counts * chances.log()).sum())
     return LanguageScores(train.symbols.unit, len(test), nats, test.unknown)

@@ -1,4 +1,4 @@
-"""What there is to say of texts that are too long for the encoder to read at once."""
+"""Messages about texts that are longer than the encoder's window."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,12 +10,13 @@ from headwise.report.remarks import Remark
 
 
 def long_texts(config: ModelConfig, kind: Kind[Any], items: Sequence[Any]) -> list[Remark]:
-    """How many texts have more words than the encoder reads at once, and what happens to them."""
+    """A message about how many texts have more words than the encoder reads at once, and what happens to
+    them."""
     words, _ = config.windows.sizes(config.encoder)
     if not words:
         return []
     cut = get_tokenizer(config.words.tokenizer).words
-    lengths = [len(own) for item in items for own in kind.words(item, cut)]
+    lengths = [len(text_words) for item in items for text_words in kind.words(item, cut)]
     long = sum(length > words for length in lengths)
     have = f"{long:,} of {len(lengths):,} texts have more than {words:,} words"
     if long and config.windows.long == "truncate":

@@ -1,4 +1,4 @@
-"""Masked words: an encoder learns from texts without labels, for other models to begin with."""
+"""Masked-word pretraining: an encoder learns from unlabelled texts, for warm starts of other models."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from headwise.data.chunks import some
+from headwise.data.chunks import items_at
 from headwise.data.kinds.plain_text import NO_ANSWERS
 from headwise.data.parts import Parts
 from headwise.encoders import ENCODERS
@@ -26,11 +26,11 @@ from headwise.train.masked import LEAST, MaskedObjective
 from headwise.train.recipe import Recipe
 
 BASELINE = "frequencies alone"
-_MOST_JUDGED = 1_000  # dev texts after each epoch
+_MOST_JUDGED = 1_000  # maximum number of dev texts evaluated after each epoch
 
 
 class MaskedWords(Task):
-    """Some words of a text from the others."""
+    """Masked-word prediction: predict hidden words of a text from the others."""
 
     name = "masked-words"
     title, purpose = "model of masked words", "telling masked words"
@@ -43,14 +43,14 @@ class MaskedWords(Task):
     advice = "train longer, on more text"
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """The sizes of models with pretrained vectors, which stay as they are; a million texts are read
-        once, a few thousand often."""
-        own = text_settings(ENCODERS[encoder][1], 300, 10, 3)
-        own.pop("readout", None)
+        """Sizes as for models with pretrained vectors, which stay frozen; a million texts are read once, a
+        few thousand many times."""
+        encoder_settings = text_settings(ENCODERS[encoder][1], 300, 10, 3)
+        encoder_settings.pop("readout", None)
         words = {"dropout": 0.1, "word_dropout": 0.0, "max_words": 50_000, "train_vectors": not vectors}
         return {
             "words": words | {"min_count": 1 if items < 5_000 else 3 if items < 50_000 else 5},
-            "encoder": {"name": encoder, "width": 300, **own},
+            "encoder": {"name": encoder, "width": 300, **encoder_settings},
             "train": {
                 "epochs": 20 if items < 5_000 else 5 if items < 50_000 else 2 if items < 500_000 else 1,
                 "batch_texts": 64,
@@ -70,9 +70,9 @@ class MaskedWords(Task):
         return MaskedModel(recipe.model, words)
 
     def objective(self, model: Any, parts: Parts[Any]) -> MaskedObjective:
-        # From the whole of dev: neighbours in a file are often of one document, or of one source.
+        # Spread over all of dev: neighbours in a file often come from one document or source.
         judged = min(len(parts.dev), _MOST_JUDGED)
-        dev = some(parts.dev, np.arange(judged) * len(parts.dev) // max(judged, 1))
+        dev = items_at(parts.dev, np.arange(judged) * len(parts.dev) // max(judged, 1))
         return MaskedObjective(model, parts.train, dev)
 
     def begin(self, model: Any, objective: Any) -> None:
@@ -88,15 +88,15 @@ class MaskedWords(Task):
         return model.score(model.encoded(items))
 
     def tally(self, model: Any, items: Any, judged: MaskedScores) -> np.ndarray:
-        """Of each text the mean nats of its hidden words, their sum, and their number."""
-        found = np.zeros((len(items), 3))
+        """For each text: mean nats of its hidden words, their sum, and the number of hidden words."""
+        rows = np.zeros((len(items), 3))
         for texts, owner, nats, _ in model.nats(model.encoded(items)):
             sums = torch.zeros(len(texts), dtype=torch.float64).index_add(
                 0, owner.cpu(), nats.cpu().double()
             )
             counts = torch.bincount(owner.cpu(), minlength=len(texts)).double()
-            found[texts] = torch.stack([sums / counts.clamp(min=1), sums, counts], dim=1).numpy()
-        return found
+            rows[texts] = torch.stack([sums / counts.clamp(min=1), sums, counts], dim=1).numpy()
+        return rows
 
     def tally_sheet(self, parts: Parts[Any], config: ModelConfig) -> Sheet:
         return Sheet((Line("nats per hidden word", "loss", "three"),), "texts", lower=True)
@@ -104,13 +104,13 @@ class MaskedWords(Task):
     def baseline(
         self, parts: Parts[Any], model: Any, judged: MaskedScores, *, refit: bool = False
     ) -> Rival | None:
-        """How often each word occurs in training."""
+        """The unigram baseline: predicts words by their training frequencies."""
         often = MaskedObjective(model, [], []).often
         chances, likeliest = often.clamp(min=LEAST).log(), int(often.argmax())
-        found = [hidden.cpu() for *_, hidden in model.hidden_words(model.encoded(parts.test))]
-        hidden = torch.cat([torch.zeros(0, dtype=torch.int64), *found])
-        own = MaskedScores(len(hidden), -float(chances[hidden].sum()), int((hidden == likeliest).sum()))
-        return Rival(BASELINE, own.to_json())
+        hidden_parts = [hidden.cpu() for *_, hidden in model.hidden_words(model.encoded(parts.test))]
+        hidden = torch.cat([torch.zeros(0, dtype=torch.int64), *hidden_parts])
+        scores = MaskedScores(len(hidden), -float(chances[hidden].sum()), int((hidden == likeliest).sum()))
+        return Rival(BASELINE, scores.to_json())
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         return Sheet(
@@ -127,14 +127,16 @@ class MaskedWords(Task):
     def remarks(
         self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
     ) -> list[Remark]:
-        """Where nothing was hidden, a perplexity of 1 is no merit."""
+        """A warning where no word was hidden, as a perplexity of 1 then means nothing."""
         if scores.get("words") != 0:
             return []
-        told = "no word that the model knows was hidden (their share is small), so these scores say nothing"
-        return [Remark(f"{told}; give more texts", warning=True)]
+        message = (
+            "no word that the model knows was hidden (their share is small), so these scores say nothing"
+        )
+        return [Remark(f"{message}; give more texts", warning=True)]
 
     def check_answers(self, model: Any, data: Any, where: str) -> None:
-        """Nothing: the words are the answers."""
+        """Checks nothing: the words are the targets."""
 
     def refuse_prediction(self) -> ConfigError:
         return ConfigError(NO_ANSWERS)

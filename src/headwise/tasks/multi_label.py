@@ -46,11 +46,11 @@ from headwise.train.recalibrate import calibrate_label_sets
 from headwise.train.recipe import Recipe
 
 SUMMARY = ("micro_f1", "macro_f1", "subset_accuracy", "ranking", "mean_average_precision")
-"""The scores that stand beside each other in a report."""
+"""The scores that reports compare with the baseline."""
 
 
 class MultiLabel(Task):
-    """Any number of labels for each text."""
+    """Multi-label classification: any number of labels for each text."""
 
     name = "multi-label"
     title, purpose = "multi-label text classifier", "any number of labels for each text"
@@ -62,10 +62,11 @@ class MultiLabel(Task):
     based = crosses = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """As for one label; what is best on dev is the F1 of the sets, or of few texts the loss."""
-        own = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
-        own["train"] |= {"score": "loss" if items < 5_000 else "f1"}
-        return own
+        """As for single labels; the best epoch is chosen by F1 of the label sets, on small data by the
+        loss."""
+        settings = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+        settings["train"] |= {"score": "loss" if items < 5_000 else "f1"}
+        return settings
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
         settings = kept_base(super().defaults_with_base(settings, items), items)
@@ -76,13 +77,13 @@ class MultiLabel(Task):
         super().check(recipe)
         self.check_thresholds(recipe.model.classifier.thresholds)
 
-    def check_thresholds(self, asked: str) -> None:
-        """Check that label sets can be given by such thresholds.
+    def check_thresholds(self, thresholds: str) -> None:
+        """Check that a thresholds setting fits label sets.
 
         Raises:
-            ConfigError: They are given by such anyway.
+            ConfigError: The setting is the default anyway.
         """
-        if asked == "f1":
+        if thresholds == "f1":
             raise ConfigError("classifier.thresholds: label sets have such thresholds anyway; leave it out")
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> LabelSetModel:
@@ -92,7 +93,7 @@ class MultiLabel(Task):
         return LabelSetModel(recipe.model, words, labels, separator=separator)
 
     def objective(self, model: Any, parts: Parts[Any]) -> LabelSetObjective:
-        train, dev = ((own, indicators(own, model.labels)) for own in (parts.train, parts.dev))
+        train, dev = ((part, indicators(part, model.labels)) for part in (parts.train, parts.dev))
         weights = weights_of(parts.train), held_weights_of(parts.dev)
         return LabelSetObjective(model, train, dev, *weights)
 
@@ -105,10 +106,10 @@ class MultiLabel(Task):
     def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
         return finish_label_sets_crossed(objective, crossed)
 
-    def ask_thresholds(self, model: Any, asked: str | None) -> None:
-        if asked is not None:
-            self.check_thresholds(asked)
-            set_asked(model, asked)
+    def ask_thresholds(self, model: Any, thresholds: str | None) -> None:
+        if thresholds is not None:
+            self.check_thresholds(thresholds)
+            set_asked(model, thresholds)
 
     def calibrate(self, model: Any, items: Any) -> Finished:
         logits, targets = model.logits(model.encoded(items)), indicators(items, model.labels)
@@ -117,7 +118,7 @@ class MultiLabel(Task):
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return "f1"
 
-    def told(self, fitted: Fitted) -> list[str]:
+    def training_summary(self, fitted: Fitted) -> list[str]:
         model = fitted.model
         thresholds = (
             f"Thresholds of {len(model.labels):,} labels tuned there, from {min(model.thresholds):.2f} to "
@@ -131,9 +132,9 @@ class MultiLabel(Task):
         return evaluate_label_sets(model, items, indicators(items, model.labels))
 
     def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
-        """TF-IDF + one SVM a label, its thresholds tuned on dev as the model's."""
+        """TF-IDF and one SVM per label, with thresholds tuned on dev as for the model."""
         all_parts = (parts.train, parts.dev, parts.test)
-        read = [([item.text for item in own], indicators(own, model.labels)) for own in all_parts]
+        read = [([item.text for item in part], indicators(part, model.labels)) for part in all_parts]
         config = model.config
         linear = fit_label_set_baseline(
             *read[:2],
@@ -144,9 +145,9 @@ class MultiLabel(Task):
         if linear is None:
             return None
         scores, targets = linear.scores(read[2][0]), read[2][1]
-        found = label_set_scores(scores, linear.thresholds, targets, model.labels)
-        difference = asdict(compare_sets(judged.given, scores >= linear.thresholds, targets))
-        return Rival(NAME, {key: getattr(found, key) for key in SUMMARY}, difference)
+        baseline_scores = label_set_scores(scores, linear.thresholds, targets, model.labels)
+        difference = asdict(compare_sets(judged.predicted, scores >= linear.thresholds, targets))
+        return Rival(NAME, {key: getattr(baseline_scores, key) for key in SUMMARY}, difference)
 
     def odd_shares(self, model: Any, items: Any, judged: LabelSetEvaluation) -> list[Remark]:
         has = indicators(items, model.labels)
@@ -155,19 +156,19 @@ class MultiLabel(Task):
     def tally(self, model: Any, items: Any, judged: LabelSetEvaluation) -> np.ndarray:
         targets = indicators(items, model.labels)
         chances = np.where(targets, judged.probabilities, 1 - judged.probabilities)
-        counts = set_counts(judged.given, targets)
+        counts = set_counts(judged.predicted, targets)
         losses = -np.log(chances.clip(LEAST)).mean(axis=1)
         return np.stack([losses, 2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1)
 
     def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
-        """The doubt is that of the label that is nearest to its threshold."""
+        """The uncertainty is that of the label nearest to its threshold."""
         chances, least = model.predict_proba(items), np.array(model.thresholds)
         far = np.abs(chances - least) / np.where(chances >= least, 1 - least, least).clip(1e-9)
-        rows = model.given(chances)
+        rows = model.chosen_labels(chances)
         guesses = [model.separator.join(np.array(model.labels)[row]) for row in rows]
         return guesses, 1 - far.min(axis=1)
 
-    def least_sure(self, asked: str, metrics: Mapping[str, Any]) -> float:
+    def least_sure(self, criterion: str, metrics: Mapping[str, Any]) -> float:
         raise ConfigError(
             "--unsure is for models that choose one of several labels; predictions of label sets have the "
             "probability of each label (probability:NAME): leave to people what is near its threshold there"
@@ -218,21 +219,23 @@ class MultiLabel(Task):
 
     def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
         targets = indicators(data.items, model.labels)
-        found = []
+        rows = []
         for number in judged.worst(targets, count):
-            wrong = np.flatnonzero(judged.given[number] != targets[number]).tolist()
-            found.append(
+            wrong = np.flatnonzero(judged.predicted[number] != targets[number]).tolist()
+            rows.append(
                 {
                     "where": where(data, number),
                     "labels": list(data.items[number].labels),
-                    "predicted": [model.labels[n] for n in np.flatnonzero(judged.given[number]).tolist()],
+                    "predicted": [
+                        model.labels[n] for n in np.flatnonzero(judged.predicted[number]).tolist()
+                    ],
                     "wrong": {model.labels[n]: float(judged.probabilities[number, n]) for n in wrong},
                     "text": self.kind.show(data.items[number]),
                 }
             )
-        return found
+        return rows
 
     def mistaken(self, mistake: Mapping[str, Any]) -> str:
-        true, given = (", ".join(mistake[key]) or "no label" for key in ("labels", "predicted"))
-        each = ", ".join(f"{name} {100 * p:.1f} %" for name, p in mistake["wrong"].items())
-        return f"{true} taken for {given} ({each})"
+        true, predicted = (", ".join(mistake[key]) or "no label" for key in ("labels", "predicted"))
+        wrong_labels = ", ".join(f"{name} {100 * p:.1f} %" for name, p in mistake["wrong"].items())
+        return f"{true} taken for {predicted} ({wrong_labels})"

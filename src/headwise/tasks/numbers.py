@@ -1,4 +1,4 @@
-"""NumberTask: what the tasks have in common that give an item a number."""
+"""NumberTask: base class of the regression tasks."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from headwise.data.diagnosis import some
+from headwise.data.diagnosis import abbreviate
 from headwise.data.numbers import MOST_CLASSES, look_like_scores, number_of
 from headwise.data.parts import Parts
 from headwise.data.shares import held_weights_of, weights_of
@@ -35,7 +35,7 @@ from headwise.train.regression import (
 
 
 class NumberTask(Task):
-    """A number for each item."""
+    """A task with a number for each item."""
 
     predictor = NumberPredictor
     after, crosses = "linear expert", True
@@ -48,7 +48,7 @@ class NumberTask(Task):
         return self.model(recipe.model, words, Scale.of(self.targets(parts.train), weights_of(parts.train)))
 
     def objective(self, model: Any, parts: Parts[Any]) -> RegressionObjective:
-        train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))
+        train, dev = ((part, self.targets(part)) for part in (parts.train, parts.dev))
         weights = weights_of(parts.train), held_weights_of(parts.dev)
         return RegressionObjective(model, train, dev, *weights)
 
@@ -56,21 +56,21 @@ class NumberTask(Task):
         return finish_numbers(objective)
 
     def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
-        add_number_expert_again(objective, finished.kept)
+        add_number_expert_again(objective, finished.refit_state)
 
     def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
         return finish_numbers_crossed(objective, crossed)
 
-    def told(self, fitted: Fitted) -> list[str]:
+    def training_summary(self, fitted: Fitted) -> list[str]:
         return expert_told(fitted.model)
 
-    def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
+    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
         targets = self.targets(items)
         return {
             f"{name}_alone": Rival(
-                f"{name} alone", rival_scores(score_numbers(model.scale.restore(said[:, 0]), targets))
+                f"{name} alone", rival_scores(score_numbers(model.scale.restore(outputs[:, 0]), targets))
             )
-            for name, said in each_alone(model, items).items()
+            for name, outputs in each_alone(model, items).items()
         }
 
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
@@ -87,14 +87,14 @@ class NumberTask(Task):
         return explain_numbers(model, model.encoded(items))
 
     def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
-        """The name of a linear baseline, and the numbers of the test items by it."""
+        """The name of a linear baseline, and its numbers for the test items."""
         raise NotImplementedError
 
     def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
-        found = self.guesses(parts, model, refit=refit)
-        if found is None:
+        named_guesses = self.guesses(parts, model, refit=refit)
+        if named_guesses is None:
             return None
-        name, guessed = found
+        name, guessed = named_guesses
         targets = self.targets(parts.test)
         difference = asdict(compare_errors(judged.predicted, guessed, targets))
         return Rival(name, rival_scores(score_numbers(guessed, targets)), difference)
@@ -125,15 +125,17 @@ class NumberTask(Task):
         return on_numbers(scores, section(info, "data.train.labels"))
 
     def odd_answers(self, info: Mapping[str, Any], data: Any) -> list[Remark]:
-        """Whole numbers, as classes have, where the model was trained on decimals."""
-        known, given = lookup(info, "data.train.labels") or {}, data.labels
-        few = len(given) <= min(MOST_CLASSES, len(data.items) // 2)
-        if not few or not look_like_scores(known) or look_like_scores(given):
+        """A warning where a file has whole numbers, like classes, and the model was trained on decimals."""
+        training_labels, file_labels = lookup(info, "data.train.labels") or {}, data.labels
+        few = len(file_labels) <= min(MOST_CLASSES, len(data.items) // 2)
+        if not few or not look_like_scores(training_labels) or look_like_scores(file_labels):
             return []
-        values = [number_of(label) for label in known]
-        low, high = (f"{own:g}" for own in (min(values), max(values)))  # type: ignore[type-var]
-        told = f"the numbers of this file look like classes ({some(sorted(given, key=float))})"
-        return [Remark(f"{told}, those of training are scores from {low} to {high}", warning=True)]
+        values = [number_of(label) for label in training_labels]
+        low, high = (f"{bound:g}" for bound in (min(values), max(values)))  # type: ignore[type-var]
+        message = (
+            f"the numbers of this file look like classes ({abbreviate(sorted(file_labels, key=float))})"
+        )
+        return [Remark(f"{message}, those of training are scores from {low} to {high}", warning=True)]
 
     def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
         targets = self.targets(data.items)
@@ -149,5 +151,7 @@ class NumberTask(Task):
 
     def mistaken(self, mistake: Mapping[str, Any]) -> str:
         number, predicted = mistake["number"], mistake["predicted"]
-        places = 2 - math.floor(math.log10(abs(number - predicted) or 1))  # three digits of the difference
+        places = 2 - math.floor(
+            math.log10(abs(number - predicted) or 1)
+        )  # show three digits of the difference
         return f"{number:.15g} taken for {round(predicted, min(places, 15)):.{min(max(places, 0), 15)}f}"

@@ -16,9 +16,9 @@ from headwise.tasks.labels import LabelTask
 from headwise.train.recipe import Recipe
 
 FEWEST = 700
-"""Training pairs from which an encoder learns to match words."""
+"""Minimum number of training pairs for an encoder that aligns words."""
 MATCHING = (128, 4, 1)
-"""Width, heads and layers of an encoder that does."""
+"""Width, heads and layers of such an encoder."""
 
 
 class PairLabels(LabelTask):
@@ -45,31 +45,32 @@ class PairLabels(LabelTask):
         return PairModel(recipe.model, words, label_names(item.label for item in parts.train))
 
     def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
-        train, dev = ((own, targets_of(own, model.labels)) for own in (parts.train, parts.dev))
+        train, dev = ((part, targets_of(part, model.labels)) for part in (parts.train, parts.dev))
         linear = fit_pair_baseline(train, dev, tokenizer=model.config.words.tokenizer, refit=refit)
         return None if linear is None else (NAME, linear.predict(parts.test))
 
 
 def pair_defaults(items: int, *, vectors: bool, encoder: str) -> Settings:
-    """What holds between two texts is harder to learn than what one is about: more and slower steps."""
+    """Settings of pair models. Relations between texts are harder to learn than topics, so training has
+    more and smaller steps."""
     settings = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
     settings["words"]["dropout"] = 0.3
     settings["model"] = {"readout": "max"}
     settings["classifier"] = {"hidden": 300, "dropout": 0.3, "normalize": "layer"}
     settings["pair"] = {"features": "product"}
-    settings["expert"] = {"max_features": 100_000}  # it has four weights a label for each
+    settings["expert"] = {"max_features": 100_000}  # each feature has four weights per label
     settings["train"] |= {"epochs": 10 if items < 20_000 else 6, "batch_texts": 32, "score": "loss"}
     return settings
 
 
 def pair_defaults_with_base(settings: Settings, items: int) -> Settings:
-    """The same with a base. Few pairs begin as what it says of two texts. Of more the encoder learns which
-    words match which, and what the base says is the expert's: where the encoder began with it, too little
-    would be left to teach it.
+    """The same with static embeddings. With few pairs, the model is initialised from a linear probe. With
+    more pairs, the encoder learns to align words, and the linear model uses the vectors; an encoder
+    initialised from the probe would have too little left to learn.
 
     Args:
-        settings: Those of models with a base.
-        items: Training pairs.
+        settings: Settings of models with static embeddings.
+        items: Number of training pairs.
     """
     if items < FEWEST:
         return light(kept_base(settings, items), items)

@@ -25,16 +25,16 @@ class PairScores(NumberTask):
     usage = PairLabels.usage
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """As for the labels of pairs; the regressor takes the classifier's place."""
-        own = pair_defaults(items, vectors=vectors, encoder=encoder)
-        own["regressor"] = own.pop("classifier")
-        return own
+        """As for labels of pairs, with the regressor instead of the classifier."""
+        settings = pair_defaults(items, vectors=vectors, encoder=encoder)
+        settings["regressor"] = settings.pop("classifier")
+        return settings
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
         return pair_defaults_with_base(super().defaults_with_base(settings, items), items)
 
     def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
-        train, dev = ((own, self.targets(own)) for own in (parts.train, parts.dev))
+        train, dev = ((part, self.targets(part)) for part in (parts.train, parts.dev))
         tokenizer = model.config.words.tokenizer
         linear = fit_pair_baseline(train, dev, tokenizer=tokenizer, scores=True, refit=refit)
         return None if linear is None else (SCORE_NAME, linear.predict(parts.test))

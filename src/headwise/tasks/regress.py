@@ -24,20 +24,20 @@ class Regress(NumberTask):
     based = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """As for labels, with the regressor in the classifier's place."""
-        own = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
-        del own["classifier"]
-        own["regressor"] = {"hidden": 300 if vectors else 128, "normalize": "layer"}
-        own["model"] = {"readout": "mean,max"}
-        own["train"] |= {"score": "loss"}
-        return own
+        """As for labels, with the regressor instead of the classifier."""
+        settings = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+        del settings["classifier"]
+        settings["regressor"] = {"hidden": 300 if vectors else 128, "normalize": "layer"}
+        settings["model"] = {"readout": "mean,max"}
+        settings["train"] |= {"score": "loss"}
+        return settings
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
         return light(kept_base(super().defaults_with_base(settings, items), items), items)
 
     def guesses(self, parts: Parts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
-        read = [[item.text for item in own] for own in (parts.train, parts.dev, parts.test)]
+        read = [[item.text for item in part] for part in (parts.train, parts.dev, parts.test)]
         train, dev = zip(read[:2], (self.targets(parts.train), self.targets(parts.dev)), strict=True)
         tokenizer = model.config.words.tokenizer
-        found = fit_number_baseline(train, dev, read[2], tokenizer=tokenizer, refit=refit)
-        return None if found is None else (NAME, found)
+        predictions = fit_number_baseline(train, dev, read[2], tokenizer=tokenizer, refit=refit)
+        return None if predictions is None else (NAME, predictions)

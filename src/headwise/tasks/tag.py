@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from headwise.data.diagnosis import some
+from headwise.data.diagnosis import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.kinds.sentence import SentenceKind
 from headwise.data.parts import Parts
@@ -39,11 +39,11 @@ from headwise.train.tagging import TaggingObjective
 
 _CONTEXT = 6  # words shown on either side of an error
 _STRANGE = 0.9
-"""Share of tags that the model does not have above which they are those of another task."""
+"""Share of unknown tags above which a file is taken to belong to another task."""
 
 
 class Tag(Task):
-    """A tag for each word of a sentence."""
+    """Sequence labelling: a tag for each word of a sentence."""
 
     name = "tag"
     title, purpose = "tagger", "sequence labelling"
@@ -59,17 +59,17 @@ class Tag(Task):
         return SentenceKind(tokenizer=config.words.tokenizer)
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """Every word of a sentence is an example, so fewer sentences are enough."""
-        own = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
-        del own["classifier"], own["expert"], own["model"]
-        own["words"] |= {"dropout": 0.3, "min_count": 1}
-        own["train"] |= {"epochs": 20 if items < 5_000 else 12, "batch_texts": 16, "patience": 5}
-        own["train"]["refit"] = items < 5_000
-        return own
+        """Every word is an example, so fewer sentences are enough."""
+        settings = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+        del settings["classifier"], settings["expert"], settings["model"]
+        settings["words"] |= {"dropout": 0.3, "min_count": 1}
+        settings["train"] |= {"epochs": 20 if items < 5_000 else 12, "batch_texts": 16, "patience": 5}
+        settings["train"]["refit"] = items < 5_000
+        return settings
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        """The vectors of the base say what words are about: what they are in a sentence is to be learned,
-        and capitals, of which the base knows nothing, stand beside them."""
+        """Static embeddings tell what words mean; their role in a sentence must be learned, and capitals,
+        which the embeddings do not have, are added as features."""
         settings = super().defaults_with_base(settings, items)
         settings["base"]["dropout"] = 0.3
         settings["characters"] = {"shape": 10}
@@ -86,17 +86,17 @@ class Tag(Task):
         return {"train": {"score": self._score(parts)}}
 
     def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
-        found = _scheme(parts)
-        scheme = Remark(f"tag scheme {found.scheme} guessed ({found.reason})")
+        detection = _scheme(parts)
+        scheme = Remark(f"tag scheme {detection.scheme} guessed ({detection.reason})")
         return [scheme, *super().announce(parts, recipe)]
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> TagModel:
         config, scheme = recipe.model, _scheme(parts).scheme
-        tags = {tag for own in parts.train for tag in own.tags}
+        tags = {tag for sentence in parts.train for tag in sentence.tags}
         if scheme != "plain":
-            tags = {tag for own in parts.train for tag in convert(own.tags, config.tagger.scheme)}
+            tags = {tag for sentence in parts.train for tag in convert(sentence.tags, config.tagger.scheme)}
         names = sorted(tags, key=lambda tag: (tag != "O", tag))
-        every = (word for own in parts.train for word in own.tokens)
+        every = (word for sentence in parts.train for word in sentence.tokens)
         alphabet = Alphabet.build(every, min_count=config.characters.min_count)
         return TagModel(config, words, names, scheme, alphabet)
 
@@ -106,20 +106,20 @@ class Tag(Task):
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
         if model.config.expert.kind == "linear":
             add_expert(objective)
-        return Finished(evaluate_tags(model, that_count(parts.dev)).to_json(), kept=model)
+        return Finished(evaluate_tags(model, that_count(parts.dev)).to_json(), refit_state=model)
 
     def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
-        add_expert_again(objective, finished.kept)
+        add_expert_again(objective, finished.refit_state)
 
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
         return self._score(parts)
 
-    def told(self, fitted: Fitted) -> list[str]:
+    def training_summary(self, fitted: Fitted) -> list[str]:
         model = fitted.model
         if model.expert is None:
             return []
-        told = f"A linear CRF on {len(model.expert.keys):,} features of words stands beside the encoder"
-        return [f"{told} {expert_say(model)}"]
+        message = f"A linear CRF on {len(model.expert.keys):,} features of words stands beside the encoder"
+        return [f"{message} {expert_say(model)}"]
 
     def judge(self, model: Any, items: Any) -> TagEvaluation:
         return evaluate_tags(model, items)
@@ -128,36 +128,36 @@ class Tag(Task):
         return self.sheet({"entities": {} if self.headline(parts, config) == "f1" else None})
 
     def tally(self, model: Any, items: Any, judged: TagEvaluation) -> np.ndarray:
-        """The loss is the mean of the words of a sentence, each for itself."""
+        """The loss is the mean over the words of a sentence, by their marginal probabilities."""
         losses = []
-        for chances, own in zip(model.marginals(model.encode_sentences(items)), items, strict=True):
-            targets = model.targets(own)
+        for chances, sentence in zip(model.marginals(model.encode_sentences(items)), items, strict=True):
+            targets = model.targets(sentence)
             true = np.where(targets < 0, 0.0, chances[np.arange(len(targets)), targets])
             losses.append(-np.log(true.clip(LEAST)).mean() if len(true) else 0.0)
         return np.column_stack([losses, tag_counts(judged.predicted, items, model.written)])
 
     def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
-        """A CRF on the spelling of words and their neighbours."""
+        """The baseline: a CRF on the spelling of words and their neighbours."""
         learnt = train_and_dev(parts) if refit else parts
         guessed = fit_crf(learnt.train, model.written).predict(parts.test)
         difference = compare_taggers(judged.predicted, guessed, parts.test, model.written)
         return _rival(NAME, guessed, parts.test, model.written, asdict(difference))
 
-    def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
+    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
         if model.expert is None:
             return {}
-        encoded, found = model.encode_sentences(items), {}
+        encoded, comparisons = model.encode_sentences(items), {}
         for name, weights in (("encoder", (1.0, 0.0)), ("expert", (0.0, 1.0))):
-            guessed = [model.names(own) for own in model.decode(encoded, weights=weights)[0]]
-            found[f"{name}_alone"] = _rival(f"{name} alone", guessed, items, model.written)
-        return found
+            guessed = [model.names(numbers) for numbers in model.decode(encoded, weights=weights)[0]]
+            comparisons[f"{name}_alone"] = _rival(f"{name} alone", guessed, items, model.written)
+        return comparisons
 
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
-        return explain_tags(model, [model.sentence(own) for own in items])
+        return explain_tags(model, [model.sentence(item) for item in items])
 
     def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[TaggedText], np.ndarray]:
-        said = model.tag(items)
-        return said, doubt_of_tags([np.array(own.probabilities) for own in said])
+        tagged = model.tag(items)
+        return tagged, doubt_of_tags([np.array(text.probabilities) for text in tagged])
 
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
         of = self.kind.nouns.many
@@ -189,45 +189,45 @@ class Tag(Task):
         return on_plain_tags(scores)
 
     def check_answers(self, model: Any, data: Any, where: str) -> None:
-        """Tags that the model does not have count as wrong, where some of what is tagged has its own."""
+        """Check that some of the tags of a file are known to the model; unknown tags count as wrong."""
         if not data.items:
             raise DataError("HW103", "no tagged sentences", path=data.path)
-        known = {_type(tag) for tag in model.tags} - {"O"}
-        found = {tag: count for tag, count in data.tags.items() if tag != "O"}
-        if found and model.written != "plain" and not data.entities:
+        model_types = {_type(tag) for tag in model.tags} - {"O"}
+        file_tags = {tag: count for tag, count in data.tags.items() if tag != "O"}
+        if file_tags and model.written != "plain" and not data.entities:
             raise DataError(
                 "HW140",
-                f"tags that mark no spans, such as {next(iter(found))!r}",
-                expected=f"spans of the types that {where} has: {some(sorted(known))}",
+                f"tags that mark no spans, such as {next(iter(file_tags))!r}",
+                expected=f"spans of the types that {where} has: {abbreviate(sorted(model_types))}",
                 advice="name another column with --tag-column, or write B- before the type where a span "
                 "begins and I- where it goes on",
                 path=data.path,
             )
-        strange = {tag: count for tag, count in found.items() if _type(tag) not in known}
-        if sum(strange.values()) > _STRANGE * sum(found.values()):
+        strange = {tag: count for tag, count in file_tags.items() if _type(tag) not in model_types}
+        if sum(strange.values()) > _STRANGE * sum(file_tags.values()):
             raise DataError(
                 "HW140",
-                f"tags that do not occur in {where}: {some(sorted({*map(_type, strange)}))}",
-                expected=f"tags such as {some(sorted(known))}",
+                f"tags that do not occur in {where}: {abbreviate(sorted({*map(_type, strange)}))}",
+                expected=f"tags such as {abbreviate(sorted(model_types))}",
                 advice="name another column with --tag-column, or map the tags to these",
                 path=data.path,
             )
 
     def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
-        found = []
+        rows = []
         for number, word in judged.worst(data.items, count):
-            own = data.items[number]
-            found.append(
+            sentence = data.items[number]
+            rows.append(
                 {
                     "where": data.where(number, word),
-                    "word": own.tokens[word],
-                    "tag": own.tags[word],
+                    "word": sentence.tokens[word],
+                    "tag": sentence.tags[word],
                     "predicted": judged.predicted[number][word],
                     "probability": float(judged.probabilities[number][word]),
-                    "text": " ".join(own.tokens[max(0, word - _CONTEXT) : word + _CONTEXT + 1]),
+                    "text": " ".join(sentence.tokens[max(0, word - _CONTEXT) : word + _CONTEXT + 1]),
                 }
             )
-        return found
+        return rows
 
     def mistaken(self, mistake: Mapping[str, Any]) -> str:
         chance = f"{100 * mistake['probability']:.1f} %"
@@ -235,7 +235,7 @@ class Tag(Task):
 
     @staticmethod
     def _score(parts: Parts[Any]) -> str:
-        """The dev score that such taggers are chosen by."""
+        """The dev score by which the best epoch is chosen."""
         return "accuracy" if _scheme(parts).scheme == "plain" else "f1"
 
 
@@ -246,7 +246,7 @@ def _rival(
     scheme: Scheme,
     difference: Mapping[str, Any] | None = None,
 ) -> Rival:
-    """A rival that gives sentences these tags of a scheme."""
+    """A comparison system with these predicted tags."""
     tokens, entities = judge_tags(guessed, items, scheme)
     scores: dict[str, Any] = {"tokens": {"accuracy": tokens.accuracy, "macro_f1": tokens.macro_f1}}
     if entities is not None:
@@ -256,11 +256,11 @@ def _rival(
 
 
 def _scheme(parts: Parts[Any]) -> Detection:
-    """The tag scheme of the training file."""
-    whole = parts.files["train"].items if "train" in parts.files else [*parts.train, *parts.dev]
-    return detect_scheme(own.tags for own in whole)
+    """Detect the tag scheme of the training file."""
+    sentences = parts.files["train"].items if "train" in parts.files else [*parts.train, *parts.dev]
+    return detect_scheme(sentence.tags for sentence in sentences)
 
 
 def _type(tag: str) -> str:
-    """The type of the span that a tag is of; of a plain tag itself."""
+    """The span type of a tag; a plain tag is its own type."""
     return tag.partition("-")[2] or tag

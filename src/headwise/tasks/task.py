@@ -1,8 +1,8 @@
-"""What a task is: from items of a kind to answers, with everything that is its own.
+"""The interface of a task: everything that differs between tasks.
 
-Training, evaluating, predicting and reporting are written once over this (`headwise.verbs`); a task says
-how its model is built, what it learns, what is fitted after the last epoch, what it is compared with, how
-it is judged, and which rows its report and its predictions have.
+Training, evaluation, prediction and reporting are written once for all tasks (`headwise.verbs`). A task
+defines how its model is built, its training objective, what is fitted after the last epoch, its baseline,
+its evaluation, and the rows of its reports and predictions.
 """
 
 from abc import ABC, abstractmethod
@@ -39,94 +39,96 @@ DEFAULT_ENCODER = "ms-transformer"
 
 
 class Task(ABC):
-    """What one task does; made without arguments, and without a state."""
+    """Base class of tasks; instances have no arguments and no state."""
 
     name: ClassVar[str]
-    """Its key in `TASKS`, and in `KINDS`."""
+    """Key in `TASKS` and in `KINDS`."""
     title: ClassVar[str]
-    """What its models are called: `text classifier`."""
+    """Display name of its models, as `text classifier`."""
     purpose: ClassVar[str]
-    """What they do, in a few words."""
+    """Purpose of its models, in a few words."""
     model: ClassVar[type[Any]]
-    """The class of its models."""
+    """Class of its models."""
     sections: ClassVar[tuple[str, ...]]
-    """The sections of its settings."""
+    """Names of its configuration sections."""
     encoder: ClassVar[str] = DEFAULT_ENCODER
-    """The encoder that it begins with."""
+    """Default encoder."""
     predictor: ClassVar[type[Predictor] | None]
-    """How its predictions are made and written down; None where it makes none."""
+    """Class that makes and formats predictions; None without predictions."""
     based: ClassVar[bool] = False
-    """Whether its models begin with a base by themselves."""
+    """Whether its models use static embeddings by default."""
     after: ClassVar[str] = "scores on dev"
-    """What comes after the epochs, in the words of a progress bar."""
+    """Name of the step after the epochs, for the progress bar."""
     crosses: ClassVar[bool] = False
-    """Whether what is fitted after training can be fitted to outputs of models of folds."""
+    """Whether it supports cross-fitting: fitting calibration and ensemble weights on out-of-fold
+    outputs."""
     judged_parts: ClassVar[str] = ""
-    """What is right or wrong where it is not a whole item: its `words`."""
+    """The units that are evaluated if not whole items, as `words`."""
     new_file: ClassVar[str] = "NEW_TEXTS"
-    """What to call a file to predict."""
+    """Placeholder for a file to predict."""
     answered_file: ClassVar[str] = "LABELLED_TEXTS"
-    """What to call a file with true answers."""
+    """Placeholder for a file with true labels."""
     predictions: ClassVar[str] = "predictions.csv"
-    """What to call a file of predictions."""
+    """File name for predictions."""
     then: ClassVar[str] = "predict {model} {new} --output {predictions}"
-    """The command that a new model is for, after `headwise`."""
+    """The command to run with a new model, after `headwise`."""
     usage: ClassVar[str] = "On the command line, one text a line:"
-    """How to use a model, for its card."""
+    """Usage text of the model card."""
     example_file: ClassVar[str] = "texts.txt"
-    """A file to predict, for its card."""
+    """Name of a file to predict, for the model card."""
     in_python: ClassVar[bool] = False
-    """Whether its models predict plain texts, for its card."""
+    """Whether its models predict plain texts in Python, for the model card."""
     advice: ClassVar[str] = (
         "try pretrained word vectors (--vectors FILE), more labelled texts, or use the baseline"
     )
-    """What to do where the baseline is better."""
+    """Advice for models that are worse than the baseline."""
 
     @property
     def kind(self) -> Kind[Any]:
-        """What it reads."""
+        """The item type."""
         return KINDS[self.name]
 
     def kind_for(self, config: ModelConfig) -> Kind[Any]:
-        """What it reads with these settings."""
+        """The item type under these settings."""
         return self.kind
 
     # Settings -----------------------------------------------------------------------------------------
 
     @abstractmethod
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """Sensible settings for a number of training items.
+        """Default settings for a number of training items.
 
         Args:
-            items: How many there are.
+            items: Number of training items.
             vectors: Whether there are pretrained vectors.
-            encoder: Its name. Encoders other than ours keep what their papers say, but for the width.
+            encoder: Name of the encoder. Encoders from the literature keep the settings of their papers,
+                except for the width.
         """
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        """The same for models that begin with a base.
+        """Default settings for models with static embeddings.
 
         Args:
-            settings: Those for models without.
-            items: Training items.
+            settings: Settings for models without.
+            items: Number of training items.
         """
         words = {key: value for key, value in settings["words"].items() if key != "vector_size"}
         return settings | {"words": words, "base": {"train": True}}
 
     def encoder_with_base(self, parts: Parts[Any]) -> Settings:
-        """The encoder that suits data with a base, if it is not the usual one and the user names none: its
-        name and what goes with it."""
+        """Settings of the encoder that suits the data with static embeddings, if it differs from the
+        default and the user names none."""
         return {}
 
     def suggested(self, parts: Parts[Any]) -> Settings:
-        """Settings that the data suggest, over those by size."""
+        """Settings that the data suggest; they override those by size."""
         return {}
 
     def check(self, recipe: Recipe) -> None:
-        """Check that settings make sense for the task, before anything is read.
+        """Check that settings fit the task, before any data are read.
 
         Raises:
-            ConfigError: They do not.
+            ConfigError: They do not fit.
         """
         if recipe.train.folds and not self.crosses:
             raise ConfigError(
@@ -134,21 +136,21 @@ class Task(ABC):
             )
 
     def announce(self, parts: Parts[Any], recipe: Recipe) -> list[Remark]:
-        """What there is to say of data and settings before training."""
-        found = [Remark(parts.sizes)]
+        """Messages about data and settings before training."""
+        remarks = [Remark(parts.sizes)]
         kind, config = parts.kind, recipe.model
         if not kind.sides:
-            return found
+            return remarks
         items = [*parts.train, *parts.dev, *parts.test]
         if needs_trees(config.encoder) and config.syntax.pipeline is None:
             bare = sum(not kind.has_heads(item) for item in items)
             if bare:
                 have = f"{bare:,} of {len(items):,} {kind.nouns.many} have no parses"
-                found.append(Remark(f"{have} (see --heads and --syntax.pipeline)"))
-        return [*found, *long_texts(config, kind, items)]
+                remarks.append(Remark(f"{have} (see --heads and --syntax.pipeline)"))
+        return [*remarks, *long_texts(config, kind, items)]
 
     def shape(self, config: ModelConfig) -> str:
-        """The model in a few words."""
+        """A short description of the model's architecture."""
         encoder = config.encoder
         names = [name for name in ("width", "layers", "heads") if hasattr(encoder, name)]
         shape = ", ".join(f"{name} {getattr(encoder, name)}" for name in names)
@@ -159,180 +161,182 @@ class Task(ABC):
     def build(
         self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
     ) -> tuple[Any, Coverage | None]:
-        """An untrained model for these data, with the vocabulary of the training texts and the pretrained
-        vectors in place, and how many of the training words have one."""
+        """Build an untrained model for these data: with the vocabulary of the training texts, and
+        initialised from the pretrained vectors. Returns the model and the coverage of the vocabulary by the
+        vectors."""
         cut = get_tokenizer(recipe.model.words.tokenizer).words
         texts = (words for item in parts.train for words in parts.kind.words(item, cut))
         model = self.make(new_vocabulary(texts, recipe, vectors), parts, recipe)
         return model, start_from_vectors(model, vectors, recipe.train.seed)
 
     def make(self, words: Vocabulary, parts: Parts[Any], recipe: Recipe) -> Any:
-        """An untrained model that knows some words; asked by `build` alone."""
+        """Build an untrained model with this vocabulary; called by `build` only."""
         raise NotImplementedError
 
     @abstractmethod
     def objective(self, model: Any, parts: Parts[Any]) -> Objective:
-        """What the model learns."""
+        """The training objective."""
 
     def begin(self, model: Any, objective: Any) -> None:
-        """Put in place what is found by other means than by gradient, before the first epoch."""
+        """Initialise parameters that are not found by gradient descent, before the first epoch."""
         if getattr(model, "probe", None) is not None:
             objective.begin_with_probe()
 
     @abstractmethod
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
-        """Fit on dev what is fitted after the last epoch: calibration, expert, thresholds."""
+        """Fit on dev what follows the last epoch: ensemble weights, calibration, thresholds."""
 
     def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:  # noqa: B027
-        """Give a model that was trained again, on training and dev items together, what `finish` found.
+        """Carry the results of `finish` over to a model refitted on training and dev items together.
 
         Args:
             model: The model.
-            objective: With all items.
-            finished: What `finish` said of the first model.
+            objective: Objective with all items.
+            finished: Result of `finish` for the first model.
         """
 
     def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
-        """The same as `finish` for a model trained on all items, by what other models said of those that
-        they were not trained on.
+        """The same as `finish` for a model trained on all items, by out-of-fold outputs.
 
         Args:
             model: The model.
-            objective: With all items.
-            crossed: What the others said.
+            objective: Objective with all items.
+            crossed: The out-of-fold outputs.
         """
         raise NotImplementedError
 
-    def ask_thresholds(self, model: Any, asked: str | None) -> None:
-        """Let the settings of a finished model ask for other thresholds, as `ClassifierConfig.thresholds`
-        does; None: for those that they ask for anyway.
+    def ask_thresholds(self, model: Any, thresholds: str | None) -> None:
+        """Change the thresholds setting of a finished model (see `ClassifierConfig.thresholds`); None keeps
+        it.
 
         Raises:
-            ConfigError: Such models have none, or not such.
+            ConfigError: Such models have no thresholds, or not these.
         """
         raise ConfigError(f"a {self.title} has no probabilities of labels that could be calibrated")
 
     def calibrate(self, model: Any, items: Any) -> Finished:
-        """Fit temperature, biases and thresholds of a finished model to other items."""
+        """Recalibrate: fit temperature, biases and thresholds of a finished model on other items."""
         raise NotImplementedError
 
     @abstractmethod
     def headline(self, parts: Parts[Any], config: ModelConfig) -> str:
-        """The dev score that is shown after each epoch."""
+        """The primary dev metric, shown after each epoch."""
 
     def unit(self, parts: Parts[Any]) -> str:
-        """What is trained on, for the progress: texts, pairs, windows."""
+        """Name of the training units for the progress bar: texts, pairs, windows."""
         return parts.kind.nouns.many
 
-    def told(self, fitted: Fitted) -> list[str]:
-        """What there is to say of a trained model before its scores."""
+    def training_summary(self, fitted: Fitted) -> list[str]:
+        """Messages about a trained model, before its scores."""
         return []
 
     # Judging ------------------------------------------------------------------------------------------
 
     @abstractmethod
     def judge(self, model: Any, items: Any) -> Any:
-        """Let a model answer items, and compare with their true answers: an evaluation with a `to_json`."""
+        """Evaluate a model on items with targets; the result has a `to_json`."""
 
     @abstractmethod
     def baseline(self, parts: Parts[Any], model: Any, judged: Any, *, refit: bool = False) -> Rival | None:
-        """A simple model on the same test items, compared with the model item by item; None where there is
+        """The baseline on the same test items, compared with the model item by item; None where there is
         nothing to fit it on.
 
         Args:
             parts: Training, dev and test data.
             model: The model.
-            judged: Its evaluation on the test items.
-            refit: The model was trained again on training and dev items, so what is fitted here is, too.
+            judged: Evaluation of the model on the test items.
+            refit: Whether the model was refitted on training and dev items; the baseline is then, too.
         """
 
-    def others(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
-        """What else stands beside a model in the report, by its name in the metrics."""
+    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, Rival]:
+        """Further comparison systems of the report, as the members of the ensemble alone, by their name in
+        the metrics."""
         return {}
 
     @abstractmethod
     def sheet(self, scores: Mapping[str, Any]) -> Sheet:
-        """The rows of the report on an evaluation, which is given as JSON."""
+        """The metric table of an evaluation, which is given as JSON."""
 
     @abstractmethod
     def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
-        """What the model is surest of and wrong about in a file, the surest first, as JSON: at least
-        `where` and `text`."""
+        """The most confident errors of a model in a file, as JSON with at least `where` and `text`."""
 
     @abstractmethod
     def mistaken(self, mistake: Mapping[str, Any]) -> str:
-        """What is wrong, in words."""
+        """Describe an error in words."""
 
     def sureness(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray] | None:
-        """Of each judged item the probability of what the model says, and whether it is right; None where
+        """The confidence of the prediction for each evaluated item, and whether it is right; None where
         there is no such probability."""
         return None
 
     def tally(self, model: Any, items: Any, judged: Any) -> np.ndarray:
-        """What each judged item adds to what models are compared by, `[items, 3]`: its log loss (or error),
-        and two numbers whose sums over items are to each other as the headline of the sheet says."""
+        """The contribution of each evaluated item to the metrics that models are compared by, `[items, 3]`:
+        its log loss (or error), and numerator and denominator of the primary metric."""
         raise NotImplementedError
 
     def tallied(self, items: Any) -> int:
-        """How many rows `tally` has of items."""
+        """The number of rows of `tally`."""
         return len(items)
 
     def tally_sheet(self, parts: Parts[Any], config: ModelConfig) -> Sheet:
-        """The sheet with the headline that `tally` is of."""
+        """The metric table whose primary metric `tally` computes."""
         return self.sheet({})
 
     def with_share(self, recipe: Recipe, share: float) -> Recipe:
-        """A recipe for a share of the items that it was chosen for."""
+        """Adapt a recipe to a share of the items."""
         return recipe
 
     def doubts(self, model: Any, items: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
-        """What a model guesses of items, as it is written (of sentences as `TaggedText`s), and how much in
-        doubt it is, from 0 to 1, `[items]`.
+        """The predictions for items in written form (`TaggedText`s for sentences), and their uncertainty
+        from 0 to 1, `[items]`.
 
         Raises:
-            ConfigError: Such models give no labels to texts and no tags to words.
+            ConfigError: The task gives no labels to texts and no tags to words.
         """
         raise ConfigError(
             f"what to label next is asked of models that give texts labels or tags, not of a {self.title}"
         )
 
-    def least_sure(self, asked: str, metrics: Mapping[str, Any]) -> float:
-        """The least probability with which what a model says is sure enough.
+    def least_sure(self, criterion: str, metrics: Mapping[str, Any]) -> float:
+        """The confidence threshold for selective prediction.
 
         Args:
-            asked: A probability, or `precision=` and the share of what is sure that is to be right.
-            metrics: Of the model.
+            criterion: A probability, or `precision=` and the share of what is sure that is to be right.
+            metrics: Metrics of the model.
 
         Raises:
-            ConfigError: It is neither, the model is not so right, or its task has no such probability.
+            ConfigError: The criterion is neither, the model does not reach that precision, or the task has
+                no such probability.
         """
         raise ConfigError(
             f"--unsure is for models that choose one of several labels, not for a {self.title}"
         )
 
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
-        """Which words made a model say what it says of items.
+        """Explain predictions by the attributions of words.
 
         Raises:
-            ConfigError: What such models say is not explained.
+            ConfigError: The task has no explanations.
         """
         raise ConfigError(f"what a {self.title} says is not explained yet; headwise predict shows it")
 
     # Files to judge and to predict --------------------------------------------------------------------
 
     def likeness(self, model: Any) -> Any:
-        """What a file must fit to be read for a model (see `headwise.data.kind.Kind.likeness`)."""
+        """The schema that a file must fit to be read for a model (see
+        `headwise.data.kind.Kind.likeness`)."""
         return None
 
     def options(self, model: Any, options: Any) -> Any:
-        """How a file is read for a model, where the user has said nothing else."""
+        """Reading options for a file, completed from the model."""
         return options
 
     def check_answers(self, model: Any, data: Any, where: str) -> None:
-        """Check that a model may be judged on a file.
+        """Check that a model can be evaluated on a file.
 
         Raises:
-            DataError: It has no answers, or such as the model does not give.
+            DataError: It has no labels, or labels that the model does not have.
         """
         check_labelled(data)
         otherwise = "headwise evaluate --unknown-labels skip leaves out what has such labels"
@@ -341,35 +345,35 @@ class Task(ABC):
     def remarks(
         self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
     ) -> list[Remark]:
-        """What there is to say of a model beside its scores: that a guess is as good, for one.
+        """Remarks on the scores of a model: for example, that a trivial guess is as good.
 
         Args:
-            info: What its folder says of it.
+            info: Metadata of the model folder.
             scores: The JSON of its evaluation.
-            thresholds: Whether such models may have a threshold for each label, and this one has none.
+            thresholds: Whether such models may have label thresholds, and this one has none.
         """
         return on_labels(self.sheet(scores), scores, thresholds=thresholds)
 
     def odd_answers(self, info: Mapping[str, Any], data: Any) -> list[Remark]:
-        """What speaks against judging a model, of which its folder says `info`, on a file that it may be
-        judged on."""
+        """Reasons why an evaluation on a file may be misleading; `info` is the metadata of the model
+        folder."""
         return []
 
     def odd_shares(self, model: Any, items: Any, judged: Any) -> list[Remark]:
-        """What there is to say of labels that are more common, or rarer, among judged items than the model
-        takes them for."""
+        """Remarks on label shift: labels that are more common, or rarer, among evaluated items than the
+        model assumes."""
         return []
 
     def refuse_prediction(self) -> ConfigError:
-        """What to say where the task makes no predictions."""
+        """The error to raise where the task makes no predictions."""
         return ConfigError(f"a {self.title} predicts nothing")
 
 
 def check_labelled(data: Any) -> None:
-    """Check that the items of a file have answers.
+    """Check that the items of a file have labels.
 
     Raises:
-        DataError: HW163, its format has none.
+        DataError: HW163, its format has no labels.
     """
     if hasattr(data, "columns") and getattr(data.columns, "label", "") is None and not data.labels:
         raise DataError(
@@ -382,13 +386,13 @@ def check_labelled(data: Any) -> None:
 
 
 def where(data: Any, number: int) -> str:
-    """The place of an item in its file."""
+    """The place of an item, `file:line`."""
     return f"{data.path}:{data.items[number].line}"
 
 
 def names_of(parts: Parts[Any]) -> Sequence[str]:
-    """The labels of the training file, also where only its dev or test part has them; of data from memory
-    those of training and dev."""
+    """The labels of the training file, including those that occur only in its dev or test part; for data
+    from memory, those of training and dev."""
     if "train" in parts.files:
         return list(parts.files["train"].labels)
     return list(dict.fromkeys(label for item in (*parts.train, *parts.dev) for label in item.labels))

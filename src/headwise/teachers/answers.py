@@ -1,4 +1,4 @@
-"""A file of answers as teacher: labels or probabilities that anyone has written down."""
+"""A file of labels or label probabilities as teacher for distillation."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,12 +18,13 @@ from headwise.teachers.teacher import Teacher
 
 
 class AnswersTeacher(Teacher):
-    """What a file says of its texts (see `headwise.data.soft_columns`); of one that stands there twice, the
-    first counts.
+    """A teacher that looks texts up in a file (see `headwise.data.soft_columns`); for repeated texts, the
+    first row counts.
 
     Args:
-        file: Csv, tsv or jsonl with a column a label, or with labels and how sure they are.
-        options: How it is read.
+        file: Csv, tsv or jsonl file with one column of probabilities per label, or with labels and their
+            confidence.
+        options: Reading options.
 
     Raises:
         DataError: It cannot be read.
@@ -37,7 +38,7 @@ class AnswersTeacher(Teacher):
                 raise
             raise DataError(
                 error.code,
-                error.found,
+                error.problem,
                 expected="a file of answers as teacher: texts with a label each (and how sure it is), or a "
                 "column of probabilities a label",
                 advice="texts to be labelled go to --unlabelled, and --teacher is what labels them: such a "
@@ -67,10 +68,10 @@ class AnswersTeacher(Teacher):
         return [self._items[normal_text(text)].weight for text in texts]
 
     def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
-        own = [self._items[normal_text(text)] for text in texts]
-        found = shares_of(own, self._labels)
-        if found is None:  # certain labels
+        items = [self._items[normal_text(text)] for text in texts]
+        shares = shares_of(items, self._labels)
+        if shares is None:  # hard labels
             number = {label: n for n, label in enumerate(self._labels)}
-            found = np.zeros((len(own), len(self._labels)), np.float32)
-            found[range(len(own)), [number[item.label] for item in own]] = 1
-        return found
+            shares = np.zeros((len(items), len(self._labels)), np.float32)
+            shares[range(len(items)), [number[item.label] for item in items]] = 1
+        return shares

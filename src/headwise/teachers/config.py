@@ -1,4 +1,4 @@
-"""How texts without labels are learnt from, by what a teacher says of them."""
+"""Configuration of distillation: learning from a teacher's labels of unlabelled texts."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A frozen sentence encoder as teacher, with a linear head on its vectors."""
+"""A frozen sentence encoder with a linear head as teacher for distillation."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,20 +20,20 @@ from headwise.teachers.teacher import Teacher, Update
 from headwise.train.label_names import named_labels, names_tell, with_names
 from headwise.train.probe import FOLDS, fit_probe
 
-_TRIED = 64  # texts on which bfloat16 is tried
-_SHARD = 1024  # texts of a file
+_TRIED = 64  # number of texts for the bfloat16 check
+_SHARD = 1024  # texts per cache file
 
 
 class EncoderTeacher(Teacher):
-    """A frozen sentence encoder: a linear model of its vectors, of words and of characters, as much of each
-    as cross-validation asks for (encoders know topics better than opinions); or logistic regression on its
-    vectors alone.
+    """A frozen sentence encoder as teacher. Its head is a linear model of the vectors, words and character
+    n-grams, whose weights cross-validation chooses (encoders know topics better than opinions), or a
+    logistic regression on the vectors alone.
 
     Args:
         config: The encoder.
-        linear: Whether words and characters are read too.
-        work: Folder that keeps its vectors.
-        report: Is told how far the reading is.
+        linear: Whether the head also reads words and character n-grams.
+        work: Folder that caches its vectors.
+        report: Called with the progress of encoding.
 
     Raises:
         PretrainedError: HW701 to HW706, the encoder cannot be loaded.
@@ -46,7 +46,7 @@ class EncoderTeacher(Teacher):
         self._work, self._report, self._hastened = work, report, False
 
     def vectors(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
-        """`[texts, size]`; kept in the work folder, or read anew."""
+        """The vectors of texts, `[texts, size]`, cached in the work folder if `keep`."""
         if not self._hastened:
             self._encoder.hasten(list(texts[:_TRIED]))
             self._hastened = True

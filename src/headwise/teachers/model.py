@@ -1,4 +1,4 @@
-"""A model of ours as teacher."""
+"""A headwise model as teacher for distillation."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,14 +18,14 @@ _CHUNK = 4096
 
 
 class ModelTeacher(Teacher):
-    """A classifier of ours, as it is.
+    """A trained headwise classifier as teacher, used unchanged.
 
     Args:
-        folder: Its folder.
+        folder: The model folder.
 
     Raises:
         StoreError: It is not a sound model folder.
-        ConfigError: It does not give one of several labels to a text.
+        ConfigError: It is not a single-label text classifier.
     """
 
     def __init__(self, folder: Path):
@@ -33,7 +33,7 @@ class ModelTeacher(Teacher):
         if not isinstance(self.model, Model):
             task = self.model.config.task
             raise ConfigError(f"--teacher {folder}: a model of the task {task}, not a classifier of texts")
-        self.fingerprint = file_sha256(folder / MANIFEST)  # which has the hashes of the other files
+        self.fingerprint = file_sha256(folder / MANIFEST)  # the manifest has the hashes of all files
         self.name, self.seen = f"the model {folder.name}", read_info(folder)["data"].get("seen")
 
     def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Teacher: what gives texts probabilities of labels."""
+"""Teacher: the interface of the sources of soft labels for distillation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 Update = Callable[[int, int], None]
-"""Is told how many texts are read, and of how many."""
+"""Progress callback: number of texts done, and their total."""
 
 
 class Teacher(ABC):
-    """Gives texts probabilities of labels.
+    """A source of label probabilities for texts.
 
     Attributes:
-        name: What to call it.
-        fingerprint: Another one may say something else.
-        notes: What there is to tell of it.
-        texts: Those that it brings along; None where it reads any.
-        seen: What tells which texts it has learnt from (`headwise.data.overlap.remember`), if it is known.
+        name: Display name.
+        fingerprint: Hash of the teacher; teachers with the same hash give the same labels.
+        notes: Messages for the user.
+        texts: The texts that it can label; None if it labels any.
+        seen: Fingerprint of its training set (`headwise.data.overlap.remember`), if known.
     """
 
     name: str
@@ -30,29 +30,29 @@ class Teacher(ABC):
 
     @abstractmethod
     def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
-        """Learn from texts that people have labelled, where it is not ready.
+        """Fit the teacher to texts labelled by people, if it needs that.
 
         Args:
-            items: Examples.
-            labels: All labels that they have.
+            items: The labelled examples.
+            labels: All labels of these.
 
         Returns:
-            The labels that it gives.
+            The labels that the teacher predicts.
         """
 
     def knows(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Which texts it has an answer to, `[texts]`."""
+        """Whether it can label each text, `[texts]`."""
         return np.ones(len(texts), dtype=np.bool_)
 
     @abstractmethod
     def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
-        """Probabilities of the labels, `[texts, labels]`.
+        """The label probabilities of texts, `[texts, labels]`.
 
         Args:
-            texts: Such as it knows.
-            keep: Whether these texts may be asked for again, in the same order.
+            texts: Texts that it can label.
+            keep: Whether to cache results, as the same texts may be requested again in the same order.
         """
 
     def weights(self, texts: Sequence[str]) -> Sequence[float]:
-        """How much each of the texts that it knows counts."""
+        """Weights of texts that it can label."""
         return [1.0] * len(texts)

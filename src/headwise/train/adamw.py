@@ -1,4 +1,4 @@
-"""AdamW in one fused operation."""
+"""AdamW as one fused operation."""
 
 from typing import Any
 
@@ -11,14 +11,15 @@ _BETAS, _EPSILON = (0.9, 0.999), 1e-8
 class AdamW:
     """AdamW (Loshchilov, Hutter; ICLR 2019), bit for bit `torch.optim.AdamW(groups, fused=True)`.
 
-    That class would first load what `torch.compile` needs, which takes as long as a small training.
+    Importing that class loads the dependencies of `torch.compile`, which takes as long as a small training
+    run.
 
     Args:
-        groups: Each with `params`, `lr` and `weight_decay`.
+        groups: Parameter groups, each with `params`, `lr` and `weight_decay`.
 
     Attributes:
-        param_groups: The groups; a change of `lr` counts from the next step.
-        state: Of each parameter that has had a gradient: `step`, `exp_avg` and `exp_avg_sq`.
+        param_groups: The groups; a change of `lr` takes effect at the next step.
+        state: `step`, `exp_avg` and `exp_avg_sq` of each parameter that has had a gradient.
     """
 
     def __init__(self, groups: list[dict[str, Any]]):
@@ -27,14 +28,14 @@ class AdamW:
 
     @torch.no_grad()
     def step(self) -> None:
-        """Move the parameters that have gradients."""
+        """Update the parameters that have gradients."""
         for group in self.param_groups:
             parameters = [p for p in group["params"] if p.grad is not None]
             if not parameters:
                 continue
             states = [self._state(p) for p in parameters]
             first, second, steps = (
-                [own[key] for own in states] for key in ("exp_avg", "exp_avg_sq", "step")
+                [state[key] for state in states] for key in ("exp_avg", "exp_avg_sq", "step")
             )
             torch._foreach_add_(steps, 1)  # pyright: ignore[reportPrivateImportUsage]
             torch._fused_adamw_(  # pyright: ignore[reportPrivateImportUsage]
@@ -54,7 +55,7 @@ class AdamW:
             )
 
     def zero_grad(self) -> None:
-        """Forget the gradients."""
+        """Clear the gradients."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 parameter.grad = None

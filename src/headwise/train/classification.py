@@ -8,7 +8,7 @@ import torch
 from scipy.special import softmax
 from torch import Tensor
 
-from headwise.data.chunks import some
+from headwise.data.chunks import items_at
 from headwise.layers.classify import class_weights, classification_loss
 from headwise.models.bag_model import BagModel
 from headwise.models.classifier import Model
@@ -36,15 +36,15 @@ AnyClassifier = TypeVar("AnyClassifier", Model, PairModel, BagModel)
 
 
 class ClassificationObjective(ReaderObjective[AnyClassifier]):
-    """The loss on training texts and the scores on dev texts (see `headwise.train.objective`).
+    """The training loss of classifiers, and their dev scores (see `headwise.train.objective`).
 
     Args:
         model: The classifier.
-        train: Training texts or pairs, and what is wanted of them: label numbers, or probabilities of
-            labels where some are not certain (see `headwise.scores.targets`).
-        dev: Dev texts or pairs likewise.
-        weights: How much the training texts count, `[texts]`, 1 in the mean; None where all count the same.
-        dev_weights: The same of the dev texts.
+        train: Training texts or pairs and their targets: label indices, or label probabilities where some
+            labels are soft (see `headwise.scores.targets`).
+        dev: Dev texts or pairs and their targets.
+        weights: Weights of the training texts, `[texts]`, 1 on average; None where all are equal.
+        dev_weights: Weights of the dev texts.
     """
 
     def __init__(
@@ -64,7 +64,9 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         self.label_weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
         if not isinstance(model, BagModel):
-            operating_points(model.config.classifier.thresholds, model.labels)  # unknown ones are told now
+            operating_points(
+                model.config.classifier.thresholds, model.labels
+            )  # raises for unknown labels early
         self.names = 0
         if isinstance(model, Model) and model.config.base.names:
             learn_names(self)
@@ -76,24 +78,24 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
         return self.summed(losses, texts)
 
     def begin_with_probe(self) -> None:
-        """Let a classifier with a base begin as what the vectors of the base say by themselves; one that
-        goes on from an earlier model, as what they add to it."""
+        """Initialise a classifier with static embeddings from a linear probe on their vectors; in a warm
+        start, from a probe of what they add to the previous model."""
         model: Any = self.model
         texts = self.sampled
         targets = self.train_targets[texts]
         weights = self.weights_of(texts)
         if (of_labels := self.class_weights) is not None:
-            own = of_labels[targets] if targets.ndim == 1 else targets @ of_labels
-            weights = own if weights is None else own * weights
-        items = some(self.train_items, texts)
+            factors = of_labels[targets] if targets.ndim == 1 else targets @ of_labels
+            weights = factors if weights is None else factors * weights
+        items = items_at(self.train_items, texts)
         silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
         offsets = None if silent else model.outputs_of(items)
         how = {"same": self.same(texts), "always": self.names, "center": model.reads_pairs}
         how |= {"weights": weights, "offsets": offsets}
-        found = fit_probe(model.base_vectors(items), targets, len(model.labels), **how)
+        fitted = fit_probe(model.base_vectors(items), targets, len(model.labels), **how)
         with torch.no_grad():
-            for own, values in zip((model.probe.weight, model.probe.bias), found, strict=True):
-                own += torch.from_numpy(values).to(own)
+            for parameter, values in zip((model.probe.weight, model.probe.bias), fitted, strict=True):
+                parameter += torch.from_numpy(values).to(parameter)
 
     def evaluate(self) -> Mapping[str, float]:
         logits = self.model.logits(self.dev_items)
@@ -103,19 +105,19 @@ class ClassificationObjective(ReaderObjective[AnyClassifier]):
 def dev_scores(
     logits: np.ndarray, targets: np.ndarray, labels: Sequence[str], weights: np.ndarray | None
 ) -> dict[str, float]:
-    """The scores of logits `[texts, labels]` on dev, where texts count as their weights say; the loss is
-    that of probabilities, where labels are not certain."""
-    predicted, wanted = logits.argmax(axis=1), likeliest(targets)
+    """Weighted dev scores of logits `[texts, labels]`; for soft labels, the loss is the cross-entropy with
+    their probabilities."""
+    predicted, true_labels = logits.argmax(axis=1), likeliest(targets)
     if weights is None:
-        scores = score(predicted, wanted, labels)
+        scores = score(predicted, true_labels, labels)
         accuracy, macro_f1 = scores.accuracy, scores.macro_f1
     else:
-        accuracy, macro_f1 = weighted_rates(predicted, wanted, len(labels), weights)
+        accuracy, macro_f1 = weighted_rates(predicted, true_labels, len(labels), weights)
     return {"accuracy": accuracy, "macro_f1": macro_f1, "loss": mean_loss(logits, targets, weights)}
 
 
 def finish_labels(objective: ClassificationObjective) -> Finished:
-    """Fit the linear expert and the temperature of a trained classifier on dev."""
+    """Fit the linear model, its ensemble weight and the temperature of a trained classifier on dev."""
     model, targets, weights = objective.model, objective.dev_targets, objective.dev_weights
     logits = model.outputs_of(objective.dev_items)
     before = expected_calibration_error(model.probabilities(logits), targets, weights)
@@ -132,38 +134,42 @@ def finish_labels(objective: ClassificationObjective) -> Finished:
 
 
 def _wants_expert(model: Any) -> bool:
-    """Whether a linear expert is to stand beside it, which reads texts."""
+    """Whether the classifier is an ensemble with a linear model; only text models can be."""
     return not isinstance(model, BagModel) and model.config.expert.kind == "linear"
 
 
 def set_thresholds(
     model: Any, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
 ) -> dict[str, Any]:
-    """Give the labels of a classifier thresholds where it asks for them, by calibrated logits of held-out
-    items; returns what is to be said of them."""
+    """Set the decision thresholds of a classifier, if its configuration requests some, by calibrated logits
+    of held-out items; returns the operating points to report."""
     if isinstance(model, BagModel) or model.config.classifier.thresholds == "none":
         return {}
-    chances, wanted = softmax(logits.astype(np.float64), axis=1), likeliest(targets)
+    chances, true_labels = softmax(logits.astype(np.float64), axis=1), likeliest(targets)
     if model.config.classifier.thresholds == "f1":
-        model.thresholds = fit_label_thresholds(chances, wanted, weights=weights)
+        model.thresholds = fit_label_thresholds(chances, true_labels, weights=weights)
         return {}
     (point,) = operating_points(model.config.classifier.thresholds)
     label = model.labels.index(point.label)
-    found = promise(point, ahead(chances, label), wanted == label, chances[:, label], weights)
-    model.thresholds = decided_by(found.threshold, label, len(model.labels))
-    return {OPERATING_POINTS: [found.to_json()]}
+    promised = promise(point, ahead(chances, label), true_labels == label, chances[:, label], weights)
+    model.thresholds = decided_by(promised.threshold, label, len(model.labels))
+    return {OPERATING_POINTS: [promised.to_json()]}
 
 
 def finish_labels_again(objective: ClassificationObjective, finished: Finished) -> None:
-    """Give a classifier that was trained again, on all texts, the expert and the weights of the first."""
-    former, chosen = finished.kept
-    objective.model.temperature, objective.model.thresholds = former.temperature, former.thresholds
-    add_expert_again(objective, former, chosen)
+    """Carry the ensemble weights, temperature and thresholds over to a classifier refitted on all texts,
+    and fit its linear model."""
+    first_model, chosen = finished.refit_state
+    objective.model.temperature, objective.model.thresholds = (
+        first_model.temperature,
+        first_model.thresholds,
+    )
+    add_expert_again(objective, first_model, chosen)
 
 
 def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) -> Finished:
-    """Fit the linear expert and the temperature of a classifier that was trained on all texts on what other
-    models say of texts that they were not trained on."""
+    """Fit the linear model, its ensemble weight and the temperature of a classifier trained on all texts,
+    by out-of-fold outputs."""
     model = objective.model
     outputs, targets = crossed.outputs, objective.train_targets[crossed.held]
     weights = objective.weights_of(crossed.held)
@@ -182,8 +188,9 @@ def finish_labels_crossed(objective: ClassificationObjective, crossed: Crossed) 
 def held_out_scores(
     logits: np.ndarray, targets: np.ndarray, labels: Sequence[str], weights: np.ndarray | None
 ) -> dict[str, Any]:
-    """The scores of calibrated logits on held-out texts, and how often the sure ones are right."""
+    """Scores of calibrated logits on held-out texts, and the accuracy at each confidence (selective
+    prediction)."""
     sure = softmax(logits.astype(np.float64), axis=1).max(axis=1)
     right = right_of(logits.argmax(axis=1), targets)
-    kept = Sureness.of(sure, right, weights=weights).to_json()
-    return {**dev_scores(logits, targets, labels, weights), SURENESS: kept}
+    sureness = Sureness.of(sure, right, weights=weights).to_json()
+    return {**dev_scores(logits, targets, labels, weights), SURENESS: sureness}

@@ -1,8 +1,8 @@
-"""Cross-fitting: what is chosen after training is chosen on all texts, each judged by a model that was
-trained without it.
+"""Cross-fitting: whatever is chosen after training is chosen on out-of-fold outputs of all texts.
 
-A dev part of a small file is smaller still: of 250 texts 38 would say when to stop, how far to trust whom,
-and how sure to be. With folds every text says so once, and the last model is trained on all of them.
+The dev part of a small file is tiny: of 250 texts, 38 would decide the number of epochs, the ensemble
+weights and the temperature. With cross-fitting, every text contributes once, and the last model is trained
+on all of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from headwise.data.chunks import some
+from headwise.data.chunks import items_at
 from headwise.data.parts import Parts
 from headwise.data.shares import counted
 from headwise.train.config import TrainConfig
@@ -22,13 +22,13 @@ from headwise.train.state import Progress
 
 @dataclass(frozen=True)
 class Crossed:
-    """What the models of the folds say.
+    """The out-of-fold outputs of the networks trained without each fold.
 
     Attributes:
-        outputs: Of the network that was trained without an item, for each that is in a fold, `[held,
-            outputs]`.
-        held: The numbers of these items.
-        progress: The history is the mean over the folds, and so is the choice of the best epoch.
+        outputs: Out-of-fold outputs of each item that is in a fold, `[held, outputs]`.
+        held: Indices of these items.
+        progress: Counters of the runs; the history is the mean over the folds, and the best epoch is chosen
+            by it.
     """
 
     outputs: np.ndarray
@@ -38,50 +38,51 @@ class Crossed:
 
 def cross(
     learn: Callable[..., Any],
-    whole: Parts[Any],
+    all_parts: Parts[Any],
     config: TrainConfig,
     folder: Path,
     *,
     resume: bool,
     report: Callable[[Report], None],
 ) -> Crossed:
-    """Train a model without each fold.
+    """Train a model on the complement of each fold, and collect the out-of-fold outputs.
 
     Args:
-        learn: Trains one on parts, in a folder, and gives `model`, `objective` and `progress`.
-        whole: With all items in `train`.
-        config: How many folds there are, the seed that they are drawn with, and the score that is to be
-            best.
-        folder: Of the run; that of the first fold, with those of the others in it.
-        resume: Go on with the run in the folder.
+        learn: Trains a model on parts in a folder; its result has `model`, `objective` and `progress`.
+        all_parts: Data with all items in `train`.
+        config: Gives the number of folds, their seed, and the score that chooses the best epoch.
+        folder: Folder of the run. The first fold uses it; those of the other folds are inside.
+        resume: Whether to resume the run in the folder.
         report: Called after each update and each epoch.
     """
-    items = whole.train
-    numbers = np.array(whole.kind.folds(items, config.folds, config.seed))
-    numbers[~counted(items)] = -1  # they are always trained on
-    used = np.unique(numbers[numbers >= 0])  # of few different items some folds are empty
+    items = all_parts.train
+    numbers = np.array(all_parts.kind.folds(items, config.folds, config.seed))
+    numbers[~counted(items)] = -1  # never held out
+    used = np.unique(numbers[numbers >= 0])  # with few distinct items, some folds are empty
     folds = len(used)
-    said: dict[int, np.ndarray] = {}
+    outputs: dict[int, np.ndarray] = {}
     runs = []
     for fold in range(folds):
         part = f"without part {fold + 1} of {folds}, which is its dev"
 
-        def told(done: Report, part: str = part) -> None:
+        def report_fold(done: Report, part: str = part) -> None:
             report(replace(done, part=part))
 
-        own, others = (np.flatnonzero(rows) for rows in (numbers == used[fold], numbers != used[fold]))
-        parts = replace(whole, train=some(items, others), dev=some(items, own))
+        held_out, training = (
+            np.flatnonzero(rows) for rows in (numbers == used[fold], numbers != used[fold])
+        )
+        parts = replace(all_parts, train=items_at(items, training), dev=items_at(items, held_out))
         place = fold_folder(folder, fold)
         goes_on = resume and (fold == 0 or (place / STATE).exists())
-        done = learn(parts, place, resume=goes_on, report=told)
-        said |= dict(zip(own.tolist(), done.objective.held_out(), strict=True))
+        done = learn(parts, place, resume=goes_on, report=report_fold)
+        outputs |= dict(zip(held_out.tolist(), done.objective.held_out(), strict=True))
         runs.append(done.progress)
-    held = np.array(sorted(said))
-    return Crossed(np.stack([said[number] for number in held]), held, _together(runs, config))
+    held = np.array(sorted(outputs))
+    return Crossed(np.stack([outputs[number] for number in held]), held, _together(runs, config))
 
 
 def _together(runs: Sequence[Progress], config: TrainConfig) -> Progress:
-    """The mean of the histories, as far as all of them go."""
+    """Average the histories over the epochs that all runs have."""
     history = [
         {name: float(np.mean([entry[name] for entry in entries])) for name in entries[0]}
         for entries in zip(*(run.history for run in runs), strict=False)

@@ -1,4 +1,4 @@
-"""The one training of all tasks: from data in parts to a trained model."""
+"""The training procedure shared by all tasks: from data splits to a trained model."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -30,38 +30,37 @@ from headwise.train.state import Progress
 
 
 class Learnable(Protocol):
-    """What training needs to know of a task (see `headwise.tasks.task.Task`)."""
+    """The part of a task that training uses (see `headwise.tasks.task.Task`)."""
 
     def build(
         self, parts: Parts[Any], recipe: Recipe, vectors: WordVectors | None
     ) -> tuple[Any, Coverage | None]:
-        """An untrained model for these data."""
+        """Build an untrained model for these data."""
         ...
 
     def objective(self, model: Any, parts: Parts[Any]) -> Objective:
-        """What it learns."""
+        """The training objective."""
         ...
 
     def begin(self, model: Any, objective: Any) -> None:
-        """Put in place what is found by other means than by gradient, before the first epoch."""
+        """Initialise parameters that are not found by gradient descent, before the first epoch."""
         ...
 
     def finish(self, model: Any, objective: Any, parts: Parts[Any]) -> Finished:
-        """Fit on dev what is fitted after the last epoch."""
+        """Fit on dev what follows the last epoch: ensemble weights, calibration, thresholds."""
         ...
 
     def finish_again(self, model: Any, objective: Any, finished: Finished) -> None:
-        """Give a model that was trained again, on all texts, what `finish` has found."""
+        """Carry the results of `finish` over to a model refitted on all texts."""
         ...
 
     after: ClassVar[str]
-    """What comes after the epochs, in the words of a progress bar."""
+    """Name of the step after the epochs, for the progress bar."""
     crosses: ClassVar[bool]
-    """Whether it can `finish_crossed`."""
+    """Whether it supports cross-fitting (`finish_crossed`)."""
 
     def finish_crossed(self, model: Any, objective: Any, crossed: Crossed) -> Finished:
-        """Fit on what models said of items that they were not trained on what is fitted after the last
-        epoch."""
+        """Fit on out-of-fold outputs what follows the last epoch."""
         ...
 
 
@@ -80,19 +79,19 @@ def fit(
     report: Callable[[Report], None] = lambda _: None,
     stage: Callable[[str], None] = lambda _: None,
 ) -> Fitted:
-    """Train a model, its best epoch chosen on dev.
+    """Train a model; the best epoch is chosen on dev.
 
     Args:
-        task: What it is to learn.
-        parts: Training data, and dev data, which choose the best epoch and what is fitted after it; the
-            test data are not looked at.
-        recipe: The settings.
-        folder: Where the state of the run is kept.
-        vectors: What `recipe.vectors.file` holds; read from there where not given.
-        resume: Go on with the run in `folder`.
-        together: What is trained on once dev has chosen; by default training and dev data.
+        task: The task.
+        parts: Training data, and dev data for early stopping, calibration and ensemble weights. Test data
+            are not used.
+        recipe: The configuration.
+        folder: Folder of the run's state.
+        vectors: The vectors of `recipe.vectors.file`; read from there by default.
+        resume: Whether to resume the run in `folder`.
+        together: Makes the data of the refit; by default training and dev data.
         report: Called after each update and each epoch.
-        stage: Told what is done between and after trainings, in words.
+        stage: Called with a message between and after training runs.
 
     Raises:
         HeadwiseError: The data, the settings or a state to resume do not fit.
@@ -108,14 +107,14 @@ def fit(
         if (held := that_count(parts.dev)) is not parts.dev:
             parts = replace(parts, dev=held)
         model, covered = task.build(parts, recipe, vectors)
-        if recipe.former is not None:
-            go_on_from(model, recipe.former)
+        if recipe.init_from is not None:
+            go_on_from(model, recipe.init_from)
         model.to(pick_device(recipe.train.device))
         objective = task.objective(model, parts)
         task.begin(model, objective)
         hashes = {name: parts.kind.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")}
-        begun = {} if recipe.former is None else {"former": recipe.former.digest}
-        with compiled.waiting():  # or the first run on a machine would end with other weights
+        begun = {} if recipe.init_from is None else {"former": recipe.init_from.digest}
+        with compiled.waiting():  # else the first run on a machine would end with different weights
             progress = train(
                 model,
                 objective if until is None else Unjudged(objective, recipe.train.score),
@@ -133,14 +132,14 @@ def fit(
         return _Learnt(model, covered, objective, progress)
 
     def learn_last(parts: Parts[Any], chosen: Progress) -> _Learnt:
-        """What was chosen is settled; the last training has all texts."""
+        """Refit on all texts, with all choices made before."""
         again = folder / AGAIN
         goes_on = resume and (again / STATE).exists()
 
-        def told(done: Report) -> None:
+        def report_refit(done: Report) -> None:
             report(replace(done, scores=None, part="once more, on all"))
 
-        last = learn(parts, again, until=chosen.best_epoch + 1, resume=goes_on, report=told)
+        last = learn(parts, again, until=chosen.best_epoch + 1, resume=goes_on, report=report_refit)
         chosen.seconds += last.progress.seconds
         return last
 
@@ -148,9 +147,11 @@ def fit(
     crosses = bool(recipe.train.folds) and task.crosses and together is None and not own_dev
     refit = crosses or (recipe.train.refit and not own_dev)
     if crosses:
-        whole = train_and_dev(parts)
-        crossed = cross(learn, replace(whole, dev=[]), recipe.train, folder, resume=resume, report=report)
-        progress, last = crossed.progress, learn_last(whole, crossed.progress)
+        all_parts = train_and_dev(parts)
+        crossed = cross(
+            learn, replace(all_parts, dev=[]), recipe.train, folder, resume=resume, report=report
+        )
+        progress, last = crossed.progress, learn_last(all_parts, crossed.progress)
         stage(task.after)
         finished = task.finish_crossed(last.model, last.objective, crossed)
     else:
@@ -166,8 +167,8 @@ def fit(
 
 @torch.no_grad()
 def round_to_half(model: torch.nn.Module) -> None:
-    """Round weights to numbers of 16 bits, so that a model is saved in half of the bytes and is the same
-    when it is loaded; what is fitted afterwards, on dev, is fitted to what will be used."""
+    """Round weights to 16-bit floats: the saved model takes half of the bytes and is the same after
+    loading, and whatever is fitted on dev afterwards is fitted to the final weights."""
     for weights in model.parameters():
         rounded = weights.half().to(weights.dtype)
         if rounded.isfinite().all():
@@ -175,22 +176,23 @@ def round_to_half(model: torch.nn.Module) -> None:
 
 
 def train_and_dev(parts: Parts[Any]) -> Parts[Any]:
-    """Parts whose dev items are to be trained on too."""
+    """Move the dev items into the training data."""
     return replace(parts, train=[*parts.train, *parts.dev])
 
 
 def place_of(parts: Parts[Any]) -> Callable[[int], str] | None:
-    """The place of a training item in its file, by its number; None where items have none."""
+    """A function from the index of a training item to its place, `file:line`; None where items have no
+    lines."""
     path = getattr(parts.files.get("train"), "path", "")
     if not path or not parts.kind.has_keys:
         return None
-    # What is behind them are names of labels.
+    # Items behind the texts are label names.
     return lambda number: f"{path}:{parts.train[number].line}" if number < len(parts.train) else path
 
 
 @dataclass(frozen=True)
 class _Learnt:
-    """A trained model, as it is before what is fitted on dev."""
+    """A trained model before calibration and ensemble weights are fitted."""
 
     model: Any
     covered: Coverage | None
@@ -199,11 +201,11 @@ class _Learnt:
 
 
 class Unjudged:
-    """An objective without a judgement: nothing is to be chosen any more.
+    """An objective without dev evaluation, for a refit where everything is chosen.
 
     Args:
-        objective: The losses.
-        score: The name under which a score is expected.
+        objective: The objective whose losses are used.
+        score: Name of the score that the training loop expects.
     """
 
     def __init__(self, objective: Objective, score: str):
@@ -221,7 +223,7 @@ class Unjudged:
 
 
 def learning_rates(recipe: Recipe) -> dict[str, float]:
-    """The learning rates of parameters that have their own, by what their names begin with."""
+    """Learning rates of parameter groups that have their own, by name prefix."""
     return {
         "embedding.vectors": recipe.train.vectors_learning_rate,
         "embedding.encoder.": recipe.model.pretrained.learning_rate,
@@ -231,7 +233,7 @@ def learning_rates(recipe: Recipe) -> dict[str, float]:
 def new_vocabulary(
     texts: Iterable[Sequence[str]], recipe: Recipe, vectors: WordVectors | None = None
 ) -> Vocabulary:
-    """The vocabulary of the words of texts, and of the most frequent words of the vectors.
+    """Build the vocabulary of texts, and of the most frequent words of the vectors.
 
     Raises:
         ConfigError: The vectors do not fit the settings.
@@ -245,10 +247,10 @@ def new_vocabulary(
             f"words.vector_size is {words.vector_size}; leave it out or set it to {vectors.size}"
         )
     extra = tuple(vectors.words[: recipe.vectors.extra_words]) if vectors else ()
-    if (former := recipe.former) is not None and former.bare:
-        extra = (*former.words, *extra)
-    elif former is not None:
-        texts = chain(texts, [former.words] * words.min_count)
+    if (previous := recipe.init_from) is not None and previous.bare:
+        extra = (*previous.words, *extra)
+    elif previous is not None:
+        texts = chain(texts, [previous.words] * words.min_count)
     return Vocabulary.build(
         texts,
         min_count=words.min_count,
@@ -259,8 +261,8 @@ def new_vocabulary(
 
 
 def start_from_vectors(model: TextModel, vectors: WordVectors | None, seed: int) -> Coverage | None:
-    """Put pretrained vectors in place; returns how many of the training words have one. None where there
-    are no vectors, or the model has no place for them."""
+    """Initialise the embedding from pretrained vectors; returns their coverage of the vocabulary. None
+    without vectors, or if the model has no place for them."""
     if vectors is None or not isinstance(model.embedding, WordEmbedding):
         return None
     matrix, _ = matrix_for(model.features.vocabulary, vectors, seed=seed)

@@ -1,4 +1,4 @@
-"""Fitted: a trained model and what is to be said of its training, whatever it gives texts."""
+"""Fitted: a trained model with its training history and dev scores, for any task."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,31 +10,31 @@ from headwise.train.state import Progress
 
 @dataclass(frozen=True)
 class Finished:
-    """What was found on dev when what is fitted after the last epoch was in place.
+    """The dev scores after the last fit (ensemble weights, temperature, thresholds).
 
     Attributes:
-        dev: Scores of the whole model.
+        dev: Dev scores of the whole model.
         calibration: See `Fitted`.
-        kept: What a second training on all texts takes over.
+        refit_state: What a refit on all texts takes over from this fit.
     """
 
     dev: dict[str, Any]
     calibration: tuple[float, float] | None = None
-    kept: Any = None
+    refit_state: Any = None
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A trained model and what is to be said of its training.
+    """A trained model with its training history and dev scores.
 
     Attributes:
-        model: With its best weights, and calibrated if it gives labels.
+        model: The model with its best weights, calibrated if it predicts labels.
         progress: Counters and history of the run.
-        coverage: Of the vocabulary by the pretrained vectors; None without vectors.
-        dev: Scores of the whole model on dev; those in the history are of the encoder alone.
-        calibration: Calibration error on dev of the encoder alone, before the temperature was fitted, and
-            of the whole model with temperatures from other texts; None where the model gives numbers.
-        refit: It was trained again, on training and dev items together.
+        coverage: Coverage of the vocabulary by the pretrained vectors; None without vectors.
+        dev: Dev scores of the whole model; those in the history are of the encoder alone.
+        calibration: Expected calibration error on dev: of the encoder alone before the temperature was
+            fitted, and of the whole model, cross-fitted; None for numbers.
+        refit: Whether it was refitted on training and dev items together.
     """
 
     model: Any
@@ -45,11 +45,11 @@ class Fitted:
     refit: bool = False
 
     def metrics(self) -> dict[str, Any]:
-        """What a model folder says of it."""
+        """The metrics section of the model folder."""
         return {"dev": self.dev, **calibration_json(self.calibration)}
 
     def training(self, recipe: Recipe, **more: Any) -> dict[str, Any]:
-        """What a model folder says of the training."""
+        """The training section of the model folder."""
         return {
             "recipe": recipe.to_json(),
             **more,
@@ -60,9 +60,9 @@ class Fitted:
 
 
 def calibration_json(errors: tuple[float, float] | None) -> dict[str, Any]:
-    """What a model folder says of calibration errors, see `Fitted.calibration`."""
+    """Calibration errors as stored in model folders; see `Fitted.calibration`."""
     if errors is None:
         return {}
     before, after = errors
-    own = {"expected_calibration_error_before": before, "expected_calibration_error_after": after}
-    return {"calibration": own}
+    calibration = {"expected_calibration_error_before": before, "expected_calibration_error_after": after}
+    return {"calibration": calibration}

@@ -1,8 +1,8 @@
-"""Former: an earlier model that a training begins with, in place of a base.
+"""Former: warm start from a previous model, instead of static embeddings.
 
-Encoder, layers above it and all that it has learnt of words begin as they were; its words stay known
-beside those of the new texts, and outputs keep their weights where they have the same label. What the
-linear expert learns, and what the base says of labels, is added to what the model says of them.
+Encoder, head and word vectors start from the weights of the previous model. Its vocabulary is extended by
+the words of the new texts, and output rows are copied for labels that both have. The linear model and the
+probe learn corrections to its scores.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,21 +22,21 @@ from headwise.models.text_model import TextReader
 
 _WORDS, _EXTRA = "embedding.vectors.weight", "embedding.extra.weight"
 _MOST_KNOWN = 0.05
-"""Share of the texts that it may have learnt from before: of those its expert says what it was told, which
-would be taken for skill."""
+"""Share of the new texts up to which the previous model may have been trained on them. Beyond it, its
+linear model would repeat memorised labels, and the ensemble would overrate it."""
 
 
 @dataclass(frozen=True)
 class Former:
-    """An earlier model.
+    """A previous model that training starts from.
 
     Attributes:
-        name: As the user has named its folder.
+        name: Its folder, as the user wrote it.
         model: The model.
-        digest: Of its folder: another model has another.
-        seen: What tells which texts it has learnt from (`headwise.data.overlap.remember`); None of one that
-            has read without labels.
-        new: Whether the texts are new to it, so that its linear expert is gone on with too.
+        digest: Hash of its folder.
+        seen: Fingerprint of its training set (`headwise.data.overlap.remember`); None for models trained
+            without labels.
+        new: Whether the texts are new to it, so that its linear model is used for the warm start too.
     """
 
     name: str
@@ -54,32 +54,32 @@ class Former:
 
     @property
     def words(self) -> Sequence[str]:
-        """The words that it knows."""
+        """Its vocabulary, without the unknown word."""
         return self.model.features.vocabulary.words[1:]
 
-    def beside(self, parts: Parts[Any]) -> "Former":
-        """Itself, which knows whether these texts are `new`."""
-        known = remembered(parts.kind, self.seen, [*parts.train, *parts.dev])
-        return replace(self, new=sum(known) <= _MOST_KNOWN * len(known))
+    def for_parts(self, parts: Parts[Any]) -> "Former":
+        """A copy with `new` set for these data."""
+        is_known = remembered(parts.kind, self.seen, [*parts.train, *parts.dev])
+        return replace(self, new=sum(is_known) <= _MOST_KNOWN * len(is_known))
 
-    def told(self) -> str:
-        """What there is to say of it."""
+    def message(self) -> str:
+        """A message that describes the warm start."""
         if self.bare:
             return f"begins with what {self.name} has read: {len(self.words):,} words and an encoder"
         anew = "" if self.new else ", and has learnt from these texts: the linear expert is fitted anew"
         return f"goes on from the model {self.name}, which knows {len(self.words):,} words{anew}"
 
     def overlaps(self, parts: Parts[Any]) -> tuple[Overlap, ...]:
-        """Dev and test texts that it has learnt from, which make scores too good."""
+        """Dev and test texts that it was trained on, which make scores optimistic."""
         return known_overlaps(parts.kind, self.seen, self.name, parts.named)
 
     @property
     def bare(self) -> bool:
-        """Whether it has words and an encoder alone, for any task that reads words."""
+        """Whether it has only a vocabulary and an encoder, for any task that reads words."""
         return isinstance(self.model, MaskedModel)
 
     def settings(self) -> dict[str, dict[str, Any]]:
-        """The settings that its weights fit, in the sections of a recipe."""
+        """The settings that fit its weights, by section of a recipe."""
         config = self.model.config
         encoder = {key: value for key, value in to_dict(config.encoder).items() if "dropout" not in key}
         encoder = {"name": encoder_name(config.encoder), **encoder}
@@ -103,27 +103,31 @@ class Former:
         }
 
     def check_task(self, recipe: Any) -> None:
-        """Check that a training is for the same task, or of what reads words as it does.
+        """Check that the recipe's task is the same, or that it reads words if this model is `bare`.
 
         Raises:
-            ConfigError: It is not.
+            ConfigError: The task does not fit.
         """
-        own, task = self.model.config.task, recipe.model.task
+        model_task, task = self.model.config.task, recipe.model.task
         if self.bare and not {"words", "encoder"} <= set(recipe.sections):
-            raise ConfigError(f"--base {self.name}: a {own} model, but the task {task} reads no words")
-        if not self.bare and task != own:
-            raise ConfigError(f"--base {self.name}: a model of the task {own}, but the task is {task}")
+            raise ConfigError(
+                f"--base {self.name}: a {model_task} model, but the task {task} reads no words"
+            )
+        if not self.bare and task != model_task:
+            raise ConfigError(
+                f"--base {self.name}: a model of the task {model_task}, but the task is {task}"
+            )
 
     def check(self, recipe: Any) -> None:
-        """Check that a training has the settings that its weights fit.
+        """Check that the recipe has the settings that fit the weights.
 
         Raises:
-            ConfigError: One is another.
+            ConfigError: A setting differs.
         """
-        found = recipe.to_json()
-        for section, own in self.settings().items():
-            for key, value in own.items():
-                now = found.get(section, {}).get(key)
+        requested = recipe.to_json()
+        for section, settings in self.settings().items():
+            for key, value in settings.items():
+                now = requested.get(section, {}).get(key)
                 if now != value and not (section == "base" and value == "none"):
                     raise ConfigError(
                         f"--base {self.name}: its {section}.{key} is {value!r}, and {now!r} is asked for; "
@@ -132,37 +136,41 @@ class Former:
 
 
 @torch.no_grad()
-def go_on_from(model: Any, former: Former) -> None:
-    """Let a new model begin as an earlier one, of the same settings."""
-    theirs = dict(former.model.named_parameters())
-    outputs = set() if former.bare else set(_outputs(model))
+def go_on_from(model: Any, previous: Former) -> None:
+    """Copy the weights of a previous model with the same settings into a new one."""
+    theirs = dict(previous.model.named_parameters())
+    outputs = set() if previous.bare else set(_outputs(model))
     for name, values in model.named_parameters():
         if name in (_WORDS, _EXTRA) and _WORDS in theirs:
-            known = torch.cat([own for key in (_WORDS, _EXTRA) if (own := theirs.get(key)) is not None])
+            old_rows = torch.cat(
+                [table for key in (_WORDS, _EXTRA) if (table := theirs.get(key)) is not None]
+            )
             now = model.features.vocabulary
             first = 0 if name == _WORDS else len(now) - now.extra
-            _copy_rows(values, known, former.model.features.vocabulary.words, now.words[first:])
+            _copy_rows(values, old_rows, previous.model.features.vocabulary.words, now.words[first:])
             continue
         if (source := theirs.get(name)) is None:
             continue
-        if former.bare and values.shape != source.shape:
-            continue  # what tells words, of another number of words
+        if previous.bare and values.shape != source.shape:
+            continue  # per-word outputs of a vocabulary of another size
         if name in outputs:
             values.zero_()
-            _copy_rows(values, source, former.model.labels, model.labels)
+            _copy_rows(values, source, previous.model.labels, model.labels)
         else:
             values.copy_(source)
-    own = getattr(former.model, "expert", None)
-    if own is not None and former.new:
-        from headwise.linear.earlier import Earlier  # takes Numba
+    expert = getattr(previous.model, "expert", None)
+    if expert is not None and previous.new:
+        from headwise.linear.earlier import Earlier  # imports Numba
 
-        before, now = (getattr(each, "labels", ("number",)) for each in (former.model, model))
+        before, now = (getattr(network, "labels", ("number",)) for network in (previous.model, model))
         places = {label: number for number, label in enumerate(before)}
-        model.earlier = Earlier(own.linear_model(), tuple(places.get(label, -1) for label in now))
+        model.previous_expert = Earlier(
+            expert.linear_model(), tuple(places.get(label, -1) for label in now)
+        )
 
 
 def _outputs(model: Any) -> Iterator[str]:
-    """The names of the parameters with a row for each label."""
+    """Names of the parameters with one row per label."""
     if not hasattr(model, "labels"):
         return
     last = len(model.head.layers) - 1
@@ -173,7 +181,7 @@ def _outputs(model: Any) -> Iterator[str]:
 
 def _copy_rows(values: Tensor, source: Tensor, before: Sequence[str], now: Sequence[str]) -> None:
     places = {name: place for place, name in enumerate(before[: len(source)])}
-    own = [(row, places[name]) for row, name in enumerate(now[: len(values)]) if name in places]
-    if own:
-        rows, old = (torch.tensor(column) for column in zip(*own, strict=True))
+    matches = [(row, places[name]) for row, name in enumerate(now[: len(values)]) if name in places]
+    if matches:
+        rows, old = (torch.tensor(column) for column in zip(*matches, strict=True))
         values[rows] = source[old].to(values)

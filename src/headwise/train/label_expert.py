@@ -1,10 +1,11 @@
-"""The linear expert beside an encoder of labels: fitted on the training texts, weighed on dev."""
+"""The linear model in the ensemble of a classifier: fitted on the training texts, with its weight fitted on
+dev."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headwise.data.chunks import some
+from headwise.data.chunks import items_at
 from headwise.linear.mixture import Mixture, fit_mixture
 from headwise.linear.settings import Chosen
 from headwise.linear.text_expert import TextExpert
@@ -19,15 +20,15 @@ if TYPE_CHECKING:
 
 
 def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> Chosen | None:
-    """Fit the linear expert on the training texts (or pairs), and on dev how much say it and the encoder
-    have, and the temperature. Either is dropped where the other does as well without it.
+    """Fit the linear model on the training texts (or pairs), and the ensemble weights of it and the
+    encoder, and the temperature, on dev. A member is dropped where the other does as well without it.
 
     Args:
-        objective: With the texts and the trained model.
-        logits: The encoder's on dev.
+        objective: The objective with the texts and the trained model.
+        logits: Dev logits of the encoder.
 
     Returns:
-        What was chosen for a linear model of words and characters, for `add_expert_again`.
+        The chosen settings of the linear model, for `add_expert_again`.
     """
     model, targets = objective.model, objective.dev_targets
     expert, chosen = _text_expert(objective)
@@ -42,11 +43,11 @@ def add_expert(objective: "ClassificationObjective", logits: np.ndarray) -> Chos
 
 
 def add_expert_crossed(objective: "ClassificationObjective", crossed: Crossed) -> np.ndarray | None:
-    """Fit the linear expert on all texts, and the weights and the temperature on what models said of texts
-    that they were not trained on.
+    """Fit the linear model on all texts, and the ensemble weights and the temperature on out-of-fold
+    outputs.
 
     Returns:
-        The logits of these texts by the mixture; None where the expert has no say.
+        The ensemble logits of these texts; None where the linear model is dropped.
     """
     held = crossed.held
     fitted = fit_texts(objective, every=True)
@@ -60,41 +61,41 @@ def add_expert_crossed(objective: "ClassificationObjective", crossed: Crossed) -
 
 
 def _weigh(model: Any, expert: TextExpert, mixture: Mixture) -> None:
-    """Give encoder and expert their weights, and the whole its temperature."""
-    encoder, own = mixture.weights
-    if own == 0:
+    """Set the ensemble weights and the temperature of a model."""
+    encoder, expert_weight = mixture.weights
+    if expert_weight == 0:
         model.remove_expert()
         return
     model.add_expert(
         expert,
-        own / encoder if encoder else 1.0,
+        expert_weight / encoder if encoder else 1.0,
         encoder_weight=float(encoder > 0),
         share=mixture.shares[1],
     )
-    model.temperature = 1 / (encoder or own)
+    model.temperature = 1 / (encoder or expert_weight)
 
 
-def add_expert_again(objective: "ClassificationObjective", former: Any, chosen: Chosen | None) -> None:
-    """Give a model that was trained again, on more texts, an expert on these and the former weights.
+def add_expert_again(objective: "ClassificationObjective", first_model: Any, chosen: Chosen | None) -> None:
+    """Fit the linear model of a refitted model on more texts, with the ensemble weights of the first model.
 
     Args:
-        objective: With the texts and the model.
-        former: The model before.
-        chosen: What was chosen for its expert, and how loud that was when it got its weight.
+        objective: The objective with the texts and the model.
+        first_model: The model whose ensemble weights are taken over.
+        chosen: Settings and calibration factor of its linear model.
     """
-    if former.expert is None or chosen is None:
+    if first_model.expert is None or chosen is None:
         return
     expert, _ = _text_expert(objective, chosen)
     if expert is not None:
-        weights = {"encoder_weight": former.encoder_weight, "share": former.expert_share}
-        objective.model.add_expert(expert, former.expert_weight, **weights)
+        weights = {"encoder_weight": first_model.encoder_weight, "share": first_model.expert_share}
+        objective.model.add_expert(expert, first_model.expert_weight, **weights)
 
 
 def _text_expert(
     objective: "ClassificationObjective", chosen: Chosen | None = None
 ) -> tuple[TextExpert | None, Chosen]:
-    """A linear model of words, characters and the vectors of a base, and what was chosen for it; no model
-    where the texts have no words."""
+    """Fit a linear model of words, character n-grams and vectors, and return it with its settings; None for
+    the model where the texts have no words."""
     fitted = fit_texts(objective, chosen)
     expert = TextExpert.of(fitted.model)
     return expert if expert.features else None, fitted.chosen
@@ -106,11 +107,11 @@ def fit_texts(
     *,
     every: bool = False,
 ) -> LinearFit:
-    """A linear model of the training texts (of very many pairs some, unless it is to be `every` one), of
-    labels, of label sets or of numbers, as was chosen before, or as it chooses."""
+    """Fit a linear model to the training texts (a sample of very many pairs, unless `every` is set):
+    labels, label sets or numbers, with given settings or chosen ones."""
     model = objective.model
     places = np.arange(len(objective.train_items)) if every else objective.sampled
-    texts, vectors, numbers = model.expert_reads(some(objective.train_items, places))
+    texts, vectors, numbers = model.expert_reads(items_at(objective.train_items, places))
     return remembered(
         fit_linear,
         texts,
@@ -126,5 +127,5 @@ def fit_texts(
         always=objective.names,
         settings=chosen and chosen.settings,
         loudness=chosen and chosen.loudness,
-        earlier=model.earlier,
+        previous=model.previous_expert,
     )

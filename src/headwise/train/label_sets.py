@@ -1,4 +1,4 @@
-"""Training a model of label sets: from labelled texts to a model with thresholds, and its scores on dev."""
+"""Training of multi-label classifiers: objective, thresholds, ensemble weights and calibration."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,14 +37,14 @@ from headwise.train.reading import ReaderObjective
 
 
 class LabelSetObjective(ReaderObjective[LabelSetModel]):
-    """The loss on training texts and the scores on dev texts (see `headwise.train.objective`).
+    """The training loss of multi-label classifiers, and their dev scores (see `headwise.train.objective`).
 
     Args:
-        model: Its features encode the texts.
-        train: Training texts and whether each has each label, `[texts, labels]`.
-        dev: Dev texts likewise.
-        weights: How much the training texts count, `[texts]`, 1 in the mean; None where all count the same.
-        dev_weights: The same of the dev texts.
+        model: The multi-label model.
+        train: Training texts and multi-hot labels, `[texts, labels]`.
+        dev: Dev texts and multi-hot labels.
+        weights: Weights of the training texts, `[texts]`, 1 on average; None where all are equal.
+        dev_weights: Weights of the dev texts.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
         counts = label_counts(train[1], weights, len(model.labels)).tolist()
         self.label_weights = class_weights(settings.class_weights, model.labels, counts)
         self._smoothing = settings.label_smoothing
-        operating_points(settings.thresholds, model.labels)  # unknown ones are told now
+        operating_points(settings.thresholds, model.labels)  # raises for unknown labels early
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.there(self.train_targets[list(texts)].astype(np.float32))
@@ -85,11 +85,12 @@ class LabelSetObjective(ReaderObjective[LabelSetModel]):
 
 @dataclass(frozen=True)
 class _Kept:
-    """What a second training takes over.
+    """The results of the first model that a refit takes over.
 
     Attributes:
         model: The first model.
-        chosen: For its expert, and what is added to the scores of this; None without one.
+        chosen: Settings of its linear model; None without one.
+        shift: Added to the scores of the linear model, `[labels]`; None without one.
     """
 
     model: LabelSetModel
@@ -98,34 +99,40 @@ class _Kept:
 
 
 def finish_label_sets(objective: LabelSetObjective) -> Finished:
-    """Fit the linear expert, the temperature and the thresholds of a trained model on dev."""
+    """Fit the linear model, ensemble weights, temperature and thresholds of a trained model on dev."""
     model, targets, dev = objective.model, objective.dev_targets, list[Any](objective.dev_items)
-    kept, encoder, weights = _Kept(model), model.outputs_of(dev), objective.dev_weights
+    refit_state, encoder, weights = _Kept(model), model.outputs_of(dev), objective.dev_weights
     before = binary_calibration_error(model.probabilities(encoder), targets, weights)
     if model.config.expert.kind == "linear":
         fitted = fit_texts(objective)
         if any(map(len, fitted.model.blocks.values())):
-            said = fitted.model.scores([item.text for item in dev], model.base_vectors(dev))
-            kept = _weigh(model, fitted, encoder, said, targets, weights)
+            scores = fitted.model.scores([item.text for item in dev], model.base_vectors(dev))
+            refit_state = _weigh(model, fitted, encoder, scores, targets, weights)
     if model.expert is None:
         model.temperature = fit_binary_temperature(encoder, targets, weights)
-    return _finished(model, model.logits(dev), targets, weights, before, kept)
+    return _finished(model, model.logits(dev), targets, weights, before, refit_state)
 
 
 def finish_label_sets_crossed(objective: LabelSetObjective, crossed: Crossed) -> Finished:
-    """Fit the linear expert, the temperature and the thresholds of a model that was trained on all texts on
-    what other models say of texts that they were not trained on."""
+    """Fit the linear model, ensemble weights, temperature and thresholds of a model trained on all texts,
+    by out-of-fold outputs."""
     model, held, outputs = objective.model, crossed.held, crossed.outputs
     targets, logits, weights = objective.train_targets[held], outputs, objective.weights_of(held)
     before = binary_calibration_error(model.probabilities(outputs), targets, weights)
     if model.config.expert.kind == "linear":
         fitted = fit_texts(objective, every=True)
         if any(map(len, fitted.model.blocks.values())):
-            said = fitted.oof_scores[held]
-            kept = _weigh(model, fitted, outputs, said, targets, weights)
-            if kept.shift is not None:
-                own, weight = np.float32(model.encoder_weight), np.float32(model.expert_weight)
-                logits = np.asarray(own * outputs + weight * (said + kept.shift), dtype=np.float32)
+            scores = fitted.oof_scores[held]
+            refit_state = _weigh(model, fitted, outputs, scores, targets, weights)
+            if refit_state.shift is not None:
+                encoder_weight, expert_weight = (
+                    np.float32(model.encoder_weight),
+                    np.float32(model.expert_weight),
+                )
+                logits = np.asarray(
+                    encoder_weight * outputs + expert_weight * (scores + refit_state.shift),
+                    dtype=np.float32,
+                )
     if model.expert is None:
         model.temperature = fit_binary_temperature(outputs, targets, weights)
     return _finished(model, logits, targets, weights, before)
@@ -137,35 +144,33 @@ def _finished(
     targets: NDArray[np.bool_],
     weights: Weights,
     before: float,
-    kept: Any = None,
+    refit_state: Any = None,
 ) -> Finished:
-    """Fit the thresholds of a model that has its temperature to its logits of held-out texts, and tell the
-    scores on these.
+    """Fit the thresholds of a calibrated model on held-out logits; returns the scores to report.
 
     Args:
-        weights: How much these texts count.
+        weights: Weights of these texts.
         before: The calibration error before the temperature was fitted.
-        kept: What a second training takes over.
+        refit_state: What a refit takes over.
     """
     how = fit_binary_temperature, expit, binary_calibration_error
     after = cross_fitted_error(logits, targets, *how, weights=weights)
-    return Finished(set_set_thresholds(model, logits, targets, weights), (before, after), kept)
+    return Finished(set_set_thresholds(model, logits, targets, weights), (before, after), refit_state)
 
 
 def set_set_thresholds(
     model: LabelSetModel, logits: NDArray[np.float32], targets: NDArray[np.bool_], weights: Weights
 ) -> dict[str, Any]:
-    """Fit the thresholds of a calibrated model to its logits of held-out texts; returns what is to be said
-    of these."""
+    """Fit the thresholds of a calibrated model on held-out logits; returns the scores to report."""
     calibrated = model.calibrated(logits)
     thresholds = fit_thresholds(calibrated, targets, model.config.thresholds.min_texts, weights)
     promised = list[dict[str, Any]]()
     for point in operating_points(model.config.classifier.thresholds):
         label = model.labels.index(point.label)
-        own = calibrated[:, label]
-        found = promise(point, own, targets[:, label], expit(own), weights)
-        thresholds[label] = found.threshold
-        promised.append(found.to_json())
+        label_scores = calibrated[:, label]
+        decision = promise(point, label_scores, targets[:, label], expit(label_scores), weights)
+        thresholds[label] = decision.threshold
+        promised.append(decision.to_json())
     model.thresholds = expit(thresholds).tolist()
     probabilities = model.probabilities(logits)
     return {
@@ -177,14 +182,16 @@ def set_set_thresholds(
 
 
 def finish_label_sets_again(objective: LabelSetObjective, finished: Finished) -> None:
-    """Give a model that was trained again, on all texts, an expert on these, and the weights, temperature
-    and thresholds of the first."""
-    model, former = objective.model, finished.kept.model
-    model.temperature, model.thresholds = former.temperature, former.thresholds
-    if former.expert is not None:
-        fitted = fit_texts(objective, finished.kept.chosen)
-        weights = {"encoder_weight": former.encoder_weight, "share": former.expert_share}
-        model.add_expert(_shifted(fitted.model, finished.kept.shift), former.expert_weight, **weights)
+    """Carry the ensemble weights, temperature and thresholds over to a model refitted on all texts, and fit
+    its linear model."""
+    model, first_model = objective.model, finished.refit_state.model
+    model.temperature, model.thresholds = first_model.temperature, first_model.thresholds
+    if first_model.expert is not None:
+        fitted = fit_texts(objective, finished.refit_state.chosen)
+        weights = {"encoder_weight": first_model.encoder_weight, "share": first_model.expert_share}
+        model.add_expert(
+            _shifted(fitted.model, finished.refit_state.shift), first_model.expert_weight, **weights
+        )
 
 
 def _weigh(
@@ -195,29 +202,33 @@ def _weigh(
     targets: NDArray[np.bool_],
     weights: Weights,
 ) -> _Kept:
-    """Fit the weights of encoder and expert and the temperature on held-out texts. Either is dropped where
-    next to nothing is left for it.
+    """Fit the ensemble weights of encoder and linear model, and the temperature, on held-out texts. A
+    member whose share falls below `LEAST_SHARE` is dropped.
 
     Args:
-        model: Which gets the expert.
-        fitted: The expert.
-        logits: The encoder's, of held-out texts.
-        scores: The expert's.
-        targets: The labels of these texts.
-        weights: How much these count.
+        model: The model that gets the linear model.
+        fitted: The linear model.
+        logits: Encoder logits of held-out texts.
+        scores: Scores of the linear model on these texts.
+        targets: Multi-hot labels of these texts.
+        weights: Weights of these texts.
     """
     if fit_binary_temperature(logits, targets, weights) > USUAL:  # it has diverged
         logits = np.zeros_like(logits)
-    own, weight, shift = fit_binary_mixture(logits, scores, targets, weights)
-    says = np.array([np.abs(own * logits).mean(), np.abs(weight * (scores + shift)).mean()])
+    encoder_weight, expert_weight, shift = fit_binary_mixture(logits, scores, targets, weights)
+    says = np.array(
+        [np.abs(encoder_weight * logits).mean(), np.abs(expert_weight * (scores + shift)).mean()]
+    )
     if says[1] <= LEAST_SHARE * says.sum():
         return _Kept(model)
     if says[0] < LEAST_SHARE * says.sum():
-        own, says[0] = 0.0, 0.0
-        _, weight, shift = fit_binary_mixture(np.zeros_like(logits), scores, targets, weights)
-    how = {"encoder_weight": float(own > 0), "share": float(says[1] / says.sum())}
-    model.add_expert(_shifted(fitted.model, shift), weight / own if own else 1.0, **how)
-    model.temperature = 1 / (own or weight)
+        encoder_weight, says[0] = 0.0, 0.0
+        _, expert_weight, shift = fit_binary_mixture(np.zeros_like(logits), scores, targets, weights)
+    how = {"encoder_weight": float(encoder_weight > 0), "share": float(says[1] / says.sum())}
+    model.add_expert(
+        _shifted(fitted.model, shift), expert_weight / encoder_weight if encoder_weight else 1.0, **how
+    )
+    model.temperature = 1 / (encoder_weight or expert_weight)
     return _Kept(model, fitted.chosen, shift)
 
 

@@ -1,4 +1,4 @@
-"""Training a language model: the loss on windows of a text and the score on another."""
+"""Training of language models: the loss on windows of the training text, and the score on the dev text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,8 +15,8 @@ from headwise.models.language_model import LanguageModel, window_batch
 class LanguageObjective:
     """The loss on training windows and the scores on the dev text (see `headwise.train.objective`).
 
-    Where a window begins is drawn from torch's generator, whose state is part of the run's: a run that is
-    resumed sees the windows that it would have seen.
+    The starts of windows are drawn from torch's generator, whose state is saved with the run, so a resumed
+    run sees the same windows.
 
     Args:
         model: The language model.

@@ -1,8 +1,8 @@
 """The training loop: short, exact, resumable.
 
-Everything that the rest of a run depends on is in its saved state: weights, moments, moving average,
-random generators and counters. Batches and learning rates are functions of the seed, the epoch and the
-step. So a run that was killed anywhere and resumed ends with the weights of one that was not.
+The saved state holds everything that the rest of a run depends on: weights, optimizer moments, moving
+average, random generators and counters. Batches and learning rates are functions of seed, epoch and step.
+So a run that was killed anywhere and resumed ends with the same weights as an uninterrupted one.
 """
 
 import time
@@ -35,23 +35,23 @@ from headwise.train.state import (
 from headwise.train.stop import TrainingInterrupted, noted_signals
 
 STATE = "state.safetensors"
-AGAIN = ".again"  # folder of a second training on all texts, in that of the first
+AGAIN = ".again"  # folder of the refit, inside that of the first run
 _FOLD = ".fold-"
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a run says of itself after each update and after each epoch.
+    """The report of a run after each update and each epoch.
 
     Attributes:
         progress: The counters so far.
-        batches: Batches in this epoch.
-        texts: Training texts in this epoch.
+        batches: Number of batches in this epoch.
+        texts: Number of training texts in this epoch.
         loss: Mean loss of this epoch's texts so far.
-        texts_per_second: Over this epoch, in this session.
-        scores: Dev scores, after an epoch; None between.
-        until: The epochs that there are where dev has chosen before, and scores are none; None elsewhere.
-        part: Which of several trainings it is, in words; empty for the only one.
+        texts_per_second: Training speed in this epoch and session.
+        scores: Dev scores after an epoch; None after an update.
+        until: Number of epochs of a refit, which has no scores; None otherwise.
+        part: Which of several training runs it is, in words; empty if there is one.
     """
 
     progress: Progress
@@ -77,18 +77,19 @@ def train(
     where: Callable[[int], str] | None = None,
     report: Callable[[Report], None] = lambda _: None,
 ) -> Progress:
-    """Train a model; leaves it with the weights that were best on dev.
+    """Train a model, and leave it with the weights that were best on dev.
 
     Args:
-        model: Trained in place.
-        objective: Losses of the training texts and scores on dev.
+        model: The model, trained in place.
+        objective: The training loss and the dev scores.
         config: See `TrainConfig`.
-        folder: Where the run's state is kept.
-        resume: Go on with the run in `folder` instead of starting one.
-        identity: What else makes this run this run (data, model); resuming another one is an error.
-        rates: Learning rates of parameters by what their names begin with, where they have their own.
-        until: Stop after this many of the epochs, and keep the last weights: dev has chosen before.
-        where: The place of a training text, by its number, for messages.
+        folder: Folder of the run's state.
+        resume: Whether to resume the run in `folder` instead of starting one.
+        identity: What identifies the run beside its configuration (data, model); resuming a different run
+            is an error.
+        rates: Learning rates of parameters that have their own, by name prefix.
+        until: For a refit: stop after this many epochs and keep the last weights.
+        where: Function from the index of a training text to its place in a file, for messages.
         report: Called after each update and epoch.
 
     Returns:
@@ -105,8 +106,8 @@ def train(
         if resume:
             run.load()
         else:
-            remove_run(folder)  # what an earlier run has left is not to be taken for this one's
-            run.save()  # from here on, whatever happens, there is something to go on with
+            remove_run(folder)  # files of a previous run must not be mistaken for this run's
+            run.save()  # from here on, the run can be resumed
         while not run.progress.finished:
             for batch in run.epoch_batches():
                 run.update(batch)
@@ -123,7 +124,7 @@ def train(
 
 
 def fold_folder(folder: Path, fold: int) -> Path:
-    """Where the training without a fold, from 0, keeps its state."""
+    """Folder of the training run without a fold, numbered from 0."""
     return folder / f"{_FOLD}{fold + 1}" if fold else folder
 
 
@@ -132,7 +133,7 @@ def remove_run(folder: Path) -> None:
     for inner in (folder / AGAIN, *folder.glob(f"{_FOLD}*")):
         if inner.is_dir():
             remove_run(inner)
-    # The state first: without it, nothing looks for the rest.
+    # The state goes first: without it, nothing reads the rest.
     leftovers = [
         *folder.glob("best-*.safetensors"),
         *folder.glob("*.safetensors.partial"),
@@ -145,7 +146,7 @@ def remove_run(folder: Path) -> None:
 
 
 class _Run:
-    """A model in training with its optimiser and counters."""
+    """A training run: model, optimizer and counters."""
 
     def __init__(
         self,
@@ -175,11 +176,12 @@ class _Run:
         torch.manual_seed(config.seed)
 
     def _groups(self, rates: Mapping[str, float]) -> list[dict[str, Any]]:
-        """Matrices decay; biases, norms and word vectors do not; some have a learning rate of their own."""
+        """Parameter groups: matrices have weight decay, biases, norms and word vectors have none; some
+        parameters have their own learning rate."""
         groups: dict[tuple[float, float], list[nn.Parameter]] = {}
         for name, parameter in self.parameters.items():
-            own = [rate for start, rate in rates.items() if name.startswith(start)]
-            rate = own[0] if own else self.config.learning_rate
+            matching_rates = [rate for start, rate in rates.items() if name.startswith(start)]
+            rate = matching_rates[0] if matching_rates else self.config.learning_rate
             decays = parameter.dim() > 1 and not name.startswith("embedding.vectors")
             groups.setdefault((rate, self.config.weight_decay if decays else 0.0), []).append(parameter)
         return [{"params": p, "lr": rate, "weight_decay": decay} for (rate, decay), p in groups.items()]
@@ -194,7 +196,7 @@ class _Run:
         )
 
     def epoch_batches(self) -> Iterator[list[list[int]]]:
-        """What is left of this epoch, in groups of batches that make one update."""
+        """The remaining batches of this epoch, in groups that make one update."""
         self._batches = self._plan(self.progress.epoch)
         self._session_start, self._session_texts = time.monotonic(), 0
         self.model.train()
@@ -239,13 +241,13 @@ class _Run:
     def _move_average(self) -> None:
         if self.average is None:
             return
-        # Early on a long memory would mostly remember the random start.
+        # Early on, a long average would mostly hold the random initial weights.
         decay = min(self.config.average, (1 + self.progress.step) / (10 + self.progress.step))
         for name, parameter in self.parameters.items():
             self.average[name].lerp_(parameter.detach(), 1 - decay)
 
     def finish_epoch(self) -> Report:
-        """Judge the model on dev, keep it if it is the best so far, and save."""
+        """Evaluate the model on dev, keep it if it is the best so far, and save the state."""
         config, progress = self.config, self.progress
         began = time.monotonic()
         with self._judged_weights():
@@ -278,16 +280,16 @@ class _Run:
 
     @contextmanager
     def _judged_weights(self) -> Iterator[None]:
-        """The moving average in place of the weights, if there is one."""
+        """Replace the weights by their moving average within this context, if there is one."""
         if self.average is None:
             yield
             return
-        kept = {name: p.detach().clone() for name, p in self.parameters.items()}
+        current = {name: p.detach().clone() for name, p in self.parameters.items()}
         self._put(self.average)
         try:
             yield
         finally:
-            self._put(kept)
+            self._put(current)
 
     def _put(self, weights: dict[str, Tensor]) -> None:
         with torch.no_grad():
@@ -298,7 +300,7 @@ class _Run:
         return self.folder / f"best-{epoch + 1}.safetensors"
 
     def take_best(self) -> None:
-        """Leave the model with its best weights."""
+        """Load the best weights into the model."""
         path = self._best(self.progress.best_epoch)
         weights, _ = load_tensors(path)
         check_tensors(path, weights, self.model.state_dict())
@@ -354,10 +356,10 @@ class _Run:
         )
         for name, parameter in self.parameters.items():
             prefix = f"optimizer/{name}/"
-            kept = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            if kept:
+            moments = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+            if moments:
                 self.optimizer.state[parameter] = {
-                    key: value.to(parameter.device) for key, value in kept.items()
+                    key: value.to(parameter.device) for key, value in moments.items()
                 }
             if self.average is not None:
                 self.average[name].copy_(tensors[f"average/{name}"])
@@ -368,21 +370,22 @@ class _Run:
                 code="HW402",
             )
 
-    def _expected(self, found: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Tensors like those that a saved state must hold.
+    def _expected(self, saved: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Tensors with the names, shapes and types that a saved state must have.
 
-        A parameter that never had a gradient has no moments, so those are expected where any is found.
+        A parameter that never had a gradient has no moments, so moments are expected only where the file
+        has some.
         """
         expected = {f"model/{name}": value for name, value in self.model.state_dict().items()}
         for name, parameter in self.parameters.items():
             moments = {"step": torch.tensor(0.0), "exp_avg": parameter, "exp_avg_sq": parameter}
             named = {f"optimizer/{name}/{key}": value for key, value in moments.items()}
-            if not found.keys().isdisjoint(named):
+            if not saved.keys().isdisjoint(named):
                 expected |= named
         if self.average is not None:
             expected |= {f"average/{name}": value for name, value in self.average.items()}
         expected["random/cpu"] = torch.get_rng_state()
-        if "random/cuda" in found:  # perhaps of a device that this run is not on
+        if "random/cuda" in saved:  # the saved run may have used another device
             states = generator_state(self.device)
-            expected["random/cuda"] = states.get("random/cuda", found["random/cuda"])
+            expected["random/cuda"] = states.get("random/cuda", saved["random/cuda"])
         return expected

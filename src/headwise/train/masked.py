@@ -1,4 +1,4 @@
-"""Training on masked words: the loss on hidden words of training texts, the score on those of dev texts."""
+"""Masked-word training: the loss on hidden words of training texts, and the score on those of dev texts."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,15 +12,15 @@ from headwise.layers.masked import sampled_losses
 from headwise.models.masked_model import MaskedModel
 
 LEAST = 1e-9
-"""What no word is taken to be less likely than, so that its logarithm is finite."""
-_POWER = 0.75  # of how often a word is drawn, on how often it occurs (Mikolov et al. 2013)
+"""Lower bound of word probabilities, so that their logarithms are finite."""
+_POWER = 0.75  # exponent of the word frequencies in negative sampling (Mikolov et al. 2013)
 
 
 class MaskedObjective:
     """The loss on training texts and the scores on dev texts (see `headwise.train.objective`).
 
-    Which words are hidden, and which they are told from, is drawn from torch's generator, whose state is
-    part of the run's: a run that is resumed sees what it would have seen.
+    The hidden words and the negative samples are drawn from torch's generator, whose state is saved with
+    the run, so a resumed run sees the same ones.
 
     Args:
         model: The model.
@@ -33,7 +33,7 @@ class MaskedObjective:
         self.texts, self.dev = model.encoded(train), model.encoded(dev)
         words = model.embedding.vectors.num_embeddings
         counts = torch.tensor(model.features.vocabulary.counts[:words], dtype=torch.float64)
-        counts[0] = 0  # the unknown word is none
+        counts[0] = 0  # the unknown word is never drawn
         self.often = counts / counts.sum().clamp(min=1)
         self.chances = (counts**_POWER).clamp(min=1e-12)
         self.chances[0] = 0
@@ -42,7 +42,7 @@ class MaskedObjective:
         self.logs = expected.clamp(min=1e-30).log().float().to(model.device)
 
     def begin(self) -> None:
-        """Words begin as likely as they are frequent."""
+        """Initialise the output biases by the log frequencies of the words."""
         with torch.no_grad():
             self.model.guess.bias.copy_(self.often.clamp(min=LEAST).log())
 
@@ -51,22 +51,22 @@ class MaskedObjective:
         return np.array([len(text) for text in self.texts], dtype=np.int64)
 
     def loss(self, texts: Sequence[int]) -> Tensor:
-        """The mean loss of the hidden words of a batch, times its texts."""
+        """The mean loss of the hidden words of a batch, times its number of texts."""
         model, config = self.model, self.model.config.masked
         batch = batch_of([self.texts[text] for text in texts], model.device)
         words = batch.words.values
         chance = torch.rand(len(words), device=words.device)
-        asked = model.can_be_hidden(words) & (chance < config.share)
-        places = asked.nonzero().flatten()
+        is_hidden = model.can_be_hidden(words) & (chance < config.share)
+        places = is_hidden.nonzero().flatten()
         if not len(places):
             return 0.0 * model.hidden.sum()
-        guesses = model.guesses(batch, places, asked & (chance >= config.share * config.kept))
+        guesses = model.guesses(batch, places, is_hidden & (chance >= config.share * config.kept))
         drawn = torch.multinomial(self.chances, config.negatives, replacement=True).to(words.device)
         table = model.embedding.vectors.weight
-        found = sampled_losses(guesses, words[places], drawn, self.logs, table, model.guess.bias)
-        return found.mean() * len(texts)
+        losses = sampled_losses(guesses, words[places], drawn, self.logs, table, model.guess.bias)
+        return losses.mean() * len(texts)
 
     def evaluate(self) -> Mapping[str, float]:
         """`loss` in nats per word, `perplexity` and `accuracy`."""
-        found = self.model.score(self.dev)
-        return {"loss": found.loss, "perplexity": found.perplexity, "accuracy": found.accuracy}
+        scores = self.model.score(self.dev)
+        return {"loss": scores.loss, "perplexity": scores.perplexity, "accuracy": scores.accuracy}

@@ -1,4 +1,4 @@
-"""What to do when the memory ends: batches are cut in two until they fit."""
+"""Out-of-memory handling: batches are halved until they fit."""
 
 from collections.abc import Callable, Sequence
 from logging import getLogger
@@ -10,13 +10,13 @@ _log = getLogger(__name__)
 
 
 class Retry:
-    """Learns from the batches of an update; one that does not fit into the memory is cut in two.
+    """Runs the batches of an update; a batch that does not fit into memory is halved.
 
     Args:
-        learn: Learns from one batch and returns its loss.
-        forget: Undoes what has been learnt of the update so far.
-        where: The place of a text in its file.
-        words: Words of a text.
+        learn: Computes the gradients of one batch and returns its loss.
+        forget: Clears the gradients of the update so far.
+        where: Function from the index of a text to its place in a file.
+        words: Function from the index of a text to its number of words.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Retry:
         self._learn, self._forget, self._where, self._words = learn, forget, where, words
 
     def __call__(self, batches: Sequence[Sequence[int]]) -> float:
-        """The loss of all of them together.
+        """The total loss of the batches.
 
         Raises:
             HeadwiseError: HW410, a single text does not fit.
@@ -47,7 +47,7 @@ class Retry:
                     break
             if failed is None:
                 return total
-            # Out of the handler of the error, which holds on to what did not fit.
+            # Outside the except block, which keeps the tensors alive.
             self._forget()
             left[failed : failed + 1] = self._halves(left[failed])
 

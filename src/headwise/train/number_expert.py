@@ -1,4 +1,5 @@
-"""The linear expert beside an encoder of numbers: fitted on training texts, weighed on held-out ones."""
+"""The linear model in the ensemble of a regressor: fitted on training texts, with its weight fitted on
+held-out ones."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,20 +17,20 @@ if TYPE_CHECKING:
     from headwise.train.regression import RegressionObjective
 
 _PRIOR = 4.0
-"""How many texts it is worth that encoder and expert have equal weights."""
+"""Strength of the prior for equal ensemble weights, in texts."""
 _FAR = 1.345 * 1.4826
-"""Times the median error from which on a text counts less (Huber: 95 % as good as least squares where
-errors are normal)."""
+"""Multiple of the median error from which on a text counts less (Huber: 95 % as efficient as least squares
+for normal errors)."""
 _ROUNDS = 50
 _FARTHEST = 1e4
-"""Deviations from the mean. What is farther off, as a mistyped number of held-out texts that the training
-ones have nothing like, has as little say; and as the rounds begin with least squares, they would not come
-near the others."""
+"""Targets are clipped to this many standard deviations. An outlier such as a mistyped number must not
+dominate: the iterations start from least squares and would not recover."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What encoder and expert are multiplied by, and the expert's share of what they say in the mean."""
+    """The ensemble weights of encoder and linear model, and the share of the latter in the mean combined
+    score."""
 
     encoder: float
     expert: float
@@ -38,96 +39,109 @@ class Weights:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a second training takes over."""
+    """The results of the first model that a refit takes over."""
 
     weights: Weights
     chosen: Chosen
 
 
 def fit_weights(
-    encoder: NDArray, expert: NDArray, wanted: NDArray, importance: NDArray | None = None
+    encoder: NDArray, expert: NDArray, targets: NDArray, importance: NDArray | None = None
 ) -> Weights:
-    """The weights, not negative, with which what both say of held-out texts comes nearest to the truth; a
-    few texts that both are far off do not decide. A member with next to no share is dropped.
+    """Fit non-negative ensemble weights on held-out texts by a robust loss: a few texts that both members
+    get wrong do not decide. A member with a share below `LEAST_SHARE` is dropped.
 
     Args:
-        encoder: `[texts]`, on the scale on which the targets have mean 0 and deviation 1.
-        expert: Likewise.
-        wanted: The targets.
-        importance: How much each text counts, if they differ, 1 in the mean.
+        encoder: Encoder outputs, `[texts]`, on the scale on which the targets have mean 0 and standard
+            deviation 1.
+        expert: Outputs of the linear model, on the same scale.
+        targets: The targets, on the same scale.
+        importance: Weights of the texts, 1 on average; None where all are equal.
     """
-    said = np.stack([encoder, expert], axis=1).astype(np.float64)
-    own = wanted.astype(np.float64).clip(-_FARTHEST, _FARTHEST)
-    counts = np.ones(len(own)) if importance is None else np.asarray(importance, dtype=np.float64)
-    weights = _nearest(said, own, counts, _PRIOR)
-    sizes = weights * said.std(axis=0)
+    outputs = np.stack([encoder, expert], axis=1).astype(np.float64)
+    clipped = targets.astype(np.float64).clip(-_FARTHEST, _FARTHEST)
+    counts = np.ones(len(clipped)) if importance is None else np.asarray(importance, dtype=np.float64)
+    weights = _nearest(outputs, clipped, counts, _PRIOR)
+    sizes = weights * outputs.std(axis=0)
     share = float(sizes[1] / sizes.sum()) if sizes.sum() > 0 else 0.5
     if min(share, 1 - share) < LEAST_SHARE:
-        kept = int(share > 0.5)
-        alone = float(_nearest(said[:, [kept]], own, counts, 0.0)[0]) if said[:, kept].any() else 1.0
-        return Weights(alone * (1 - kept), alone * kept, float(kept))
+        member = int(share > 0.5)
+        alone = (
+            float(_nearest(outputs[:, [member]], clipped, counts, 0.0)[0])
+            if outputs[:, member].any()
+            else 1.0
+        )
+        return Weights(alone * (1 - member), alone * member, float(member))
     return Weights(float(weights[0]), float(weights[1]), share)
 
 
-def _nearest(said: NDArray, wanted: NDArray, counts: NDArray, prior: float) -> NDArray:
-    """Weights of the members (`said`: `[texts, members]`), not negative, by Huber's loss: least squares
-    anew, in which texts that were farther off than most count less, until nothing changes."""
+def _nearest(outputs: NDArray, targets: NDArray, counts: NDArray, prior: float) -> NDArray:
+    """Non-negative weights of the members (`outputs`: `[texts, members]`) by Huber's loss: iteratively
+    reweighted least squares, in which texts with large errors count less."""
     from scipy.optimize import nnls  # slow to load, and predictions do without
 
-    members = said.shape[1]
-    equal, near = np.sqrt(prior) * np.eye(members), np.ones(len(wanted))
-    weights = np.full(members, np.inf)  # no start: least squares may give 0 where one text is far off
+    members = outputs.shape[1]
+    equal, damping = np.sqrt(prior) * np.eye(members), np.ones(len(targets))
+    weights = np.full(members, np.inf)  # not a start value: least squares may give 0 because of one outlier
     for _ in range(_ROUNDS):
-        roots, before = np.sqrt(counts * near), weights
-        left = np.vstack([said * roots[:, None], equal])
-        weights = nnls(left, np.append(wanted * roots, equal.sum(axis=0) / members))[0]
+        roots, before = np.sqrt(counts * damping), weights
+        left = np.vstack([outputs * roots[:, None], equal])
+        weights = nnls(left, np.append(targets * roots, equal.sum(axis=0) / members))[0]
         if np.abs(weights - before).max() < 1e-6:
             break
-        off = np.abs(wanted - said @ weights)
+        off = np.abs(targets - outputs @ weights)
         far = max(_FAR * float(np.median(off[counts > 0])), 1e-6)
-        near = far / off.clip(far)
+        damping = far / off.clip(far)
     return weights
 
 
 def add_number_expert(objective: "RegressionObjective") -> Kept | None:
-    """Fit the linear expert on the training texts (or pairs), and on dev how much say it and the encoder
-    have."""
+    """Fit the linear model on the training texts (or pairs), and the ensemble weights on dev."""
     fitted = fit_texts(objective)
     expert = TextExpert.of(fitted.model)
     if not expert.features or not len(objective.dev_items):
         return None
     model = objective.model
     model.add_expert(expert, 0.0)
-    said = model.outputs_of(objective.dev_items)[:, 0], model.expert_scores(objective.dev_items)[:, 0]
-    weights = fit_weights(*said, model.scale.deviations(objective.dev_targets), objective.dev_weights)
+    outputs = model.outputs_of(objective.dev_items)[:, 0], model.expert_scores(objective.dev_items)[:, 0]
+    weights = fit_weights(*outputs, model.scale.deviations(objective.dev_targets), objective.dev_weights)
     _weigh(objective, expert, weights)
     return Kept(weights, fitted.chosen)
 
 
-def add_number_expert_again(objective: "RegressionObjective", kept: Kept | None) -> None:
-    """Give a model that was trained again, on more texts, an expert on these and the former weights."""
-    if kept is None:
+def add_number_expert_again(objective: "RegressionObjective", refit_state: Kept | None) -> None:
+    """Fit the linear model of a refitted model on more texts, with the ensemble weights of the first
+    model."""
+    if refit_state is None:
         return
-    expert = TextExpert.of(fit_texts(objective, kept.chosen).model) if kept.weights.expert else None
-    _weigh(objective, expert, kept.weights)
+    expert = (
+        TextExpert.of(fit_texts(objective, refit_state.chosen).model)
+        if refit_state.weights.expert
+        else None
+    )
+    _weigh(objective, expert, refit_state.weights)
 
 
 def add_number_expert_crossed(objective: "RegressionObjective", crossed: Crossed) -> NDArray:
-    """Fit the linear expert on all texts, and the weights on what models said of texts that they were not
-    trained on.
+    """Fit the linear model on all texts, and the ensemble weights on out-of-fold outputs.
 
     Returns:
-        What both together say of these texts, `[texts]`.
+        The out-of-fold predictions of the ensemble, `[texts]`.
     """
     fitted, scale = fit_texts(objective, every=True), objective.model.scale
     expert = TextExpert.of(fitted.model)
     if not expert.features:
         return crossed.outputs[:, 0]
-    encoder, own = scale.standardize(crossed.outputs[:, 0]), fitted.oof_scores[crossed.held, 0]
+    encoder_outputs, expert_outputs = (
+        scale.standardize(crossed.outputs[:, 0]),
+        fitted.oof_scores[crossed.held, 0],
+    )
     importance = objective.weights_of(crossed.held)
-    weights = fit_weights(encoder, own, objective.train_targets[crossed.held], importance)
+    weights = fit_weights(
+        encoder_outputs, expert_outputs, objective.train_targets[crossed.held], importance
+    )
     _weigh(objective, expert, weights)
-    return scale.restore(weights.encoder * encoder + weights.expert * own)
+    return scale.restore(weights.encoder * encoder_outputs + weights.expert * expert_outputs)
 
 
 def _weigh(objective: "RegressionObjective", expert: TextExpert | None, weights: Weights) -> None:

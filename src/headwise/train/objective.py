@@ -1,4 +1,4 @@
-"""What the training loop needs to know of a task."""
+"""The interface between tasks and the training loop."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -8,17 +8,17 @@ from torch import Tensor
 
 
 class Objective(Protocol):
-    """Training texts with their loss, and a score on held-out texts."""
+    """A training loss, and scores on dev."""
 
     @property
     def lengths(self) -> np.ndarray:
-        """Words of each training text, `[texts]`."""
+        """Number of words of each training text, `[texts]`."""
         ...
 
     def loss(self, texts: Sequence[int]) -> Tensor:
-        """Sum of the losses of these training texts, a scalar with its graph."""
+        """Sum of the losses of these training texts, a scalar with its autograd graph."""
         ...
 
     def evaluate(self) -> Mapping[str, float]:
-        """Scores on the dev texts with the model as it is: at least what `TrainConfig.score` may name."""
+        """Dev scores of the model as it is; they include each score that `TrainConfig.score` may name."""
         ...

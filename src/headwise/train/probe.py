@@ -1,9 +1,10 @@
-"""The probe: what the vectors of a base say of answers by themselves, before anything else is trained.
+"""Linear probe: predicts the targets from the static-embedding vectors of texts, before anything else is
+trained.
 
-Logistic regression on the vectors of the texts (of numbers: ridge regression), its strength chosen by
-cross-validation of training texts, on which large directions of the vectors count for more
-(`headwise.linear.leading`). A network that begins there, with the rest of it silent, keeps what the
-base knows (linear probing, then fine-tuning; Kumar, Raghunathan, Jones, Ma, Liang; ICLR 2022).
+Logistic regression (ridge regression for numbers) on the vectors of the texts, rescaled by their covariance
+root (`headwise.linear.leading`), with the penalty chosen by cross-validation. A network that starts there,
+with zero output from its other layers, keeps the knowledge in the vectors (linear probing, then
+fine-tuning; Kumar, Raghunathan, Jones, Ma, Liang; ICLR 2022).
 """
 
 from collections.abc import Callable
@@ -20,15 +21,16 @@ from headwise.threads import one_blas_thread
 Floats = NDArray[np.float32]
 
 STRENGTHS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
-"""What the losses of all texts together count against the weights, for vectors of length 1; tried from
-large to small until the held-out loss rises."""
+"""Candidate values of C (weight of the total loss relative to the L2 penalty) for vectors of length 1,
+tried from large to small until the held-out loss rises."""
 RIDGES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-"""What the weights squared count against errors squared, for vectors of length 1."""
+"""Candidate ridge penalties for vectors of length 1."""
 FOLDS = 5
-"""In which strengths are compared."""
-_LENGTH = 4.0  # of the vectors, which makes the strengths those above
+"""Number of folds that penalties are compared on."""
+_LENGTH = 4.0  # length that the vectors are scaled to, which the candidates above assume
 _MOST_CROSSED = 5_000
-"""Texts up to which each fold is held out once; of more, or of many labels, only the first."""
+"""Number of texts up to which each fold is held out once; with more texts or many labels, only the first
+is."""
 
 
 def fit_probe(
@@ -44,19 +46,21 @@ def fit_probe(
     center: bool = False,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Logistic regression from the vectors of texts to their labels.
+    """Fit a logistic regression from the vectors of texts to their labels.
 
     Args:
         vectors: `[texts, size]`, of length 1.
-        targets: Label numbers, `[texts]`, or probabilities of labels, `[texts, classes]`.
+        targets: Label indices, `[texts]`, or label probabilities, `[texts, classes]`.
         classes: Number of labels.
-        weights: How much each text counts, `[texts]`.
-        offsets: Logits that the regression's are added to, `[texts, classes]`.
-        sets: A text may have any number of labels: a regression for each.
-        same: For each text the number of the first that stays with it (`first_alike`).
-        always: How many of the texts, the last, are in no fold.
-        center: Their mean is taken off first: vectors with much in common are fitted sooner.
-        seed: Of the folds.
+        weights: Weights of the texts, `[texts]`.
+        offsets: Logits that are added to those of the regression, `[texts, classes]`.
+        sets: Whether a text may have any number of labels: one binary regression per label.
+        same: For each text the index of its first near-duplicate, which stays in the same fold
+            (`first_alike`).
+        always: Number of texts, at the end, that are in no fold.
+        center: Whether to subtract the mean first, which speeds up convergence for vectors with much in
+            common.
+        seed: Seed of the folds.
 
     Returns:
         Weights `[classes, size]` and biases `[classes]`.
@@ -67,7 +71,7 @@ def fit_probe(
     vectors = vectors - mean if center else vectors
     turn: Floats = leading(vectors if weights is None else vectors[weights > 0]) * np.float32(_LENGTH)
     rows = np.asarray(vectors @ turn, dtype=np.float32)
-    wanted = (
+    target_rows = (
         np.asarray(targets, dtype=np.float32)
         if targets.ndim == 2
         else np.eye(classes, dtype=np.float32)[targets]
@@ -75,7 +79,7 @@ def fit_probe(
     counts = np.ones(len(rows), dtype=np.float32) if weights is None else weights.astype(np.float32)
     before = np.zeros((len(rows), classes), dtype=np.float32) if offsets is None else offsets
     losses = _losses_of_sets if sets else _losses
-    problem = _Problem(rows, wanted, counts, before, losses)
+    problem = _Problem(rows, target_rows, counts, before, losses)
     best, start = STRENGTHS[0], None
     texts = len(rows) - always
     if texts > FOLDS:
@@ -83,21 +87,21 @@ def fit_probe(
         if same is not None:
             fold = fold[same[:texts]]
         fold = np.append(fold, np.full(always, -1))
-        few = texts <= _MOST_CROSSED and wanted.size <= MOST_CELLS
+        few = texts <= _MOST_CROSSED and target_rows.size <= MOST_CELLS
         held = [fold == number for number in range(FOLDS if few else 1)]
-        found: list[Floats | None] = [None] * len(held)
+        solutions: list[Floats | None] = [None] * len(held)
         least = float("inf")
         for strength in STRENGTHS:
             loss = 0.0
             for number, out in enumerate(held):
-                own = found[number] = problem.take(~out).solve(strength, found[number])
-                loss += problem.take(out).loss(own)
+                fold_weights = solutions[number] = problem.take(~out).solve(strength, solutions[number])
+                loss += problem.take(out).loss(fold_weights)
             if loss >= least:
                 break
-            best, least, start = strength, loss, found[0]
+            best, least, start = strength, loss, solutions[0]
     solved = problem.solve(best, start)
-    found_weights = (turn @ solved[:-1]).T
-    return found_weights, solved[-1] - found_weights @ mean
+    probe_weights = (turn @ solved[:-1]).T
+    return probe_weights, solved[-1] - probe_weights @ mean
 
 
 def fit_number_probe(
@@ -106,9 +110,9 @@ def fit_number_probe(
     weights: np.ndarray | None = None,
     same: NDArray[np.int64] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ridge regression from the vectors of texts `[texts, size]` to numbers `[texts]`, each of which counts
-    as `weights` say, `[texts]`. Each text is left out once; where some are the `same` (`first_alike`), they
-    are left out together, fold by fold.
+    """Fit a ridge regression from the vectors of texts, `[texts, size]`, to numbers, `[texts]`, with text
+    weights, `[texts]`. The penalty is chosen by leave-one-out; with near-duplicates (`same`, see
+    `first_alike`), by folds that keep them together.
 
     Returns:
         Weights `[1, size]` and bias `[1]`.
@@ -118,56 +122,63 @@ def fit_number_probe(
 
     same = np.arange(len(targets)) if same is None else same
     if weights is not None:
-        kept = weights > 0
-        vectors, targets, weights, same = vectors[kept], targets[kept], weights[kept], same[kept]
+        counting = weights > 0
+        vectors, targets, weights, same = (
+            vectors[counting],
+            targets[counting],
+            weights[counting],
+            same[counting],
+        )
     turn = leading(vectors).astype(np.float64)
     groups, folds = len(np.unique(same)), None
     if FOLDS <= groups < len(same):
         folds = list(GroupKFold(FOLDS).split(vectors, groups=same))
-    found = RidgeCV(alphas=RIDGES, cv=folds).fit(
+    ridge = RidgeCV(alphas=RIDGES, cv=folds).fit(
         vectors @ turn, targets.astype(np.float64), sample_weight=weights
     )
-    solved, bias = turn @ np.asarray(found.coef_), np.asarray([found.intercept_])
+    solved, bias = turn @ np.asarray(ridge.coef_), np.asarray([ridge.intercept_])
     return solved[None].astype(np.float32), bias.astype(np.float32)
 
 
-def _losses(logits: Floats, wanted: Floats) -> tuple[Floats, Floats]:
-    """Of each text, and their gradients by the logits."""
-    said = log_softmax(logits, axis=1)
-    return -(said * wanted).sum(axis=1), np.exp(said) * wanted.sum(axis=1, keepdims=True) - wanted
+def _losses(logits: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """The loss of each text, and its gradient with respect to the logits."""
+    log_probabilities = log_softmax(logits, axis=1)
+    return -(log_probabilities * targets).sum(axis=1), np.exp(log_probabilities) * targets.sum(
+        axis=1, keepdims=True
+    ) - targets
 
 
-def _losses_of_sets(logits: Floats, wanted: Floats) -> tuple[Floats, Floats]:
-    return (np.logaddexp(0, logits) - logits * wanted).sum(axis=1), expit(logits) - wanted
+def _losses_of_sets(logits: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    return (np.logaddexp(0, logits) - logits * targets).sum(axis=1), expit(logits) - targets
 
 
 @dataclass(frozen=True)
 class _Problem:
-    """A regression from rows `[texts, size]`, with the biases in the last row of its weights."""
+    """A regression from rows `[texts, size]`; the last row of its weights has the biases."""
 
     rows: Floats
-    wanted: Floats
+    targets: Floats
     counts: Floats
     before: Floats
     losses: Callable[[Floats, Floats], tuple[Floats, Floats]]
 
     def take(self, texts: NDArray[np.bool_]) -> "_Problem":
         return _Problem(
-            self.rows[texts], self.wanted[texts], self.counts[texts], self.before[texts], self.losses
+            self.rows[texts], self.targets[texts], self.counts[texts], self.before[texts], self.losses
         )
 
     def _of(self, weights: Floats) -> tuple[Floats, Floats]:
-        return self.losses(self.rows @ weights[:-1] + weights[-1] + self.before, self.wanted)
+        return self.losses(self.rows @ weights[:-1] + weights[-1] + self.before, self.targets)
 
     def loss(self, weights: Floats) -> float:
-        """Of all texts together."""
+        """The total weighted loss."""
         return float(self._of(weights)[0] @ self.counts)
 
     def solve(self, strength: float, start: Floats | None) -> Floats:
         """Minimise `sum of losses + |weights|^2 / (2 strength)`, by L-BFGS."""
         from scipy.optimize import minimize  # slow to load, and predictions do without
 
-        shape = (self.rows.shape[1] + 1, self.wanted.shape[1])
+        shape = (self.rows.shape[1] + 1, self.targets.shape[1])
 
         def cost(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             weights = flat.reshape(shape).astype(np.float32)
@@ -176,12 +187,12 @@ class _Problem:
             gradient = np.vstack([self.rows.T @ slopes, slopes.sum(axis=0)])
             gradient[:-1] += weights[:-1] / strength
             squares = float((weights[:-1].astype(np.float64) ** 2).sum())
-            whole = float(losses.astype(np.float64) @ self.counts) + squares / (2 * strength)
-            return whole / len(losses), gradient.ravel().astype(np.float64) / len(losses)
+            objective = float(losses.astype(np.float64) @ self.counts) + squares / (2 * strength)
+            return objective / len(losses), gradient.ravel().astype(np.float64) / len(losses)
 
         first = np.zeros(shape) if start is None else start
         options = {"maxiter": 60, "ftol": 1e-9, "gtol": 1e-4}
         begun = first.ravel().astype(np.float64)
         with one_blas_thread():  # several cores take longer over small matrices
-            found = minimize(cost, begun, jac=True, method="L-BFGS-B", options=options)
-        return found.x.reshape(shape).astype(np.float32)
+            solution = minimize(cost, begun, jac=True, method="L-BFGS-B", options=options)
+        return solution.x.reshape(shape).astype(np.float32)

@@ -1,4 +1,4 @@
-"""ReaderObjective: what the objectives of models that read texts, or pairs of texts, have in common."""
+"""ReaderObjective: base class of the objectives of models that read texts or text pairs."""
 
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar, cast
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from headwise.data.alike import first_alike
-from headwise.data.chunks import some
+from headwise.data.chunks import items_at
 from headwise.models.bag_model import BagModel
 from headwise.models.text_model import Reader
 from headwise.train.probe import FOLDS
@@ -16,27 +16,27 @@ from headwise.train.probe import FOLDS
 AnyReader = TypeVar("AnyReader", bound=Reader | BagModel)
 
 MOST_PAIRS = 200_000
-"""See `ReaderObjective.sampled`."""
+"""Maximum number of text pairs that linear models are fitted to (see `ReaderObjective.sampled`)."""
 
 
 class ReaderObjective(Generic[AnyReader]):
-    """Training and dev texts (or pairs) as the model reads them (see `headwise.train.objective`).
+    """Encoded training and dev texts (or pairs) of a model (see `headwise.train.objective`).
 
     Attributes:
-        train_targets: The answers of the training texts, one after the other.
-        text_weights: How much each training text counts, `[texts]`; None where all count the same.
-        dev_weights: The same of the dev texts.
-        label_weights: How much the texts of each label count, `[labels]`, likewise.
+        train_targets: Targets of the training texts, `[texts, ...]`.
+        text_weights: Weights of the training texts, `[texts]`; None where all are equal.
+        dev_weights: Weights of the dev texts.
+        label_weights: Class weights, `[labels]`; None where all are equal.
 
     Args:
-        model: Encodes them.
+        model: The model that encodes them.
         train: Training texts or pairs.
         dev: Dev texts or pairs.
     """
 
     train_targets: np.ndarray
     names = 0
-    """How many of the training texts, the last, are names of labels."""
+    """Number of label names at the end of the training texts."""
 
     def __init__(self, model: AnyReader, train: Sequence[Any], dev: Sequence[Any]):
         self.model = model
@@ -49,42 +49,44 @@ class ReaderObjective(Generic[AnyReader]):
 
     @property
     def sampled(self) -> np.ndarray:
-        """The numbers of the training texts that linear models are fitted to: of all, but of `MOST_PAIRS`
-        pairs at most, as very much is read of a pair."""
+        """Indices of the training texts that linear models are fitted to: all, but a sample of `MOST_PAIRS`
+        pairs at most, as pairs have very many features."""
         count = len(self.train_items)
         if not self.model.reads_pairs or count <= MOST_PAIRS:
             return np.arange(count)
         return np.sort(np.random.default_rng(0).permutation(count)[:MOST_PAIRS])
 
     def same(self, numbers: np.ndarray) -> np.ndarray:
-        """Which of the training texts with these numbers are held out together (`first_alike`)."""
+        """The index of the first near-duplicate of each of these training texts (`first_alike`); they are
+        held out together."""
         model, targets = cast(Any, self.model), self.train_targets[numbers]
         strata = targets.tolist() if targets.ndim == 1 and targets.dtype == np.int64 else None
-        return first_alike(model.texts_of(some(self.train_items, numbers)), FOLDS, strata)
+        return first_alike(model.texts_of(items_at(self.train_items, numbers)), FOLDS, strata)
 
     def probe(
         self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """What vectors of training texts by a base, `[texts, size]`, say by themselves of their targets,
-        each text as much as it counts: weights `[outputs, size]` and biases `[outputs]`. `same` says which
-        texts are held out together."""
+        """Fit a linear probe from static-embedding vectors of training texts, `[texts, size]`, to their
+        targets: weights `[outputs, size]` and biases `[outputs]`. `same` gives near-duplicates, which are
+        held out together."""
         raise NotImplementedError
 
     def begin_with_probe(self) -> None:
-        """Let a model with a base begin as what the vectors of the base say by themselves; one that goes on
-        from an earlier model is left as it is."""
+        """Initialise a model with static embeddings from a linear probe on their vectors; a warm start is
+        left as it is."""
         model: Any = self.model
         if model.probe.weight.any() or model.head.layers[-1].weight.any():
             return
         probe, texts = model.probe, self.sampled
-        vectors = model.base_vectors(some(self.train_items, texts))
-        found = self.probe(vectors, self.train_targets[texts], self.weights_of(texts), self.same(texts))
+        vectors = model.base_vectors(items_at(self.train_items, texts))
+        fitted = self.probe(vectors, self.train_targets[texts], self.weights_of(texts), self.same(texts))
         with torch.no_grad():
-            for own, values in zip((probe.weight, probe.bias), found, strict=True):
-                own.copy_(torch.from_numpy(values))
+            for parameter, values in zip((probe.weight, probe.bias), fitted, strict=True):
+                parameter.copy_(torch.from_numpy(values))
 
     def held_out(self) -> np.ndarray:
-        """What the network says of the dev texts, `[texts, outputs]`, for `headwise.train.crossing`."""
+        """The outputs of the network for the dev texts, `[texts, outputs]`, for
+        `headwise.train.crossing`."""
         return self.model.outputs_of(self.dev_items)
 
     @property
@@ -92,12 +94,12 @@ class ReaderObjective(Generic[AnyReader]):
         return np.array([len(item) for item in self.train_items], dtype=np.int64)
 
     def outputs(self, numbers: Sequence[int]) -> Tensor:
-        """The model's outputs for the training texts with these numbers, `[numbers, outputs]` float32."""
+        """The model's outputs for the training texts with these indices, `[numbers, outputs]` float32."""
         model = self.model
         return model(model.collate([self.train_items[number] for number in numbers], model.device)).float()
 
     def weights_of(self, numbers: np.ndarray) -> np.ndarray | None:
-        """How much the training texts with these numbers count; None where all count the same."""
+        """Weights of the training texts with these indices; None where all are equal."""
         return None if self.text_weights is None else self.text_weights[numbers]
 
     @property
@@ -111,7 +113,7 @@ class ReaderObjective(Generic[AnyReader]):
         return None if self.label_weights is None else self.label_weights.to(self.model.device)
 
     def summed(self, losses: Tensor, numbers: Sequence[int]) -> Tensor:
-        """The sum of the losses of the training texts with these numbers, each as much as it counts."""
+        """The weighted sum of the losses of the training texts with these indices."""
         if self.text_weights is not None:
             losses = losses * self.there(self.text_weights[list(numbers)])
         return losses.sum()

@@ -1,4 +1,4 @@
-"""A finished model of labels, fitted to other items than those that were held out in its training."""
+"""Recalibration of a finished classifier on other items than those held out in training."""
 
 from typing import Any
 
@@ -24,18 +24,21 @@ from headwise.train.label_sets import set_set_thresholds
 def calibrate_labels(
     model: Any, logits: NDArray[np.float32], targets: NDArray[Any], weights: Weights
 ) -> Finished:
-    """Fit temperature, biases and thresholds of a finished model to its logits of items; the first of the
-    calibration errors is that of the model as it was.
+    """Fit temperature, biases and thresholds of a finished model on its logits of items. The first
+    calibration error is that of the model as it was.
 
     Args:
-        model: Gives one label.
-        logits: Before calibration, `[items, labels]`.
-        targets: Label numbers, `[items]`, or probabilities of labels, `[items, labels]`.
-        weights: How much each item counts, `[items]`.
+        model: A classifier with one label per item.
+        logits: Uncalibrated logits, `[items, labels]`.
+        targets: Label indices, `[items]`, or label probabilities, `[items, labels]`.
+        weights: Weights of the items, `[items]`.
     """
     before = model.probabilities(logits)
-    others = softmax(_recalibrate(model, logits, targets, one_label_loss, weights), axis=1)
-    errors = [expected_calibration_error(own, targets, weights) for own in (before, others)]
+    recalibrated = softmax(_recalibrate(model, logits, targets, one_label_loss, weights), axis=1)
+    errors = [
+        expected_calibration_error(probabilities, targets, weights)
+        for probabilities in (before, recalibrated)
+    ]
     model.thresholds, logits = None, model.calibrated(logits)
     dev = held_out_scores(logits, targets, model.labels, weights)
     return Finished(dev | set_thresholds(model, logits, targets, weights), (errors[0], errors[1]))
@@ -44,21 +47,22 @@ def calibrate_labels(
 def calibrate_label_sets(
     model: Any, logits: NDArray[np.float32], targets: NDArray[np.bool_], weights: Weights
 ) -> Finished:
-    """The same of a model that gives sets of labels; `targets`: whether texts have them,
-    `[texts, labels]`."""
+    """The same for a multi-label model with multi-hot `targets`, `[texts, labels]`."""
     before = model.probabilities(logits)
-    others = expit(_recalibrate(model, logits, targets, label_set_loss, weights))
-    errors = [binary_calibration_error(own, targets, weights) for own in (before, others)]
+    recalibrated = expit(_recalibrate(model, logits, targets, label_set_loss, weights))
+    errors = [
+        binary_calibration_error(probabilities, targets, weights)
+        for probabilities in (before, recalibrated)
+    ]
     return Finished(set_set_thresholds(model, logits, targets, weights), (errors[0], errors[1]))
 
 
 def _recalibrate(
     model: Any, logits: NDArray[np.float32], targets: NDArray[Any], loss: Loss, weights: Weights
 ) -> NDArray[np.float64]:
-    """Give a model other temperature and biases; returns calibrated logits of the items by such as were
-    fitted to others of them."""
+    """Set the temperature and biases of a model; returns cross-fitted calibrated logits of the items."""
     now = model.calibrated(logits)
-    found = fit_recalibration(now, targets, loss, weights)
-    biases = found.biases + np.array(model.biases or 0.0) / found.temperature
-    model.temperature, model.biases = model.temperature * found.temperature, biases.tolist()
+    fitted = fit_recalibration(now, targets, loss, weights)
+    biases = fitted.biases + np.array(model.biases or 0.0) / fitted.temperature
+    model.temperature, model.biases = model.temperature * fitted.temperature, biases.tolist()
     return cross_fitted(now, targets, loss, weights)

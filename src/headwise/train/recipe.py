@@ -1,4 +1,4 @@
-"""Recipe: everything that decides what a training run does, apart from its data."""
+"""Recipe: the complete configuration of a training run, apart from its data."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -37,13 +37,13 @@ class Recipe:
     train: TrainConfig = field(default_factory=TrainConfig)
     sections: tuple[str, ...] = LABEL_SECTIONS
     """The sections of the model's settings that the task has."""
-    former: Former | None = None
-    """An earlier model that the training begins with."""
+    init_from: Former | None = None
+    """A previous model for a warm start; None without."""
 
     @property
     def seen(self) -> Any:
-        """What tells which items the earlier model has learnt from; None without one."""
-        return None if self.former is None else self.former.seen
+        """The training-set fingerprint of the previous model; None without one."""
+        return None if self.init_from is None else self.init_from.seen
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, in the sections of a TOML recipe."""

@@ -1,4 +1,4 @@
-"""Training a model that gives texts, or pairs of texts, numbers."""
+"""Training of regressors of texts, or pairs of texts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -23,14 +23,14 @@ AnyRegressor = TypeVar("AnyRegressor", Regressor, PairScorer)
 
 
 class RegressionObjective(ReaderObjective[AnyRegressor]):
-    """The squared error on training texts and the errors on dev texts (see `headwise.train.objective`).
+    """The squared error on training texts, and the errors on dev texts (see `headwise.train.objective`).
 
     Args:
-        model: Gives texts or pairs numbers.
+        model: A regressor of texts or pairs.
         train: Training texts or pairs, and their numbers.
         dev: Dev texts or pairs, and their numbers.
-        weights: How much the training texts count, `[texts]`, 1 in the mean; None where all count the same.
-        dev_weights: The same of the dev texts.
+        weights: Weights of the training texts, `[texts]`, 1 on average; None where all are equal.
+        dev_weights: Weights of the dev texts.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
     ):
         super().__init__(model, train[0], dev[0])
         self.text_weights, self.dev_weights = weights, dev_weights
-        # What counts nothing may be too large to be a number of 32 bits.
+        # A target of weight 0 may be too large for 32 bits.
         counted = train[1] if weights is None else np.where(weights > 0, train[1], model.scale.mean)
         self.train_targets = model.scale.standardize(counted)
         self.dev_targets = dev[1]
@@ -58,27 +58,27 @@ class RegressionObjective(ReaderObjective[AnyRegressor]):
         return fit_number_probe(vectors, targets, weights, same)
 
     def evaluate(self) -> Mapping[str, float]:
-        said, deviation = self.model.scores(self.dev_items), self.model.scale.deviation
-        return number_scores(said, self.dev_targets, deviation, self.dev_weights)
+        predictions, deviation = self.model.scores(self.dev_items), self.model.scale.deviation
+        return number_scores(predictions, self.dev_targets, deviation, self.dev_weights)
 
     def held_out(self) -> np.ndarray:
-        """Not on the scale of the training numbers, which each fold has of its own."""
+        """The dev outputs on the scale of the raw numbers, as each fold has its own training scale."""
         return self.model.scale.restore(super().held_out())
 
 
 def finish_numbers(objective: RegressionObjective) -> Finished:
-    """Fit the linear expert of a trained model on dev."""
+    """Fit the linear model and the ensemble weights of a trained model on dev."""
     linear = objective.model.config.expert.kind == "linear"
-    kept = add_number_expert(objective) if linear else None
-    return Finished(dict(objective.evaluate()), kept=kept)
+    refit_state = add_number_expert(objective) if linear else None
+    return Finished(dict(objective.evaluate()), refit_state=refit_state)
 
 
 def finish_numbers_crossed(objective: RegressionObjective, crossed: Crossed) -> Finished:
-    """Fit the linear expert of a model that was trained on all texts on what other models say of texts that
-    they were not trained on."""
-    model, said = objective.model, crossed.outputs[:, 0]
+    """Fit the linear model and the ensemble weights of a model trained on all texts, by out-of-fold
+    outputs."""
+    model, predictions = objective.model, crossed.outputs[:, 0]
     if model.config.expert.kind == "linear":
-        said = add_number_expert_crossed(objective, crossed)
-    wanted = model.scale.restore(objective.train_targets[crossed.held])
+        predictions = add_number_expert_crossed(objective, crossed)
+    targets = model.scale.restore(objective.train_targets[crossed.held])
     weights = objective.weights_of(crossed.held)
-    return Finished(dict(number_scores(said, wanted, model.scale.deviation, weights)))
+    return Finished(dict(number_scores(predictions, targets, model.scale.deviation, weights)))

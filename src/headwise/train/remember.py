@@ -1,4 +1,5 @@
-"""Fits that many trainings have in common: a search trains encoders beside the same linear expert."""
+"""Memoization of fits that training runs share: a search trains many encoders with the same linear
+model."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,30 +7,30 @@ from contextvars import ContextVar
 from copy import deepcopy
 from typing import Any, TypeVar
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
-_known: ContextVar[dict[str, Any] | None] = ContextVar("known", default=None)
+_cache: ContextVar[dict[str, Any] | None] = ContextVar("cache", default=None)
 
 
 @contextmanager
-def remembering(known: dict[str, Any]) -> Iterator[None]:
-    """Within this, `remembered` looks into a dictionary first, and keeps there what it finds."""
-    token = _known.set(known)
+def remembering(cache: dict[str, Any]) -> Iterator[None]:
+    """Memoize `remembered` fits in a dictionary within this context."""
+    token = _cache.set(cache)
     try:
         yield
     finally:
-        _known.reset(token)
+        _cache.reset(token)
 
 
-def remembered(fit: Callable[..., Found], *given: Any, **named: Any) -> Found:
-    """What a function without chance in it gives for these arguments, computed once where somebody is
-    `remembering`; a copy for each, as models are changed by who has them."""
-    known = _known.get()
-    if known is None:
-        return fit(*given, **named)
+def remembered(fit: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
+    """The result of a deterministic function, memoized within `remembering`; each caller gets a copy, as
+    models are changed in place."""
+    cache = _cache.get()
+    if cache is None:
+        return fit(*arguments, **named)
     import joblib  # slow to load, and a training by itself does without
 
-    key = f"{fit.__module__}.{fit.__qualname__} {joblib.hash((given, named))}"
-    if key not in known:
-        known[key] = fit(*given, **named)
-    return deepcopy(known[key])
+    key = f"{fit.__module__}.{fit.__qualname__} {joblib.hash((arguments, named))}"
+    if key not in cache:
+        cache[key] = fit(*arguments, **named)
+    return deepcopy(cache[key])

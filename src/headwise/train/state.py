@@ -81,14 +81,14 @@ def save_state(
         path: The file.
         tensors: Weights, moments of the optimiser, generator states.
         progress: The counters.
-        identity: What makes this run this run (configuration, data); `load_state` compares it.
+        identity: What identifies the run (configuration, data); `load_state` compares it.
     """
     counters = {**asdict(progress), "best_score": _number(progress.best_score)}
     metadata = {
         "format": FORMAT,
         "progress": json.dumps(counters),
         "identity": json.dumps(identity),
-        # Other kernels round otherwise, and the run would not end the same.
+        # Other kernels round differently, and the run would end with different weights.
         "kernels": json.dumps(compiled.decisions()),
     }
     write_atomically(tensors, path, metadata)
@@ -142,11 +142,12 @@ def check_tensors(path: Path, tensors: Mapping[str, Tensor], expected: Mapping[s
     for name in [*expected, *tensors]:
         if name not in tensors or name not in expected:
             raise _damaged(path, f"it {'lacks' if name in expected else 'also holds'} {name[:200]!r}")
-        found, wanted = tensors[name], expected[name]
-        if (found.shape, found.dtype) != (wanted.shape, wanted.dtype):
+        tensor, template = tensors[name], expected[name]
+        if (tensor.shape, tensor.dtype) != (template.shape, template.dtype):
             raise _damaged(
                 path,
-                f"{name} is {list(found.shape)} {found.dtype}, not {list(wanted.shape)} {wanted.dtype}",
+                f"{name} is {list(tensor.shape)} {tensor.dtype}, not {list(template.shape)} "
+                f"{template.dtype}",
             )
 
 
@@ -179,15 +180,15 @@ def _number(value: float) -> float | None:
     return value if abs(value) < float("inf") else None
 
 
-def compare_runs(saved: dict[str, Any], asked: dict[str, Any], path: Path) -> None:
-    """Check that what makes a run this run is as it was.
+def compare_runs(saved: dict[str, Any], requested: dict[str, Any], path: Path) -> None:
+    """Check that a saved run has the same identity (configuration, data).
 
     Raises:
         HeadwiseError: HW403, with the differences.
     """
-    if found := differences(saved, asked):
+    if difference := differences(saved, requested):
         raise HeadwiseError(
-            f"{path}: the run to resume was another one: {found}. Resume with the same "
+            f"{path}: the run to resume was another one: {difference}. Resume with the same "
             "data and settings, or start again in another folder",
             code="HW403",
         )

@@ -1,4 +1,4 @@
-"""A training that is asked to stop: it ends between two updates, with its state saved."""
+"""Graceful stop of training runs: a run ends between two updates, with its state saved."""
 
 import signal
 import threading
@@ -25,8 +25,8 @@ class TrainingInterrupted(HeadwiseError):
 
 @contextmanager
 def noted_signals() -> Iterator[list[int]]:
-    """Ctrl-C, SIGTERM and SIGHUP (a closed terminal) are noted for the loop, which looks between updates; a
-    second one acts at once. What is ignored, as by nohup, stays so."""
+    """Record Ctrl-C, SIGTERM and SIGHUP (a closed terminal) for the training loop, which checks between
+    updates; a second signal acts at once. Ignored signals, as under nohup, stay ignored."""
     caught: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield caught  # signals can only be handled in the main thread
@@ -37,7 +37,7 @@ def noted_signals() -> Iterator[list[int]]:
             raise KeyboardInterrupt
         caught.append(number)
 
-    names = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is not there on Windows
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, handle) for number in heard}

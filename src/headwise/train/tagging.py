@@ -1,4 +1,4 @@
-"""Training a tagger: from tagged sentences to a model and its scores."""
+"""Training of taggers: the objective and its dev scores."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ from headwise.scores.schemes import read_spans
 
 
 class TaggingObjective:
-    """The loss on training sentences and the scores on dev sentences (see `headwise.train.objective`).
+    """The training loss of taggers, and their dev scores (see `headwise.train.objective`).
 
     Args:
         model: The tagger; it must have every tag of the training sentences.
@@ -33,7 +33,7 @@ class TaggingObjective:
         self.dev_texts = model.encode_sentences(dev)
         self.dev_targets = [model.targets(sentence) for sentence in dev]
         self.weights, self.dev_weights = weights_of(self.train), held_weights_of(self.dev)
-        if isinstance(model.embedding, PretrainedEmbedding):  # if it is frozen, each text is read once
+        if isinstance(model.embedding, PretrainedEmbedding):  # a frozen encoder reads each text once
             texts = [*self.train_texts, *self.dev_texts]
             model.embedding.remember([text.spelling.pieces for text in texts])
 
@@ -44,10 +44,10 @@ class TaggingObjective:
     def loss(self, texts: Sequence[int]) -> Tensor:
         scores = self.model(batch_of([self.train_texts[text] for text in texts], self.model.device))
         targets = np.concatenate([self.train_targets[text] for text in texts])
-        found = self.model.tagger.loss(scores, torch.from_numpy(targets).to(self.model.device))
+        losses = self.model.tagger.loss(scores, torch.from_numpy(targets).to(self.model.device))
         if self.weights is not None:
-            found = found * torch.from_numpy(self.weights[list(texts)]).to(found)
-        return found.sum()
+            losses = losses * torch.from_numpy(self.weights[list(texts)]).to(losses)
+        return losses.sum()
 
     def evaluate(self) -> Mapping[str, float]:
         numbers, _ = self.model.decode(self.dev_texts)
@@ -57,18 +57,18 @@ class TaggingObjective:
     @torch.no_grad()
     def _dev_loss(self) -> float:
         """Mean negative log-likelihood of the true tags per word, over sentences whose tags are known."""
-        known = [n for n, own in enumerate(self.dev_targets) if len(own) and own.min() >= 0]
+        labelled = [n for n, tags in enumerate(self.dev_targets) if len(tags) and tags.min() >= 0]
         weights = np.ones(len(self.dev)) if self.dev_weights is None else self.dev_weights
         total, words = 0.0, 0.0
-        for places, batch in self.model.batches([self.dev_texts[n] for n in known]):
-            targets = np.concatenate([self.dev_targets[known[place]] for place in places])
+        for places, batch in self.model.batches([self.dev_texts[n] for n in labelled]):
+            targets = np.concatenate([self.dev_targets[labelled[place]] for place in places])
             scores = self.model(batch)
             losses = self.model.tagger.loss(scores, torch.from_numpy(targets).to(scores.device))
-            counts = weights[[known[place] for place in places]]
-            # What the scheme forbids has no likelihood.
+            counts = weights[[labelled[place] for place in places]]
+            # Tag sequences that the scheme forbids have likelihood 0.
             losses = losses.cpu().double().numpy()
             total += float(counts @ np.where(np.isfinite(losses), losses, 0.0))
-            words += float(counts @ [len(self.dev_targets[known[place]]) for place in places])
+            words += float(counts @ [len(self.dev_targets[labelled[place]]) for place in places])
         return total / (words or 1)
 
 
@@ -79,18 +79,22 @@ def tag_scores(
     sentences: Sequence[Tagged],
     weights: np.ndarray | None = None,
 ) -> dict[str, float]:
-    """Accuracy of the words, and F1: of spans where tags mark some, else the mean over the tags. Sentences
-    count as `weights` say, `[sentences]`."""
+    """Word accuracy, and F1: of spans where tags mark some, else the macro mean over the tags. Sentences
+    are weighted by `weights`, `[sentences]`."""
     counted = np.ones(len(targets)) if weights is None else weights.astype(np.float64)
-    each = np.repeat(counted, [len(own) for own in targets])
-    kept = each > 0
-    guess, truth, each = np.concatenate(numbers)[kept], np.concatenate(targets)[kept], each[kept]
-    accuracy = float(np.average(guess == truth, weights=each)) if len(truth) else 0.0
+    word_weights = np.repeat(counted, [len(sentence_targets) for sentence_targets in targets])
+    counting = word_weights > 0
+    guess, truth, word_weights = (
+        np.concatenate(numbers)[counting],
+        np.concatenate(targets)[counting],
+        word_weights[counting],
+    )
+    accuracy = float(np.average(guess == truth, weights=word_weights)) if len(truth) else 0.0
     if model.scheme == "plain":
         from sklearn.metrics import f1_score  # slow to load, and predictions do without
 
-        f1 = f1_score(truth, guess, average="macro", sample_weight=each)
+        f1 = f1_score(truth, guess, average="macro", sample_weight=word_weights)
         return {"accuracy": accuracy, "macro_f1": float(f1)}
-    predicted = [read_spans([model.tags[n] for n in own]) for own in numbers]
-    counts = count_entities(predicted, [read_spans(own.tags) for own in sentences])
+    predicted = [read_spans([model.tags[n] for n in sequence]) for sequence in numbers]
+    counts = count_entities(predicted, [read_spans(sentence.tags) for sentence in sentences])
     return {"accuracy": accuracy, "f1": float(f1_of(counted @ counts))}

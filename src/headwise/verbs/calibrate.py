@@ -52,8 +52,8 @@ class Recalibrated:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
-        own = {key: value for key, value in asdict(self).items() if key not in ("sheet", "nouns")}
-        return own | {"score": self.sheet.headline.key}
+        result = {key: value for key, value in asdict(self).items() if key not in ("sheet", "nouns")}
+        return result | {"score": self.sheet.headline.key}
 
 
 def calibrate_file(
@@ -98,7 +98,7 @@ def calibrate_file(
     data, info = read_answers(task, model, folder, file, heads, reading, listener), read_info(Path(folder))
     kind = task.kind_for(model.config)
     seen = learnt(task, model, info, data.items)[1]
-    items = [own for number, own in enumerate(data.items) if number not in seen]
+    items = [item for number, item in enumerate(data.items) if number not in seen]
     if not items:
         raise ConfigError(
             f"{data.path}: the model was trained on all of these {kind.nouns.many}; give it others"
@@ -110,8 +110,8 @@ def calibrate_file(
     finished = task.calibrate(model, items)
     after = task.judge(model, items).to_json()
     metrics = {"dev": finished.dev | after, **calibration_json(finished.calibration)}
-    known = info["data"] | {"dev": kind.fingerprint(items)}
-    save_model(model, output, data=known, training=info["training"], metrics=metrics)
+    data_info = info["data"] | {"dev": kind.fingerprint(items)}
+    save_model(model, output, data=data_info, training=info["training"], metrics=metrics)
     sheet = task.sheet(after)
     key = sheet.headline.key
     return Recalibrated(

@@ -57,18 +57,18 @@ def columns_used(data: Any) -> dict[str, str]:
         data: What `Kind.read` has returned.
     """
     columns = getattr(data, "columns", None)
-    found = {
-        option: getattr(columns, own, None)
-        for option, own in _OPTIONS.get(getattr(data, "format", ""), {}).items()
+    columns_by_option = {
+        option: getattr(columns, attribute, None)
+        for option, attribute in _OPTIONS.get(getattr(data, "format", ""), {}).items()
     }
-    return {option: name for option, name in found.items() if isinstance(name, str)}
+    return {option: name for option, name in columns_by_option.items() if isinstance(name, str)}
 
 
 def as_trained(
     kind: Kind[Any],
     info: Mapping[str, Any],
     path: str,
-    given: Mapping[str, Any],
+    reading: Mapping[str, Any],
     *,
     answers: bool = True,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -79,34 +79,36 @@ def as_trained(
         kind: What the model reads.
         info: What its folder says of it; old ones name only the columns that the user gave.
         path: The file; "-" is standard input, of which nothing is taken away here.
-        given: What the user has said of how to read it.
+        reading: Options of the user that say how to read it.
         answers: Whether the answers are read, or only what they are given to.
     """
-    known = {
+    trained_columns = {
         option: name
         for option, name in columns_known(info).items()
-        if given.get(option) is None
+        if reading.get(option) is None
         and (answers or option not in _ANSWERS)
-        and not any(given.get(other) for other in _INSTEAD.get(option, ()))
+        and not any(reading.get(substitute) for substitute in _INSTEAD.get(option, ()))
     }
-    if not known:
-        return dict(given), ()
+    if not trained_columns:
+        return dict(reading), ()
     try:
-        options, names = _offered(kind, path, given, known, answers)
+        options, names = _offered(kind, path, reading, trained_columns, answers)
     except (DataError, ConfigError):  # whoever reads the file says what is wrong with it
-        return dict(given), ()
-    taken = {_found(given[option], names) for option in options if given.get(option)}
-    found = {}
+        return dict(reading), ()
+    taken = {_found(reading[option], names) for option in options if reading.get(option)}
+    matched = {}
     for option in options:
-        own = _same(known.get(option), names)
-        if own is not None and own not in taken:
-            found[option] = own
-            taken.add(own)
-    if not found:
-        return dict(given), ()
-    told = ", ".join(f"{option.removesuffix('_column')}={name!r}" for option, name in found.items())
-    flags = "/".join(f"--{option.replace('_', '-')}" for option in found)
-    return {**given, **found}, (f"columns as in training: {told} - override with {flags}",)
+        column = _same(trained_columns.get(option), names)
+        if column is not None and column not in taken:
+            matched[option] = column
+            taken.add(column)
+    if not matched:
+        return dict(reading), ()
+    description = ", ".join(
+        f"{option.removesuffix('_column')}={name!r}" for option, name in matched.items()
+    )
+    flags = "/".join(f"--{option.replace('_', '-')}" for option in matched)
+    return {**reading, **matched}, (f"columns as in training: {description} - override with {flags}",)
 
 
 def label_column(info: Mapping[str, Any], names: Sequence[str]) -> str | None:
@@ -118,44 +120,68 @@ def columns_known(info: Mapping[str, Any]) -> dict[str, str]:
     """The columns that a model was trained on, as far as a name or the user says which they are."""
     training = info.get("training") or {}
     recipe = training.get("recipe")
-    said = recipe.get("data") if isinstance(recipe, Mapping) else None
-    said, used = (own if isinstance(own, Mapping) else {} for own in (said, training.get("columns")))
-    found = {
-        **said,
-        **{option: name for option, name in used.items() if not _number(name) or option in said},
+    named_by_user = recipe.get("data") if isinstance(recipe, Mapping) else None
+    named_by_user, used = (
+        section if isinstance(section, Mapping) else {}
+        for section in (named_by_user, training.get("columns"))
+    )
+    trained_columns = {
+        **named_by_user,
+        **{option: name for option, name in used.items() if not _number(name) or option in named_by_user},
     }
     options = set().union(*_OPTIONS.values())
-    return {option: name for option, name in found.items() if option in options and isinstance(name, str)}
+    return {
+        option: name
+        for option, name in trained_columns.items()
+        if option in options and isinstance(name, str)
+    }
 
 
 def _offered(
-    kind: Kind[Any], path: str, given: Mapping[str, Any], known: Mapping[str, str], answers: bool
+    kind: Kind[Any],
+    path: str,
+    reading: Mapping[str, Any],
+    trained_columns: Mapping[str, str],
+    answers: bool,
 ) -> tuple[list[str], Sequence[str]]:
     """The options that name columns of a file, and the names of its columns.
 
     Raises:
         DataError, ConfigError: They cannot be told.
     """
-    head = read_head(path, str(given.get("encoding") or "utf-8"))
+    head = read_head(path, str(reading.get("encoding") or "utf-8"))
     if isinstance(kind, SentenceKind):
-        form = given.get("format")
-        if form is None and (answers or words_are_given(path, given, head)):
+        form = reading.get("format")
+        if form is None and (answers or words_are_given(path, reading, head)):
             form = guess_tagged_format(path, head.lines, labelled=answers)[0]
         if form in RECOGNISERS:
-            return [own for own in _OPTIONS[form] if own != "text_column"], _names_of_words(form, head)
-        return ["text_column"], _names_of_texts(kind, head, given, known)
-    options = [own for own in _TEXTS if own in kind.options.__dataclass_fields__]
-    return options, _names_of_texts(kind, head, given, {own: known[own] for own in options if own in known})
+            return [option for option in _OPTIONS[form] if option != "text_column"], _names_of_words(
+                form, head
+            )
+        return ["text_column"], _names_of_texts(kind, head, reading, trained_columns)
+    options = [option for option in _TEXTS if option in kind.options.__dataclass_fields__]
+    return options, _names_of_texts(
+        kind,
+        head,
+        reading,
+        {option: trained_columns[option] for option in options if option in trained_columns},
+    )
 
 
 def _names_of_texts(
-    kind: Kind[Any], head: Head, given: Mapping[str, Any], known: Mapping[str, str]
+    kind: Kind[Any], head: Head, reading: Mapping[str, Any], trained_columns: Mapping[str, str]
 ) -> Sequence[str]:
     """The names of the columns of a table; none of what is none."""
-    how = {own: given[own] for own in ("format", "header", "delimiter", "encoding") if own in given}
+    how = {
+        option: reading[option]
+        for option in ("format", "header", "delimiter", "encoding")
+        if option in reading
+    }
     # A name that is asked for is what tells a header from a row.
-    name = next((own for own in known.values() if not _number(own)), None)
-    source = replace(head.source(ReadOptions(**how, text_column=name)), columns=tuple(known.values()))
+    name = next((column for column in trained_columns.values() if not _number(column)), None)
+    source = replace(
+        head.source(ReadOptions(**how, text_column=name)), columns=tuple(trained_columns.values())
+    )
     form, lines = find_format(source, labelled=False)
     if form == "label-text" and kind.sides == 2:
         form = "tsv"  # as pairs are read
@@ -186,15 +212,15 @@ def _same(name: str | None, names: Sequence[str]) -> str | None:
     if name is None or name in names:
         return name
     if len(parts := named_in(name, names)) > 1:
-        found = [_same(part, names) for part in parts]
-        return None if None in found else JOINT.join(filter(None, found))
-    alike = [own for own in names if normal_name(own) == normal_name(name)]
-    return alike[0] if len(alike) == 1 else None
+        columns = [_same(part, names) for part in parts]
+        return None if None in columns else JOINT.join(filter(None, columns))
+    matches = [candidate for candidate in names if normal_name(candidate) == normal_name(name)]
+    return matches[0] if len(matches) == 1 else None
 
 
-def _found(asked: str, names: Sequence[str]) -> str | None:
+def _found(name: str, names: Sequence[str]) -> str | None:
     """The column that a user names, also by its number."""
     try:
-        return names[find_column(asked, names, Head("", ()).source(ReadOptions()), "")]
+        return names[find_column(name, names, Head("", ()).source(ReadOptions()), "")]
     except DataError:
         return None

@@ -72,10 +72,10 @@ class Curve:
     def forecasts(self) -> list[dict[str, Any]]:
         """For each of `more`: how much better the score is (`gain`), the `interval` of that, and the
         `score` then."""
-        found, now, sign = [], self.score(self.items)[0], -1 if self.sheet.lower else 1
+        forecasts, now, sign = [], self.score(self.items)[0], -1 if self.sheet.lower else 1
         for more in self.more:
             gain, low, high = self.law.gain(more)
-            found.append(
+            forecasts.append(
                 {
                     "more": more,
                     "gain": gain,
@@ -83,7 +83,7 @@ class Curve:
                     "score": now + sign * gain,
                 }
             )
-        return found
+        return forecasts
 
     def figure(self) -> str:
         """The source of an SVG, up to the most items that somebody thinks of; what a notebook shows."""
@@ -117,7 +117,7 @@ def curve_file(
     task: str | None = None,
     more: Sequence[int] = (),
     seeds: int = 5,
-    whole: bool = False,
+    full_model: bool = False,
     base: str = AUTO,
     work: Path | None = None,
     reading: Mapping[str, Any] | None = None,
@@ -134,7 +134,7 @@ def curve_file(
         task: What the file is for; by its looks if it is not given.
         more: Numbers of more items to think of; by default about a quarter, a half and all of the file's.
         seeds: Orders of the items, two or more.
-        whole: Train what `headwise train` does, instead of its linear expert alone.
+        full_model: Train what `headwise train` does, instead of its linear expert alone.
         base: Whose vectors the linear expert reads beside the words: `auto`, `none`, or what `--base`
             takes.
         work: A file that keeps what was measured, for an interrupted run to go on with.
@@ -147,17 +147,17 @@ def curve_file(
     """
     if seeds < 2 or any(number < 1 for number in more):
         raise ConfigError("--seeds must be 2 or more, and --more 1 or more")
-    file, given = file_name(file), dict(reading or {})
-    layers, guessed = with_task(file, {"model": {"task": task} if task else {}, "data": given})
+    file, options = file_name(file), dict(reading or {})
+    layers, guessed = with_task(file, {"model": {"task": task} if task else {}, "data": options})
     listener.notes([guessed] if guessed else [])
     name = layers[0]["model"]["task"]
-    own = find_task(name)
-    kind, many = own.kind, own.kind.nouns.many
-    if not kind.sides or own.predictor is None:
+    task_spec = find_task(name)
+    kind, many = task_spec.kind, task_spec.kind.nouns.many
+    if not kind.sides or task_spec.predictor is None:
         raise ConfigError(
             f"{file}: a file for the task {name}; expected texts, pairs of texts or tagged sentences"
         )
-    data = kind.read(file, options_for(name, given))
+    data = kind.read(file, options_for(name, options))
     listener.notes(data.notes)
     kind.answer.check(data, kind.nouns)
     items = that_count(data.items)
@@ -173,18 +173,18 @@ def curve_file(
     sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)
     parts = Parts(kind, items, [], [])
     listener.notes(kind.tell(parts.named))
-    if whole:
-        judge = whole_judge(own, items)
+    if full_model:
+        judge = whole_judge(task_spec, items)
     elif isinstance(kind, SentenceKind):
-        known, said = word_groups(items, base)
-        listener.notes([said] if said else [])
-        judge = crf_judge(items, known)
+        groups_of_words, note = word_groups(items, base)
+        listener.notes([note] if note else [])
+        judge = crf_judge(items, groups_of_words)
     else:
-        judge, notes = linear_judge(own, parts, ({"model": {"task": name}, "base": {"name": base}},))
+        judge, notes = linear_judge(task_spec, parts, ({"model": {"task": name}, "base": {"name": base}},))
         listener.notes(notes)
     identity = {
         "texts": kind.fingerprint(items).sha256,
-        "model": f"{name} {'whole' if whole else f'linear {base}'}",
+        "model": f"{name} {'whole' if full_model else f'linear {base}'}",
     }
     measured = Measured(work, identity)
     with listener.answering() as update:
@@ -192,11 +192,11 @@ def curve_file(
             test, train = held_out(groups, held, seed)
             for place, size in enumerate(sizes.tolist()):
                 key = f"{seed}:{size}"
-                if key not in measured.found:
+                if key not in measured.values:
                     measured.add(key, judge(train[:size], test, seed))
                 update(seed * len(sizes) + place + 1, seeds * len(sizes))
-    scores = np.array([[measured.found[f"{seed}:{size}"] for size in sizes] for seed in range(seeds)])
-    sheet = own.tally_sheet(parts, build_recipe({"model": {"task": name}}).model)
+    scores = np.array([[measured.values[f"{seed}:{size}"] for size in sizes] for seed in range(seeds)])
+    sheet = task_spec.tally_sheet(parts, build_recipe({"model": {"task": name}}).model)
     law = fit_power_law(sizes, scores if sheet.lower else 1 - scores, count)
     if law.off:
         listener.warn(
@@ -205,7 +205,7 @@ def curve_file(
             "none, and what is said of more may be far off"
         )
     steps = tuple(more) or tuple(dict.fromkeys(_round(count * share) for share in (0.25, 0.5, 1)))
-    return Curve(data.path, count, "whole" if whole else "linear", sheet, sizes, scores, law, steps)
+    return Curve(data.path, count, "whole" if full_model else "linear", sheet, sizes, scores, law, steps)
 
 
 def held_out(
@@ -215,12 +215,12 @@ def held_out(
     come first and fit into `held` items, and all others."""
     test, train, room = list[int](), list[int](), held
     for place in np.random.default_rng(seed).permutation(len(groups)).tolist():
-        own = groups[place]
-        if len(own) <= room:
-            test += own
-            room -= len(own)
+        group = groups[place]
+        if len(group) <= room:
+            test += group
+            room -= len(group)
         else:
-            train += own
+            train += group
     return np.array(test), np.array(train)
 
 
@@ -233,23 +233,23 @@ class Measured:
     """
 
     def __init__(self, path: Path | None, identity: Mapping[str, Any]):
-        self.path, self.identity, self.found = path, dict(identity), dict[str, float]()
+        self.path, self.identity, self.values = path, dict(identity), dict[str, float]()
         if path is None or not path.exists():
             return
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             if data["identity"] == self.identity:
-                self.found = {str(key): float(value) for key, value in data["measured"].items()}
+                self.values = {str(key): float(value) for key, value in data["measured"].items()}
         except (OSError, ValueError, OverflowError, RecursionError, KeyError, TypeError, AttributeError):
             raise ConfigError(f"{path}: this is no file of headwise curve; give another --work") from None
 
     def add(self, key: str, value: float) -> None:
         """Keep one more number."""
-        self.found[key] = value
+        self.values[key] = value
         if self.path is not None:
             new = self.path.with_name(self.path.name + ".new")
             new.write_text(
-                json.dumps({"identity": self.identity, "measured": self.found}), encoding="utf-8"
+                json.dumps({"identity": self.identity, "measured": self.values}), encoding="utf-8"
             )
             new.replace(self.path)
 

@@ -69,9 +69,9 @@ class Judgement:
         }
 
     def _repr_html_(self) -> str:
-        scores, rivals = self.scores, [own for own in (self.baseline, self.unseen) if own is not None]
-        told = [remark.text for remark in self.remarks]
-        return piece(Material("", self.file, self.task.sheet(scores), scores, rivals, told))
+        scores, rivals = self.scores, [rival for rival in (self.baseline, self.unseen) if rival is not None]
+        messages = [remark.text for remark in self.remarks]
+        return piece(Material("", self.file, self.task.sheet(scores), scores, rivals, messages))
 
 
 def evaluate_file(
@@ -121,9 +121,9 @@ def evaluate_file(
     mistakes = task.mistakes(model, data, evaluation, errors)
     sha256 = kind.fingerprint(data.items).sha256
     scores = evaluation.to_json()
-    known, unseen = of_training(task, model, info, data.items)
+    training_remarks, unseen = of_training(task, model, info, data.items)
     remarks = [
-        *known,
+        *training_remarks,
         *task.odd_answers(info, data),
         *_unknown(scores, info["metrics"]),
         *task.remarks(info, scores),
@@ -131,8 +131,8 @@ def evaluate_file(
     ]
     if held_weights_of(data.items) is not None:
         remarks.append(Remark(f"scores count all {kind.nouns.many} the same, whatever their weights"))
-    if told := repeated_told(kind, data.items):
-        remarks.append(Remark(told, warning=True))
+    if repeated := repeated_told(kind, data.items):
+        remarks.append(Remark(repeated, warning=True))
     if trouble := trouble_of(model):
         remarks.append(Remark(trouble, warning=True))
     rival = _baseline(info, task.sheet(scores)) if sha256 == lookup(info, "data.test.sha256") else None
@@ -170,9 +170,11 @@ def learnt(
     those that it was only chosen by. Of a stream it has learnt from all symbols or from none."""
     kind = task.kind_for(model.config)
     sha256, many = kind.fingerprint(items).sha256, kind.nouns.many
-    known = remembered(kind, info["data"].get("seen"), items)
-    seen: Collection[int] = {number for number, own in enumerate(known) if own}
-    remarks = _seen(info, sha256, many) or _known(len(seen), len(known), many)
+    is_remembered = remembered(kind, info["data"].get("seen"), items)
+    seen: Collection[int] = {
+        number for number, remembered_item in enumerate(is_remembered) if remembered_item
+    }
+    remarks = _seen(info, sha256, many) or _known(len(seen), len(is_remembered), many)
     if not kind.has_keys and _trained_on(info, sha256):
         seen = range(len(items))
     chose = sha256 == lookup(info, "data.dev.sha256") and not lookup(info, "training.recipe.train.refit")
@@ -181,10 +183,10 @@ def learnt(
 
 def _answered(task: Task, model: Any, items: Any, evaluation: Any, least: float) -> dict[str, Any] | None:
     """What a model is sure enough of; see `Judgement.sure`."""
-    found = task.sureness(model, items, evaluation)
-    if found is None:
+    confidences = task.sureness(model, items, evaluation)
+    if confidences is None:
         return None
-    right = found[1][found[0] >= least]
+    right = confidences[1][confidences[0] >= least]
     scores = {"probability": least, "share": len(right) / len(items)}
     if len(right):
         bounds = wilson_interval(int(right.sum()), len(right))
@@ -194,10 +196,10 @@ def _answered(task: Task, model: Any, items: Any, evaluation: Any, least: float)
 
 def _baseline(info: Mapping[str, Any], sheet: Sheet) -> Rival | None:
     """The baseline of a model's training, if it has the score that models are compared by."""
-    found = info["metrics"].get("baseline")
-    if not isinstance(found, dict) or not is_number(lookup(found, sheet.headline.key)):
+    baseline = info["metrics"].get("baseline")
+    if not isinstance(baseline, dict) or not is_number(lookup(baseline, sheet.headline.key)):
         return None
-    return Rival.from_json(found)
+    return Rival.from_json(baseline)
 
 
 def _seen(info: Mapping[str, Any], sha256: str, many: str) -> list[Remark]:

@@ -41,5 +41,5 @@ def explain_file(
     """
     model, task, rows = open_rows(folder, file, pipeline, device, reading, listener, heads)
     for chunk in in_chunks(rows, _CHUNK):
-        for found in task.explain(model, [row.item for row in chunk]):
-            yield chunk[found.item].line, found
+        for explanation in task.explain(model, [row.item for row in chunk]):
+            yield chunk[explanation.item].line, explanation

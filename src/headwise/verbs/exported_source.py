@@ -60,8 +60,8 @@ class ExportedSource:
     def rows(
         self, file: Path, reading: Mapping[str, Any], listener: Listener, heads: Path | str | None
     ) -> Rows[Any]:
-        def read(path: str, given: Mapping[str, Any]) -> Rows[Any]:
-            return rows_to_predict(self.kind, self.task, path, given)
+        def read(path: str, options: Mapping[str, Any]) -> Rows[Any]:
+            return rows_to_predict(self.kind, self.task, path, options)
 
         info = exported_info(self.folder)
         return rows_as_trained(self.kind, info, file, reading, read, listener, heads)

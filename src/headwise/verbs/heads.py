@@ -157,21 +157,21 @@ def prune_file(
     alone = zip(trial.heads, trial.worths(listener), strict=True)
     left = Counter(head.module for head in trial.heads)
     gone, removed = list[Head](), list[HeadWorth]()
-    for head, own in sorted(alone, key=lambda own: (own[1].loss or 0.0, own[1].worth)):
-        if own.dead and left[head.module] > 1 and (both := trial.worth([*gone, head])).dead:
+    for head, single in sorted(alone, key=lambda single: (single[1].loss or 0.0, single[1].worth)):
+        if single.dead and left[head.module] > 1 and (both := trial.worth([*gone, head])).dead:
             gone.append(head)
             removed.append(both)
             left[head.module] -= 1
     remove(model, gone)
     after, info = task.judge(model, items).to_json(), trial.info
-    metrics = {"calibration": info["calibration"], "pruned": [asdict(own) for own in removed]}
+    metrics = {"calibration": info["calibration"], "pruned": [asdict(worth) for worth in removed]}
     # Items as they came where all are new: those of a stream are no list.
-    new = items if not trial.learnt else [own for n, own in enumerate(items) if n not in trial.learnt]
+    new = items if not trial.learnt else [item for n, item in enumerate(items) if n not in trial.learnt]
     if len(new):
         judged = task.judge(model, new)
         metrics["dev"] = judged.to_json()
-        if (known := task.sureness(model, new, judged)) is not None:
-            metrics["dev"] |= {SURENESS: Sureness.of(*known).to_json()}
+        if (confidence := task.sureness(model, new, judged)) is not None:
+            metrics["dev"] |= {SURENESS: Sureness.of(*confidence).to_json()}
     save_model(model, output, data=info["data"], training=info["training"], metrics=metrics)
     scores = trial.score, lookup(after, trial.sheet.headline.key)
     sizes, times = (size, _bytes(output)), (before, trial.milliseconds())
@@ -205,38 +205,38 @@ class _Trial:
         remarks, self.learnt = learnt(task, model, self.info, self.items)
         for remark in remarks:
             listener.remark(remark)
-        whole = task.judge(model, self.items)
-        self.scores = whole.to_json()
+        evaluation = task.judge(model, self.items)
+        self.scores = evaluation.to_json()
         self.sheet = task.sheet(self.scores)
         self.score = lookup(self.scores, self.sheet.headline.key)
-        self.known = task.sureness(model, self.items, whole)
+        self.confidence = task.sureness(model, self.items, evaluation)
 
     def worths(self, listener: Listener) -> list[HeadWorth]:
         """What the model loses without each head."""
-        found = []
+        worths = []
         with listener.answering() as update:
             for number, head in enumerate(self.heads, start=1):
-                found.append(self.worth([head]))
+                worths.append(self.worth([head]))
                 update(number, len(self.heads))
-        return found
+        return worths
 
     def worth(self, heads: Sequence[Head]) -> HeadWorth:
         """What the model loses without heads, told of the last of them."""
         with ExitStack() as stack:
             for head in heads:
                 stack.enter_context(without(head))
-            other = self.task.judge(self.model, self.items)
-            bare = self.task.sureness(self.model, self.items, other)
-        own, head = other.to_json(), heads[-1]
+            evaluation = self.task.judge(self.model, self.items)
+            bare = self.task.sureness(self.model, self.items, evaluation)
+        scores_without, head = evaluation.to_json(), heads[-1]
         key, sign = self.sheet.headline.key, -1 if self.sheet.lower else 1
         bounds = None
-        if self.known is not None and bare is not None:
-            bounds = paired_interval(self.known[1], bare[1])
-        losses = [lookup(each, "log_loss") for each in (own, self.scores)]
+        if self.confidence is not None and bare is not None:
+            bounds = paired_interval(self.confidence[1], bare[1])
+        losses = [lookup(scores, "log_loss") for scores in (scores_without, self.scores)]
         loss = losses[0] - losses[1] if all(map(is_number, losses)) else None
-        worth = sign * (self.score - lookup(own, key))
+        worth = sign * (self.score - lookup(scores_without, key))
         place = (head.module, head.number + 1, head.prior)
-        return HeadWorth(*place, lookup(own, key), worth, bounds, loss)
+        return HeadWorth(*place, lookup(scores_without, key), worth, bounds, loss)
 
     def milliseconds(self) -> float:
         """Processor time for an item, the least of three times."""

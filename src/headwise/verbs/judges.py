@@ -29,12 +29,12 @@ Judge = Callable[[NDArray[np.int64], NDArray[np.int64], int], float]
 
 def crf_judge(items: Sequence[Any], groups: WordGroups | None) -> Judge:
     """Trains the linear CRF of tagged sentences, which reads groups of words, if there are any."""
-    scheme = detect_scheme(own.tags for own in items).scheme
+    scheme = detect_scheme(item.tags for item in items).scheme
 
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
-        own, other = ([items[row] for row in rows] for rows in (train, test))
-        crf = fit_crf(own, scheme, groups=groups, seed=seed)
-        right, all_of = tag_counts(crf.predict(other), other, scheme).sum(0)
+        train_items, test_items = ([items[row] for row in rows] for rows in (train, test))
+        crf = fit_crf(train_items, scheme, groups=groups, seed=seed)
+        right, all_of = tag_counts(crf.predict(test_items), test_items, scheme).sum(0)
         return float(right / max(all_of, 1))
 
     return judge
@@ -56,28 +56,30 @@ def linear_judge(
         targets = indicators(parts.train, model.labels)
     else:
         targets = targets_of(parts.train, model.labels)
-    wanted = wanted_of(parts.train, model.labels) if isinstance(answer, Label) else targets
+    soft_targets = wanted_of(parts.train, model.labels) if isinstance(answer, Label) else targets
     weights = weights_of(parts.train)
 
     def read(rows: NDArray[np.int64]) -> tuple[Any, ...]:
-        others = (None if own is None else own[rows] for own in (dense, numbers))
-        return [texts[row] for row in rows], *others
+        features = (None if matrix is None else matrix[rows] for matrix in (dense, numbers))
+        return [texts[row] for row in rows], *features
 
     def fitted(rows: NDArray[np.int64], **how: Any) -> Any:
-        own, vectors, further = read(rows)
+        train_texts, vectors, further = read(rows)
         how |= {"dense": vectors, "numbers": further, "pairs": model.reads_pairs}
         how["sample_weight"] = None if weights is None else weights[rows]
-        return fit_linear(own, wanted[rows], model.outputs, tokenizer=model.config.words.tokenizer, **how)
+        return fit_linear(
+            train_texts, soft_targets[rows], model.outputs, tokenizer=model.config.words.tokenizer, **how
+        )
 
     settings = fitted(np.arange(len(texts))).settings
 
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
-        said = fitted(train, folds=1, seed=seed, settings=settings).model.scores(*read(test))
+        predicted = fitted(train, folds=1, seed=seed, settings=settings).model.scores(*read(test))
         if isinstance(answer, Number):
-            return unit * float(np.abs(said[:, 0] - targets[test]).mean())
+            return unit * float(np.abs(predicted[:, 0] - targets[test]).mean())
         if isinstance(answer, LabelSet):
-            return float(micro_f1(set_counts(said > 0, targets[test]).sum(axis=0)))
-        return float((said.argmax(axis=1) == targets[test]).mean())
+            return float(micro_f1(set_counts(predicted > 0, targets[test]).sum(axis=0)))
+        return float((predicted.argmax(axis=1) == targets[test]).mean())
 
     return judge, notes
 
@@ -87,17 +89,17 @@ def whole_judge(task: Task, items: Sequence[Any]) -> Judge:
     kind = task.kind
 
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
-        own, other = ([items[row] for row in rows] for rows in (train, test))
+        train_items, test_items = ([items[row] for row in rows] for rows in (train, test))
         layers = ({"model": {"task": task.name}, "split": {"seed": seed}, "train": {"seed": seed}},)
-        cut = kind.split(own, 0.15, seed=seed)
+        cut = kind.split(train_items, 0.15, seed=seed)
         parts = Parts(kind, cut.train, cut.dev, [])
         recipe, vectors, _ = choose_settings(parts, layers)
         with TemporaryDirectory(prefix="headwise-") as folder:
             model = fit(task, parts, recipe, Path(folder), vectors=vectors).model
-        asked, lost = _known(other, kind.answer, model)
-        if not asked:
+        answerable, lost = _known(test_items, kind.answer, model)
+        if not answerable:
             return 0.0
-        right, all_of = task.tally(model, asked, task.judge(model, asked))[:, 1:].sum(axis=0)
+        right, all_of = task.tally(model, answerable, task.judge(model, answerable))[:, 1:].sum(axis=0)
         return float(right / max(all_of + lost, 1))
 
     return judge
@@ -108,11 +110,12 @@ def _known(items: list[Any], answer: Any, model: Any) -> tuple[list[Any], int]:
     case."""
     if not isinstance(answer, Label | LabelSet):
         return items, 0
-    known, every = set(model.labels), sum(len(own.labels) for own in items)
+    known_labels, every = set(model.labels), sum(len(item.labels) for item in items)
     if isinstance(answer, Label):
-        kept = [own for own in items if own.label in known]
+        kept_items = [item for item in items if item.label in known_labels]
     else:
-        kept = [
-            replace(own, labels=tuple(label for label in own.labels if label in known)) for own in items
+        kept_items = [
+            replace(item, labels=tuple(label for label in item.labels if label in known_labels))
+            for item in items
         ]
-    return kept, every - sum(len(own.labels) for own in kept)
+    return kept_items, every - sum(len(item.labels) for item in kept_items)

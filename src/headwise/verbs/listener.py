@@ -41,8 +41,8 @@ class Listener:
         """Is told what is done in a training besides its epochs."""
 
     @contextmanager
-    def reading(self, file: Path, kept: int, *, shown: bool) -> Iterator[Update]:
-        """Surrounds the predictions of a file, of which so many items were `kept` from before."""
+    def reading(self, file: Path, resumed: int, *, shown: bool) -> Iterator[Update]:
+        """Surrounds the predictions of a file; `resumed` items of it were predicted by an earlier run."""
         yield lambda _items, _line: None
 
     @contextmanager

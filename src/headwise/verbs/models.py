@@ -81,8 +81,8 @@ def rows_for(
     """The records of a file as a model reads them, with their parses; `info` is what its folder says of it,
     for the rest see `read_answers`."""
 
-    def read(path: str, given: Mapping[str, Any]) -> Rows[Any]:
-        return rows_to_predict(kind, task.name, path, given, like=task.likeness(model))
+    def read(path: str, options: Mapping[str, Any]) -> Rows[Any]:
+        return rows_to_predict(kind, task.name, path, options, like=task.likeness(model))
 
     kind, trees = task.kind_for(model.config), _goes_by_trees(model)
     return rows_as_trained(kind, info, file, reading or {}, read, listener, heads, trees=trees)
@@ -119,8 +119,8 @@ def read_answers(
     if heads is not None and not kind.sides:
         raise kind.refuse_parses()
     path = file_name(file)
-    given, told = as_trained(kind, read_info(folder), path, reading or {})
-    options = task.options(model, options_for(task.name, given))
+    resolved, column_notes = as_trained(kind, read_info(folder), path, reading or {})
+    options = task.options(model, options_for(task.name, resolved))
     try:
         data = kind.read(path, options, like=task.likeness(model))
     except DataError as error:
@@ -130,7 +130,7 @@ def read_answers(
     reader = ParseReader(get_tokenizer(model.config.words.tokenizer).words, read_parses, read_phrase_parses)
     data = parsed(kind, data, None if heads is None else str(heads), reader)
     data, spelt = kind.answer.spelt(getattr(model, "labels", ()), data)
-    listener.notes((*data.notes, *told, *spelt, *of_parses(heads, trees=_goes_by_trees(model))))
+    listener.notes((*data.notes, *column_notes, *spelt, *of_parses(heads, trees=_goes_by_trees(model))))
     if known_only:
         data, left_out = kind.answer.with_known(getattr(model, "labels", ()), data, kind.nouns)
         for remark in left_out:
@@ -157,9 +157,9 @@ def read_labelled(
     Raises:
         HeadwiseError: The file cannot be read, or has too few texts or labels.
     """
-    kind, given = KINDS["classify"], dict(reading or {})
-    task = one_label_task(file, given)
-    data = kind.read(file, options_for(task, given))
+    kind, options = KINDS["classify"], dict(reading or {})
+    task = one_label_task(file, options)
+    data = kind.read(file, options_for(task, options))
     listener.notes(data.notes)
     names = label_names(item.label for item in data.items)
     if len(data.items) < least or len(names) < 2:
@@ -197,15 +197,15 @@ def read_label_sets(
 
 
 def _read_if(
-    wanted: str, what: str, file: str, reading: Mapping[str, Any] | None, listener: Listener
+    task_name: str, what: str, file: str, reading: Mapping[str, Any] | None, listener: Listener
 ) -> Any | None:
     """A file that is for tasks of the kind of the wanted one; None if it is for others."""
-    kind, given = KINDS[wanted], dict(reading or {})
-    task, why = infer_task(file, given)
+    kind, options = KINDS[task_name], dict(reading or {})
+    task, why = infer_task(file, options)
     if KINDS[task] is not kind:
         return None
     listener.note(f"a file of {what} ({why})")
-    data = kind.read(file, options_for(task, given))
+    data = kind.read(file, options_for(task, options))
     listener.notes(data.notes)
     return data
 
@@ -214,15 +214,15 @@ def base_vectors(texts: Sequence[str], base: str) -> tuple[Any, str]:
     """Vectors of texts by a base, `[texts, size]`, None without one, and what there is to say of it; `base`
     is `auto`, `none`, or what `--base` takes."""
     words = [get_tokenizer("penn").words(text) for text in texts]
-    chosen, said = choose_base(base, words)
-    return None if chosen is None else chosen.texts(words), said
+    chosen, note = choose_base(base, words)
+    return None if chosen is None else chosen.texts(words), note
 
 
 def word_groups(sentences: Sequence[Tagged], base: str) -> tuple[WordGroups | None, str]:
     """The groups of words that a base knows, None where there are none, and what there is to say of it;
     `base` as for `base_vectors`."""
-    chosen, said = choose_base(base, [own.tokens for own in sentences])
-    return None if chosen is None else chosen.groups, said
+    chosen, note = choose_base(base, [sentence.tokens for sentence in sentences])
+    return None if chosen is None else chosen.groups, note
 
 
 def with_task(file: str, layers: Sequence[Sections] | Sections) -> tuple[tuple[Sections, ...], str]:
@@ -232,9 +232,9 @@ def with_task(file: str, layers: Sequence[Sections] | Sections) -> tuple[tuple[S
     if any("task" in layer.get("model", {}) for layer in layers):
         return tuple(layers), ""
     reading = {name: value for layer in layers for name, value in layer.get("data", {}).items()}
-    found, why = infer_task(file, reading)
-    said = f"task {found} guessed from the file ({why}) - override with --task" if why else ""
-    return ({"model": {"task": found}}, *layers), said
+    inferred, why = infer_task(file, reading)
+    note = f"task {inferred} guessed from the file ({why}) - override with --task" if why else ""
+    return ({"model": {"task": inferred}}, *layers), note
 
 
 def former_of(layers: Sequence[Sections]) -> tuple[Former | None, tuple[Sections, ...]]:
@@ -245,12 +245,14 @@ def former_of(layers: Sequence[Sections]) -> tuple[Former | None, tuple[Sections
         StoreError: It is not a sound model folder.
         ConfigError: Such models cannot be gone on with.
     """
-    names = [own["name"] for layer in layers if "name" in (own := layer.get("base", {}))]
+    names = [base["name"] for layer in layers if "name" in (base := layer.get("base", {}))]
     if not names or not (Path(names[-1]) / MANIFEST).is_file():
         return None, tuple(layers)
     folder = Path(names[-1])
-    former = Former(names[-1], load_model(folder), file_sha256(folder / MANIFEST))
-    if not former.bare:
-        former = replace(former, seen=read_info(folder)["data"].get("seen"))
+    previous_model = Former(names[-1], load_model(folder), file_sha256(folder / MANIFEST))
+    if not previous_model.bare:
+        previous_model = replace(previous_model, seen=read_info(folder)["data"].get("seen"))
     base = [{k: v for k, v in layer.get("base", {}).items() if k != "name"} for layer in layers]
-    return former, tuple({**layer, "base": own} for layer, own in zip(layers, base, strict=True))
+    return previous_model, tuple(
+        {**layer, "base": base_section} for layer, base_section in zip(layers, base, strict=True)
+    )

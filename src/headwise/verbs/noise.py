@@ -52,34 +52,38 @@ def noise_file(
     data, names = read_labelled(file, reading, LEAST_TEXTS, listener)
     texts, labels = [item.text for item in data.items], [item.label for item in data.items]
     targets = targets_of(data.items, names)
-    chances, said = held_out(texts, targets, len(names), base=base, weights=weights_of(data.items))
-    if said:
-        listener.note(said)
+    chances, note = held_out(texts, targets, len(names), base=base, weights=weights_of(data.items))
+    if note:
+        listener.note(note)
     twins = twins_of(texts, labels)
     doubtful: list[int] = []
     counts = counted(data.items)  # what counts nothing may say anything
     if tells_labels(chances[counts], targets[counts]):
-        found = suspects(chances, targets, counts)[0]
-        others = chances[found]
-        others[np.arange(len(found)), targets[found]] = -1.0
-        doubtful = found[told_apart(chances, targets, found, others.argmax(axis=1), counts)].tolist()
+        suspect_rows = suspects(chances, targets, counts)[0]
+        other_chances = chances[suspect_rows]
+        other_chances[np.arange(len(suspect_rows)), targets[suspect_rows]] = -1.0
+        doubtful = suspect_rows[
+            told_apart(chances, targets, suspect_rows, other_chances.argmax(axis=1), counts)
+        ].tolist()
     else:
         listener.warn(
             "a linear model tells the labels of texts that it was not trained on no better than how common "
             "the labels are, so it can call none unlikely; only equal texts with two labels are listed"
         )
-    given = chances[np.arange(len(texts)), targets]
-    likely = dict(enumerate(given.tolist()))
+    label_chances = chances[np.arange(len(texts)), targets]
+    likely = dict(enumerate(label_chances.tolist()))
     unlikely = unlikely_twins(twins, doubtful, likely)
     apart = set(unlikely)
     listed = []
     for number in [*doubtful, *unlikely]:
-        row, own, twin = chances[number].copy(), int(targets[number]), twins.get(number)
-        row[own] = -1.0
+        row, label_id, twin = chances[number].copy(), int(targets[number]), twins.get(number)
+        row[label_id] = -1.0
         best = int(targets[twin]) if number in apart and twin is not None else int(row.argmax())
         chance, line = float(row[best]), 0 if twin is None else data.items[twin].line
         where, text = data.items[number].line, texts[number]
-        listed.append(Suspect(where, names[own], names[best], float(given[number]), chance, text, line))
+        listed.append(
+            Suspect(where, names[label_id], names[best], float(label_chances[number]), chance, text, line)
+        )
     return listed
 
 
@@ -93,6 +97,6 @@ def held_out(
 ) -> tuple[NDArray[np.float64], str]:
     """Calibrated probabilities of each text by a linear model that was trained without its fold,
     `[texts, classes]`, and what there is to say of the base. `weights`: how much each text teaches."""
-    dense, said = base_vectors(texts, base)
+    dense, note = base_vectors(texts, base)
     scores = fit_linear(texts, targets, classes, dense=dense, sample_weight=weights).oof_scores
-    return softmax(scores.astype(np.float64), axis=1), said
+    return softmax(scores.astype(np.float64), axis=1), note

@@ -45,18 +45,18 @@ class Outcome:
 
     def metrics(self) -> dict[str, Any]:
         """What a model folder says of the model's quality."""
-        found = self.fitted.metrics()
+        metrics = self.fitted.metrics()
         if self.test is not None:
-            found["test"] = self.test.to_json()
+            metrics["test"] = self.test.to_json()
         if self.teaching:
-            found["teaching"] = dict(self.teaching)
-        return found | {name: rival.to_json() for name, rival in self.rivals.items()}
+            metrics["teaching"] = dict(self.teaching)
+        return metrics | {name: rival.to_json() for name, rival in self.rivals.items()}
 
     def _repr_html_(self) -> str:
         scores = self.fitted.dev if self.test is None else self.test.to_json()
-        rivals, told = list(self.rivals.values()), self.task.told(self.fitted)
+        rivals, messages = list(self.rivals.values()), self.task.training_summary(self.fitted)
         on = f"{'dev' if self.test is None else 'test'} {self.parts.kind.nouns.many}"
-        return piece(Material("", on, self.task.sheet(scores), scores, rivals, told))
+        return piece(Material("", on, self.task.sheet(scores), scores, rivals, messages))
 
 
 def beside_teacher(outcome: Outcome, lesson: Lesson) -> Outcome:
@@ -71,8 +71,8 @@ def beside_teacher(outcome: Outcome, lesson: Lesson) -> Outcome:
     rivals = dict(outcome.rivals)
     if len(test) and (guessed := lesson.judge(test, model.labels)) is not None:
         targets = targets_of(test, model.labels)
-        own = (outcome.test.predicted,)
-        rivals["teacher"] = label_rival("teacher", guessed, targets, model.labels, *own)
+        predictions = (outcome.test.predicted,)
+        rivals["teacher"] = label_rival("teacher", guessed, targets, model.labels, *predictions)
     return replace(outcome, rivals=rivals, teaching=teaching)
 
 
@@ -93,10 +93,10 @@ def judged(
     learnt = _counting(parts)
     rival = task.baseline(learnt, fitted.model, test, refit=fitted.refit) if baseline else None
     rivals = {} if rival is None else {"baseline": rival}
-    seen = frozenset[int]().union(*(own.places for own in shared if own.other == "test"))
-    if known := on_unseen(task, fitted.model, parts.test, seen):
-        rivals["unseen"] = known
-    rivals |= task.others(fitted.model, parts.test, test)
+    seen = frozenset[int]().union(*(overlap.places for overlap in shared if overlap.scored_part == "test"))
+    if unseen_rival := on_unseen(task, fitted.model, parts.test, seen):
+        rivals["unseen"] = unseen_rival
+    rivals |= task.ablations(fitted.model, parts.test, test)
     return Outcome(task, fitted, recipe, parts, test, rivals, seen=len(seen))
 
 

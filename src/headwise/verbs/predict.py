@@ -110,8 +110,8 @@ def predict_file(
         with source.computing()() if output is not None else nullcontext():
 
             def opening() -> Callable[[], Predictor]:
-                own = source.opening(batch_tokens, reading, unsure, workers)
-                return partial(_open_the_same, folder, mark, own)
+                open_predictor = source.opening(batch_tokens, reading, unsure, workers)
+                return partial(_open_the_same, folder, mark, open_predictor)
 
             predicted = _predicted(start.chunks, predictor, workers, opening, source.computing())
             seconds = _write(start, predicted, layout, predictor, output, file, listener)
@@ -197,8 +197,8 @@ def _write(
         reading = listener.reading(file, start.rows, shown=shown)
         with reading as update, ExitStack() as files, closing(predicted):
             target = None
-            for chunk, said in predicted:
-                records = "".join(map(layout.record, chunk, predictor.take(said)))
+            for chunk, answers in predicted:
+                records = "".join(map(layout.record, chunk, predictor.take(answers)))
                 if target is None:
                     # Only now: what can predict nothing leaves an earlier file as it is.
                     target = files.enter_context(open_output(output, append=start.size > 0))

@@ -52,7 +52,7 @@ class Judged:
         evaluation: As the task judges.
         seconds: How long that took; 0 where that is not known.
         part: "test " where they are only that part of the file.
-        told: What there is to say of items that the model was made of.
+        remarks: What there is to say of items that the model was made of.
         unseen: The model on the others.
     """
 
@@ -60,7 +60,7 @@ class Judged:
     evaluation: Any
     seconds: float
     part: str = ""
-    told: Sequence[Remark] = ()
+    remarks: Sequence[Remark] = ()
     unseen: Rival | None = None
 
 
@@ -97,8 +97,8 @@ def report_file(
     if data is not None:
         read = read_answers(task, model, folder, data, heads, reading, listener)
         judged = judge(task, model, read)
-        told, unseen = of_training(task, model, info, read.items)
-        judged = replace(judged, told=told, unseen=unseen)
+        training_remarks, unseen = of_training(task, model, info, read.items)
+        judged = replace(judged, remarks=training_remarks, unseen=unseen)
         sha256 = task.kind_for(model.config).fingerprint(read.items).sha256
         if lookup(info, "data.test.sha256") != sha256:
             info = {**info, "metrics": {}}  # the baseline was not on this file
@@ -117,8 +117,8 @@ def report_outcome(outcome: Outcome, folder: Path) -> str:
 def judge(task: Task, model: Any, data: Any) -> Judged:
     """A model on the items of a file with their true answers."""
     began = time.perf_counter()
-    found = task.judge(model, data.items)
-    return Judged(data, found, time.perf_counter() - began)
+    evaluation = task.judge(model, data.items)
+    return Judged(data, evaluation, time.perf_counter() - began)
 
 
 def report_model(
@@ -148,11 +148,13 @@ def report_model(
     sheet = task.sheet(scores)
     rival = None if lookup(metrics, f"dev.{OPERATING_POINTS}") else named.get("baseline")
     compared = compare_with(sheet, scores, rival, task.advice)
-    told, odd = (), []
+    training_remarks, odd = (), []
     if judged is not None:
-        told, odd = judged.told, task.odd_shares(model, judged.data.items, judged.evaluation)
-    remarks = [*told, *task.remarks(info, scores), *odd, *([compared] if compared else [])]
-    own: dict[str, Any] = {} if judged is None else _of_items(task, model, judged, info["data"].get("seen"))
+        training_remarks, odd = judged.remarks, task.odd_shares(model, judged.data.items, judged.evaluation)
+    remarks = [*training_remarks, *task.remarks(info, scores), *odd, *([compared] if compared else [])]
+    item_material: dict[str, Any] = (
+        {} if judged is None else _of_items(task, model, judged, info["data"].get("seen"))
+    )
     history = info["training"].get("history")
     return document(
         Material(
@@ -171,7 +173,7 @@ def report_model(
                 "environment": info.get("environment"),
                 "data": info["data"],
             },
-            **own,
+            **item_material,
         )
     )
 
@@ -188,70 +190,80 @@ def _of_items(task: Task, model: Any, judged: Judged, seen: Any) -> dict[str, An
     kind, data, items = task.kind_for(model.config), judged.data, judged.data.items
     sure, right = task.sureness(model, items, judged.evaluation) or (None, None)
     try:
-        found = task.mistakes(model, data, judged.evaluation, sys.maxsize)
+        mistakes_found = task.mistakes(model, data, judged.evaluation, sys.maxsize)
     except ConfigError:  # a language model has no labels that could be wrong
-        found = []
-    listed = found[:MOST_MISTAKES]
-    places = {f"{data.path}:{own.line}": own for own in items} if listed else {}
-    wrong = [places[own["where"]] for own in listed[:MOST_EXPLAINED] if own["where"] in places]
-    some = _explained(task, model, _drawn(items, MOST_EXPLAINED))
+        mistakes_found = []
+    listed = mistakes_found[:MOST_MISTAKES]
+    places = {f"{data.path}:{item.line}": item for item in items} if listed else {}
+    wrong = [places[mistake["where"]] for mistake in listed[:MOST_EXPLAINED] if mistake["where"] in places]
+    explanations = _explained(task, model, _drawn(items, MOST_EXPLAINED))
     # What is explained of a part of an item need not be the part that is wrong.
-    whole = all(own.about is None for own in some)
+    explains_items = all(explanation.about is None for explanation in explanations)
     why: dict[int, list[Explanation]] = {}
-    for own in _explained(task, model, wrong) if whole else ():
-        why.setdefault(id(wrong[own.item]), []).append(own)
+    for explanation in _explained(task, model, wrong) if explains_items else ():
+        why.setdefault(id(wrong[explanation.item]), []).append(explanation)
     mistakes = []
-    for told in listed:
-        item = places.get(told["where"])
-        answers = told.get("label", told.get("tag")), told.get("predicted")
-        label, predicted = (own if isinstance(own, str) else "" for own in answers)
-        reason = _reason(told, why.get(id(item), ()))
-        place, said = Path(told["where"]).name, task.mistaken(_isolated(told))
-        mistakes.append(Mistake(place, said, told["text"], label, predicted, reason))
-    own = items if kind.sides else ()  # of bags and streams there are no words to count
+    for mistake in listed:
+        item = places.get(mistake["where"])
+        answers = mistake.get("label", mistake.get("tag")), mistake.get("predicted")
+        label, predicted = (answer if isinstance(answer, str) else "" for answer in answers)
+        reason = _reason(mistake, why.get(id(item), ()))
+        place, message = Path(mistake["where"]).name, task.mistaken(_isolated(mistake))
+        mistakes.append(Mistake(place, message, mistake["text"], label, predicted, reason))
+    counted_items = items if kind.sides else ()  # of bags and streams there are no words to count
     return {
         "sure": sure,
         "right": right,
         "mistakes": mistakes,
-        "wrong": len(found),
+        "wrong": len(mistakes_found),
         "parts": task.judged_parts,
-        "lengths": [kind.size(item) for item in own],
-        "words": _words_of(some),
-        "maps": _maps(model, kind, own[:200]),
+        "lengths": [kind.size(item) for item in counted_items],
+        "words": _words_of(explanations),
+        "maps": _maps(model, kind, counted_items[:200]),
         "repeats": _repeats(kind, items, seen),
     }
 
 
-def _reason(told: Mapping[str, Any], found: Sequence[Explanation]) -> str:
+def _reason(mistake: Mapping[str, Any], explanations: Sequence[Explanation]) -> str:
     """What is shown beside a mistake of the explanations of its item: of several labels one that is wrong,
     and nothing where only others are explained."""
-    wrong = told.get("wrong")
-    return next((own.to_html() for own in found if wrong is None or own.said in wrong), "")
+    wrong = mistake.get("wrong")
+    return next(
+        (
+            explanation.to_html()
+            for explanation in explanations
+            if wrong is None or explanation.prediction in wrong
+        ),
+        "",
+    )
 
 
-def _isolated(told: Any) -> Any:
+def _isolated(content: Any) -> Any:
     """What is told of a mistake, with what runs from right to left, such as Hebrew labels, marked to turn
     nothing beside it."""
-    if isinstance(told, Mapping):
-        return {_isolated(name): _isolated(value) for name, value in told.items()}
-    if isinstance(told, list):
-        return [_isolated(value) for value in told]
-    turns = isinstance(told, str) and any(bidirectional(c) in ("R", "AL") for c in told)
-    return f"\u2068{told}\u2069" if turns else told
+    if isinstance(content, Mapping):
+        return {_isolated(name): _isolated(value) for name, value in content.items()}
+    if isinstance(content, list):
+        return [_isolated(value) for value in content]
+    turns = isinstance(content, str) and any(bidirectional(c) in ("R", "AL") for c in content)
+    return f"\u2068{content}\u2069" if turns else content
 
 
 def _repeats(kind: Any, items: Sequence[Any], seen: Any) -> list[tuple[str, int, int]]:
     """How many items are not new: what they repeat, their number, and of how many."""
     if not kind.has_keys or not kind.sides:
         return []
-    some = [words_of(kind.seen_key(item)) for item in items[:_COMPARED]]
-    near = near_texts(some)
-    same = sum(any(some[other] == some[number] for other in others) for number, others in near.items())
-    known = sum(remembered(kind, seen, items))
-    found = [("the same words as another one", same, len(some))]
+    word_lists = [words_of(kind.seen_key(item)) for item in items[:_COMPARED]]
+    near_duplicates = near_texts(word_lists)
+    same = sum(
+        any(word_lists[duplicate] == word_lists[number] for duplicate in duplicates)
+        for number, duplicates in near_duplicates.items()
+    )
+    repeated = sum(remembered(kind, seen, items))
+    repeats = [("the same words as another one", same, len(word_lists))]
     if kind.sides == 1:
-        found.append(("nearly the same as another one", len(near) - same, len(some)))
-    return [*found, ("the words of one of training or dev", known, len(items))]
+        repeats.append(("nearly the same as another one", len(near_duplicates) - same, len(word_lists)))
+    return [*repeats, ("the words of one of training or dev", repeated, len(items))]
 
 
 def _explained(task: Task, model: Any, items: Sequence[Any]) -> list[Explanation]:
@@ -269,13 +281,13 @@ def _drawn(items: Sequence[Any], most: int) -> list[Any]:
     return [items[place] for place in sorted(Random(0).sample(places, min(most, len(items))))]
 
 
-def _words_of(found: Sequence[Explanation]) -> dict[str, list[tuple[str, float]]]:
+def _words_of(explanations: Sequence[Explanation]) -> dict[str, list[tuple[str, float]]]:
     """The words that add most to each label; those that take from it are none of them, few as there are."""
     sums: dict[str, dict[str, float]] = {}
-    for own in found:
-        if own.probability is not None:
-            words = sums.setdefault(own.said, {})
-            for word in own.words:
+    for explanation in explanations:
+        if explanation.probability is not None:
+            words = sums.setdefault(explanation.prediction, {})
+            for word in explanation.words:
                 words[word.word.lower()] = words.get(word.word.lower(), 0.0) + word.share
     adding = {label: [pair for pair in words.items() if pair[1] > 0] for label, words in sums.items()}
     return {
@@ -292,19 +304,21 @@ def _maps(model: Any, kind: Any, items: Sequence[Any]) -> str:
     if not isinstance(model, TextModel) or not items:
         return ""
     texts = [kind.words(item, str.split) for item in items]
-    fits = [all(low <= len(words) <= high for words in own) for own in texts]
+    fits = [all(low <= len(words) <= high for words in sides) for sides in texts]
     place = fits.index(True) if any(fits) else 0
     if model.features.trees != "none" and all(map(kind.has_heads, items)):
         if not fits[place]:
             return ""
         text: Any = items[place]
-        some = [item for item, own in zip(items, texts, strict=True) if max(map(len, own)) <= _PROBED]
+        short_texts = [
+            item for item, sides in zip(items, texts, strict=True) if max(map(len, sides)) <= _PROBED
+        ]
     else:
-        text, some = _begun(texts[place], high), [_begun(own, _PROBED) for own in texts]
+        text, short_texts = _begun(texts[place], high), [_begun(sides, _PROBED) for sides in texts]
     named: Any = model.encoder.named_modules()
-    priors = {name: own.priors for name, own in named if hasattr(own, "priors")}
+    priors = {name: module.priors for name, module in named if hasattr(module, "priors")}
     try:
-        far = probe(model, some[:_PROBED])
+        far = probe(model, short_texts[:_PROBED])
         return heat_maps(attention_weights(model, text), priors) + reach_table(far)
     except ConfigError:  # an encoder without attention
         return ""
@@ -319,7 +333,7 @@ def _begun(sides: Sequence[Sequence[str]], most: int) -> str | Pair:
 def _facts(
     model: Any, info: Mapping[str, Any], folder: Path, judged: Judged | None, many: str
 ) -> list[tuple[str, str]]:
-    facts = [("parameters", f"{sum(own.numel() for own in model.parameters()):,}")]
+    facts = [("parameters", f"{sum(parameter.numel() for parameter in model.parameters()):,}")]
     if folder.is_dir():
         size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
         facts.append(("size on disk", f"{size / 1e6:.1f} MB"))

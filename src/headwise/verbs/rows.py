@@ -38,9 +38,9 @@ def rows_as_trained(
         trees: Whether the model goes by it.
     """
     path = file_name(file)
-    given, told = as_trained(kind, info, path, reading, answers=False)
-    rows = read(path, given)
-    listener.notes((*rows.notes, *told, *of_parses(heads, trees=trees)))
+    resolved, column_notes = as_trained(kind, info, path, reading, answers=False)
+    rows = read(path, resolved)
+    listener.notes((*rows.notes, *column_notes, *of_parses(heads, trees=trees)))
     if heads is None:
         return rows
     return replace(rows, rows=parsed_rows(kind, iter(rows), str(heads), iterate_parses))

@@ -33,26 +33,29 @@ def suspect_sets(data: Any, listener: Listener = NOBODY, *, base: str = AUTO) ->
         base: Whose vectors are read beside the words: `auto`, `none`, or what `--base` takes.
     """
     items: list[LabelSetExample] = data.items
-    texts, names = [item.text for item in items], label_names(own for item in items for own in item.labels)
+    texts, names = (
+        [item.text for item in items],
+        label_names(label for item in items for label in item.labels),
+    )
     has, counts = indicators(items, names), counted(items)
-    dense, said = base_vectors(texts, base)
-    if said:
-        listener.note(said)
+    dense, note = base_vectors(texts, base)
+    if note:
+        listener.note(note)
     fitted = fit_linear(texts, has, len(names), dense=dense, sample_weight=weights_of(items))
     chances = expit(fitted.oof_scores.astype(np.float64))
-    wrong, told = wrong_labels(chances, has, counts)
-    if not told.any():
+    wrong, is_predictable = wrong_labels(chances, has, counts)
+    if not is_predictable.any():
         listener.warn(
             "a linear model tells no label of texts that it was not trained on better than how common it "
             "is, so it can call none unlikely; only equal texts with two sets are listed"
         )
-    given = np.where(has, chances, 1 - chances)
-    margins = np.where(wrong, 2 * given - 1, 1.0).min(axis=1)
+    set_chances = np.where(has, chances, 1 - chances)
+    margins = np.where(wrong, 2 * set_chances - 1, 1.0).min(axis=1)
     doubtful = np.flatnonzero(wrong.any(axis=1))
     doubtful = doubtful[np.argsort(margins[doubtful], kind="stable")].tolist()
     twins = twins_of(texts, [frozenset(item.labels) for item in items])
     apart = {number: has[twin] != has[number] for number, twin in twins.items()}
-    likely = {number: float(given[number][cells].prod()) for number, cells in apart.items()}
+    likely = {number: float(set_chances[number][cells].prod()) for number, cells in apart.items()}
     unlikely = unlikely_twins(twins, doubtful, likely)
     for number in unlikely:
         wrong[number] = apart[number]
@@ -63,7 +66,7 @@ def suspect_sets(data: Any, listener: Listener = NOBODY, *, base: str = AUTO) ->
         flipped = [names[label] for label in np.flatnonzero(doubted)]
         better = [name for name in item.labels if name not in flipped]
         better += [name for name in flipped if name not in item.labels]
-        chance, rather = given[number][doubted].prod(), (1 - given[number][doubted]).prod()
+        chance, rather = set_chances[number][doubted].prod(), (1 - set_chances[number][doubted]).prod()
         line = 0 if twin is None else items[twin].line
         cells = separator.join(item.labels), separator.join(better)
         listed.append(Suspect(item.line, *cells, float(chance), float(rather), item.text, line))
@@ -82,12 +85,17 @@ def wrong_labels(
         has: The labels that are given, `[texts, labels]`.
         counts: Which texts say what is usual, `[texts]`; all by default.
     """
-    some = np.ones(len(has), dtype=np.bool_) if counts is None else counts
-    wrong, told = np.zeros_like(has), np.zeros(has.shape[1], dtype=np.bool_)
-    for label, (chance, own) in enumerate(zip(chances.T, has.T, strict=True)):
-        both, targets = np.stack([1 - chance, chance], axis=1), own.astype(np.int64)
-        if told_of := tells_labels(both[some], targets[some]):
-            found = suspects(both, targets, some, _ENOUGH)[0]
-            wrong[found[told_apart(both, targets, found, 1 - targets[found], some)], label] = True
-        told[label] = told_of
-    return wrong, told
+    counted_rows = np.ones(len(has), dtype=np.bool_) if counts is None else counts
+    wrong, is_predictable = np.zeros_like(has), np.zeros(has.shape[1], dtype=np.bool_)
+    for label, (chance, has_label) in enumerate(zip(chances.T, has.T, strict=True)):
+        both, targets = np.stack([1 - chance, chance], axis=1), has_label.astype(np.int64)
+        if told_of := tells_labels(both[counted_rows], targets[counted_rows]):
+            suspect_rows = suspects(both, targets, counted_rows, _ENOUGH)[0]
+            wrong[
+                suspect_rows[
+                    told_apart(both, targets, suspect_rows, 1 - targets[suspect_rows], counted_rows)
+                ],
+                label,
+            ] = True
+        is_predictable[label] = told_of
+    return wrong, is_predictable

@@ -59,14 +59,16 @@ _CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
 def settings_space(recipe: Recipe) -> dict[str, Sections]:
     """One change each of the settings that matter on small data, as far as the task has them: rates,
     epochs, dropout, the size and the readout of the encoder, and whether there are a base and an expert."""
-    plain, found = recipe.to_json(), dict[str, Sections]({DEFAULTS: {}})
+    plain, candidates = recipe.to_json(), dict[str, Sections]({DEFAULTS: {}})
     based = bool(plain.get("base", {}).get("name"))
     for section, name in (*_FACTORS, *_CHOICES):
-        own = plain.get(section, {}).get(name)
-        if own is None or section == ("words" if based else "base"):
+        default = plain.get(section, {}).get(name)
+        if default is None or section == ("words" if based else "base"):
             continue
         factors = _FACTORS.get((section, name), ())
-        choices = _CHOICES.get((section, name)) or [type(own)(_round(own * factor)) for factor in factors]
+        choices = _CHOICES.get((section, name)) or [
+            type(default)(_round(default * factor)) for factor in factors
+        ]
         for choice in choices:
             change = {name: choice}
             if "heads" in plain[section] and name == "width":
@@ -74,9 +76,9 @@ def settings_space(recipe: Recipe) -> dict[str, Sections]:
                 change = {name: max(round(choice / heads), 1) * heads}
                 if "head_size" in plain[section]:
                     change["head_size"] = change[name] // heads
-            if change[name] != own:
-                found[f"{section}.{name} {own} -> {change[name]}"] = {section: change}
-    return found
+            if change[name] != default:
+                candidates[f"{section}.{name} {default} -> {change[name]}"] = {section: change}
+    return candidates
 
 
 def _round(number: float) -> float:
@@ -100,10 +102,10 @@ def priors_space(recipe: Recipe, ladder: Mapping[str, tuple[str, ...]] = LADDER)
         raise ConfigError(f"the task {recipe.model.task} has no heads on words, so no priors are searched")
     if not hasattr(encoder, "priors"):
         raise ConfigError("the heads of this encoder take no priors; choose ms-transformer or transformer")
-    found: dict[str, Sections] = {name: {} for name in ladder}
+    candidates: dict[str, Sections] = {name: {} for name in ladder}
     for name, priors in ladder.items():
         if priors and encoder.heads % len(priors):  # in turn, one for each head
             priors = tuple(islice(cycle(priors), encoder.heads))
         if priors:
-            found[name] = {"encoder": {"priors": list(priors)}}
-    return found
+            candidates[name] = {"encoder": {"priors": list(priors)}}
+    return candidates

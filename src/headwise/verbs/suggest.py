@@ -46,13 +46,13 @@ class Suggestions(list[Suggestion]):
     """What is worth a label, the worthiest first; and what there is to say of the file even if nothing is.
 
     Args:
-        found: The suggestions.
+        suggestions: The suggestions.
         names: The columns of the file.
         columns: Where labels belong: one, or one for each label.
     """
 
-    def __init__(self, found: Iterable[Suggestion], names: Iterable[str], columns: Sequence[str]):
-        super().__init__(found)
+    def __init__(self, suggestions: Iterable[Suggestion], names: Iterable[str], columns: Sequence[str]):
+        super().__init__(suggestions)
         self.names = tuple(names)
         self.columns = tuple(columns)
 
@@ -99,14 +99,16 @@ def suggest_file(
     if tags:
         every = [replace(row, item=model.sentence(row.item)) for row in every]
     names = list(every[0].fields) if every and not tags else []
-    asked, info = (reading or {}).get("label_column"), read_info(Path(folder))
-    columns = _columns(asked, names, task.name, model, info, listener)
+    requested, info = (reading or {}).get("label_column"), read_info(Path(folder))
+    columns = _columns(requested, names, task.name, model, info, listener)
     seen = remembered(kind, info["data"].get("seen"), [row.item for row in every])
     left: dict[str, Row[Any]] = {}
-    for row, known in zip(every, seen, strict=True):
+    for row, was_seen in zip(every, seen, strict=True):
         key = normal_text(kind.key(row.item))
-        given = row.item.tags if tags else any(as_text(row.fields.get(name)).strip() for name in columns)
-        if key and not (known or given):
+        has_answer = (
+            row.item.tags if tags else any(as_text(row.fields.get(name)).strip() for name in columns)
+        )
+        if key and not (was_seen or has_answer):
             left.setdefault(key, row)
     if len(left) < len(every):
         have = f"{len(every) - len(left):,} of {len(every):,} {kind.nouns.many} have"
@@ -114,16 +116,18 @@ def suggest_file(
         listener.note(f"{have} {answers}, come again, are empty, or were trained on: passed over")
     items = [row.item for row in left.values()]
     guesses, doubt = task.doubts(model, items)
-    found = most_useful(doubt, _vectors(model, kind, items), count) if items else []
+    chosen_rows = most_useful(doubt, _vectors(model, kind, items), count) if items else []
     chosen = list(left.values())
     all_names = dict.fromkeys(name for row in every for name in row.fields)
     return Suggestions(
-        (Suggestion(chosen[n], guesses[n], float(doubt[n]), columns[0]) for n in found), all_names, columns
+        (Suggestion(chosen[n], guesses[n], float(doubt[n]), columns[0]) for n in chosen_rows),
+        all_names,
+        columns,
     )
 
 
 def _columns(
-    asked: str | None,
+    requested: str | None,
     names: Sequence[str],
     task: str,
     model: Any,
@@ -131,29 +135,31 @@ def _columns(
     listener: Listener,
 ) -> list[str]:
     """Where labels are, or are to be: a column, or one for each label."""
-    if asked is not None:
-        number = int(asked) if asked.isdecimal() and asked not in names else 0
-        return [names[number - 1] if 1 <= number <= len(names) else asked]
+    if requested is not None:
+        number = int(requested) if requested.isdecimal() and requested not in names else 0
+        return [names[number - 1] if 1 <= number <= len(names) else requested]
     flag = "override with --label-column"
-    own = [name for name in names if name in getattr(model, "labels", ())]
+    label_columns = [name for name in names if name in getattr(model, "labels", ())]
     if (trained := label_column(info, names)) is not None:
         listener.note(f"labels are in the column {trained!r}, as in training - {flag}")
         return [trained]
-    if len(own) > 1:
-        listener.note(f"labels are in the columns {', '.join(map(repr, own))} - {flag}")
-        return own
+    if len(label_columns) > 1:
+        listener.note(f"labels are in the columns {', '.join(map(repr, label_columns))} - {flag}")
+        return label_columns
     if (usual := surest(names, _USUAL.get(task, LABEL_NAMES))) is not None:
         listener.note(f"labels are in the column {names[usual]!r} - {flag}")
         return [names[usual]]
-    known = columns_known(info).get("label_column", "")
-    named = known and not known.isdecimal() and "." not in known  # which leads into objects
-    return [known if named else "label"]
+    trained_name = columns_known(info).get("label_column", "")
+    named = (
+        trained_name and not trained_name.isdecimal() and "." not in trained_name
+    )  # which leads into objects
+    return [trained_name if named else "label"]
 
 
 def _vectors(model: Any, kind: Any, items: list[Any]) -> Any:
     """What tells texts apart: their vectors by the model's base, or their words."""
-    whole = kind.sides == 1 and not isinstance(kind, SentenceKind)
-    if whole and (vectors := model.base_vectors(model.encoded(items))) is not None:
+    single_texts = kind.sides == 1 and not isinstance(kind, SentenceKind)
+    if single_texts and (vectors := model.base_vectors(model.encoded(items))) is not None:
         return vectors
     reader = BlockReader("words", model.config.words.tokenizer)
     return reader.fit([kind.text(item) for item in items], max_features=_FEATURES)[1]

@@ -31,9 +31,12 @@ class Suspect:
 
 def twins_of(texts: Sequence[str], answers: Sequence[Hashable]) -> dict[int, int]:
     """Of each text that has one, another that is the same or nearly so, but has another answer."""
-    near = near_texts([words_of(text) for text in texts])
-    other = lambda number: (own for own in near[number] if answers[own] != answers[number])  # noqa: E731
-    return {number: twin for number in near if (twin := next(other(number), None)) is not None}
+    twins = dict[int, int]()
+    for number, duplicates in near_texts([words_of(text) for text in texts]).items():
+        twin = next((place for place in duplicates if answers[place] != answers[number]), None)
+        if twin is not None:
+            twins[number] = twin
+    return twins
 
 
 def unlikely_twins(
@@ -42,7 +45,7 @@ def unlikely_twins(
     """Of each text and its twin (see `twins_of`) the one whose answer is less likely, the least likely
     first: of two answers to one text at least one is wrong, whatever a model thinks. Not where one of them
     is doubtful anyway."""
-    known = set(doubtful)
-    pairs = (pair for pair in twins.items() if known.isdisjoint(pair))
-    found = dict.fromkeys(min(pair, key=lambda number: (likely[number], -number)) for pair in pairs)
-    return sorted(found, key=likely.__getitem__)
+    doubtful_rows = set(doubtful)
+    pairs = (pair for pair in twins.items() if doubtful_rows.isdisjoint(pair))
+    less_likely = dict.fromkeys(min(pair, key=lambda number: (likely[number], -number)) for pair in pairs)
+    return sorted(less_likely, key=likely.__getitem__)

@@ -49,14 +49,14 @@ def suspect_tags(data: Any, listener: Listener = NOBODY, *, base: str = AUTO) ->
         base: Whose groups of words are read beside the words: `auto`, `none`, or what `--base` takes.
     """
     items: list[Tagged] = data.items
-    scheme = detect_scheme(own.tags for own in items).scheme
-    kinds = [[_type(tag, scheme) for tag in own.tags] for own in items]
-    names = sorted({kind for own in kinds for kind in own})
+    scheme = detect_scheme(item.tags for item in items).scheme
+    kinds = [[_type(tag, scheme) for tag in item.tags] for item in items]
+    names = sorted({kind for row in kinds for kind in row})
     number = {name: place for place, name in enumerate(names)}
-    targets = np.array([number[kind] for own in kinds for kind in own])
-    groups, said = word_groups(items, base)
-    if said:
-        listener.note(said)
+    targets = np.array([number[kind] for row in kinds for kind in row])
+    groups, note = word_groups(items, base)
+    if note:
+        listener.note(note)
     chances = held_out_types(items, scheme, number, groups)
     if not tells_labels(chances, targets, calibrated=False):
         listener.warn(
@@ -64,34 +64,34 @@ def suspect_tags(data: Any, listener: Listener = NOBODY, *, base: str = AUTO) ->
             "the tags are, so it can call none unlikely"
         )
         return []
-    found, margins = suspects(chances, targets)
-    others = chances.copy()
-    others[np.arange(len(targets)), targets] = -1.0
-    best = others.argmax(axis=1)
-    told = told_apart(chances, targets, found, best[found])
-    margin = dict(zip(found[told].tolist(), margins[told].tolist(), strict=True))
+    suspect_words, margins = suspects(chances, targets)
+    other_chances = chances.copy()
+    other_chances[np.arange(len(targets)), targets] = -1.0
+    best = other_chances.argmax(axis=1)
+    distinct = told_apart(chances, targets, suspect_words, best[suspect_words])
+    margin = dict(zip(suspect_words[distinct].tolist(), margins[distinct].tolist(), strict=True))
     starts = np.cumsum([0, *map(len, kinds)]).tolist()
     runs = []
     for item, (start, stop) in enumerate(pairwise(starts)):
-        alike = groupby(range(start, stop), lambda n: (n in margin, int(targets[n]), int(best[n])))
-        runs += [(item, [n - start for n in own]) for (doubtful, *_), own in alike if doubtful]
+        groups_alike = groupby(range(start, stop), lambda n: (n in margin, int(targets[n]), int(best[n])))
+        runs += [(item, [n - start for n in group]) for (doubtful, *_), group in groups_alike if doubtful]
     runs.sort(key=lambda run: min(margin[starts[run[0]] + n] for n in run[1]))
     twins = _twins(items)
     listed = []
     for item, places in runs:
-        own, worst = items[item], min((starts[item] + n for n in places), key=lambda n: margin[n])
-        first, other = places[0], names[best[worst]]
-        apart = (line for line, tags in twins[own.tokens] if tags[first] != own.tags[first])
+        sentence, worst = items[item], min((starts[item] + n for n in places), key=lambda n: margin[n])
+        first, suggested_type = places[0], names[best[worst]]
+        apart = (line for line, tags in twins[sentence.tokens] if tags[first] != sentence.tags[first])
         listed.append(
             TagSuspect(
-                own.line,
-                own.tags[first],
-                _tag(other, scheme),
+                sentence.line,
+                sentence.tags[first],
+                _tag(suggested_type, scheme),
                 float(chances[worst, targets[worst]]),
                 float(chances[worst, best[worst]]),
-                own.text or " ".join(own.tokens),
+                sentence.text or " ".join(sentence.tokens),
                 next(apart, 0),
-                " ".join(own.tokens[n] for n in places),
+                " ".join(sentence.tokens[n] for n in places),
                 data.where(item, first),
             )
         )
@@ -103,19 +103,19 @@ def held_out_types(
 ) -> NDArray[np.float64]:
     """Probabilities of the types of each word by CRFs that were trained without its sentence and those like
     it (see `alike_keys`), `[words, types]`."""
-    chances = [np.zeros((len(own.tokens), len(number))) for own in items]
-    first = first_alike([" ".join(own.tokens) for own in items], _FOLDS)
+    chances = [np.zeros((len(item.tokens), len(number))) for item in items]
+    first = first_alike([" ".join(item.tokens) for item in items], _FOLDS)
     part = np.random.default_rng(0).permutation(len(items))[first] % _FOLDS
     for fold in range(_FOLDS):
-        own = np.flatnonzero(part == fold).tolist()
+        held_out = np.flatnonzero(part == fold).tolist()
         rest = np.flatnonzero(part != fold).tolist()
-        if not own or not rest:
+        if not held_out or not rest:
             continue
         crf = fit_crf([items[n] for n in rest], scheme, groups=groups)
-        said, ends = crf.marginals([items[n].tokens for n in own])
+        probabilities, ends = crf.marginals([items[n].tokens for n in held_out])
         columns = [number[_type(tag, scheme)] for tag in crf.tags]
-        for item, start, stop in zip(own, ends, ends[1:], strict=False):
-            np.add.at(chances[item].T, columns, said[start:stop].T)
+        for item, start, stop in zip(held_out, ends, ends[1:], strict=False):
+            np.add.at(chances[item].T, columns, probabilities[start:stop].T)
     return np.concatenate(chances)
 
 
@@ -130,7 +130,7 @@ def _tag(kind: str, scheme: Scheme) -> str:
 
 def _twins(items: Sequence[Tagged]) -> dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]]:
     """Lines and tags of the sentences of the same words."""
-    found: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
-    for own in items:
-        found.setdefault(own.tokens, []).append((own.line, own.tags))
-    return found
+    tags_by_words: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
+    for sentence in items:
+        tags_by_words.setdefault(sentence.tokens, []).append((sentence.line, sentence.tags))
+    return tags_by_words

@@ -9,7 +9,7 @@ from typing import Any
 
 from headwise.attention import compiled
 from headwise.data.compression import read_once
-from headwise.data.diagnosis import count, some
+from headwise.data.diagnosis import abbreviate, count
 from headwise.data.doctor.file import File
 from headwise.data.drop import with_weights, without_lines
 from headwise.data.files import file_name
@@ -102,16 +102,16 @@ def train_files(
     output, file = Path(output), file_name(file)
     layers, guessed = with_task(file, settings)
     listener.notes([guessed] if guessed else [])
-    former, layers = former_of(layers)
-    asked = build_recipe(*layers)
-    task = find_task(asked.model.task)
+    previous_model, layers = former_of(layers)
+    requested = build_recipe(*layers)
+    task = find_task(requested.model.task)
     check_target(output)
     with locked(output), compiled.waiting():  # to the end, so that resumed it computes in one way
         done = check_output_folder(output, resume=resume, overwrite=overwrite)
         if resume and done == "nothing":
             listener.note(f"{output}: there is no interrupted run, so this one begins")
-        task.check(asked)
-        kind = task.kind_for(asked.model)
+        task.check(requested)
+        kind = task.kind_for(requested.model)
         if parses != NO_PARSES and not kind.sides:
             raise kind.refuse_parses()
         parts = read_parts(
@@ -119,41 +119,47 @@ def train_files(
             file,
             None if dev is None else file_name(dev),
             None if test is None else file_name(test),
-            asked.data,
-            asked.split,
+            requested.data,
+            requested.split,
             parses,
-            ParseReader(get_tokenizer(asked.model.words.tokenizer).words, read_parses, read_phrase_parses),
+            ParseReader(
+                get_tokenizer(requested.model.words.tokenizer).words, read_parses, read_phrase_parses
+            ),
         )
         listener.notes(parts.notes)
-        _tell_findings(parts, asked, listener)
-        parts = _listed(task, parts, asked, drop, weight, listener)
+        _tell_findings(parts, requested, listener)
+        parts = _listed(task, parts, requested, drop, weight, listener)
         lesson = None
         if teaching is not None:
             with listener.answering() as report:
                 folder = Path(work) if work else output / RUN / ANSWERS
-                how = {"reading": asked.data, "seed": asked.train.seed, "report": report}
+                how = {"reading": requested.data, "seed": requested.train.seed, "report": report}
                 lesson = Lesson(teaching, parts, folder, **how)
                 human = len(parts.train)
                 layers = (with_teacher(human, human + len(lesson.texts)), *layers)
                 if done == "model" and resume and "lesson" in read_info(output)["data"]:
-                    raise _finished_lesson(output, lesson, layers, former)
+                    raise _finished_lesson(output, lesson, layers, previous_model)
                 parts = lesson.parts(parts)
             listener.notes(lesson.notes)
-        if former is not None:
-            former = former.beside(parts)
-            listener.note(former.told())
-            if names := spelt_otherwise(parts.files["train"].labels, getattr(former.model, "labels", ())):
-                shown = some([f"{own!r} ({other!r} there)" for own, other in names.items()])
-                listener.warn(
-                    f"numbers as labels that {former.name} spells otherwise are new labels to it: {shown}; "
-                    "write them alike to go on with what it knows of them"
+        if previous_model is not None:
+            previous_model = previous_model.for_parts(parts)
+            listener.note(previous_model.message())
+            if names := spelt_otherwise(
+                parts.files["train"].labels, getattr(previous_model.model, "labels", ())
+            ):
+                shown = abbreviate(
+                    [f"{label!r} ({their_label!r} there)" for label, their_label in names.items()]
                 )
-        _tell_ignored(asked, parts, lesson, listener)
-        recipe, vectors, notes = choose_settings(parts, layers, former)
+                listener.warn(
+                    f"numbers as labels that {previous_model.name} spells otherwise are new labels to it: "
+                    f"{shown}; write them alike to go on with what it knows of them"
+                )
+        _tell_ignored(requested, parts, lesson, listener)
+        recipe, vectors, notes = choose_settings(parts, layers, previous_model)
         listener.notes(notes)
         if parses != NO_PARSES and not needs_trees(recipe.model.encoder):
-            own = encoder_name(recipe.model.encoder)
-            listener.note(f"--heads: not used, as no head of {own} goes by the dependency tree")
+            encoder = encoder_name(recipe.model.encoder)
+            listener.note(f"--heads: not used, as no head of {encoder} goes by the dependency tree")
         for remark in task.announce(parts, recipe):
             listener.remark(remark)
         _check_parses(parts if lesson is None else lesson.human, recipe)
@@ -171,33 +177,36 @@ def train_files(
             baseline=baseline,
             listener=listener,
         )
-        known = outcome.fitted.coverage
-        for trouble in (known and known.trouble(recipe.vectors.file), trouble_of(outcome.fitted.model)):
+        coverage = outcome.fitted.coverage
+        for trouble in (
+            coverage and coverage.trouble(recipe.vectors.file),
+            trouble_of(outcome.fitted.model),
+        ):
             if trouble:
                 listener.warn(trouble)
         return outcome
 
 
-def _tell_findings(parts: Parts[Any], asked: Recipe, listener: Listener) -> None:
+def _tell_findings(parts: Parts[Any], requested: Recipe, listener: Listener) -> None:
     """Tell what the doctor has against the answers of the training file, as it makes a model worse."""
     file = File("train", parts.files["train"], parts.kind)
-    found = [own for check in parts.kind.answer.warned for own in check(file)]
-    for own in found:
-        listener.warn(f"{own.message}; {own.fix}")
-    if found and not read_once(file.data.path):
-        listener.note(f"headwise doctor {' '.join(_as_read(file.data.path, asked))} says where")
+    findings = [finding for check in parts.kind.answer.warned for finding in check(file)]
+    for finding in findings:
+        listener.warn(f"{finding.message}; {finding.fix}")
+    if findings and not read_once(file.data.path):
+        listener.note(f"headwise doctor {' '.join(_as_read(file.data.path, requested))} says where")
 
 
-def _as_read(path: str, asked: Recipe) -> list[str]:
+def _as_read(path: str, requested: Recipe) -> list[str]:
     """The arguments of a command that is to read a file as training does."""
-    given = {
-        own.name: value
-        for own in fields(asked.data)
-        if (value := getattr(asked.data, own.name)) != own.default
+    options = {
+        option.name: value
+        for option in fields(requested.data)
+        if (value := getattr(requested.data, option.name)) != option.default
     }
-    task = asked.model.task
-    words = [shlex.quote(path), *(["--task", task] if infer_task(path, given)[0] != task else [])]
-    for name, value in given.items():
+    task = requested.model.task
+    words = [shlex.quote(path), *(["--task", task] if infer_task(path, options)[0] != task else [])]
+    for name, value in options.items():
         flag = name.replace("_", "-")
         if isinstance(value, bool):
             words.append(f"--{flag}" if value else f"--no-{flag}")
@@ -206,13 +215,13 @@ def _as_read(path: str, asked: Recipe) -> list[str]:
     return words
 
 
-def _tell_ignored(asked: Recipe, parts: Parts[Any], lesson: Lesson | None, listener: Listener) -> None:
+def _tell_ignored(requested: Recipe, parts: Parts[Any], lesson: Lesson | None, listener: Listener) -> None:
     """Tell what was asked for and is not done."""
-    train, given = asked.train, "dev" in parts.files
-    if train.folds and (given or lesson is not None):
-        why = "dev texts are given" if given else "there is a teacher"
+    train, has_dev = requested.train, "dev" in parts.files
+    if train.folds and (has_dev or lesson is not None):
+        why = "dev texts are given" if has_dev else "there is a teacher"
         listener.note(f"folds {train.folds}: not used, as {why}; dev chooses")
-    if train.refit and given:
+    if train.refit and has_dev:
         listener.note("refit: not used, as dev texts are given; they choose, and are not trained on")
 
 
@@ -229,9 +238,9 @@ def _check_parses(parts: Parts[Any], recipe: Recipe) -> None:
         bare = [item for item in part if not parts.kind.has_heads(item)]
         if not bare:
             continue
-        own = name in parts.files
-        path = parts.files[name if own else "train"].path
-        flag = f"--{name}-heads" if own and name != "train" else "--heads"
+        has_file = name in parts.files
+        path = parts.files[name if has_file else "train"].path
+        flag = f"--{name}-heads" if has_file and name != "train" else "--heads"
         more = f" (nor have {len(bare) - 1:,} more of it)" if len(bare) > 1 else ""
         raise HeadsError(
             f"{path}:{bare[0].line}: no parse{more}, but the encoder goes by dependency trees. Give the "
@@ -245,7 +254,7 @@ def _check_parses(parts: Parts[Any], recipe: Recipe) -> None:
 def _listed(
     task: Task,
     parts: Parts[Any],
-    asked: Recipe,
+    requested: Recipe,
     drop: Path | str | None,
     weight: Path | str | None,
     listener: Listener,
@@ -256,7 +265,7 @@ def _listed(
         parts, dropped = without_lines(parts, str(drop))
         listener.note(f"{dropped:,} {many} of {drop} are left out; those of test stay")
     if weight is not None:
-        if not hasattr(asked.data, "weight_column"):
+        if not hasattr(requested.data, "weight_column"):
             raise ConfigError(f"--weight is for texts and pairs of texts, not for a {task.title}")
         parts, count = with_weights(parts, str(weight))
         listener.note(f"{count:,} {many} count as much as {weight} says; those of test as ever")
@@ -284,14 +293,14 @@ def train_parts(
     together = None if lesson is None else lesson.together
     human = parts if lesson is None else lesson.human
     shared = human.overlaps()
-    if recipe.former is not None:
-        shared = (*shared, *recipe.former.overlaps(human))
+    if recipe.init_from is not None:
+        shared = (*shared, *recipe.init_from.overlaps(human))
     if lesson is not None:
         shared = (*shared, *lesson.overlaps())
     for overlap in shared:
-        listener.warn(overlap.told(parts.kind.nouns))
-    if told := repeated_told(human.kind, human.test, "test "):
-        listener.warn(told)
+        listener.warn(overlap.message(parts.kind.nouns))
+    if repeated := repeated_told(human.kind, human.test, "test "):
+        listener.warn(repeated)
     with listener.training(recipe, headline, task.unit(parts)) as report:
         fitted = fit(
             task,
@@ -321,12 +330,12 @@ def train_parts(
 
 
 def _finished_lesson(
-    output: Path, lesson: Lesson, layers: Sequence[Sections], former: Former | None
+    output: Path, lesson: Lesson, layers: Sequence[Sections], previous_model: Former | None
 ) -> HeadwiseError:
     """`finished_run` of one with a teacher, which is not asked again: it may read for hours."""
     parts = lesson.unanswered()
-    former = None if former is None else former.beside(parts)
-    recipe, _, _ = choose_settings(parts, layers, former)
+    previous_model = None if previous_model is None else previous_model.for_parts(parts)
+    recipe, _, _ = choose_settings(parts, layers, previous_model)
     return finished_run(output, parts, recipe, lesson)
 
 
@@ -347,13 +356,14 @@ def finished_run(
     info = read_info(output)
     if lesson is None:
         prints = (info["data"], parts.prints())
-        texts, asked = (
-            {name: own.get("sha256") for name in NAMES if (own := of.get(name))} for of in prints
+        texts, requested = (
+            {name: fingerprint.get("sha256") for name in NAMES if (fingerprint := of.get(name))}
+            for of in prints
         )
     else:
-        texts, asked = info["data"]["lesson"], lesson.identity()
+        texts, requested = info["data"]["lesson"], lesson.identity()
     before = {"texts": texts, **info["training"].get("recipe", {})}
-    compare_runs(before, {"texts": asked, **recipe.to_json()}, output)
+    compare_runs(before, {"texts": requested, **recipe.to_json()}, output)
     shutil.rmtree(output / RUN / ANSWERS, ignore_errors=True)
     remove_run(output / RUN)
     return TrainingFinished(
@@ -372,7 +382,7 @@ def check_output_folder(output: Path, *, resume: bool | None, overwrite: bool) -
         raise ConfigError("--resume and --overwrite exclude each other; give one of them")
     check_target(output)
     begun = (output / RUN / STATE).exists()
-    found = "run" if begun else "model" if (output / MANIFEST).exists() else "nothing"
+    contents = "run" if begun else "model" if (output / MANIFEST).exists() else "nothing"
     if not resume and not overwrite and (begun or is_ours(output)):
         what = "an interrupted run" if begun else "a model"
         advice = "--resume to go on with it, " if begun and resume is not None else ""
@@ -380,14 +390,14 @@ def check_output_folder(output: Path, *, resume: bool | None, overwrite: bool) -
             f"{output} holds {what}; add {advice}--overwrite to replace it, or name another folder"
         )
     # safetensors writes to a hidden temporary file first, which a kill leaves behind.
-    others = [
+    foreign = [
         path.name
         for path in (output / RUN).glob("*")
         if ".safetensors" not in path.name and not path.name.startswith(".")
     ]
-    if others:
+    if foreign:
         raise ConfigError(
-            f"{output / RUN}: this folder has files that are not of a training run ({others[0]!r}, ...); "
+            f"{output / RUN}: this folder has files that are not of a training run ({foreign[0]!r}, ...); "
             "name another folder"
         )
-    return found
+    return contents

@@ -99,8 +99,8 @@ class Trials:
             TimeIsOver: They are over.
         """
         key = json.dumps([change, share, trial])
-        if (known := self.runs.found.get(key)) is not None:
-            return known, False
+        if (saved_tally := self.runs.tallies.get(key)) is not None:
+            return saved_tally, False
         if self.runs.seconds >= until:
             raise TimeIsOver
         began = time.monotonic()
@@ -112,16 +112,16 @@ class Trials:
         try:
             with remembering(self._experts):
                 model = fit(self.task, parts, replace(recipe, train=train), place, **how).model
-            found = self.task.tally(model, judged, self.task.judge(model, judged))
+            tally = self.task.tally(model, judged, self.task.judge(model, judged))
             if self.parts.kind.has_keys and (weights := held_weights_of(judged)) is not None:
-                found = found * weights[:, None]
+                tally = tally * weights[:, None]
         except HeadwiseError as error:
             if error.code != _DIVERGED:
                 raise
-            found = np.tile([_COST, _COST * self.sheet.lower, 1.0], (self.task.tallied(judged), 1))
-        self.runs.add(key, found.astype(np.float32), time.monotonic() - began)
+            tally = np.tile([_COST, _COST * self.sheet.lower, 1.0], (self.task.tallied(judged), 1))
+        self.runs.add(key, tally.astype(np.float32), time.monotonic() - began)
         shutil.rmtree(place, ignore_errors=True)
-        return self.runs.found[key], True
+        return self.runs.tallies[key], True
 
     def _parts(self, share: float, trial: int) -> tuple[Parts[Any], Any]:
         """What a candidate is trained with, and the items that it is judged on: those that count."""
@@ -164,8 +164,8 @@ def _start(sources: Sources, layers: tuple[Sections, ...], base: str) -> Recipe:
 
 def _changed(start: Recipe, change: Sections) -> Recipe:
     base = {key: value for key, value in change.get("base", {}).items() if key != "name"}
-    others = {section: own for section, own in change.items() if section != "base"}
-    return build_recipe(start.to_json(), others, {"base": base} if base else {})
+    other_sections = {section: values for section, values in change.items() if section != "base"}
+    return build_recipe(start.to_json(), other_sections, {"base": base} if base else {})
 
 
 class Runs:
@@ -176,7 +176,7 @@ class Runs:
         key: What all runs have in common.
 
     Attributes:
-        found: What each run came to, by its key.
+        tallies: The tally of each run, by its key.
         seconds: Of all of them.
         notes: What there is to tell.
 
@@ -185,12 +185,12 @@ class Runs:
     """
 
     def __init__(self, path: Path, key: Mapping[str, Any]):
-        self.path, self.found, self.seconds = path, dict[str, Tally](), 0.0
+        self.path, self.tallies, self.seconds = path, dict[str, Tally](), 0.0
         self.notes: tuple[str, ...] = ()
         text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
         if text and _judged_otherwise(text.splitlines()[0], key):
-            told = "its runs were judged by another version of headwise, so the search begins anew"
-            text, self.notes = "", (f"{path}: {told}",)
+            message = "its runs were judged by another version of headwise, so the search begins anew"
+            text, self.notes = "", (f"{path}: {message}",)
         first, *lines = text.splitlines() or [""]
         if not text:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -206,21 +206,21 @@ class Runs:
                 file.write("\n")
         for line in lines:
             try:
-                own = json.loads(line)
-                tally = np.frombuffer(bytes.fromhex(own["tally"]), "<f4").reshape(-1, 3)
-                self._note(str(own["key"]), tally, float(own["seconds"]))
+                run = json.loads(line)
+                tally = np.frombuffer(bytes.fromhex(run["tally"]), "<f4").reshape(-1, 3)
+                self._note(str(run["key"]), tally, float(run["seconds"]))
             except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 continue  # damaged; it is trained again
 
     def add(self, key: str, tally: Tally, seconds: float) -> None:
         """Keep a run."""
-        own = {"key": key, "seconds": round(seconds, 3), "tally": tally.astype("<f4").tobytes().hex()}
+        run = {"key": key, "seconds": round(seconds, 3), "tally": tally.astype("<f4").tobytes().hex()}
         with open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(own) + "\n")
+            file.write(json.dumps(run) + "\n")
         self._note(key, tally, seconds)
 
     def _note(self, key: str, tally: Tally, seconds: float) -> None:
-        self.found[key] = tally
+        self.tallies[key] = tally
         self.seconds += seconds
 
 

@@ -127,7 +127,7 @@ class Tuned:
             "confirmed": None if self.confirmed is None else asdict(self.confirmed),
             "apart": self.apart,
             "settings": self.settings,
-            "tried": [asdict(own) for own in self.tried],
+            "tried": [asdict(candidate) for candidate in self.tried],
         }
 
 
@@ -172,11 +172,15 @@ def tune_file(
     file, folder = file_name(file), Path(folder)
     dev = None if dev is None else file_name(dev)
     layers, _ = with_task(file, settings)
-    asked = build_recipe(*layers)
-    task = find_task(asked.model.task)
-    task.check(asked)
-    parts = read_parts(task.kind_for(asked.model), file, dev, None, asked.data, asked.split)
-    held = {section: own for section, own in meanwhile.items() if section in asked.sections}
+    requested = build_recipe(*layers)
+    task = find_task(requested.model.task)
+    task.check(requested)
+    parts = read_parts(task.kind_for(requested.model), file, dev, None, requested.data, requested.split)
+    held = {
+        section: section_values
+        for section, section_values in meanwhile.items()
+        if section in requested.sections
+    }
     with locked(folder):
         trials = Trials(parts, (*layers, held), folder, seeds)
         if trials.folds is not None and len(trials.pool) < _FEWEST:
@@ -188,11 +192,13 @@ def tune_file(
         tried = search.tried()
         best, confirmed = tried[0], search.confirm(tried[0])
         if confirmed is None or confirmed.loss < 0:
-            best = next(own for own in tried if own.gain is None)
+            best = next(candidate for candidate in tried if candidate.gain is None)
         recipe = recipe_with(trials.sources, layers, best.change)
-        found = _in_full(_merged((*layers, best.change)), recipe, trials.sources)
+        best_sections = _in_full(_merged((*layers, best.change)), recipe, trials.sources)
         steps, apart, seconds = len(search.shares), trials.folds is not None, trials.runs.seconds
-        return Tuned(tried, steps, finished, best, confirmed, apart, found, recipe, trials.sheet, seconds)
+        return Tuned(
+            tried, steps, finished, best, confirmed, apart, best_sections, recipe, trials.sheet, seconds
+        )
 
 
 class _Search:
@@ -216,7 +222,7 @@ class _Search:
     ):
         self.trials, self.candidates, self.seeds = trials, dict(candidates), seeds
         self.seconds, self.listener = seconds, listener
-        self.own = next(iter(self.candidates))
+        self.baseline = next(iter(self.candidates))
         steps = 1 + max(0, math.ceil(math.log2(len(self.candidates) / _LAST)))
         least = min(1.0, _LEAST / max(trials.items, 1))
         self.shares = [round(max(2.0 ** (step + 1 - steps), least), 4) for step in range(steps)]
@@ -251,18 +257,20 @@ class _Search:
         tallies = {name: self._tally(name) for name in names}
         losses = {name: float(tally[:, 0].mean()) for name, tally in tallies.items()}
         last = sorted(losses.values())[: max(_LAST, -(-len(names) // 2))][-1]
-        own = tallies[self.own]
-        return [name for name in names if losses[name] <= last or np.array_equal(tallies[name], own)]
+        baseline_tally = tallies[self.baseline]
+        return [
+            name for name in names if losses[name] <= last or np.array_equal(tallies[name], baseline_tally)
+        ]
 
     def tried(self) -> tuple[Tried, ...]:
         """What was found so far, the best first."""
-        found = []
+        tried = []
         for name, step in self.reached.items():
-            tally, gain = self._tally(name), None if name == self.own else self._gain(name, step)
+            tally, gain = self._tally(name), None if name == self.baseline else self._gain(name, step)
             score = float(tally[:, 1].sum() / max(tally[:, 2].sum(), 1e-12))
             loss = float(tally[:, 0].mean())
-            found.append(Tried(name, self.candidates[name], step + 1, score, loss, gain))
-        return tuple(sorted(found, key=lambda own: (-own.step, own.loss)))
+            tried.append(Tried(name, self.candidates[name], step + 1, score, loss, gain))
+        return tuple(sorted(tried, key=lambda candidate: (-candidate.step, candidate.loss)))
 
     def confirm(self, best: Tried) -> Gain | None:
         """What a candidate gains on other folds (or with other seeds) than those that chose it."""
@@ -271,12 +279,12 @@ class _Search:
         pairs, share = [], self.shares[best.step - 1]
         try:
             for trial in range(self.seeds, 2 * self.seeds):
-                names = (best.name, self.own)
+                names = (best.name, self.baseline)
                 pairs.append([self._train(name, share, trial, self.seconds) for name in names])
         except TimeIsOver:
             if not pairs:
                 return None
-        return self._compare(*(self._joined(own) for own in zip(*pairs, strict=True)))
+        return self._compare(*(self._joined(tallies) for tallies in zip(*pairs, strict=True)))
 
     def _trials(self, step: int) -> range:
         return range(min(self.seeds, step + 1))
@@ -301,26 +309,28 @@ class _Search:
         return np.concatenate(tallies)
 
     def _gain(self, name: str, step: int) -> Gain:
-        return self._compare(self._tally(name), self._tally(self.own, step))
+        return self._compare(self._tally(name), self._tally(self.baseline, step))
 
-    def _compare(self, one: Tally, other: Tally) -> Gain:
+    def _compare(self, candidate: Tally, baseline: Tally) -> Gain:
         if self.trials.sheet.lower:
-            score, interval = compare_ratios(other[:, 1:], one[:, 1:])
+            score, interval = compare_ratios(baseline[:, 1:], candidate[:, 1:])
         else:
-            score, interval = compare_ratios(one[:, 1:], other[:, 1:])
-        ones = np.ones(len(one))
-        loss, between = compare_ratios(*(np.stack([own[:, 0], ones], axis=1) for own in (other, one)))
-        return Gain(score, interval, loss, between, len(one))
+            score, interval = compare_ratios(candidate[:, 1:], baseline[:, 1:])
+        ones = np.ones(len(candidate))
+        loss, between = compare_ratios(
+            *(np.stack([tally[:, 0], ones], axis=1) for tally in (baseline, candidate))
+        )
+        return Gain(score, interval, loss, between, len(candidate))
 
     def _together(self) -> list[str]:
         """New candidates: all changes that gain for sure, of each setting the best; and the best two."""
-        found: dict[tuple[str, ...], tuple[float, str]] = {}
+        best_changes: dict[tuple[str, ...], tuple[float, str]] = {}
         for name, step in self.reached.items():
-            if name != self.own and (gain := self._gain(name, step)).sure:
+            if name != self.baseline and (gain := self._gain(name, step)).sure:
                 change = self.candidates[name]
                 setting = tuple(f"{section}.{key}" for section in change for key in change[section])
-                found[setting] = max(found.get(setting, (0.0, "")), (gain.loss, name))
-        best = [name for _, name in sorted(found.values(), reverse=True)]
+                best_changes[setting] = max(best_changes.get(setting, (0.0, "")), (gain.loss, name))
+        best = [name for _, name in sorted(best_changes.values(), reverse=True)]
         groups = {group: None for group in (tuple(best), tuple(best[:2])) if len(group) > 1}
         new = {", ".join(group): _merged([self.candidates[name] for name in group]) for group in groups}
         self.candidates |= new
@@ -329,11 +339,11 @@ class _Search:
 
 def _merged(layers: Sequence[Sections]) -> dict[str, dict[str, Any]]:
     """Sections of settings as one, the later over the earlier."""
-    found: dict[str, dict[str, Any]] = {}
+    merged: dict[str, dict[str, Any]] = {}
     for layer in layers:
-        for section, own in layer.items():
-            found.setdefault(section, {}).update(own)
-    return found
+        for section, values in layer.items():
+            merged.setdefault(section, {}).update(values)
+    return merged
 
 
 def _in_full(
@@ -344,8 +354,8 @@ def _in_full(
     if "encoder" in recipe.sections:
         sections.setdefault("encoder", {})["name"] = encoder_name(recipe.model.encoder)
     read = choose_settings(sources.parts, (sections,), sources=sources)[0].to_json()
-    for section, own in recipe.to_json().items():
-        unlike = {key: value for key, value in own.items() if read.get(section, {}).get(key) != value}
+    for section, values in recipe.to_json().items():
+        unlike = {key: value for key, value in values.items() if read.get(section, {}).get(key) != value}
         if unlike:
             sections.setdefault(section, {}).update(unlike)
     return sections
@@ -355,6 +365,6 @@ def recipe_text(sections: Sections, comment: str) -> str:
     """Sections of settings as a TOML recipe."""
     value_of = partial(json.dumps, ensure_ascii=False)  # TOML has no pairs of surrogates
     lines = [f"# {line}" for line in comment.splitlines()]
-    for section, own in ((name, own) for name, own in sections.items() if own):
-        lines += ["", f"[{section}]", *(f"{name} = {value_of(value)}" for name, value in own.items())]
+    for section, values in ((name, values) for name, values in sections.items() if values):
+        lines += ["", f"[{section}]", *(f"{name} = {value_of(value)}" for name, value in values.items())]
     return "\n".join(lines) + "\n"

@@ -84,8 +84,8 @@ def _unheard() -> Iterator[None]:
 
 
 def _next(waiting: deque[tuple[Chunk, Any]]) -> tuple[Chunk, Said]:
-    chunk, said = waiting.popleft()
-    return chunk, said.result()
+    chunk, answer = waiting.popleft()
+    return chunk, answer.result()
 
 
 def _begin(

@@ -91,7 +91,7 @@ def test_what_belongs_to_no_word_is_known(trained_of):
         chosen = probabilities.argmax()
         others = np.delete(probabilities, chosen) / (1 - probabilities[chosen])
         logits = model.logits([text])[0] / model.temperature
-        assert found.said == model.labels[chosen]
+        assert found.prediction == model.labels[chosen]
         left = model.predict_proba([without(found, found.without)])[0, chosen]
         assert found.left == pytest.approx(left, abs=1e-6)
         assert found.margin == pytest.approx(logits[chosen] - others @ np.delete(logits, chosen), abs=1e-5)

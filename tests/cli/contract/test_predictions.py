@@ -167,8 +167,10 @@ def test_what_is_said_can_be_sent(own):
     items = pickle.loads(pickle.dumps([row.item for row in rows]))
     said = pickle.loads(pickle.dumps(predictor.say(items)))
     layout = predictor.layout(own.row.outputs[0][1:], rows)
-    records = [list(map(layout.record, rows, found)) for found in (said.found, predictor.again(items))]
+    records = [
+        list(map(layout.record, rows, found)) for found in (said.predictions, predictor.again(items))
+    ]
     assert records[0] == records[1]
     assert predictor.items == 0
-    assert predictor.take(said) is said.found
+    assert predictor.take(said) is said.predictions
     assert predictor.items == len(rows)

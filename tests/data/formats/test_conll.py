@@ -109,7 +109,7 @@ def test_a_header_names_the_columns():
 def test_a_header_tells_tags_and_heads_from_remarks():
     rows = "\n\n".join(["Tom\tNNP\t2\tsubj\tx1\nran\tVBD\t0\troot\tx2"] * 3)
     found, layout, source = read(f"FORM\tUPOS\tHEAD\tDEPREL\tREMARK\n{rows}")
-    assert (layout.token, layout.tag, layout.head, layout.others) == (0, 1, 2, (3, 4))
+    assert (layout.token, layout.tag, layout.head, layout.extra) == (0, 1, 2, (3, 4))
     assert (found[0].tags, found[0].heads) == (("NNP", "VBD"), (2, 0))
     assert "head='HEAD', token='FORM', tag='UPOS'" in source.notes[-1]
 
@@ -123,7 +123,7 @@ def test_ids_before_the_tokens_and_empty_columns_after_the_tags():
     found, layout, _ = read(text)
     assert found[0].tokens == ("Tom", "ran")
     assert found[0].tags == ("B-PER", "O")
-    assert layout.others == (0, 3)
+    assert layout.extra == (0, 3)
 
 
 def test_heads():

@@ -104,7 +104,7 @@ def test_spans_that_cannot_be(write, fails, spans, found):
     assert fails(read_tagged, path) == ("HW246", 3, None)
     problems = []
     assert len(read_tagged(path, on_error=problems.append).items) == 2
-    assert found in problems[0].found
+    assert found in problems[0].problem
 
 
 def test_what_to_do_about_overlapping_spans(write):

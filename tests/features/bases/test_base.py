@@ -43,9 +43,9 @@ def test_a_compound_is_the_mean_of_its_parts(base):
 
 
 def test_words_not_listed_have_vectors_from_their_letters(base):
-    (one, other, empty), _ = base.vectors(["zebra", "zebras", ""])
+    (one, second, empty), _ = base.vectors(["zebra", "zebras", ""])
     assert np.isfinite(empty).all()
-    assert np.linalg.norm(one - other) > 0
+    assert np.linalg.norm(one - second) > 0
     assert "zebra" not in base
     assert "差" not in base  # which has one run of letters: itself
 
@@ -53,10 +53,10 @@ def test_words_not_listed_have_vectors_from_their_letters(base):
 def test_the_vector_of_a_text_is_the_weighted_mean_at_length_1(base):
     vectors, weights = base.vectors(["good", "zebra"])
     mean = (vectors * weights[:, None]).sum(axis=0)
-    found = base.texts([["good", "zebra"], [], ["good"]])
-    assert np.allclose(found[0], mean / np.linalg.norm(mean), atol=1e-5)
-    assert (found[1] == 0).all()
-    assert np.linalg.norm(found[2]) == pytest.approx(1, abs=1e-5)
+    actual = base.texts([["good", "zebra"], [], ["good"]])
+    assert np.allclose(actual[0], mean / np.linalg.norm(mean), atol=1e-5)
+    assert (actual[1] == 0).all()
+    assert np.linalg.norm(actual[2]) == pytest.approx(1, abs=1e-5)
 
 
 def test_a_folder_comes_back_as_it_was(base, tmp_path):
@@ -78,7 +78,7 @@ def test_groups_of_words_come_back_with_the_folder_and_damage_is_told(base, tmp_
     about = json.loads((tmp_path / "base.json").read_text())
     assert about["groups"] == len(WORDS)
     tensors = load_file(tmp_path / "base.safetensors")
-    for change, told in (
+    for change, messages in (
         ({"groups.keys": keys[:2]}, "numbers of"),
         ({"groups.numbers": tensors["groups.numbers"].astype(np.int32)}, "another kind"),
     ):
@@ -86,7 +86,7 @@ def test_groups_of_words_come_back_with_the_folder_and_damage_is_told(base, tmp_
         (tmp_path / "base.safetensors").write_bytes(content)
         about["files"]["base.safetensors"] = hashlib.sha256(content).hexdigest()
         (tmp_path / "base.json").write_text(json.dumps(about))
-        with pytest.raises(BaseError, match=f"HW803.*{told}"):
+        with pytest.raises(BaseError, match=f"HW803.*{messages}"):
             load_base(tmp_path)
 
 

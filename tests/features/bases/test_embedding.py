@@ -54,21 +54,21 @@ def test_a_batch_says_the_same_as_each_text_alone(base):
         assert torch.allclose(means[number], mean[0], atol=1e-6)
 
 
-@pytest.mark.parametrize("kept", [0, 1 << 16])
-def test_a_word_is_computed_once_unless_its_numbers_differ_or_it_is_trained(base, kept, monkeypatch):
-    monkeypatch.setattr("headwise.features.bases.embedding._KEPT", kept)
+@pytest.mark.parametrize("cache_size", [0, 1 << 16])
+def test_a_word_is_computed_once_unless_its_numbers_differ_or_it_is_trained(base, cache_size, monkeypatch):
+    monkeypatch.setattr("headwise.features.bases.embedding._KEPT", cache_size)
     layer = embedding(base, train=True)
     torch.nn.init.normal_(layer.vectors.weight)
     texts = [["good", "zebra", "good", "well-made"], ["zebra", "bad"], ["good", "zebra"]]
     pieces = [*layer.prepare(texts[:1]), *layer.prepare(texts[1:])]
     layout = Layout([4, 2, 2])
-    alike, other = [1, 0, 1, 2, 0, 0, 1, 0], [1, 0, 2, 2, 0, 0, 1, 0]
-    for numbers in (alike, other):
+    same_ids, second = [1, 0, 1, 2, 0, 0, 1, 0], [1, 0, 2, 2, 0, 0, 1, 0]
+    for numbers in (same_ids, second):
         ids = Ragged(torch.tensor(numbers), layout)
-        each, means = layer.train()(ids, pieces)  # without dropout
-        found = layer.eval()(ids, pieces)
-        torch.testing.assert_close(found[0].values, each.values, rtol=0, atol=1e-6)
-        torch.testing.assert_close(found[1], means, rtol=0, atol=1e-6)
+        per_word, means = layer.train()(ids, pieces)  # without dropout
+        actual = layer.eval()(ids, pieces)
+        torch.testing.assert_close(actual[0].values, per_word.values, rtol=0, atol=1e-6)
+        torch.testing.assert_close(actual[1], means, rtol=0, atol=1e-6)
 
 
 def test_no_text_at_all(base):
@@ -97,8 +97,8 @@ def test_files_bring_it_back(base):
     layer = embedding(base)
     again = BaseEmbedding.from_files(layer.to_files(), 3, 6, layer.config)
     again.load_state_dict(layer.state_dict())
-    for one, other in zip(read(layer), read(again), strict=True):
-        values = [x.values if isinstance(x, Ragged) else x for x in (one, other)]
+    for one, second in zip(read(layer), read(again), strict=True):
+        values = [x.values if isinstance(x, Ragged) else x for x in (one, second)]
         assert torch.equal(*values)
 
 
@@ -117,7 +117,7 @@ def test_a_model_with_a_base_of_another_precision(dtype):
     model = TextClassifier(epochs=1).fit(texts, ["yes", "no"] * 20).model_
     texts += [""]
     plain = model.predict_proba(texts)
-    own = copy.deepcopy(model).to(dtype)
-    np.testing.assert_allclose(own.predict_proba(texts), plain, atol=1e-2)
-    own.train()
-    own(own.collate(own.encoded(texts), own.device)).sum().backward()
+    cast_model = copy.deepcopy(model).to(dtype)
+    np.testing.assert_allclose(cast_model.predict_proba(texts), plain, atol=1e-2)
+    cast_model.train()
+    cast_model(cast_model.collate(cast_model.encoded(texts), cast_model.device)).sum().backward()

@@ -17,7 +17,7 @@ def groups() -> WordGroups:
 
 
 @pytest.mark.parametrize(
-    ("word", "known"),
+    ("word", "listed"),
     [
         ("Paris", "paris"),
         ("PARIS", "paris"),
@@ -29,8 +29,8 @@ def groups() -> WordGroups:
         ("so/made", "made"),
     ],
 )
-def test_a_word_has_the_groups_of_its_listed_spelling_and_a_compound_of_its_last_part(groups, word, known):
-    assert groups.of([word])[0].tolist() == groups.numbers[WORDS.index(known)].tolist()
+def test_a_word_has_the_groups_of_its_listed_spelling_and_a_compound_of_its_last_part(groups, word, listed):
+    assert groups.of([word])[0].tolist() == groups.numbers[WORDS.index(listed)].tolist()
 
 
 def test_other_words_have_none(groups):

@@ -54,8 +54,10 @@ def save_encoder(folder: Path, kind: str = "bert", *, special: bool = True, **se
     config = transformers.AutoConfig.for_model(kind, **sizes)
     transformers.AutoModel.from_config(config).save_pretrained(folder, safe_serialization=True)
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    own = transformers.PreTrainedTokenizerFast(tokenizer_object=word_pieces(special=special), **names)
-    own.save_pretrained(folder)
+    fast_tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=word_pieces(special=special), **names
+    )
+    fast_tokenizer.save_pretrained(folder)
     return folder
 
 

@@ -37,10 +37,10 @@ def direct(folder, words, pooling="mean", layer=-1):
         states = encoder(**inputs, output_hidden_states=True).hidden_states[layer][0]
     rows = []
     for word in range(len(words)):
-        own = states[[place for place, w in enumerate(inputs.word_ids(0)) if w == word]]
+        word_states = states[[place for place, w in enumerate(inputs.word_ids(0)) if w == word]]
         none = torch.zeros(states.shape[1])
-        pooled = {"first": own[:1], "last": own[-1:], "mean": own}[pooling]
-        rows.append(pooled.mean(0) if len(own) else none)
+        pooled = {"first": word_states[:1], "last": word_states[-1:], "mean": word_states}[pooling]
+        rows.append(pooled.mean(0) if len(word_states) else none)
     return torch.stack(rows) if rows else states[:0], states[0]
 
 
@@ -48,9 +48,9 @@ def direct(folder, words, pooling="mean", layer=-1):
 def test_states_are_those_of_transformers(bert, make, pooling):
     words, summary = make(pooling=pooling)(TEXTS, layout_of(TEXTS))
     assert len(words) == len(summary) == len(TEXTS)
-    for text, own, cls in zip(TEXTS, words, summary, strict=True):
+    for text, vectors, cls in zip(TEXTS, words, summary, strict=True):
         expected, expected_cls = direct(bert, text, pooling)
-        torch.testing.assert_close(own, expected, atol=1e-6, rtol=1e-5)
+        torch.testing.assert_close(vectors, expected, atol=1e-6, rtol=1e-5)
         torch.testing.assert_close(cls, expected_cls, atol=1e-6, rtol=1e-5)
 
 
@@ -90,18 +90,18 @@ def test_a_text_does_not_depend_on_its_batch(bert, texts, data):
     embedding = PretrainedEmbedding.from_pretrained(config, 5).eval()
     words, summary = embedding(texts, layout_of(texts))
     assert summary.shape == (len(texts), 5)
-    for text, own, cls in zip(texts, words, summary, strict=True):
-        assert own.shape == (len(text), 5)
+    for text, vectors, cls in zip(texts, words, summary, strict=True):
+        assert vectors.shape == (len(text), 5)
         alone, cls_alone = embedding([text], layout_of([text]))
-        torch.testing.assert_close(alone.values, own, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(alone.values, vectors, atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(cls_alone[0], cls, atol=1e-5, rtol=1e-4)
 
 
 def test_windows_change_nothing_for_a_text_that_fits(make):
     text = TEXTS[0] * 2
-    whole, _ = make()([text], layout_of([text]))
+    full, _ = make()([text], layout_of([text]))
     fits, _ = make(max_pieces=len(make().prepare([text])[0].ids) + 2)([text], layout_of([text]))
-    assert torch.equal(whole.values, fits.values)
+    assert torch.equal(full.values, fits.values)
 
 
 def test_a_long_text_is_read_in_windows(bert, make):
@@ -202,21 +202,21 @@ def test_remembered_texts_are_not_read_again(make, monkeypatch):
     assert embedding.remember([*TEXTS[2:], TEXTS[0]], lambda done, of: seen.append((done, of))) == 4
     assert seen == [(4, 4)]
     read = embedding._reader.read
-    asked = []
+    calls = []
 
     def counted(encoder, texts):
-        asked.extend(text.length for text in texts)
+        calls.extend(text.length for text in texts)
         return read(encoder, texts)
 
     monkeypatch.setattr(type(embedding._reader), "read", lambda _, encoder, texts: counted(encoder, texts))
     again, summary_again = embedding(TEXTS, layout)
-    assert asked == [0]
+    assert calls == [0]
     torch.testing.assert_close(again.values, words.values, atol=1e-6, rtol=1e-5)
     torch.testing.assert_close(summary_again, summary, atol=1e-6, rtol=1e-5)
     embedding([], Layout([]))
     embedding.forget()
     embedding(TEXTS, layout)
-    assert asked[1:] == [len(text) for text in TEXTS]
+    assert calls[1:] == [len(text) for text in TEXTS]
 
 
 def test_memory_is_limited_and_loading_weights_forgets(make):

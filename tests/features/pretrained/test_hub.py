@@ -76,10 +76,10 @@ def test_no_such_name_offline(name, monkeypatch):
 
 
 def test_offline_asks_for_local_files_only(monkeypatch):
-    asked = {}
+    loaded_with = {}
 
     def from_pretrained(name, **options):
-        asked.update(options)
+        loaded_with.update(options)
         raise OSError
 
     monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", from_pretrained)
@@ -87,7 +87,7 @@ def test_offline_asks_for_local_files_only(monkeypatch):
         monkeypatch.setenv("HF_HUB_OFFLINE", value)
         with pytest.raises(PretrainedError):
             load("owner/name", revision="v1")
-        assert asked == {"local_files_only": local, "revision": "v1", "trust_remote_code": False}
+        assert loaded_with == {"local_files_only": local, "revision": "v1", "trust_remote_code": False}
 
 
 def test_a_folder_without_a_model(tmp_path):
@@ -176,17 +176,17 @@ def test_a_type_that_is_not_known(encoder):
         load(str(folder))
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_models_own_code_is_never_run(encoder, tmp_path, known):
+@pytest.mark.parametrize("model_type_exists", [True, False])
+def test_a_models_own_code_is_never_run(encoder, tmp_path, model_type_exists):
     folder = encoder()
     trace = tmp_path / "was-run"
     (folder / "own.py").write_text(f"open({str(trace)!r}, 'w')\nclass Own: pass\n")
-    own = {"auto_map": {"AutoConfig": "own.Own", "AutoModel": "own.Own"}}
-    if known:
-        change(folder / "config.json", **own)
+    custom_code = {"auto_map": {"AutoConfig": "own.Own", "AutoModel": "own.Own"}}
+    if model_type_exists:
+        change(folder / "config.json", **custom_code)
         load(str(folder))  # with the code of transformers
     else:
-        change(folder / "config.json", model_type="of-its-own", **own)
+        change(folder / "config.json", model_type="of-its-own", **custom_code)
         with pytest.raises(PretrainedError, match=r"HW706.*code of its own, which headwise does not run"):
             load(str(folder))
     assert not trace.exists()

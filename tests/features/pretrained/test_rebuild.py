@@ -57,9 +57,9 @@ def test_every_architecture(encoder, make, kind, settings):
     embedding = make(encoder(kind, **settings), overlap=2)
     with torch.no_grad():
         words, summary = embedding(TEXTS, LAYOUT)
-        for text, own, of_text in zip(TEXTS, words, summary, strict=True):
+        for text, vectors, of_text in zip(TEXTS, words, summary, strict=True):
             alone, summary_alone = embedding([text], Layout([len(text)]))
-            torch.testing.assert_close(alone.values, own, atol=1e-5, rtol=1e-4)
+            torch.testing.assert_close(alone.values, vectors, atol=1e-5, rtol=1e-4)
             torch.testing.assert_close(summary_alone[0], of_text, atol=1e-5, rtol=1e-4)
         copy = rebuilt(embedding)
         assert not [name for name, buffer in copy.named_buffers() if buffer.is_meta]

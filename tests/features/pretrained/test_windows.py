@@ -41,9 +41,9 @@ def test_a_word_that_fits_into_no_window_is_cut():
 def test_every_piece_is_asked_for_once_with_context(pieces, room, data):
     overlap = data.draw(st.integers(0, room - 1))
     words = words_of(pieces)
-    found = windows(words, room, overlap)
-    assert [n for w in found for n in range(w.first, w.last)] == list(range(len(words)))
-    for window in found:
+    spans = windows(words, room, overlap)
+    assert [n for w in spans for n in range(w.first, w.last)] == list(range(len(words)))
+    for window in spans:
         assert 0 <= window.start <= window.first <= window.last <= window.stop <= len(words)
         assert window.stop - window.start <= room
         assert window.start == 0 or window.first - window.start >= overlap // 2
@@ -56,10 +56,10 @@ def test_every_piece_is_asked_for_once_with_context(pieces, room, data):
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 5000), max_size=30))
 def test_groups_are_of_similar_size(sizes):
-    found = list(groups(sizes))
-    assert sorted(n for group in found for n in group) == [n for n, size in enumerate(sizes) if size]
-    for group in found:
-        own = [sizes[n] for n in group]
-        assert own[0] == max(own)
-        assert min(own) >= 7 / 8 * own[0] - 8
-        assert len(own) == 1 or len(own) * own[0] <= 16_384
+    spans = list(groups(sizes))
+    assert sorted(n for group in spans for n in group) == [n for n, size in enumerate(sizes) if size]
+    for group in spans:
+        group_sizes = [sizes[n] for n in group]
+        assert group_sizes[0] == max(group_sizes)
+        assert min(group_sizes) >= 7 / 8 * group_sizes[0] - 8
+        assert len(group_sizes) == 1 or len(group_sizes) * group_sizes[0] <= 16_384

@@ -12,7 +12,7 @@ from headwise.data.overlap import Seen
 
 @dataclass(frozen=True)
 class File:
-    """A file that has been read.
+    """A file that has been read, with its role.
 
     Attributes:
         role: "train", "dev" or "test"; more files of a role are "train 2" and so on.
@@ -31,7 +31,7 @@ class File:
 
     @property
     def training(self) -> bool:
-        """Whether it is to teach."""
+        """Whether it is training data."""
         return self.role.startswith("train")
 
     @property
@@ -57,35 +57,35 @@ class File:
 
     @cached_property
     def keys(self) -> list[str]:
-        """What is the same for equal items."""
+        """The comparison key of each item, equal for duplicates."""
         return [normal_text(self.kind.key(item)) for item in self.items]
 
     @cached_property
     def seen(self) -> Seen:
-        """What tells whether items of other files are here too, or nearly."""
+        """Finds items of other files that are here too, or nearly."""
         return Seen(self.kind, self.same)
 
     @cached_property
     def same(self) -> dict[str, list[int]]:
-        """The numbers of the items of every distinct key, in the order of first occurrence."""
+        """The indices of the items of each distinct key, in the order of first occurrence."""
         return places_of(self.keys)
 
     @cached_property
     def repeated(self) -> list[list[int]]:
-        """The numbers of equal items that are not empty."""
-        return [own for key, own in self.same.items() if len(own) > 1 and key]
+        """The indices of each group of duplicates that are not empty."""
+        return [numbers for key, numbers in self.same.items() if len(numbers) > 1 and key]
 
 
 Check = Callable[[File], Iterator[Finding]]
-"""Looks at one file."""
+"""A check of one file."""
 
 BetweenCheck = Callable[[Mapping[str, File]], Iterator[Finding]]
-"""Looks at the files together, by their roles."""
+"""A check across files, by their roles."""
 
 
 def pairs_of(files: Mapping[str, File]) -> Iterator[tuple[File, File]]:
-    """Two files at a time, in their order."""
-    own = list(files.values())
-    for place, one in enumerate(own):
-        for other in own[place + 1 :]:
-            yield one, other
+    """All pairs of files, in their order."""
+    ordered = list(files.values())
+    for place, first in enumerate(ordered):
+        for second in ordered[place + 1 :]:
+            yield first, second

@@ -1,4 +1,4 @@
-"""The doctor: files are read, checked one by one and together, and all that is found is told at once."""
+"""The doctor: reads files, checks them one by one and together, and reports all findings at once."""
 
 import re
 import statistics
@@ -32,21 +32,21 @@ def doctor_files(
     task: str | None = None,
     reading: Mapping[str, Any] | None = None,
 ) -> Diagnosis:
-    """Look at data files before they are trained on.
+    """Check data files before training.
 
     Args:
         paths: Training data, or a list with these, then perhaps development and test data ("train", "dev"
             or "test" in a file's name goes before its place); "-" is standard input.
-        task: What the files are for; by the looks of the first file if it is not given.
-        reading: How they are read, as far as it is not to be guessed: fields of the options of the task's
-            kind (`headwise.data.kinds.KINDS`).
+        task: The task that the files are for; guessed from the first file by default.
+        reading: Reading options, where the guess may be wrong: fields of the options of the task's item
+            type (`headwise.data.kinds.KINDS`).
 
     Raises:
         ConfigError: No files, an unknown task, or options that do not go together.
     """
     if isinstance(paths, str) or not isinstance(paths, Sequence):
         paths = [paths]
-    paths = [file_name(own) for own in paths]
+    paths = [file_name(path) for path in paths]
     if not paths:
         raise ConfigError("no files to look at; expected at least one, such as train.tsv")
     reading, why = reading or {}, ""
@@ -55,15 +55,15 @@ def doctor_files(
     if task not in KINDS:
         raise unknown("task", task, list(KINDS))
     kind = KINDS[task]
-    found = diagnose(kind, paths, options_for(task, reading))
-    return replace(found, task=task, why=why)
+    diagnosis = diagnose(kind, paths, options_for(task, reading))
+    return replace(diagnosis, task=task, why=why)
 
 
 def diagnose(kind: Kind[Any], paths: Sequence[str], options: Any = None) -> Diagnosis:
-    """Read and examine files of a kind; what cannot be read becomes a finding.
+    """Read and check files of an item type; what cannot be read becomes a finding.
 
-    A record that cannot be used is left out and reported, and a file that is not in the given encoding is
-    read with replacement characters, so that one run tells as much as it can.
+    A record that cannot be used is skipped and reported, and a file that is not in the given encoding is
+    read with replacement characters, so that one run reports as much as it can.
     """
     options = kind.options() if options is None else options
     files: dict[str, File] = {}
@@ -82,20 +82,20 @@ def diagnose(kind: Kind[Any], paths: Sequence[str], options: Any = None) -> Diag
 
 
 def examine(kind: Kind[Any], files: Mapping[str, File], findings: Sequence[Finding] = ()) -> Diagnosis:
-    """Examine files that have been read, by their roles; `findings` are of their reading."""
-    found = [*findings]
+    """Check files that have been read, by their roles; `findings` are those of reading them."""
+    all_findings = [*findings]
     for file in files.values():
-        found += file.data.findings
+        all_findings += file.data.findings
         for check in (*kind.checks, *kind.answer.checks):
-            found += check(file)
+            all_findings += check(file)
     for check in (*kind.between, *kind.answer.between):
-        found += check(files)
-    ranked = sorted(found, key=lambda finding: _ORDER.index(finding.severity))
+        all_findings += check(files)
+    ranked = sorted(all_findings, key=lambda finding: _ORDER.index(finding.severity))
     return Diagnosis(tuple(map(_report, files.values())), tuple(ranked))
 
 
 def guess_roles(paths: Sequence[str]) -> list[str]:
-    """The role of every file: from its name if one of them tells, else train, dev, test in order.
+    """The role of each file: from its name if that tells, else train, dev, test in order.
 
     A file beyond the three, or a second one of a role, has a number: "train 2".
     """
@@ -104,7 +104,7 @@ def guess_roles(paths: Sequence[str]) -> list[str]:
     roles: list[str] = []
     for role in named:
         role = role or (open_roles.pop(0) if open_roles else "test")
-        same = sum(other.split()[0] == role for other in roles)
+        same = sum(assigned.split()[0] == role for assigned in roles)
         roles.append(f"{role} {same + 1}" if same else role)
     return roles
 
@@ -125,16 +125,16 @@ def _read(kind: Kind[Any], path: str, options: Any, errors: list[DataError], lik
 
 
 def _told(errors: Sequence[DataError]) -> list[Finding]:
-    """What could not be read, as findings: one for all records that want the same."""
+    """Errors of reading as findings: one for all records with the same remedy."""
     groups: dict[tuple[str, str, str], list[DataError]] = {}
     for error in sorted(errors, key=lambda error: error.line or 0):
         groups.setdefault((error.code, error.expected, error.advice), []).append(error)
     findings = []
-    for (code, expected, advice), own in groups.items():
-        others = sum(error.found != own[0].found for error in own)
-        message = own[0].found + (f"; expected {expected}" if expected else "")
-        message += f" (and {count(others, 'record')} like it)" if others else ""
-        where = some_of([error.where for error in own[:SHOWN]], len(own))
+    for (code, expected, advice), group in groups.items():
+        different = sum(error.problem != group[0].problem for error in group)
+        message = group[0].problem + (f"; expected {expected}" if expected else "")
+        message += f" (and {count(different, 'record')} like it)" if different else ""
+        where = some_of([error.where for error in group[:SHOWN]], len(group))
         findings.append(Finding("error", code, message, where, advice))
     return findings
 
@@ -162,7 +162,7 @@ def _report(file: File) -> FileReport:
 
 
 def measure(words: Sequence[int]) -> Lengths:
-    """The lengths' summary; all zero for no texts."""
+    """Summary of lengths; all zero for no texts."""
     if not words:
         return Lengths(0, 0.0, 0.0, 0, 0)
     ranked = sorted(words)

@@ -1,4 +1,4 @@
-"""The best cut of each number of the form of texts (their length, capitals, line ends ...) for a label."""
+"""The best threshold of each surface feature of texts (length, capitals, line ends, ...) for a label."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -8,18 +8,19 @@ from numpy.typing import NDArray
 
 
 class Cut(NamedTuple):
-    """Items on one side of a cut.
+    """The items on one side of a threshold.
 
-    `said` is what they have in common, `both` how many have the label too, and `of` how many they are.
+    `description` is what they have in common, `both` how many of them have the label, and `of` how many
+    they are.
     """
 
-    said: str
+    description: str
     both: int
     of: int
 
 
 class Forms:
-    """The form of texts, each number in order.
+    """Surface features of texts, each in sorted order.
 
     Args:
         texts: The texts.
@@ -31,13 +32,13 @@ class Forms:
         numbers = form_of(texts).T
         self._orders = np.argsort(numbers, axis=1, kind="stable")
         self._numbers = np.take_along_axis(numbers, self._orders, axis=1)
-        self._said = said_of
+        self._describe = said_of
 
     def cuts(self, labelled: NDArray[np.bool_]) -> Iterator[Cut]:
-        """Of each number the two sides of cuts with the fewest exceptions.
+        """For each feature, the two sides (below, above) of the thresholds with the fewest exceptions.
 
         Args:
-            labelled: Which of the texts have the label.
+            labelled: Whether each text has the label, `[texts]`.
         """
         size = int(labelled.sum())
         for number, (order, values) in enumerate(zip(self._orders, self._numbers, strict=True)):
@@ -45,9 +46,10 @@ class Forms:
             if not len(last):
                 continue
             below, both = last + 1, np.cumsum(labelled[order])[last]
-            exceptions = below + size - 2 * both  # of those below; of those above all others are
-            place, other = int(exceptions.argmin()), int(exceptions.argmax())
-            at, then = float(values[last[place]]), float(values[last[other] + 1])
-            yield Cut(self._said(number, at, below=True), int(both[place]), int(below[place]))
-            above = len(order) - int(below[other])
-            yield Cut(self._said(number, then, below=False), size - int(both[other]), above)
+            # Of the lower side; all other items are exceptions of the upper side.
+            exceptions = below + size - 2 * both
+            place, above_place = int(exceptions.argmin()), int(exceptions.argmax())
+            at, then = float(values[last[place]]), float(values[last[above_place] + 1])
+            yield Cut(self._describe(number, at, below=True), int(both[place]), int(below[place]))
+            above = len(order) - int(below[above_place])
+            yield Cut(self._describe(number, then, below=False), size - int(both[above_place]), above)

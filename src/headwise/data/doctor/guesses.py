@@ -1,4 +1,4 @@
-"""How much of a label one text of a pair gives away: a naive Bayes classifier on its words alone."""
+"""How well one text of a pair predicts the label: a naive Bayes classifier on its words alone."""
 
 import hashlib
 import math
@@ -12,8 +12,8 @@ _SMOOTHING = 0.5
 
 
 def one_sided_accuracy(texts: Sequence[str], labels: Sequence[str]) -> float:
-    """Share of the labels that a naive Bayes classifier guesses from the words of these texts, each from
-    texts of other parts of the data; equal texts are in one part.
+    """Cross-validated accuracy of a naive Bayes classifier that sees only these texts; equal texts are in
+    one fold.
 
     Args:
         texts: One text of each pair.
@@ -26,24 +26,25 @@ def one_sided_accuracy(texts: Sequence[str], labels: Sequence[str]) -> float:
     folds = [_fold(text) for text in texts]
     right = 0
     for fold in range(_FOLDS):
-        train = [place for place, own in enumerate(folds) if own != fold]
-        test = [place for place, own in enumerate(folds) if own == fold]
+        train = [place for place, assigned in enumerate(folds) if assigned != fold]
+        test = [place for place, assigned in enumerate(folds) if assigned == fold]
         if not train:
             continue
         classes = Counter(labels[place] for place in train)
         counts: dict[str, Counter[str]] = {label: Counter() for label in classes}
         for place in train:
             counts[labels[place]].update(words[place])
-        known = set().union(*counts.values())
+        vocabulary = set().union(*counts.values())
         prior = {label: math.log(number / len(train)) for label, number in classes.items()}
         for place in test:
-            found = [word for word in words[place] if word in known]
+            tokens = [word for word in words[place] if word in vocabulary]
             scores = {
                 label: prior[label]
                 + sum(
-                    math.log((own[word] + _SMOOTHING) / (classes[label] + 2 * _SMOOTHING)) for word in found
+                    math.log((word_counts[word] + _SMOOTHING) / (classes[label] + 2 * _SMOOTHING))
+                    for word in tokens
                 )
-                for label, own in counts.items()
+                for label, word_counts in counts.items()
             }
             right += max(scores, key=lambda label: (scores[label], label)) == labels[place]
     return right / max(len(texts), 1)

@@ -1,8 +1,8 @@
-"""The doctor's search for words, characters and forms of texts that nearly decide a label.
+"""The doctor's search for words, characters and surface features of texts that nearly decide a label.
 
-Such a one may be the nature of the thing, or a trace of how the data were collected: a source's name in
-all texts of one label, a mark that a form added, texts in lower case, or cut off. A model then learns the
-trace and little else, and its scores on texts that have the trace as well mean nothing.
+Such a trace may be legitimate, or an artefact of how the data were collected: a source's name in all texts
+of one label, a mark that a form added, texts in lower case, or cut off. A model then learns the artefact
+and little else, and its scores on texts with the same artefact mean nothing.
 """
 
 import re
@@ -15,27 +15,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headwise.data.diagnosis import Finding, some
+from headwise.data.diagnosis import Finding, abbreviate
 from headwise.data.doctor.file import File
 from headwise.data.doctor.forms import Forms
 
 PRECISION = 0.95
-"""Of the items with a trace so many have the label, at least (the lower end of a 95 % interval)."""
+"""Least share of the items with a trace that have the label (the lower end of a 95 % interval)."""
 RECALL = 0.9
-"""Of the items with the label so many have the trace, and of the others so many have it not (likewise)."""
-_LEAST = 50  # items with the label, and without it, from which this can be told
-_MOST = 20_000  # items that are looked at, evenly over the file
-_SHOWN = 3  # labels told one by one
+"""Least share of the items with the label that have the trace, and of the others that lack it (lower ends,
+too)."""
+_LEAST = 50  # least number of items with the label, and of items without it
+_MOST = 20_000  # items that are searched, evenly over the file
+_SHOWN = 3  # labels that have a finding of their own
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _Z = 1.96
 
 
 class Trace(NamedTuple):
-    """What an item may have, or lack.
+    """A feature that an item may have, or lack.
 
-    `kind` is "word", "character", "first" or "last" (word of the text), or "form", of which `value` says
-    the number and its cut.
+    `kind` is "word", "character", "first" or "last" (word of the text), or "form" (a surface feature),
+    whose threshold `value` describes.
     """
 
     kind: str
@@ -81,17 +82,17 @@ class Leak:
 
 
 def leaks(file: File) -> Iterator[Finding]:
-    """Words, characters and forms that nearly decide a label of the training data."""
+    """Words, characters and surface features that nearly decide a label of the training data."""
     if not file.training or len(file.data.labels) < 2:
         return
-    found = find_leaks(file.texts, [item.labels for item in file.items])
+    label_leaks = find_leaks(file.texts, [item.labels for item in file.items])
     nouns = file.kind.nouns
-    for leak in found[:_SHOWN]:
-        others = leak.traced - leak.both
+    for leak in label_leaks[:_SHOWN]:
+        without_label = leak.traced - leak.both
         message = (
             f"{leak.trace} in {leak.both:,} of {leak.labelled:,} {nouns.many} labelled {leak.label!r} "
-            f"({leak.recall:.1%}), and in {others:,} without that label: it nearly decides the label "
-            f"(precision {leak.precision:.1%})"
+            f"({leak.recall:.1%}), and in {without_label:,} without that label: it nearly decides the "
+            f"label (precision {leak.precision:.1%})"
         )
         away = "make all of them alike in it" if leak.trace.kind == "form" else "take it out of all of them"
         fix = (
@@ -104,57 +105,60 @@ def leaks(file: File) -> Iterator[Finding]:
         where = tuple(
             file.data.where(n)
             for n, item in islice(
-                (own for own in enumerate(file.items) if leak.label in own[1].labels), _SHOWN
+                (entry for entry in enumerate(file.items) if leak.label in entry[1].labels), _SHOWN
             )
         )
         yield Finding("info" if named else "warning", "HW170", message, where, fix)
-    if rest := found[_SHOWN:]:
-        shown = some([f"{leak.trace} for {leak.label!r}" for leak in rest])
+    if rest := label_leaks[_SHOWN:]:
+        shown = abbreviate([f"{leak.trace} for {leak.label!r}" for leak in rest])
         message = f"{len(rest):,} more labels that one word, character or form nearly decides: {shown}"
         yield Finding("info", "HW170", message, (file.data.path,))
 
 
 def find_leaks(texts: Sequence[str], labels: Sequence[Sequence[str]]) -> list[Leak]:
-    """For each label the surest of the traces that nearly decide it, if there is one; the surest first.
+    """For each label the surest trace that nearly decides it, if there is one; the surest first.
 
     Args:
         texts: The items' texts.
-        labels: The labels of each.
+        labels: The labels of each item.
     """
     step = -(-len(texts) // _MOST) or 1
     texts, labels = texts[::step], labels[::step]
-    sizes = Counter(label for own in labels for label in set(own))
-    known = {label for label, size in sizes.items() if _LEAST <= size <= len(texts) - _LEAST}
-    if not known:
+    sizes = Counter(label for item_labels in labels for label in set(item_labels))
+    frequent_labels = {label for label, size in sizes.items() if _LEAST <= size <= len(texts) - _LEAST}
+    if not frequent_labels:
         return []
     total: Counter[Trace] = Counter()
-    within: dict[str, Counter[Trace]] = {label: Counter() for label in known}
-    for text, own in zip(texts, labels, strict=True):
+    within: dict[str, Counter[Trace]] = {label: Counter() for label in frequent_labels}
+    for text, item_labels in zip(texts, labels, strict=True):
         traces = traces_of(text)
         total.update(traces)
-        for label in known.intersection(own):
+        for label in frequent_labels.intersection(item_labels):
             within[label].update(traces)
-    found: list[tuple[float, Leak]] = []
+    best_leaks: list[tuple[float, Leak]] = []
     forms = Forms(texts)
-    for label in known:
+    for label in frequent_labels:
         size, items = sizes[label], len(texts)
         best: tuple[float, Leak] | None = None
-        cuts = forms.cuts(np.array([label in own for own in labels]))
-        formed = (Leak(label, Trace("form", said), both, of, size) for said, both, of in cuts)
+        cuts = forms.cuts(np.array([label in item_labels for item_labels in labels]))
+        formed = (Leak(label, Trace("form", description), both, of, size) for description, both, of in cuts)
         for leak in chain(_candidates(label, within[label], total, size, items), formed):
-            others, theirs = items - size, leak.traced - leak.both
+            negatives, false_positives = items - size, leak.traced - leak.both
             sure = min(
                 lower(leak.both, leak.traced) / PRECISION,
                 lower(leak.both, size) / RECALL,
-                lower(others - theirs, others) / RECALL,
+                lower(negatives - false_positives, negatives) / RECALL,
             )
             if sure >= 1 and (best is None or _order(sure, leak) > _order(*best)):
                 best = sure, leak
         if best is not None:
-            found.append(best)
-    if len(sizes) == 2 and found:  # what decides one decides the other
-        found = [max(found, key=lambda own: (_order(*own)[2:4], _order(*own), own[1].label))]
-    return [leak for _, leak in sorted(found, key=lambda own: (-round(own[0], 3), own[1].label))]
+            best_leaks.append(best)
+    if len(sizes) == 2 and best_leaks:  # what decides one decides the other
+        best_leaks = [
+            max(best_leaks, key=lambda scored: (_order(*scored)[2:4], _order(*scored), scored[1].label))
+        ]
+    best_leaks.sort(key=lambda scored: (-round(scored[0], 3), scored[1].label))
+    return [leak for _, leak in best_leaks]
 
 
 def _candidates(
@@ -171,15 +175,15 @@ def _candidates(
 
 
 def _order(sure: float, leak: Leak) -> tuple[float, int, bool, bool, int, int, str]:
-    """The surer comes first, then what has fewer exceptions; of equal ones words and marks before forms,
-    and these before single letters, which most texts in capitals have; what is there before what is
-    lacking; words before characters, these before places."""
+    """A sort key of leaks, greatest for the best: the surer, then the one with fewer exceptions; of equal
+    ones words and marks before surface features, and these before single letters, which most texts in
+    capitals have; presence before absence; words before characters, and these before positions."""
     trace, exceptions = leak.trace, leak.traced + leak.labelled - 2 * leak.both
     formed, letter = trace.kind == "form", trace.kind == "character" and trace.value.isalpha()
     rank = ("letter", "form", "last", "first", "character", "word").index(
         "letter" if letter else trace.kind
     )
-    value = "" if formed else trace.value  # of forms the first comes first
+    value = "" if formed else trace.value  # of surface features the first comes first
     return round(sure, 3), -exceptions, rank > 1, not trace.lacking, rank, len(value), value
 
 
@@ -189,16 +193,16 @@ def words_of(text: str) -> list[str]:
 
 
 def traces_of(text: str) -> set[Trace]:
-    """The words and characters of a text, and its first and its last word."""
+    """The traces of a text: its words, its characters, and its first and its last word."""
     words = words_of(text)
-    found = {Trace("word", word) for word in words if word.isalnum() or len(word) > 1}
-    found.update(Trace("character", letter) for letter in set(text) if not letter.isspace())
+    traces = {Trace("word", word) for word in words if word.isalnum() or len(word) > 1}
+    traces.update(Trace("character", letter) for letter in set(text) if not letter.isspace())
     if words:
-        found |= {Trace("first", words[0]), Trace("last", words[-1])}
-    return found
+        traces |= {Trace("first", words[0]), Trace("last", words[-1])}
+    return traces
 
 
 def lower(hits: int, of: int) -> float:
-    """The lower end of the 95 % interval of a share (Wilson)."""
-    share, own = hits / of, _Z * _Z / of
-    return (share + own / 2 - _Z * sqrt(share * (1 - share) / of + own / (4 * of))) / (1 + own)
+    """The lower end of the 95 % Wilson interval of a proportion."""
+    share, z_term = hits / of, _Z * _Z / of
+    return (share + z_term / 2 - _Z * sqrt(share * (1 - share) / of + z_term / (4 * of))) / (1 + z_term)

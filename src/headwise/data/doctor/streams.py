@@ -3,17 +3,17 @@
 import unicodedata
 from collections.abc import Iterator, Mapping
 
-from headwise.data.diagnosis import Finding, count, some
+from headwise.data.diagnosis import Finding, abbreviate, count
 from headwise.data.doctor.file import File
 from headwise.data.sniff import looks_like_table
 
-_FEW = 100_000  # characters of a training text from which on a model has something to learn from
-_HEAD = 200  # lines by which a table is told
-_LONG = 60  # characters of a line from which on it does not stand in two texts by chance
+_FEW = 100_000  # characters that a training text should have
+_HEAD = 200  # lines by which a table is recognised
+_LONG = 60  # characters from which on a line is not in two texts by chance
 
 
 def few(file: File) -> Iterator[Finding]:
-    """A text that is too short to learn from."""
+    """A training text that is too short."""
     total = file.data.characters.total()
     if file.training and total < _FEW:
         message = f"{total:,} characters are few to learn a language from"
@@ -21,28 +21,28 @@ def few(file: File) -> Iterator[Finding]:
 
 
 def strange_characters(file: File) -> Iterator[Finding]:
-    """Characters that a text seldom has on purpose."""
-    found = file.data.characters
-    control = {c: n for c, n in found.items() if unicodedata.category(c) == "Cc" and c not in "\n\t"}
+    """Characters that seldom occur on purpose."""
+    characters = file.data.characters
+    control = {c: n for c, n in characters.items() if unicodedata.category(c) == "Cc" and c not in "\n\t"}
     if control:
         message = f"{count(sum(control.values()), 'control character')}: {_named(control)}"
         fix = "remove them, or the model will write them"
         yield Finding("warning", "HW157", message, (file.data.path,), fix)
-    if broken := found["\ufffd"]:
+    if broken := characters["\ufffd"]:
         message = f"{count(broken, 'character')} U+FFFD, which stand for bytes that could not be decoded"
         yield Finding("warning", "HW159", message, (file.data.path,), "give the file's own --encoding")
 
 
 def tables(file: File) -> Iterator[Finding]:
-    """A file of labels or columns."""
+    """A table rather than plain text."""
     head = [(line.line, line.text) for line in file.items[:_HEAD]]
-    if found := looks_like_table(file.data.path, head):
+    if evidence := looks_like_table(file.data.path, head):
         fix = "give a file of its texts alone, unless the model is to write such files"
-        yield Finding("warning", "HW283", f"the file {found}", (file.data.path,), fix)
+        yield Finding("warning", "HW283", f"the file {evidence}", (file.data.path,), fix)
 
 
 def unlike_training(files: Mapping[str, File]) -> Iterator[Finding]:
-    """What the other files have that training has, or has not."""
+    """Characters that training lacks, and long lines that training has, too."""
     train = next((file for file in files.values() if file.training), None)
     if train is None:
         return
@@ -64,5 +64,6 @@ def unlike_training(files: Mapping[str, File]) -> Iterator[Finding]:
             yield Finding("warning", "HW160", message, file.data.places(both), fix)
 
 
-def _named(found: Mapping[str, int]) -> str:
-    return some([f"{name!r} ({n:,})" for name, n in sorted(found.items(), key=lambda own: -own[1])])
+def _named(counts: Mapping[str, int]) -> str:
+    ranked = sorted(counts.items(), key=lambda entry: -entry[1])
+    return abbreviate([f"{name!r} ({n:,})" for name, n in ranked])

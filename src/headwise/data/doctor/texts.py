@@ -1,4 +1,4 @@
-"""The doctor's checks of items one by one: their lengths, characters and repetitions."""
+"""The doctor's checks of single items: their lengths, characters and duplicates."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,9 +8,9 @@ from headwise.data.diagnosis import SHOWN, Finding, beginning, some_of
 from headwise.data.doctor.file import File, pairs_of
 from headwise.data.numbers import stands_for_none
 
-LONG = 512  # words from which an item can be called very long, if it stands out
-_MANY = 0.05  # of the items, from which those that are nearly another one are told
-_COMPARED = 20_000  # items that are compared
+LONG = 512  # words above which an item that stands out is very long
+_MANY = 0.05  # share of near-duplicates from which on they are reported
+_COMPARED = 20_000  # different items that are compared, at most
 
 _CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]|\r(?!\n)")  # \r\n ends a line of a field
 _HTML = re.compile(
@@ -73,8 +73,8 @@ def lengths(file: File) -> Iterator[Finding]:
 
 
 def repeated(file: File) -> Iterator[Finding]:
-    """Items that occur more than once."""
-    extra = sorted(n for own in file.repeated for n in own[1:])
+    """Duplicate items."""
+    extra = sorted(n for numbers in file.repeated for n in numbers[1:])
     if extra:
         message = f"{file.count(len(extra))} repeated an earlier one (case and white space aside)"
         fix = (
@@ -84,23 +84,23 @@ def repeated(file: File) -> Iterator[Finding]:
 
 
 def nearly_repeated(file: File) -> Iterator[Finding]:
-    """Items of a file to train on that are nearly others."""
+    """Near-duplicates within a training file."""
     if not file.training:
         return
-    different = [own[0] for key, own in file.same.items() if key][:_COMPARED]
+    different = [numbers[0] for key, numbers in file.same.items() if key][:_COMPARED]
     keys = [file.keys[n] for n in different]
-    near = near_alike(keys)
-    if len(near) < max(_MANY * len(different), 2):
+    near_duplicates = near_alike(keys)
+    if len(near_duplicates) < max(_MANY * len(different), 2):
         return
     among = (
         f"the first {_COMPARED:,} different ones" if len(different) == _COMPARED else "the different ones"
     )
     message = (
-        f"{file.count(len(near))} are nearly another one: they differ in marks or in a few words "
-        f"({len(near) / len(different):.1%} of {among})"
+        f"{file.count(len(near_duplicates))} are nearly another one: they differ in marks or in a few "
+        f"words ({len(near_duplicates) / len(different):.1%} of {among})"
     )
-    places, many = file.data.places([different[n] for n in sorted(near)]), file.kind.nouns.many
-    if torn := in_long_chains(near, file.kind.answer.strata([file.items[n] for n in different])):
+    places, many = file.data.places([different[n] for n in sorted(near_duplicates)]), file.kind.nouns.many
+    if torn := in_long_chains(near_duplicates, file.kind.answer.strata([file.items[n] for n in different])):
         fix = (
             f"{torn:,} of them are as if made of templates: a split by headwise parts these, so scores "
             "will look too good for any others; give dev and test files of other templates"
@@ -112,52 +112,52 @@ def nearly_repeated(file: File) -> Iterator[Finding]:
 
 
 def clashes(file: File) -> Iterator[Finding]:
-    """Equal items with different answers."""
+    """Duplicate items with different labels."""
     items = file.items
-    torn = [own for own in file.repeated if len({frozenset(items[n].labels) for n in own}) > 1]
+    torn = [numbers for numbers in file.repeated if len({frozenset(items[n].labels) for n in numbers}) > 1]
     if not torn:
         return
     shown = []
-    for own in torn[:SHOWN]:
-        unlike = {frozenset(items[n].labels): n for n in reversed(own)}  # the first place of each answer
-        first = own if len(own) <= SHOWN else sorted(unlike.values())[:SHOWN]
-        said = [f"{items[n].line} ({' + '.join(items[n].labels) or 'no label'})" for n in first]
-        places = f"{file.data.path}:" + ", ".join(some_of(said, len(own)))
-        shown.append(f"{places}: {beginning(file.kind.show(items[own[0]]))}")
+    for numbers in torn[:SHOWN]:
+        unlike = {frozenset(items[n].labels): n for n in reversed(numbers)}  # first index of each label set
+        first = numbers if len(numbers) <= SHOWN else sorted(unlike.values())[:SHOWN]
+        labelled_lines = [f"{items[n].line} ({' + '.join(items[n].labels) or 'no label'})" for n in first]
+        places = f"{file.data.path}:" + ", ".join(some_of(labelled_lines, len(numbers)))
+        shown.append(f"{places}: {beginning(file.kind.show(items[numbers[0]]))}")
     message = f"{file.count(len(torn))} with different labels in different places"
     fix = "decide for one answer each; no model can learn both"
     yield Finding("warning", "HW154", message, some_of(shown, len(torn)), fix)
 
 
 def characters(file: File) -> Iterator[Finding]:
-    """Characters that a text seldom has on purpose."""
+    """Characters that seldom occur on purpose."""
     for code, pattern, what, fix in _CHARACTERS:
-        found = [(n, match) for n, text in enumerate(file.texts) if (match := pattern.search(text))]
-        if found:
-            message = f"{file.count(len(found))} with {what}, first {found[0][1][0]!a}"
+        matches = [(n, match) for n, text in enumerate(file.texts) if (match := pattern.search(text))]
+        if matches:
+            message = f"{file.count(len(matches))} with {what}, first {matches[0][1][0]!a}"
             severity = "warning" if code == "HW159" else "info"
-            yield Finding(severity, code, message, file.data.places([n for n, _ in found]), fix)
+            yield Finding(severity, code, message, file.data.places([n for n, _ in matches]), fix)
 
 
 def shared(files: Mapping[str, File]) -> Iterator[Finding]:
-    """Items that two files have, as they are or nearly."""
-    for one, other in pairs_of(files):
-        nouns, alike = one.kind.nouns, one.part == other.part
-        severity = "info" if alike else "warning"
-        fix = f"results on {other.role} will look too good: remove these rows from {one.role}"
-        fix = "remove one of the two" if alike else fix
-        same, near = one.seen.places(other.keys)
+    """Items that two files have in common, exactly or nearly."""
+    for first, second in pairs_of(files):
+        nouns, same_part = first.kind.nouns, first.part == second.part
+        severity = "info" if same_part else "warning"
+        fix = f"results on {second.role} will look too good: remove these rows from {first.role}"
+        fix = "remove one of the two" if same_part else fix
+        same, near_places = first.seen.places(second.keys)
         if same:
-            distinct = other.same.keys() - {""}
-            both = len({other.keys[n] for n in same})
+            distinct = second.same.keys() - {""}
+            both = len({second.keys[n] for n in same})
             message = (
-                f"{other.count(both, 'distinct')} of {other.role} also in {one.role} "
+                f"{second.count(both, 'distinct')} of {second.role} also in {first.role} "
                 f"({both / len(distinct):.1%} of its {nouns.many})"
             )
-            yield Finding(severity, "HW160", message, other.data.places(same), fix)
-        if near:
+            yield Finding(severity, "HW160", message, second.data.places(same), fix)
+        if near_places:
             message = (
-                f"{other.count(len(near))} of {other.role} also in {one.role} but for a few words "
-                f"({len(near) / len(other.items):.1%} of its {nouns.many})"
+                f"{second.count(len(near_places))} of {second.role} also in {first.role} but for a few "
+                f"words ({len(near_places) / len(second.items):.1%} of its {nouns.many})"
             )
-            yield Finding(severity, "HW160", message, other.data.places(near), fix)
+            yield Finding(severity, "HW160", message, second.data.places(near_places), fix)

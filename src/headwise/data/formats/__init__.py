@@ -1,4 +1,4 @@
-"""The formats of data files. Each is a function from lines to records, beside what recognises it."""
+"""The formats of data files: how each is recognised, and the function that reads its records."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,15 @@ from headwise.data.source import Record, Source
 
 @dataclass(frozen=True)
 class Format:
-    """A format of texts.
+    """A format of labelled or plain texts.
 
     Attributes:
-        records: From lines to records.
-        recognise: Whether the first lines, blank ones left out, look like it. The formats are asked in
-            their order.
-        suffixes: Endings of names that decide.
-        table: Whether there are columns to choose from; else they are `label` and `text`, or only `text`.
+        records: Reads the records from the lines of a file.
+        recognise: Whether the first lines, without blank ones, look like this format. The formats are tried
+            in the order of `FORMATS`.
+        suffixes: The file name suffixes of the format.
+        table: Whether the file has columns to choose from; otherwise its fields are `label` and `text`, or
+            only `text`.
     """
 
     records: Callable[[Iterator[Line], Source], Iterator[Record]]
@@ -31,6 +32,7 @@ class Format:
 def _rows(
     read: Callable[[Iterator[Line], Source], Iterator[Cells]],
 ) -> Callable[[Iterator[Line], Source], Iterator[Record]]:
+    """The record reader of a format, from its reader of rows of cells."""
     return lambda lines, source: named(read(lines, source), source)
 
 
@@ -41,7 +43,7 @@ FORMATS: dict[str, Format] = {
     "label-text": Format(label_text.read_records, label_text.recognise),
     "tsv": Format(_rows(tsv.read_cells), tsv.recognise, (".tsv", ".tab"), table=True),
     "csv": Format(_rows(csv.read_cells), csv.recognise, (".csv",), table=True),
-    # Of tables that are no text, see `headwise.data.tables`.
+    # Binary tables, which `headwise.data.tables` converts to csv and JSON Lines.
     "xlsx": Format(_rows(csv.read_cells), lambda texts: False, table=True),
     "parquet": Format(jsonl.read_records, lambda texts: False, table=True),
     "text": Format(text.read_records, lambda texts: False),

@@ -1,8 +1,8 @@
-"""Sentences in columns: a token a line, a blank line after each sentence, the tag in the last column.
+"""Sentences in columns: one token per line, a blank line after each sentence, the tag in the last column.
 
-Files of CoNLL-2000 and CoNLL-2003, WNUT-17 and their like. Fields are separated by tabs, or by any spaces
-and tabs. A line that begins with `-DOCSTART-` begins a document, and lines before a sentence that begin
-with `#` are comments if they are no tokens; `# text = ...` is the sentence as it was written.
+The format of CoNLL-2000, CoNLL-2003, WNUT-17 and similar data. Fields are separated by tabs, or by any
+spaces and tabs. A line that begins with `-DOCSTART-` begins a document. Lines before a sentence that begin
+with `#` and are not tokens are comments; `# text = ...` is the original text of the sentence.
 
 Codes: HW250 a row with more or fewer columns than the others; HW251 a token without a tag, or a tag without
 a token; HW254 tags that look like words; HW255 a head that is no token of the sentence; HW256 tokens that
@@ -39,19 +39,19 @@ FIELD = re.compile(r"[^ \t]+")
 _NOTHING = {"_", "-", ""}
 
 Block = list[tuple[int, list[str]]]
-"""The rows of a sentence: the line and the cells of each."""
+"""The rows of a sentence: the line number and the cells of each."""
 
 
 @dataclass(frozen=True)
 class TokenColumns:
-    """What the columns of a file are.
+    """The layout of the columns of a file.
 
     Attributes:
-        tabs: Whether fields are separated by single tabs, rather than by any spaces and tabs.
+        tabs: Whether single tabs separate the fields, rather than any spaces and tabs.
         names: The columns' names, or their numbers from "1".
-        token: Which column is that of the tokens, from 0.
-        tag: Which is that of the tags; None in a file without.
-        head: Which is that of the syntactic heads.
+        token: The index of the token column, from 0.
+        tag: The index of the tag column; None for a file without tags.
+        head: The index of the column of dependency heads, if any.
         header: The line that names the columns, or 0.
     """
 
@@ -63,19 +63,19 @@ class TokenColumns:
     header: int = 0
 
     @property
-    def others(self) -> tuple[int, ...]:
-        """All columns that are neither tokens nor tags nor heads."""
+    def extra(self) -> tuple[int, ...]:
+        """The indices of all columns that are not tokens, tags or heads."""
         return tuple(i for i in range(len(self.names)) if i not in (self.token, self.tag, self.head))
 
 
 def recognise(head: Sequence[Line]) -> str | None:
-    """What speaks for columns: rows of one width, one word in each cell, in blocks of sentences or with
-    entity tags."""
+    """The reason why lines look like columns, or None: rows of one width with one word per cell, in blocks
+    of sentences or with entity tags."""
     blocks, tabs = sample_blocks(head)
     rows = [cells for block in blocks for _, cells in block]
-    others = [text for _, text in head if text.strip() and not text.startswith(("#", DOCUMENT))]
+    texts = [text for _, text in head if text.strip() and not text.startswith(("#", DOCUMENT))]
     width = len(rows[0]) if rows else 0
-    if width < 2 or len(rows) < 0.9 * len(others):
+    if width < 2 or len(rows) < 0.9 * len(texts):
         return None
     token = likely_token(blocks)
     tag = likely_tag(blocks, [i for i in range(width) if i != token])
@@ -92,7 +92,7 @@ def recognise(head: Sequence[Line]) -> str | None:
 
 
 def split_row(text: str, tabs: bool) -> list[str]:
-    """The cells of a row; only spaces and tabs separate, not NEL or the no-break space."""
+    """The cells of a row, separated by spaces and tabs only, not by NEL or the no-break space."""
     if not tabs:
         return FIELD.findall(text)
     return [cell.strip(" ") for cell in text.split("\t")]
@@ -106,13 +106,13 @@ def uses_tabs(rows: Sequence[str]) -> bool:
 def choose_token_columns(
     head: Sequence[Line], source: Source, options: TagOptions, *, labelled: bool
 ) -> TokenColumns:
-    """Say what the columns are, by the options and by the first lines.
+    """The layout of the columns, from the options and the first lines.
 
-    What was guessed is added to `source.notes`.
+    A note on each guess is added to `source.notes`.
 
     Raises:
         DataError: HW103, HW111, HW112, HW251 (a single column), HW254.
-        ConfigError: Tokens and tags are to be the same column.
+        ConfigError: The options name the same column for tokens and tags.
     """
     blocks, tabs = sample_blocks(head)
     names, header = _names(blocks, source) if blocks else ((), 0)
@@ -154,16 +154,18 @@ def choose_token_columns(
         if labelled:
             _check_words(blocks, token, tag, source)
     if guessed:
-        told = f"{width} columns, separated by {'tabs' if tabs else 'spaces or tabs'}: {', '.join(guessed)}"
-        source.notes.append(told + " - override with --token-column/--tag-column")
+        note = f"{width} columns, separated by {'tabs' if tabs else 'spaces or tabs'}: {', '.join(guessed)}"
+        source.notes.append(note + " - override with --token-column/--tag-column")
     return TokenColumns(tabs, names, token, tag, head_column, header)
 
 
-def _chosen(asked: str | None, names: Sequence[str], source: Source, flag: str) -> int | None:
-    return None if asked is None else find_column(asked, names, source, flag)
+def _chosen(requested: str | None, names: Sequence[str], source: Source, flag: str) -> int | None:
+    """The index of a requested column; None if none is requested."""
+    return None if requested is None else find_column(requested, names, source, flag)
 
 
 def _check_words(blocks: list[Block], token: int, tag: int, source: Source) -> None:
+    """Raise HW254 if the guessed tag column looks like words."""
     tags, tokens = ([row[i] for block in blocks for _, row in block] for i in (tag, token))
     if look_like_words(tags, tokens):
         raise source.error(
@@ -176,7 +178,7 @@ def _check_words(blocks: list[Block], token: int, tag: int, source: Source) -> N
 
 
 def sample_blocks(head: Sequence[Line]) -> tuple[list[Block], bool]:
-    """The sentences among some lines, of rows of the most frequent width only; whether tabs separate."""
+    """The sentences of the first lines (only rows of the usual width), and whether tabs separate."""
     lines = list(without_returns(iter(head)))
     rows = [text for _, text in lines if text.strip(" \t") and not text.startswith(DOCUMENT)]
     tabs = uses_tabs([row for row in rows if not row.startswith("# ")] or rows)
@@ -193,7 +195,9 @@ def sample_blocks(head: Sequence[Line]) -> tuple[list[Block], bool]:
 
 
 def _names(blocks: list[Block], source: Source) -> tuple[tuple[str, ...], int]:
-    """The names of the columns, and the line that tells them or 0: then they are usual names or numbers."""
+    """The names of the columns, and the line of the header.
+
+    The line is 0 for a file without a header; the names are then usual ones or numbers."""
     line, first = blocks[0][0]
     normal = [normal_name(cell) for cell in first]
     if not {*normal}.isdisjoint(TOKEN_NAMES) and not {*normal}.isdisjoint(TAG_NAMES):
@@ -207,43 +211,44 @@ def _names(blocks: list[Block], source: Source) -> tuple[tuple[str, ...], int]:
         return ("word", "pos", "chunk", "ner"), 0
     if width == 3 and entities[2] and {"B-NP", "I-NP"} & _column(blocks, 2):
         return ("word", "pos", "chunk"), 0
-    whole = blocks[:-1] or blocks  # the last one may have been cut
-    if width == 3 and _column(blocks, 2) - {"0", "1"} and all(map(_has_heads, whole)):
+    complete = blocks[:-1] or blocks  # the last sentence may be cut off
+    if width == 3 and _column(blocks, 2) - {"0", "1"} and all(map(_has_heads, complete)):
         return ("word", "pos", "head"), 0
     return ("word", "tag") if width == 2 else tuple(str(i) for i in range(1, width + 1)), 0
 
 
 def _column(blocks: list[Block], column: int) -> set[str]:
+    """The distinct values of a column."""
     return {row[column] for block in blocks for _, row in block}
 
 
 def likely_token(blocks: list[Block]) -> int:
-    """The first column, or the second one if the first only counts the tokens of each sentence."""
+    """The likely token column: the first, or the second if the first numbers the tokens."""
     counted = all(row[0] == str(i) for block in blocks for i, (_, row) in enumerate(block, start=1))
     return int(counted and len(blocks[0][0][1]) > 2)
 
 
 def likely_tag(blocks: list[Block], free: Sequence[int]) -> int:
-    """The last of the free columns that says anything."""
+    """The likely tag column: the last of the `free` columns that is not empty."""
     return next((i for i in reversed(free) if not _column(blocks, i) <= _NOTHING), free[-1])
 
 
 def _has_heads(block: Block) -> bool:
-    """Whether the third column holds the heads of a tree."""
+    """Whether the third column holds the heads of a dependency tree."""
     cells = [row[2] for _, row in block]
     heads = [number for number in map(_number, cells) if number >= 0]
     return len(heads) == len(cells) >= max(heads) and 0 in heads and not circle(heads)
 
 
 def _number(cell: str) -> int:
-    """The number of a token, -1 for what is none."""
+    """The token number in a cell; -1 if it is not a number."""
     return int(cell) if cell.isascii() and cell.isdecimal() and len(cell) < 10 else -1
 
 
 def read_sentences(
     lines: Iterator[Line], source: Source, layout: TokenColumns, *, labelled: bool
 ) -> Iterator[Tagged]:
-    """The sentences of some lines, each reported if it cannot be used.
+    """The sentences of a file; invalid ones are reported and left out.
 
     Raises:
         DataError: HW250, HW251, HW255, HW256.
@@ -273,7 +278,7 @@ def read_sentences(
 
 
 def _is_comment(text: str, layout: TokenColumns) -> bool:
-    """Whether a line before a sentence is a comment: its first token may well be "#"."""
+    """Whether a line before a sentence is a comment, and not a token "#"."""
     if not text.startswith("#"):
         return False
     return len(split_row(text, layout.tabs)) != len(layout.names) or bool(_COMMENT.match(text))
@@ -299,7 +304,7 @@ def _sentence(
         tags=() if layout.tag is None or "" in columns[layout.tag] else columns[layout.tag],
         line=rows[0][0],
         heads=heads,
-        columns={layout.names[i]: columns[i] for i in layout.others},
+        columns={layout.names[i]: columns[i] for i in layout.extra},
         text=written if spans else None,
         spans=spans,
         starts_document=starts,
@@ -307,6 +312,7 @@ def _sentence(
 
 
 def _cells(number: int, text: str, source: Source, layout: TokenColumns, labelled: bool) -> list[str]:
+    """The checked cells of a row, with an empty tag if it is missing."""
     cells = split_row(text, layout.tabs)
     width = len(layout.names)
     if len(cells) == width + 1 and not cells[-1]:
@@ -331,31 +337,32 @@ def check_cells(
     """Check that a row has a cell for each column, a token and its tag.
 
     Args:
-        cells: Of the row.
-        layout: What its columns are.
-        source: Where it was read.
-        number: Its line.
-        labelled: Whether it must have a tag.
-        advice: What to do about a row of other width.
-        end: How many characters of the line are before a tag that is missing, if that is known.
+        cells: The cells of the row.
+        layout: The layout of the columns.
+        source: The file.
+        number: The line of the row.
+        labelled: Whether the row must have a tag.
+        advice: Advice for a row of the wrong width.
+        end: The length of the line without trailing white space, where a missing tag belongs, if known.
 
     Raises:
         DataError: HW250, HW251.
     """
     if len(cells) != len(layout.names):
-        found = f"a row of {len(cells)} column{'s' * (len(cells) != 1)}"
+        problem = f"a row of {len(cells)} column{'s' * (len(cells) != 1)}"
         expected = f"{len(layout.names)}: {' '.join(layout.names)}"
-        raise source.error("HW250", found, number, expected=expected, advice=advice)
+        raise source.error("HW250", problem, number, expected=expected, advice=advice)
     if not cells[layout.token]:
         raise source.error("HW251", "a row without a token", number, expected="a token and its tag")
     if labelled and layout.tag is not None and not cells[layout.tag]:
-        found = f"the token {cells[layout.token]!r} has no tag"
+        problem = f"the token {cells[layout.token]!r} has no tag"
         advice = "write a tag, 'O' for a token outside all entities"
         place = None if end is None else end + 1
-        raise source.error("HW251", found, number, place, advice=advice)
+        raise source.error("HW251", problem, number, place, advice=advice)
 
 
 def _heads(cells: Sequence[str], rows: list[Line], source: Source) -> tuple[int, ...]:
+    """The dependency heads of a sentence."""
     heads = []
     for cell, (line, _) in zip(cells, rows, strict=True):
         number = _number(cell)
@@ -364,7 +371,7 @@ def _heads(cells: Sequence[str], rows: list[Line], source: Source) -> tuple[int,
             raise source.error("HW255", f"the head {cell!r}", line, expected=expected)
         heads.append(number)
     if words := circle(heads):
-        found = f"the tokens {shown_circle(words)} depend on each other in a circle"
+        problem = f"the tokens {shown_circle(words)} depend on each other in a circle"
         expected = "a way from every token to a root"
-        raise source.error("HW256", found, rows[words[0] - 1][0], expected=expected)
+        raise source.error("HW256", problem, rows[words[0] - 1][0], expected=expected)
     return tuple(heads)

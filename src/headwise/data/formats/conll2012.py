@@ -3,10 +3,10 @@
     bc/cctv/00/cctv_0000  0  0  Tom   NNP  (TOP(S(NP*  -  -  -  -  (PERSON*  (ARG0*  -
     bc/cctv/00/cctv_0000  0  1  Sawyer NNP *)          -  -  -  -  *)        *)      -
 
-The columns are document, part, number of the word, word, part of speech, parse, four of predicates and
-speaker, named entities; then one for each predicate and that of coreference, so that sentences differ in
-their width. A named entity begins at `(TYPE` and ends at `)`; it becomes tags B-TYPE, I-TYPE and O. A part
-of a document is a document.
+The columns are: document, part, word number, word, part of speech, parse, four for predicates and speaker,
+and named entities; then one per predicate, and coreference. So the number of columns differs between
+sentences. A named entity begins at `(TYPE` and ends at `)`, and is read as tags B-TYPE, I-TYPE and O. Each
+part of a document counts as a document.
 
 Codes: HW250 a row of too few columns; HW258 brackets that do not fit together.
 """
@@ -31,7 +31,7 @@ _PARSE_BIT = re.compile(r"(\([^\s()*]+)*\*\)*")
 
 
 def recognise(head: Sequence[Line]) -> str | None:
-    """What speaks for such a file: rows of twelve and more columns with a parse in the sixth."""
+    """The reason why lines look like CoNLL-2012, or None: 12 or more columns, a parse in the sixth."""
     rows = [FIELD.findall(text) for _, text in head if text.strip() and not text.startswith("#")]
     fits = most(
         len(row) >= _LEAST and row[_NUMBER].isdecimal() and bool(_PARSE_BIT.fullmatch(row[_PARSE]))
@@ -41,7 +41,7 @@ def recognise(head: Sequence[Line]) -> str | None:
 
 
 def read_sentences(lines: Iterator[Line], source: Source, column: str) -> Iterator[Tagged]:
-    """The sentences of some lines, with the tags of one of `COLUMNS`; one with a mistake is reported.
+    """The sentences of a file, with the tags of one of `COLUMNS`; invalid ones are reported and left out.
 
     Raises:
         DataError: HW250, HW258.
@@ -83,14 +83,14 @@ def _sentence(rows: list[Line], source: Source, column: str, starts: bool) -> Ta
 
 
 def _tags(cells: list[Line], source: Source) -> tuple[str, ...]:
-    """The tags of a column of brackets."""
+    """The BIO tags of a column of bracketed spans."""
     tags, opened = [], ""
     for line, cell in cells:
         match = _BRACKETS.fullmatch(cell)
         if match is None or (match[2] and opened) or (match[3] and not (match[2] or opened)):
-            found = f"{cell!r} {'within ' + opened if opened else 'outside an entity'}"
+            problem = f"{cell!r} {'within ' + opened if opened else 'outside an entity'}"
             expected = "one '(TYPE' before each ')', as (ORG), (ORG* or *)"
-            raise source.error("HW258", found, line, expected=expected)
+            raise source.error("HW258", problem, line, expected=expected)
         if match[2]:
             opened = match[2]
             tags.append(f"B-{opened}")
@@ -99,6 +99,6 @@ def _tags(cells: list[Line], source: Source) -> tuple[str, ...]:
         if match[3]:
             opened = ""
     if opened:
-        found = f"the entity {opened} is not closed in its sentence"
-        raise source.error("HW258", found, cells[-1][0], expected="')'")
+        problem = f"the entity {opened} is not closed in its sentence"
+        raise source.error("HW258", problem, cells[-1][0], expected="')'")
     return tuple(tags)

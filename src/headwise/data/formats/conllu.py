@@ -1,8 +1,8 @@
-"""CoNLL-U: sentences with parts of speech and dependency syntax, a word a line in ten columns.
+"""CoNLL-U: sentences with parts of speech and dependency syntax, one word per line in ten columns.
 
-See https://universaldependencies.org/format.html. What counts are the syntactic words (`1`, `2`, ...): a
-multi-word token (`1-2 don't`) is kept beside the words that it is written for, and empty nodes (`8.1`) of
-the enhanced syntax are passed over, like the column DEPS.
+See https://universaldependencies.org/format.html. The words of a sentence are its syntactic words (`1`,
+`2`, ...). A multi-word token (`1-2 don't`) is stored in addition to its words. Empty nodes (`8.1`) of the
+enhanced syntax and the column DEPS are ignored.
 
 Codes: HW240 a row that does not have ten columns, none of them empty, or a comment inside a sentence;
 HW241 ids that do not count the words; HW242 a multi-word token that does not fit the words; HW243 a head
@@ -31,9 +31,9 @@ _EMPTY_NODE = re.compile(rf"{_NUMBER}\.{_NUMBER}")
 
 
 class MultiWord(NamedTuple):
-    """A token that is written as one but stands for several words: `don't` for `do n't`.
+    """A multi-word token, written as one but made of several syntactic words: `don't` for `do n't`.
 
-    `first` and `last` are the numbers of its words, from 1; `line` is the line of the file.
+    `first` and `last` are the numbers of its first and last word, from 1; `line` is the line of the file.
     """
 
     first: int
@@ -45,7 +45,7 @@ class MultiWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence: its columns, each with one item a word. What is not given is `_`, as in the file.
+    """A sentence as columns with one value per word; missing values are `_`, as in the file.
 
     Attributes:
         words: FORM, of the syntactic words.
@@ -53,11 +53,11 @@ class Sentence:
         upos: UPOS, the universal parts of speech.
         xpos: XPOS, those of the language.
         feats: FEATS, as in the file (`Mood=Ind|Number=Sing`).
-        heads: HEAD: the number of the word that each depends on, from 1, and 0 for a root; None if no word
+        heads: HEAD, the dependency head of each word: its number from 1, or 0 for a root; None if no word
             of the sentence has a head.
         deprels: DEPREL, the relations to the heads.
         misc: MISC, as in the file (`SpaceAfter=No`).
-        multiwords: The tokens that stand for several of the words, in order.
+        multiwords: The multi-word tokens, in order.
         comments: The comments before the words, without `#` and surrounding spaces.
         lines: The line of the file of each word.
         line: The line on which the sentence starts, with its comments.
@@ -101,8 +101,8 @@ def read_conllu(
     Args:
         path: The file, plain or compressed; "-" is standard input.
         options: The encoding.
-        report: As in `headwise.data.read.read_examples`: a sentence that cannot be used is left out if it
-            returns.
+        report: Called with the `DataError` of a sentence that cannot be used; if it returns, the sentence
+            is left out.
 
     Raises:
         DataError: HW101 to HW106 (the file), HW240 to HW245, with line and column.
@@ -113,7 +113,7 @@ def read_conllu(
 
 
 def read_sentences(lines: Iterator[Line], source: Source) -> Iterator[Sentence]:
-    """The sentences of some lines. Blank lines end a sentence; after the last one they may be missing.
+    """The sentences of a file, separated by blank lines; after the last one these may be missing.
 
     Raises:
         DataError: See `read_conllu`.
@@ -172,8 +172,8 @@ def _sentence(block: list[Line], source: Source) -> Sentence:
         else:
             raise _unexpected_id(cells[0], str(len(rows) + 1), number, source)
     if multiwords and (token := multiwords[-1]).last > len(rows):
-        found = f"the multi-word token {token.first}-{token.last} in a sentence of {len(rows)} words"
-        raise source.error("HW242", found, token.line, 1)
+        problem = f"the multi-word token {token.first}-{token.last} in a sentence of {len(rows)} words"
+        raise source.error("HW242", problem, token.line, 1)
     if not rows:
         advice = "put comments directly before the first word"
         raise source.error("HW245", "comments without a sentence", block[0][0], advice=advice)
@@ -206,19 +206,19 @@ def _cells(number: int, text: str, source: Source) -> list[str]:
         )
     if "" in cells:
         empty = cells.index("")
-        found = f"the column {COLUMNS[empty]} is empty"
-        raise source.error("HW240", found, number, _column(cells, empty), expected="'_' or a value")
+        problem = f"the column {COLUMNS[empty]} is empty"
+        raise source.error("HW240", problem, number, _column(cells, empty), expected="'_' or a value")
     return cells
 
 
 def _column(cells: Sequence[str], cell: int) -> int:
-    """The character of the line at which a cell starts, from 1."""
+    """The position in the line at which a cell starts, from 1."""
     return sum(map(len, cells[:cell])) + cell + 1
 
 
-def _unexpected_id(found: str, expected: str, line: int, source: Source) -> DataError:
-    advice = "put a blank line between sentences" if found in ("1", "1-2") else ""
-    return source.error("HW241", f"the id {found!r}", line, 1, expected=repr(expected), advice=advice)
+def _unexpected_id(cell: str, expected: str, line: int, source: Source) -> DataError:
+    advice = "put a blank line between sentences" if cell in ("1", "1-2") else ""
+    return source.error("HW241", f"the id {cell!r}", line, 1, expected=repr(expected), advice=advice)
 
 
 def _heads(rows: list[list[str]], lines: list[int], source: Source) -> tuple[int, ...] | None:
@@ -240,7 +240,7 @@ def _heads(rows: list[list[str]], lines: list[int], source: Source) -> tuple[int
         heads.append(number)
     if words := circle(heads):
         word = words[0] - 1
-        found = f"the words {shown_circle(words)} depend on each other in a circle"
+        problem = f"the words {shown_circle(words)} depend on each other in a circle"
         at = _column(rows[word], _HEAD)
-        raise source.error("HW244", found, lines[word], at, expected="a way from every word to a root")
+        raise source.error("HW244", problem, lines[word], at, expected="a way from every word to a root")
     return tuple(heads)

@@ -1,4 +1,4 @@
-"""The tags of CoNLL-U: universal or language-specific parts of speech, or relations."""
+"""Tagged sentences from CoNLL-U: the tags are parts of speech, features, lemmas or relations."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _ID = re.compile(r"\d+([-.]\d+)?\t")
 
 
 def recognise(head: Sequence[Line]) -> str | None:
-    """What speaks for CoNLL-U."""
+    """The reason why lines look like CoNLL-U, or None."""
     rows = [text for _, text in head if text.strip() and not text.startswith("#")]
     fits = most(text.count("\t") == 9 and bool(_ID.match(text)) for text in rows)
     return "CoNLL-U, ten columns that begin with ids" if fits else None
@@ -26,10 +26,10 @@ def recognise(head: Sequence[Line]) -> str | None:
 def read_sentences(
     lines: Iterator[Line], source: Source, column: str, *, labelled: bool
 ) -> Iterator[Tagged]:
-    """The sentences of some lines, with the tags of one of `COLUMNS`.
+    """The sentences of a file, with the tags of one of `COLUMNS`; invalid ones are reported and left out.
 
     Raises:
-        DataError: HW240 to HW245; HW251, where a word has no tag.
+        DataError: HW240 to HW245; HW251, a word has no tag.
     """
     for sentence in read_conllu_sentences(lines, source):
         try:
@@ -47,17 +47,17 @@ def _tagged(sentence: Sentence, source: Source, column: str, labelled: bool) -> 
         "lemma": sentence.lemmas,
     }
     tags = values.pop(column)
-    known = UNKNOWN not in tags or column == "feats"  # words without features have "_"
-    if labelled and not known:
+    has_tags = UNKNOWN not in tags or column == "feats"  # words without features have "_"
+    if labelled and not has_tags:
         word = tags.index(UNKNOWN)
-        found = f"the word {sentence.words[word]!r} has no {column}"
+        problem = f"the word {sentence.words[word]!r} has no {column}"
         advice = f"choose another column with --tag-column ({', '.join(COLUMNS)})"
-        raise source.error("HW251", found, sentence.lines[word], advice=advice)
+        raise source.error("HW251", problem, sentence.lines[word], advice=advice)
     text = sentence.comment("text")
     spans = word_spans(sentence, text) if text is not None else None
     return Tagged(
         tokens=sentence.words,
-        tags=tags if known else (),
+        tags=tags if has_tags else (),
         line=sentence.lines[0],
         heads=sentence.heads,
         columns=values,
@@ -68,9 +68,9 @@ def _tagged(sentence: Sentence, source: Source, column: str, labelled: bool) -> 
 
 
 def word_spans(sentence: Sentence, text: str) -> tuple[tuple[int, int], ...] | None:
-    """Where each word stands in the text; None if the text is not that of the sentence.
+    """The character span of each word in the text; None if the text does not match the words.
 
-    The words of a multi-word token share its span, unless they are written one after the other ("do n't").
+    The words of a multi-word token share its span, unless the token is their concatenation ("do n't").
     """
     forms: list[str] = []
     groups: list[tuple[str, ...]] = []

@@ -1,8 +1,7 @@
 """Comma-separated values (RFC 4180) with any delimiter.
 
-A field that begins with a quotation mark ends with one; inside, a doubled mark stands for one, and
-delimiters and line ends are part of the field. Elsewhere a quotation mark is a character like any
-other.
+A field that begins with a quotation mark ends with one. Inside it, a doubled mark is a quotation mark, and
+delimiters and line ends belong to the field. In other fields a quotation mark is an ordinary character.
 """
 
 import re
@@ -18,17 +17,17 @@ from headwise.data.source import Source, look_ahead
 from headwise.errors import ConfigError
 
 DELIMITERS = ",;\t|"
-LONGEST_FIELD = 1 << 26  # characters; a quote that is still open then was never meant as one
+LONGEST_FIELD = 1 << 26  # characters; a longer quoted field has a stray quotation mark
 MOST_FIELDS = 1 << 17  # of a record
-_SAID = re.compile(r"sep=(.)\r?", re.IGNORECASE)  # a first line for Excel, which is no record
-_INSIDE = re.compile(r'[^"]*+(?:""[^"]*+)*+')  # as much of a quoted field as there is
+_SAID = re.compile(r"sep=(.)\r?", re.IGNORECASE)  # a first line for Excel that declares the delimiter
+_INSIDE = re.compile(r'[^"]*+(?:""[^"]*+)*+')  # the rest of a quoted field on a line
 
 Cells = tuple[int, list[str]]
-"""A record's first line and its fields."""
+"""The first line number of a record, and its fields."""
 
 
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether there is a header with a usual name, and the first records have equally many fields."""
+    """Whether the lines have a header with a usual name, and records of equally many fields."""
     lines: list[Line] = list(enumerate(texts, start=1))
     rows = [cells for _, cells in read_cells(iter(lines), Source("", report=lambda error: None))]
     even = bool(rows) and all(len(row) == len(rows[0]) > 1 for row in rows)
@@ -36,12 +35,12 @@ def recognise(texts: Sequence[str]) -> bool:
 
 
 def read_cells(lines: Iterator[Line], source: Source) -> Iterator[Cells]:
-    """The records of a csv file, blank lines left out."""
+    """The rows of a csv file, without blank lines."""
     delimiter = source.options.delimiter
     head, lines = look_ahead(lines, count=100)
-    if head and (said := _SAID.fullmatch(head[0][1])):
+    if head and (declared := _SAID.fullmatch(head[0][1])):
         next(lines)
-        delimiter = delimiter or said[1]
+        delimiter = delimiter or declared[1]
     if delimiter is None:
         delimiter = guess_delimiter(head)
         if delimiter != ",":
@@ -53,7 +52,7 @@ def read_cells(lines: Iterator[Line], source: Source) -> Iterator[Cells]:
 
 
 def guess_delimiter(head: list[Line]) -> str:
-    """The delimiter that gives the most rows the same number of fields, at least two."""
+    """The delimiter for which most rows have the same number of fields, at least two."""
 
     def agreement(delimiter: str) -> float:
         quiet = Source("", report=lambda error: None)
@@ -66,6 +65,7 @@ def guess_delimiter(head: list[Line]) -> str:
 
 
 def _records(lines: Iterator[Line], delimiter: str, source: Source) -> Iterator[Cells]:
+    """The rows of a csv file with a known delimiter; invalid ones are reported and left out."""
     for number, text in lines:
         if '"' in text:
             try:
@@ -82,9 +82,9 @@ def _records(lines: Iterator[Line], delimiter: str, source: Source) -> Iterator[
 
 
 def too_many(path: str, number: int) -> DataError:
-    """The error for a record of more than `MOST_FIELDS`."""
-    found = f"a row of more than {MOST_FIELDS:,} fields"
-    return DataError("HW110", found, expected="a table", path=path, line=number)
+    """The error for a record of more than `MOST_FIELDS` fields."""
+    problem = f"a row of more than {MOST_FIELDS:,} fields"
+    return DataError("HW110", problem, expected="a table", path=path, line=number)
 
 
 def _quoted(number: int, text: str, lines: Iterator[Line], delimiter: str, path: str) -> list[str]:

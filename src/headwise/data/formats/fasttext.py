@@ -1,4 +1,4 @@
-"""fastText's lines: `__label__name text`; where texts have any number of labels, several of them."""
+"""The format of fastText: `__label__name text` per line; for multi-label data any number of labels."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,22 +11,22 @@ PREFIX = "__label__"
 
 
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether lines begin with fastText's labels."""
+    """Whether most lines begin with a label of fastText."""
     return most(text.startswith(PREFIX) for text in texts)
 
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
-    """One record a line, blank lines left out; the label is empty where a line has none.
+    """One record per line, without blank lines; `label` is empty for a line without a label.
 
-    For texts with any number of labels, `label` is a list of them.
+    For multi-label data, `label` is a list.
     """
-    several = isinstance(source.options, LabelSetOptions)
+    multi_label = isinstance(source.options, LabelSetOptions)
     for number, text in without_returns(lines):
         if not text.strip():
             source.blank += 1
             continue
         label, rest = "", text
-        if several:
+        if multi_label:
             labels, rest = labels_of(text)
             yield Record(number, {"label": labels, "text": rest})
             continue
@@ -47,7 +47,7 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
 
 
 def labels_of(line: str) -> tuple[list[str], str]:
-    """All labels that a line begins with, and its text."""
+    """The labels at the start of a line, and the rest of the line."""
     labels, rest = [], line.replace("\t", " ")
     while rest.startswith(PREFIX):
         label, _, rest = rest.partition(" ")

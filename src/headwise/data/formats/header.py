@@ -1,4 +1,4 @@
-"""Whether the first row of a table names its columns."""
+"""Guess whether the first row of a table is a header."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ from headwise.data.options import ReadOptions
 
 
 def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
-    """Guess whether the first row names the columns.
+    """Guess whether the first row is a header.
 
-    It does if the options name a column; if one of its cells is a usual column name that does not
-    recur below; if it stands above a column of numbers without being one; or if its short cells
-    stand above running text.
+    It is if the options name a column; if one of its cells is a usual column name and none recurs below; if
+    it has no number but a column below it has only numbers; or if its cells are short and a column below it
+    is running text.
     """
-    asked = [name for name in (options.text_column, options.label_column) if name]
-    if any(not part.isdecimal() for name in asked for part in named_in(name)):
+    requested = [name for name in (options.text_column, options.label_column) if name]
+    if any(not part.isdecimal() for name in requested for part in named_in(name)):
         return True
     first, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     columns = [[row[i] for row in below if row[i].strip()] for i in range(len(first))]

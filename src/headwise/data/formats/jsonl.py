@@ -1,4 +1,4 @@
-"""JSON Lines: one JSON object a line, blank lines left out; or a file that is one array of objects."""
+"""JSON Lines: one JSON object per line, blank lines ignored; or a file with one array of objects."""
 
 import json
 import re
@@ -18,18 +18,18 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether lines look like JSON objects, or an array of them."""
+    """Whether most lines look like JSON objects, or the first one like an array of them."""
     return most(text.lstrip().startswith("{") for text in texts) or bool(_ARRAY.match(texts[0]))
 
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
-    """One record an object; its values are left as JSON gives them, but for NaN, which is null.
+    """One record per object, with its JSON values; NaN is read as null.
 
-    A column that is asked for as `data.text` is the field `text` of an object `data`; of a list a number
-    from 0 names the element. Tasks of Label Studio are read as `headwise.data.formats.label_studio` says,
-    training data of spaCy as `headwise.data.formats.spacy` does.
+    The requested column `data.text` is the field `text` of the object `data`; a number from 0 selects an
+    element of an array. Exports of Label Studio are converted by `headwise.data.formats.label_studio`,
+    training data of spaCy by `headwise.data.formats.spacy`.
     """
-    inner = [name for name in source.asked if "." in name]
+    inner = [name for name in source.requested_columns if "." in name]
     records = label_studio.flat(_objects(lines, source), source)
     if not any(name.startswith("cats.") for name in inner):
         records = spacy.flat(records, source)
@@ -41,7 +41,7 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
 
 
 def _reach(fields: object, name: str) -> object:
-    """What a name with points leads to."""
+    """The value at a path of keys and indices joined by dots; `_NOTHING` if there is none."""
     for step in name.split("."):
         if isinstance(fields, list) and step.isdecimal() and int(step) < len(fields):
             fields = fields[int(step)]
@@ -53,6 +53,7 @@ def _reach(fields: object, name: str) -> object:
 
 
 def _objects(lines: Iterator[Line], source: Source) -> Iterator[Record]:
+    """One record per JSON object; invalid ones are reported and left out."""
     head, lines = look_ahead(lines, count=100)
     if _ARRAY.match(next(filter(str.strip, (text for _, text in head)), "")):
         lines = _elements(dropwhile(lambda line: not line[1].strip(), lines), source)
@@ -77,9 +78,9 @@ def _objects(lines: Iterator[Line], source: Source) -> Iterator[Record]:
             source.report(too_many(source.path, number))
         elif "\\u" in text and (bad := _SURROGATE.search(written := json.dumps(row, ensure_ascii=False))):
             if source.options.encoding_errors == "strict":
-                found = f"half of a surrogate pair, \\u{ord(bad[0]):04x}"
+                problem = f"half of a surrogate pair, \\u{ord(bad[0]):04x}"
                 advice = "give --encoding-errors replace to read it as U+FFFD"
-                source.refuse("HW105", found, number, advice=advice)
+                source.refuse("HW105", problem, number, advice=advice)
             else:
                 yield Record(number, json.loads(_SURROGATE.sub("\ufffd", written)))
         else:
@@ -87,12 +88,13 @@ def _objects(lines: Iterator[Line], source: Source) -> Iterator[Record]:
 
 
 def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
-    """The elements of an array, each with its place; the last where one is not valid, as nobody knows where
-    the next begins. What is not whole is tried again when it has twice the length.
+    """The elements of a JSON array, each with a line number.
 
-    A place is the line on which an element begins. Where another one has that already, it is the number
-    after the other's: so no two have the same, by which reports and lists of lines would mix them up, and
-    in an array on one line they are counted."""
+    Reading stops after the first invalid element, as the start of the next one is unknown. An incomplete
+    element is parsed again once the buffer has doubled.
+
+    The number is the line on which the element begins, or one more than that of the previous element if
+    that is larger: so all numbers differ, and the elements of an array on one line are counted."""
     decoder, rest, first, number, place = json.JSONDecoder(), "", 0, 0, 0
     while taken := list(_as_much_as(lines, len(rest))):
         number = taken[-1][0]
@@ -108,17 +110,17 @@ def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
             first, at = first + rest.count("\n", at, begin), begin
             if rest[at] == "]":
                 return
-            own = max(first, place + 1)
+            line = max(first, place + 1)
             try:
                 _, end = decoder.raw_decode(rest, at)
             except (ValueError, RecursionError) as error:
                 reached = getattr(error, "pos", 0)
                 if reached >= len(rest.rstrip()) and len(rest) < LONGEST_FIELD:
-                    break  # it goes on in the next line
-                yield own, rest[at:]
+                    break  # the element continues on the next line
+                yield line, rest[at:]
                 return
-            yield own, rest[at:end]
-            place = own
+            yield line, rest[at:end]
+            place = line
             first, at = first + rest.count("\n", at, end), end
         else:
             at = len(rest)
@@ -132,7 +134,7 @@ def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
 
 
 def _as_much_as(lines: Iterator[Line], length: int) -> Iterator[Line]:
-    """One line, or as many as have more characters than `length`."""
+    """The fewest lines that together have more than `length` characters, at least one."""
     for line in lines:
         yield line
         length -= len(line[1]) + 1
@@ -141,24 +143,25 @@ def _as_much_as(lines: Iterator[Line], length: int) -> Iterator[Line]:
 
 
 def _constant(name: str) -> float | None:
-    """What Python writes though JSON has no such thing, as NaN for what is missing."""
+    """The value of a constant that Python writes but JSON lacks: None for NaN, or an infinity."""
     return None if name == "NaN" else float(name)
 
 
 def as_text(value: object) -> str:
-    """A JSON value as a string: a string is itself, null is empty, all else its JSON text."""
+    """A JSON value as a string: strings are unchanged, null is "", other values are their JSON text."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _kind(value: object) -> str:
+    """The JSON type of a value, for messages."""
     names = {list: "array", str: "string", bool: "literal", type(None): "literal"}
     return names.get(type(value), "number")
 
 
 def _advice(text: str) -> str:
-    """What to do about a file that looks like one large JSON document."""
+    """Advice for a file that looks like one large JSON document; otherwise ""."""
     if text.lstrip().startswith("["):
         return "write one object a line, or one array of objects"
     if text.strip() == "{":

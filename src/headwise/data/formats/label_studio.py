@@ -1,10 +1,10 @@
-"""Label Studio's export: a task with its data and its annotations in objects of their own,
+"""The export of Label Studio: tasks with their data and annotations in nested objects,
 
     {"id": 1, "data": {"text": "Tom ran"}, "annotations": [{"result": [{"from_name": "label",
      "value": {"start": 0, "end": 3, "labels": ["PER"]}}]}]}
 
-is read as one object with the fields of the data and the answer to each control of the annotator, by its
-name, as Label Studio's smaller export (JSON-MIN) has them.
+are flattened into objects with the fields of the data and the answer to each annotation control, by its
+name, as in Label Studio's export JSON-MIN.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +14,10 @@ from headwise.data.source import Record, Source, look_ahead
 
 
 def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
-    """Records with the fields of data and answers, where they are tasks; else as they are."""
+    """The records with tasks of Label Studio flattened; other records are unchanged."""
     first, records = look_ahead(records, count=1)
-    asked = any(name.startswith(("data.", "annotations.")) for name in source.asked)
-    if asked or not (first and _like_task(first[0].fields)):
+    by_path = any(name.startswith(("data.", "annotations.")) for name in source.requested_columns)
+    if by_path or not (first and _like_task(first[0].fields)):
         yield from records
         return
     head, records = look_ahead(records)
@@ -25,72 +25,83 @@ def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
     if not (all(map(_like_task, tasks)) and any(map(_annotated, tasks))):
         yield from records
         return
-    several = _several(head)
-    controls = ", ".join(map(repr, several)) or "none"
+    list_controls = _list_controls(head)
+    controls = ", ".join(map(repr, list_controls)) or "none"
     source.notes.append(f"Label Studio's export, read by task; what was annotated: {controls}")
     apart = 0
     for record in records:
         done = _done(record.fields)
-        answers = [_answers(own, several) for own in done]
-        apart += any(own != answers[0] for own in answers)
-        given = answers[0] if answers else dict.fromkeys(several)
+        answers = [_answers(result, list_controls) for result in done]
+        apart += any(answer != answers[0] for answer in answers)
+        first_answer = answers[0] if answers else dict.fromkeys(list_controls)
         data = record.fields.get("data")
         fields = dict(data) if isinstance(data, dict) else {}
-        moved = {f"data.{name}" if name in given else name: value for name, value in fields.items()}
-        yield Record(record.line, {"id": record.fields.get("id"), **moved, **given})
+        moved = {f"data.{name}" if name in first_answer else name: value for name, value in fields.items()}
+        yield Record(record.line, {"id": record.fields.get("id"), **moved, **first_answer})
     if apart:
         source.notes.append(f"tasks whose annotations differ, of which the first is read: {apart:,}")
 
 
 def _like_task(fields: Mapping[str, Any]) -> bool:
+    """Whether an object has the fields of a task."""
     return isinstance(fields.get("data"), dict) and isinstance(fields.get("annotations"), list)
 
 
 def _annotated(fields: Mapping[str, Any]) -> bool:
-    """Whether an object that is like a task has a result, as others have not."""
-    return any(isinstance(own, dict) and "result" in own for own in fields["annotations"])
+    """Whether an object with the fields of a task has an annotation with a result, as only tasks have."""
+    return any(
+        isinstance(annotation, dict) and "result" in annotation for annotation in fields["annotations"]
+    )
 
 
 def _done(fields: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
-    """The results of each annotation that was not given up, those of the ground truth first."""
-    found = fields.get("annotations")
-    done = [own for own in found if isinstance(own, dict)] if isinstance(found, list) else []
-    done = [own for own in done if not own.get("was_cancelled") and isinstance(own.get("result"), list)]
-    done.sort(key=lambda own: not own.get("ground_truth"))
-    return [[part for part in own["result"] if isinstance(part, dict)] for own in done]
+    """The results of each annotation that was not cancelled, ground truth first."""
+    annotations = fields.get("annotations")
+    done = (
+        [annotation for annotation in annotations if isinstance(annotation, dict)]
+        if isinstance(annotations, list)
+        else []
+    )
+    done = [
+        annotation
+        for annotation in done
+        if not annotation.get("was_cancelled") and isinstance(annotation.get("result"), list)
+    ]
+    done.sort(key=lambda annotation: not annotation.get("ground_truth"))
+    return [[part for part in annotation["result"] if isinstance(part, dict)] for annotation in done]
 
 
-def _several(head: Sequence[Record]) -> dict[str, bool]:
-    """The controls of the first tasks, and whether each gives lists: spans, or any number of choices."""
-    several: dict[str, bool] = {}
+def _list_controls(head: Sequence[Record]) -> dict[str, bool]:
+    """The controls of the first tasks, and whether each gives a list: of spans, or of several choices."""
+    is_list: dict[str, bool] = {}
     for record in head:
         for result in _done(record.fields):
             for part in result:
                 name, (kind, value) = str(part.get("from_name")), _value(part)
                 if kind is not None:
-                    several[name] = several.get(name, False) or kind == "labels" or len(value) > 1
-    return several
+                    is_list[name] = is_list.get(name, False) or kind == "labels" or len(value) > 1
+    return is_list
 
 
 def _value(part: Mapping[str, Any]) -> tuple[str | None, list[Any]]:
-    """The kind of an answer, None of one that is no use here, and what it holds."""
+    """The type of a result (None if it is not supported), and its values."""
     value = part.get("value")
     value = value if isinstance(value, dict) else {}
     for kind in ("choices", "labels", "rating", "number"):
         if kind in value:
-            own = value[kind] if isinstance(value[kind], list) else [value[kind]]
-            return kind, [{**value, "labels": own}] if kind == "labels" else own
+            values = value[kind] if isinstance(value[kind], list) else [value[kind]]
+            return kind, [{**value, "labels": values}] if kind == "labels" else values
     return None, []
 
 
-def _answers(result: Sequence[Mapping[str, Any]], several: Mapping[str, bool]) -> dict[str, Any]:
-    """What one annotator said to each control; null for nothing said where one thing is to be."""
-    said: dict[str, list[Any]] = {name: [] for name in several}
+def _answers(result: Sequence[Mapping[str, Any]], is_list: Mapping[str, bool]) -> dict[str, Any]:
+    """The answers of one annotation by control: a list, a single value, or None if there is none."""
+    answers: dict[str, list[Any]] = {name: [] for name in is_list}
     for part in result:
         kind, value = _value(part)
         if kind is not None:
-            said.setdefault(str(part.get("from_name")), []).extend(value)
+            answers.setdefault(str(part.get("from_name")), []).extend(value)
     return {
-        name: own if several.get(name) or len(own) > 1 else next(iter(own), None)
-        for name, own in said.items()
+        name: values if is_list.get(name) or len(values) > 1 else next(iter(values), None)
+        for name, values in answers.items()
     }

@@ -1,4 +1,4 @@
-"""`label<TAB>text` or `label text`: the label is all before the first separator."""
+"""`label<TAB>text` or `label text`: the label is the part before the first separator."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,8 +14,8 @@ _NUMBER = re.compile(r"-?\d+ ")
 
 
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether lines look like a label and a text: a tab in each, with few short labels before it and no
-    more columns behind it; or a number and a space."""
+    """Whether lines look like a label and a text: a few short labels, then a tab, and no further columns;
+    or a number, then a space."""
     if not all("\t" in text for text in texts):
         return all(map(_NUMBER.match, texts)) and recurring(text.split()[0] for text in texts)
     rows = [text.split("\t") for text in texts]
@@ -25,10 +25,10 @@ def recognise(texts: Sequence[str]) -> bool:
 
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
-    """One record a line, blank lines left out.
+    """One record per line, without blank lines.
 
-    The separator is a tab if every one of the first lines has one, else a space. Further
-    separators belong to the text.
+    The separator is a tab if all of the first lines have one, otherwise a space. Further separators belong
+    to the text.
     """
     separator = source.options.delimiter
     if separator is None:
@@ -42,8 +42,8 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
         if not text.strip(" "):
             source.blank += 1
             continue
-        label, found, rest = text.partition(separator)
-        if found:
+        label, matched, rest = text.partition(separator)
+        if matched:
             yield Record(number, {"label": label, "text": rest})
         else:
             source.refuse(

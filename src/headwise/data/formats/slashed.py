@@ -1,9 +1,10 @@
-r"""Tags after a slash: `The/DT asbestos/NN fiber/NN ./.`, a sentence a line.
+r"""Tags after a slash: `The/DT asbestos/NN fiber/NN ./.`, one sentence per line.
 
-The last slash of a token separates, so that `1\/2/CD` is the token `1\/2`; tokens stay as they stand.
+The last slash of a token is the separator, so `1\/2/CD` is the token `1\/2`; tokens are not unescaped.
 
-Files of the Penn Treebank are spread over lines, with brackets around noun phrases (`[ The/DT fiber/NN ]`)
-and rows of `=`. There a sentence ends as NLTK ends it: after the tag `.` outside brackets; or with the row.
+In files of the Penn Treebank a sentence spreads over several lines, with brackets around noun phrases
+(`[ The/DT fiber/NN ]`) and rules of `=`. There a sentence ends (as in NLTK) after the tag `.` outside
+brackets, or at a rule.
 
 Codes: HW251 a token without a tag; HW257 a token without a slash.
 """
@@ -22,11 +23,11 @@ RULE = "====="
 _SLASHED = re.compile(r".+/[^/]+")
 
 Token = tuple[int, str, str]
-"""The line, the token and its tag."""
+"""The line number, the token and its tag."""
 
 
 def recognise(head: Sequence[Line]) -> str | None:
-    """What speaks for tags after slashes."""
+    """The reason why lines look like tags after slashes, or None."""
     words = [word for _, text in head for word in text.split() if word.strip("[]=")]
     tags = [word.rpartition("/")[2] for word in words if _SLASHED.fullmatch(word)]
     usual = all(tag == tag.upper() for tag in tags) or len(set(tags)) * 2 <= len(tags)
@@ -36,12 +37,12 @@ def recognise(head: Sequence[Line]) -> str | None:
 
 
 def is_spread(texts: Sequence[str]) -> bool:
-    """Whether sentences are spread over lines, with brackets around phrases."""
+    """Whether sentences spread over several lines, with brackets around phrases."""
     return any(text.lstrip().startswith(("[ ", RULE)) for text in texts)
 
 
 def read_sentences(lines: Iterator[Line], source: Source, *, spread: bool) -> Iterator[Tagged]:
-    """The sentences of some lines; one with a mistake is reported and left out.
+    """The sentences of a file; invalid ones are reported and left out.
 
     Args:
         lines: The lines.
@@ -88,5 +89,5 @@ def _token(line: int, column: int, text: str, source: Source) -> Token:
         return line, word, tag
     if word:
         raise source.error("HW251", f"the token {word!r} has no tag", line, column + len(word))
-    found = f"{text!r} without a {'token before the ' if slash else ''}slash"
-    raise source.error("HW257", found, line, column, expected="token/TAG")
+    problem = f"{text!r} without a {'token before the ' if slash else ''}slash"
+    raise source.error("HW257", problem, line, column, expected="token/TAG")

@@ -1,4 +1,4 @@
-"""Trees of the Stanford Sentiment Treebank: `(3 (2 It) (4 works))`, one a line (Socher 2013)."""
+"""Trees of the Stanford Sentiment Treebank: `(3 (2 It) (4 works))`, one per line (Socher 2013)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ BINARY = {"0": "0", "1": "0", "3": "1", "4": "1"}  # 2 is neutral
 
 
 class Node(NamedTuple):
-    """A node of a tree: its label ("0" to "4") and the words that it spans."""
+    """A node of a tree: its label ("0" to "4") and the range of its words."""
 
     label: str
     start: int
@@ -23,13 +23,13 @@ class Node(NamedTuple):
 
 
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether lines begin like trees."""
+    """Whether most lines begin like trees."""
     return most(bool(_TREE.match(text.lstrip())) for text in texts)
 
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
-    """One record a tree, or one a node with the option `sst_unit="phrases"` (root first)."""
-    whole, binary = source.options.sst_unit == "sentences", source.options.sst_labels == "binary"
+    """One record per tree, or with the option `sst_unit="phrases"` one per node (root first)."""
+    roots_only, binary = source.options.sst_unit == "sentences", source.options.sst_labels == "binary"
     for number, text in lines:
         if not text.strip():
             source.blank += 1
@@ -39,7 +39,7 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
         except DataError as error:
             source.report(error)
             continue
-        for node in nodes[:1] if whole else nodes:
+        for node in nodes[:1] if roots_only else nodes:
             label = BINARY.get(node.label) if binary else node.label
             if label is None:
                 source.neutral += 1
@@ -58,8 +58,8 @@ def parse_tree(text: str, path: str = "", line: int | None = None) -> tuple[list
     nodes: list[Node | None] = []
     stack: list[tuple[int, str, int, int]] = []  # index in nodes, label, first word, column
 
-    def wrong(found: str, column: int, expected: str, code: str = "HW119") -> DataError:
-        return DataError(code, found, expected=expected, path=path, line=line, column=column)
+    def wrong(problem: str, column: int, expected: str, code: str = "HW119") -> DataError:
+        return DataError(code, problem, expected=expected, path=path, line=line, column=column)
 
     tokens = _TOKEN.finditer(text)
     for token in tokens:
@@ -69,9 +69,9 @@ def parse_tree(text: str, path: str = "", line: int | None = None) -> tuple[list
         if token[0] == "(":
             label = next(tokens, None)
             if label is None or label[0] not in {"0", "1", "2", "3", "4"}:
-                found = f"{label[0]!r} after a bracket" if label else "a bracket at the end"
+                problem = f"{label[0]!r} after a bracket" if label else "a bracket at the end"
                 at = label.start() + 1 if label else column
-                raise wrong(found, at, "a label from 0 to 4", "HW122")
+                raise wrong(problem, at, "a label from 0 to 4", "HW122")
             stack.append((len(nodes), label[0], len(words), column))
             nodes.append(None)
         elif not stack:

@@ -1,4 +1,4 @@
-"""Rows of cells as records with named fields: the header, and rows that do not fit it."""
+"""Convert rows of cells to records with named fields: find the header, and check the width of rows."""
 
 from collections.abc import Iterator
 
@@ -10,9 +10,9 @@ from headwise.data.source import Record, Source, look_ahead
 
 
 def named(rows: Iterator[Cells], source: Source) -> Iterator[Record]:
-    """Give the cells of every row their columns' names.
+    """The rows as records, with fields named by the header.
 
-    Without a header the columns are named by their numbers, from "1".
+    Without a header the fields are named by column number, from "1".
     """
     head, rows = look_ahead(rows)
     if not head:
@@ -28,9 +28,9 @@ def named(rows: Iterator[Cells], source: Source) -> Iterator[Record]:
     declared = header is not False and orange.declares(sample)
     if header is None:
         header = declared or has_header(sample, source.options)
-        told = f"line {line} is a header" if header else "no header, columns are numbered"
-        other = "--no-header" if header else "--header"
-        source.notes.append(f"{told} - override with {other}")
+        note = f"line {line} is a header" if header else "no header, columns are numbered"
+        flag = "--no-header" if header else "--header"
+        source.notes.append(f"{note} - override with {flag}")
     if declared:
         source.notes.append(
             f"lines {head[1][0]} and {head[2][0]} are no data: Orange's kinds and roles of the columns"
@@ -65,10 +65,10 @@ def _check_header(names: list[str], rows: bool, line: int, source: Source) -> No
         raise source.error("HW113", "a header without rows below it", line, advice=advice)
 
 
-def _ragged(found: int, expected: int, line: int, first: int, source: Source) -> None:
+def _ragged(width: int, expected: int, line: int, first: int, source: Source) -> None:
     source.refuse(
         "HW110",
-        f"a row of {found} field{'s' * (found != 1)}",
+        f"a row of {width} field{'s' * (width != 1)}",
         line,
         expected=f"{expected} as in line {first}",
         advice="empty the cells beside the table, or remove them"

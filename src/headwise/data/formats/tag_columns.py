@@ -1,22 +1,22 @@
-"""The columns of tags that a format names."""
+"""The choice of the tag column in formats with fixed column names."""
 
 from collections.abc import Sequence
 
 from headwise.errors import ConfigError
 
 
-def tag_column(asked: str | None, columns: Sequence[str], form: str) -> str:
-    """The name of the column of the tags, the first by default.
+def tag_column(requested: str | None, columns: Sequence[str], form: str) -> str:
+    """The name of the tag column, by default the first one.
 
     Args:
-        asked: What the user has said.
-        columns: Those of the format.
-        form: Its name.
+        requested: The column that the user named, if any.
+        columns: The tag columns of the format.
+        form: The name of the format, for the message.
 
     Raises:
         ConfigError: There is no such column.
     """
-    name = (asked or columns[0]).lower()
+    name = (requested or columns[0]).lower()
     if name not in columns:
-        raise ConfigError(f"no tags of {form} in {asked!r}; expected one of {', '.join(columns)}")
+        raise ConfigError(f"no tags of {form} in {requested!r}; expected one of {', '.join(columns)}")
     return name

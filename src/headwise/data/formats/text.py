@@ -1,4 +1,4 @@
-"""Plain text: one text a line, no labels. A blank line is an empty text."""
+"""Plain text: one text per line, no labels. A blank line is an empty text."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,6 @@ from headwise.data.source import Record, Source
 
 
 def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
-    """One record a line."""
+    """One record per line."""
     for number, text in without_returns(lines):
         yield Record(number, {"text": text})

@@ -1,5 +1,5 @@
-"""Lists in JSON: `{"tokens": ["A", "dog"], "tags": ["DT", "NN"]}`, a sentence an object, as `datasets`
-writes them.
+"""Token lists in JSON: `{"tokens": ["A", "dog"], "tags": ["DT", "NN"]}`, one object per sentence, as
+`datasets` writes them.
 
 Codes: HW111 no such list; HW118 tokens that are none; HW251 another number of tags.
 """
@@ -19,14 +19,15 @@ from headwise.data.source import Source
 
 TOKEN_NAMES = ("tokens", "words")
 TAG_NAMES = ("ner_tags", "tags", "labels", "ner", "upos", "pos_tags", "pos")
-"""Usual names, the surest first."""
+"""Usual names of the list of tags, the most certain first."""
 
 _LOOKED_AT = 50  # sentences
 
 
 def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
-    """What speaks for lists of tokens and, where they are labelled, of tags; records that have a text too
-    are texts."""
+    """The reason why lines look like token lists (with tags, if labelled), or None.
+
+    Records that also have a field with a text are labelled texts instead."""
     if not head or not head[0][1].lstrip().startswith(("{", "[")):
         return None
     rows = sample_rows(head)
@@ -40,14 +41,13 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
 
 
 def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
-    """The first objects of a file."""
+    """The fields of the first objects of a file."""
     quiet = Source("", ReadOptions(encoding_errors="replace"), lambda error: None)
     return [record.fields for record in islice(read_records(iter(head), quiet), _LOOKED_AT)]
 
 
 def _beside(rows: Sequence[dict[str, object]], token: str) -> list[str]:
-    """The names of the lists that are as long as that of the tokens in most rows, those with usual names
-    first."""
+    """The names of the lists that are as long as the list of tokens in most records, usual names first."""
     names = [name for name in rows[0] if name != token] if rows else []
     as_long = [name for name in names if most(_fit(row.get(name), row.get(token)) for row in rows)]
     places = {name: rank(name, TAG_NAMES) for name in as_long}
@@ -55,7 +55,7 @@ def _beside(rows: Sequence[dict[str, object]], token: str) -> list[str]:
 
 
 def _fit(tags: object, words: object) -> TypeGuard[list[Any]]:
-    """Whether tags stand beside words, one for each."""
+    """Whether the values are lists with one tag per word."""
     if not isinstance(tags, list) or not isinstance(words, list) or len(tags) != len(words):
         return False
     return not any(tag is None or isinstance(tag, list | dict) for tag in tags)
@@ -64,24 +64,24 @@ def _fit(tags: object, words: object) -> TypeGuard[list[Any]]:
 def choose_lists(
     head: Sequence[Line], source: Source, token: str | None, tag: str | None, *, labelled: bool
 ) -> tuple[str, str | None, tuple[str, ...]]:
-    """The names of the lists of tokens and of tags, and of the others as long.
+    """The names of the lists of tokens and of tags, and of further lists of the same length.
 
     Raises:
-        DataError: HW111, there is none.
+        DataError: HW111, there is no such list.
     """
     rows = sample_rows(head)
     names = list(dict.fromkeys(name for row in rows for name in row))
     first = token or next((name for name in names if normal_name(name) in TOKEN_NAMES), "")
-    beside = _beside(rows, first)
-    own = tag or next(iter(beside), None)
-    for asked, what, flag in ((first, "tokens", "--token-column"), (own, "tags", "--tag-column")):
-        if asked not in names and (labelled or asked):
-            found = f"there is no list {asked!r}" if asked else f"a list of {what} is not found"
+    candidates = _beside(rows, first)
+    tag_list = tag or next(iter(candidates), None)
+    for list_name, what, flag in ((first, "tokens", "--token-column"), (tag_list, "tags", "--tag-column")):
+        if list_name not in names and (labelled or list_name):
+            problem = f"there is no list {list_name!r}" if list_name else f"a list of {what} is not found"
             advice = f"give {flag} with one of {', '.join(map(repr, names))}"
-            raise source.error("HW111", found, advice=advice)
-    if tag is None and own is not None:
-        source.notes.append(f"tags are those of the list {own!r} - override with --tag-column")
-    return first, own, tuple(name for name in beside if name != own)
+            raise source.error("HW111", problem, advice=advice)
+    if tag is None and tag_list is not None:
+        source.notes.append(f"tags are those of the list {tag_list!r} - override with --tag-column")
+    return first, tag_list, tuple(name for name in candidates if name != tag_list)
 
 
 def read_sentences(
@@ -89,11 +89,11 @@ def read_sentences(
     source: Source,
     token: str,
     tag: str | None,
-    others: Sequence[str],
+    extra: Sequence[str],
     *,
     labelled: bool,
 ) -> Iterator[Tagged]:
-    """The sentences of some lines; one that cannot be used is reported and left out.
+    """The sentences of a file; invalid ones are reported and left out.
 
     Raises:
         DataError: HW118, HW251.
@@ -101,21 +101,21 @@ def read_sentences(
     for line, fields in read_records(lines, source):
         words = fields.get(token)
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
-            found = f"the field {token!r} is {as_text(words)[:40] or 'null'}"
-            source.refuse("HW118", found, line, expected="a list of words")
+            problem = f"the field {token!r} is {as_text(words)[:40] or 'null'}"
+            source.refuse("HW118", problem, line, expected="a list of words")
             continue
         tags = fields.get(tag or "")
         fits = _fit(tags, words) and "" not in tags
         if labelled and not fits:
             number = len(tags) if isinstance(tags, list) else "no"
-            found = f"{number} tags in {tag!r} for {len(words)} tokens"
+            problem = f"{number} tags in {tag!r} for {len(words)} tokens"
             if number == len(words):
-                found = f"a tag in {tag!r} that is empty, or no text"
-            source.refuse("HW251", found, line, expected="a tag for each token")
+                problem = f"a tag in {tag!r} that is empty, or no text"
+            source.refuse("HW251", problem, line, expected="a tag for each token")
         elif not words and labelled:
             source.blank += 1
         else:
-            columns = {name: _texts(own) for name in others if _fit(own := fields.get(name), words)}
+            columns = {name: _texts(values) for name in extra if _fit(values := fields.get(name), words)}
             tagged = Tagged(tuple(words), _texts(tags) if fits else (), line, columns=columns)
             yield tagged if labelled else replace(tagged, fields=fields)
 

@@ -1,8 +1,8 @@
-"""Bracketed trees of the Penn Treebank, of which words and parts of speech are read.
+"""Bracketed trees of the Penn Treebank, read as words with parts of speech.
 
     ( (S (NP-SBJ (PRP It)) (VP (VBZ works)) (. .)))
 
-A tree may take several lines. Traces (`-NONE-`) are left out; words stay as they stand (`-LRB-`, `1\\/2`).
+A tree may take several lines. Traces (`-NONE-`) are left out; words are not unescaped (`-LRB-`, `1\\/2`).
 
 Codes: HW258 brackets that do not fit together, or a word without a part of speech.
 """
@@ -19,14 +19,14 @@ TRACE = "-NONE-"
 _TOKEN = re.compile(r"[()]|[^ \t()]+")
 _LEAF = re.compile(r"\(([^\s()]+) [^\s()]+\)")
 _LOOSE = re.compile(r"\)[ \t]*[^ \t()]")
-"""A word after a bracket, as in running text but not in trees."""
+"""A word after a closing bracket, which occurs in running text but not in trees."""
 
 Leaf = tuple[int, str, str]
-"""The line, the tag and the word."""
+"""The line number, the tag and the word."""
 
 
 def recognise(head: Sequence[Line]) -> str | None:
-    """What speaks for bracketed trees; those of sentiment (0 to 4) are others."""
+    """The reason why lines look like bracketed trees, or None; sentiment trees (0 to 4) are excluded."""
     texts = [text.rstrip("\r") for _, text in head if text.strip()]
     opened = bool(texts) and texts[0].lstrip().startswith("(")
     if not opened or any(_LOOSE.search(text) for text in texts):
@@ -36,7 +36,7 @@ def recognise(head: Sequence[Line]) -> str | None:
 
 
 class _Node:
-    """An open bracket: where it stands, what stands in it (a label, a word), whether it has children."""
+    """An open bracket: its position, the label and word in it, and whether it has child brackets."""
 
     def __init__(self, line: int, column: int):
         self.line, self.column = line, column
@@ -45,9 +45,9 @@ class _Node:
 
 
 def read_sentences(lines: Iterator[Line], source: Source) -> Iterator[Tagged]:
-    """The words of each tree.
+    """The sentence of each tree, with parts of speech as tags.
 
-    What cannot be used is reported; then reading goes on at the next line that begins with a bracket.
+    Invalid trees are reported; then reading continues at the next line that begins with a bracket.
 
     Raises:
         DataError: HW258.
@@ -73,14 +73,14 @@ def read_sentences(lines: Iterator[Line], source: Source) -> Iterator[Tagged]:
                 leaves = []
     if stack:
         node = stack[0]
-        found = "a bracket that is never closed"
-        source.refuse("HW258", found, node.line, node.column, expected="')'")
+        problem = "a bracket that is never closed"
+        source.refuse("HW258", problem, node.line, node.column, expected="')'")
 
 
 def _take(
     line: int, column: int, token: str, stack: list[_Node], leaves: list[Leaf], source: Source
 ) -> None:
-    """Take in the next bracket, label or word.
+    """Process the next bracket, label or word.
 
     Raises:
         DataError: HW258.
@@ -96,8 +96,8 @@ def _take(
     else:
         node = stack.pop()
         if node.children == (len(node.atoms) == 2) or len(node.atoms) > 2:
-            found = f"a bracket around {' '.join(node.atoms)!r}" + " and brackets" * node.children
+            problem = f"a bracket around {' '.join(node.atoms)!r}" + " and brackets" * node.children
             expected = "(TAG word), or a label and brackets"
-            raise source.error("HW258", found, node.line, node.column, expected=expected)
+            raise source.error("HW258", problem, node.line, node.column, expected=expected)
         if not node.children and node.atoms[0] != TRACE:
             leaves.append((node.line, node.atoms[0], node.atoms[1]))

@@ -1,9 +1,9 @@
-"""Tab-separated values: one record a line, always.
+"""Tab-separated values: always one record per line.
 
-The format has no quoting of its own, so a quotation mark is a character like any other and never
-swallows the following lines. Spreadsheets and pandas do quote fields that hold a quotation mark:
-a field that begins and ends with one, with every mark between them doubled, is unquoted. (For
-quoted fields that hold tabs or line ends read the file as csv with the delimiter "\\t".)
+The format has no quoting, so a quotation mark is an ordinary character and a field never continues on the
+next line. Spreadsheets and pandas quote fields that contain a quotation mark, so a field that begins and
+ends with one, with all marks between them doubled, is unquoted. (For quoted fields with tabs or line ends,
+read the file as csv with the delimiter "\\t".)
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,12 +14,12 @@ from headwise.data.source import Source
 
 
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether all lines have tabs (and are not a label and a text, which is looked at before)."""
+    """Whether all lines have tabs; lines of a label and a text are recognised before."""
     return all("\t" in text for text in texts)
 
 
 def read_cells(lines: Iterator[Line], source: Source) -> Iterator[Cells]:
-    """The records of a tsv file, blank lines left out."""
+    """The rows of a tsv file, without blank lines."""
     for number, text in without_returns(lines):
         if not text.strip(" "):
             source.blank += 1
@@ -30,7 +30,7 @@ def read_cells(lines: Iterator[Line], source: Source) -> Iterator[Cells]:
 
 
 def unquoted(cell: str) -> str:
-    """A field without its quotation marks, if it is quoted properly; else as it is."""
+    """A field without its quotation marks if it is properly quoted, otherwise unchanged."""
     if len(cell) < 2 or not (cell.startswith('"') and cell.endswith('"')):
         return cell
     inner = cell[1:-1].replace('""', "\0")  # a NUL never comes out of `read_lines`

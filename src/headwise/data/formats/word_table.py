@@ -1,10 +1,10 @@
-"""A csv with a word in each row, and a column that says of which sentence it is, as Kaggle's NER corpus.
+"""A csv with one word per row and a column that identifies the sentence, as in Kaggle's NER corpus.
 
     Sentence #,Word,POS,Tag
     Sentence: 1,Tom,NNP,B-per
     ,ran,VBD,O
 
-A sentence begins where that column says anything else than before; an empty cell says nothing.
+A sentence begins where the value of that column changes; empty cells repeat the value before.
 
 Codes: HW111 no such column; HW250 a row of other width; HW251 a word without a tag, or none.
 """
@@ -27,18 +27,20 @@ SENTENCE_NAMES = (
     *("sentence_#", "sentence_id", "sentence_idx", "sentence_no", "sentence_number", "sentence_num"),
     *("sent_id", "sent_idx", "sentid", "sentenceid", "sentence", "sent"),
 )
-"""Usual names of the column that tells sentences apart, the surest first."""
+"""Usual names of the column that identifies the sentence, the most certain first."""
 
-_LONGEST = 4  # words of the name of a sentence
+_LONGEST = 4  # words of a sentence identifier
 
 
 def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
-    """What speaks for such a table: a header that names the columns, above single words."""
+    """The reason why lines look like such a table, or None: a usual header above single words."""
     rows = _rows(head)
     if len(rows) < 2:
         return None
     names = rows[0][1]
-    sentence, token, tag = (surest(names, own) for own in (SENTENCE_NAMES, TOKEN_NAMES, TAG_NAMES))
+    sentence, token, tag = (
+        surest(names, usual_names) for usual_names in (SENTENCE_NAMES, TOKEN_NAMES, TAG_NAMES)
+    )
     if sentence is None or token is None or (tag is None and labelled):
         return None
     below = [cells for _, cells in rows[1:] if len(cells) == len(names)]
@@ -60,11 +62,11 @@ def _rows(head: Sequence[Line]) -> list[Cells]:
 def choose_word_columns(
     head: Sequence[Line], source: Source, options: TagOptions, *, labelled: bool
 ) -> tuple[TokenColumns, int]:
-    """What the columns are, by the options and by their names, and which tells the sentences.
+    """The layout of the columns, from the options and their names, and the index of the sentence column.
 
     Raises:
         DataError: HW103, HW111.
-        ConfigError: Tokens and tags are to be the same column.
+        ConfigError: The options name the same column for tokens and tags.
     """
     rows = _rows(head)
     if not rows:
@@ -72,28 +74,30 @@ def choose_word_columns(
     line, names = rows[0]
     sentence = surest(names, SENTENCE_NAMES)
     if sentence is None:
-        found = f"no column that tells the sentences apart among {', '.join(map(repr, names))}"
-        raise source.error("HW111", found, line, expected="a header with a column 'Sentence #'")
+        problem = f"no column that tells the sentences apart among {', '.join(map(repr, names))}"
+        raise source.error("HW111", problem, line, expected="a header with a column 'Sentence #'")
     chosen: list[int | None] = []
-    for asked, usual, flag in (
+    for requested, usual, flag in (
         (options.token_column, TOKEN_NAMES, "--token-column"),
         (options.tag_column, TAG_NAMES, "--tag-column"),
     ):
         try:
-            own = surest(names, usual) if asked is None else find_column(asked, names, source, flag)
+            column = (
+                surest(names, usual) if requested is None else find_column(requested, names, source, flag)
+            )
         except DataError:
             if labelled or flag == "--token-column":
                 raise
-            own = None
-        if own is None and (labelled or flag == "--token-column"):
+            column = None
+        if column is None and (labelled or flag == "--token-column"):
             advice = f"give {flag} with one of {', '.join(map(repr, names))}"
             raise source.error("HW111", f"a column for {flag} is not found", line, advice=advice)
-        chosen.append(own)
+        chosen.append(column)
     token, tag = chosen
     check_apart(token_column=token, tag_column=tag)
-    told = [f"{what}={names[i]!r}" for what, i in (("token", token), ("tag", tag)) if i is not None]
+    roles = [f"{what}={names[i]!r}" for what, i in (("token", token), ("tag", tag)) if i is not None]
     source.notes.append(
-        f"a sentence goes on until {names[sentence]!r} names another; {', '.join(told)}"
+        f"a sentence goes on until {names[sentence]!r} names another; {', '.join(roles)}"
         " - override with --token-column/--tag-column"
     )
     return TokenColumns(False, tuple(names), token or 0, tag, header=line), sentence
@@ -102,7 +106,7 @@ def choose_word_columns(
 def read_sentences(
     lines: Iterator[Line], source: Source, layout: TokenColumns, sentence: int, *, labelled: bool
 ) -> Iterator[Tagged]:
-    """The sentences of some lines, each reported if it cannot be used.
+    """The sentences of a file; invalid ones are reported and left out.
 
     Raises:
         DataError: HW114, HW250, HW251.
@@ -112,8 +116,8 @@ def read_sentences(
     for number, cells in chain(read_cells(lines, source), [(0, [])]):
         if number == layout.header:
             continue
-        own = cells[sentence].strip() if len(cells) > sentence else ""
-        if rows and (not number or own not in ("", name)):
+        sentence_name = cells[sentence].strip() if len(cells) > sentence else ""
+        if rows and (not number or sentence_name not in ("", name)):
             try:
                 yield _sentence(rows, source, layout, labelled)
             except DataError as error:
@@ -121,7 +125,7 @@ def read_sentences(
             rows = []
         if not number:
             return
-        name = own or name
+        name = sentence_name or name
         if name:
             rows.append((number, [cell.strip() for cell in cells]))
         else:
@@ -134,5 +138,5 @@ def _sentence(rows: Block, source: Source, layout: TokenColumns, labelled: bool)
         check_cells(cells, layout, source, number, labelled=labelled)
     columns = list(zip(*(cells for _, cells in rows), strict=True))
     tags = () if layout.tag is None or "" in columns[layout.tag] else columns[layout.tag]
-    others = {layout.names[i]: columns[i] for i in layout.others}
-    return Tagged(columns[layout.token], tags, rows[0][0], columns=others)
+    extra = {layout.names[i]: columns[i] for i in layout.extra}
+    return Tagged(columns[layout.token], tags, rows[0][0], columns=extra)

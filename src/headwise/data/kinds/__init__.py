@@ -1,4 +1,4 @@
-"""The kinds of the tasks, and how a file's task is found out. Nothing here imports torch."""
+"""The item type of each task, and the inference of the task from a file. Does not import torch."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,40 +28,47 @@ KINDS: dict[str, Kind[Any]] = {
     "language-model": StreamKind(),
     "masked-words": PlainTextKind(),
 }
-"""What each task reads. The later rows are tried first where a file is to tell its task."""
+"""The item type of each task. To infer the task of a file, later entries are tried first."""
 
 DEFAULT_TASK = "classify"
 
 
-def options_for(task: str, given: Mapping[str, Any], where: str = "") -> Any:
-    """How files of a task are read, from what the user has said; see `headwise.config.from_dict`.
+def options_for(task: str, reading: Mapping[str, Any], where: str = "") -> Any:
+    """The reading options of a task, from the user's settings; see `headwise.config.from_dict`.
 
     Raises:
-        ConfigError: It does not fit, as a column does that only files of other tasks have.
+        ConfigError: A setting is invalid, or belongs to other tasks only.
     """
-    check_options(task, given, where)
-    return from_dict(KINDS[task].options, given, where)
+    check_options(task, reading, where)
+    return from_dict(KINDS[task].options, reading, where)
 
 
-def check_options(task: str, given: Mapping[str, Any], where: str = "", *others: type[Any]) -> None:
-    """Check that what the user has said of how to read files is no affair of other tasks alone.
+def check_options(task: str, reading: Mapping[str, Any], where: str = "", *option_types: type[Any]) -> None:
+    """Check that no reading setting belongs to other tasks only.
 
     Args:
         task: The task.
-        given: What was said.
-        where: What to call the place in messages.
-        others: What else says how its files are read, beside the options of its kind.
+        reading: The user's reading settings.
+        where: The source of the settings, for messages.
+        option_types: Further configuration classes whose fields are valid for the task.
 
     Raises:
-        ConfigError: It is; names the tasks that have it, and the columns of this one.
+        ConfigError: A setting belongs to other tasks. The message names these, and the columns of this
+            task.
     """
-    known = {name for own in (KINDS[task].options, *others) for name in own.__dataclass_fields__}
-    for name in (key.replace("-", "_") for key in given):
-        tasks = [other for other, kind in KINDS.items() if name in kind.options.__dataclass_fields__]
-        if name in known or not tasks:  # what no task has, `from_dict` tells
+    field_names = {
+        name
+        for option_type in (KINDS[task].options, *option_types)
+        for name in option_type.__dataclass_fields__
+    }
+    for name in (key.replace("-", "_") for key in reading):
+        tasks = [
+            candidate for candidate, kind in KINDS.items() if name in kind.options.__dataclass_fields__
+        ]
+        if name in field_names or not tasks:  # `from_dict` rejects unknown settings
             continue
         flag = lambda name: f"--{name.replace('_', '-')}"  # noqa: E731
-        columns = [flag(own) for own in sorted(known) if own.endswith("_column")]
+        columns = [flag(column) for column in sorted(field_names) if column.endswith("_column")]
         named = f", which has {', '.join(columns)}" if name.endswith("_column") and columns else ""
         at = f"{where}: " if where else ""
         raise ConfigError(
@@ -71,61 +78,62 @@ def check_options(task: str, given: Mapping[str, Any], where: str = "", *others:
 
 
 def rows_to_predict(
-    kind: Kind[Any], task: str, path: str, given: Mapping[str, Any], *, like: Any = None
+    kind: Kind[Any], task: str, path: str, reading: Mapping[str, Any], *, like: Any = None
 ) -> Rows[Any]:
-    """The records of a file whose answers a model is to say.
+    """The records of a file to predict.
 
     Args:
-        kind: What the model reads.
-        task: What it does.
+        kind: The item type of the model.
+        task: The task of the model.
         path: The file; "-" is standard input.
-        given: What the user has said of how to read it.
+        reading: The user's reading settings.
         like: See `Kind.rows`.
 
     Raises:
-        ConfigError: As `options_for`.
-        DataError: The file cannot be read so.
+        ConfigError: See `options_for`.
+        DataError: The file cannot be read with these settings.
     """
-    if isinstance(kind, SentenceKind):  # which also takes texts, whose words are still to be cut
-        check_options(task, given, "", ReadOptions)
-        return kind.rows_or_texts(path, given)
-    return kind.rows(path, options_for(task, given), like=like)
+    if isinstance(kind, SentenceKind):  # running texts are read, too
+        check_options(task, reading, "", ReadOptions)
+        return kind.rows_or_texts(path, reading)
+    return kind.rows(path, options_for(task, reading), like=like)
 
 
 def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
-    """The task that a training file is for, and why it is taken for that ("" where nothing tells).
+    """The task of a training file, and the reason for the guess ("" for the default task).
 
     Args:
-        path: The file as the user named it; of standard input only `reading` tells.
-        reading: What the user has said of how to read it.
+        path: The file as the user named it; for standard input only `reading` is used.
+        reading: The user's reading settings.
 
     Raises:
-        ConfigError: What was said is of the wrong type, as in a recipe that says `delimiter = 5`.
+        ConfigError: A setting has the wrong type, as `delimiter = 5` in a recipe.
     """
     for name, value in reading.items():
         if not isinstance(value, bool | None if name == "header" else str | None):
-            wanted = "true or false" if name == "header" else "a text"
-            raise ConfigError(f"data: {name}: expected {wanted}, got {value!r:.80}")
+            expected = "true or false" if name == "header" else "a text"
+            raise ConfigError(f"data: {name}: expected {expected}, got {value!r:.80}")
     kinds = [*reversed(KINDS.items())]
-    asked = {task: why for task, kind in kinds if (why := kind.asked(reading))}  # the file tells which
-    if path != "-" and len(asked) != 1:
+    # Where the options imply several tasks, the file decides.
+    implied = {task: why for task, kind in kinds if (why := kind.implied_by(reading))}
+    if path != "-" and len(implied) != 1:
         head = read_head(path, str(reading.get("encoding", "utf-8")))
         for task, kind in kinds:
-            if head.lines and (task in asked or not asked) and (why := kind.recognise(head, reading)):
+            if head.lines and (task in implied or not implied) and (why := kind.recognise(head, reading)):
                 return task, why
-    return [*asked.items()][-1] if asked else (DEFAULT_TASK, "")
+    return [*implied.items()][-1] if implied else (DEFAULT_TASK, "")
 
 
 def one_label_task(path: str, reading: Mapping[str, Any], advice: str = "") -> str:
-    """The task that a training file is for, where only texts with one label each will do.
+    """The task of a training file that must hold texts with one label each.
 
     Args:
         path: See `infer_task`.
-        reading: Likewise.
-        advice: What else there is to say where it is for another.
+        reading: See `infer_task`.
+        advice: Advice for files of other tasks, appended to the message.
 
     Raises:
-        ConfigError: It is for another task.
+        ConfigError: The file is for another task.
     """
     task, why = infer_task(path, reading)
     if KINDS[task] is not KINDS[DEFAULT_TASK]:

@@ -1,4 +1,4 @@
-"""Bags of instances, each bag with a label."""
+"""The item type of bags of instances (multiple-instance learning)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from headwise.data.rows import Row, Rows
 
 
 class BagKind(Kind[Bag]):
-    """Bags of vectors; the label belongs to the whole bag."""
+    """Bags of feature vectors, with one label per bag."""
 
     nouns: ClassVar[Nouns] = Nouns("bag", "bags", "instances")
     options = BagOptions
@@ -32,7 +32,7 @@ class BagKind(Kind[Bag]):
     def rows(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
     ) -> Rows[Bag]:
-        """The bags of a file, which is read as a whole: the instances of a bag may stand anywhere in it."""
+        """The bags of a file, read into memory at once, as the instances of a bag may be anywhere in it."""
         data = read_bags(path, options or DEFAULT, on_error, features=like, labelled=False)
         rows = (Row(bag.line, {"bag": bag.id, "instances": len(bag.instances)}, bag) for bag in data.items)
         return Rows(rows, data.path, data.format, data.features, data.notes)
@@ -58,7 +58,7 @@ class BagKind(Kind[Bag]):
     def show(self, item: Bag) -> str:
         return item.id
 
-    def asked(self, reading: Mapping[str, Any]) -> str | None:
+    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
         if "bag_column" in reading:
             return "a column of bags is named"
         return "the format uci is one of bags" if reading.get("format") == "uci" else None

@@ -1,4 +1,4 @@
-"""Pairs of texts, with a label or a score."""
+"""The item type of text pairs with a label or a score."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,11 +29,11 @@ from headwise.data.split import Split, split_items
 from headwise.errors import ConfigError
 
 _BETWEEN = "\N{SYMBOL FOR RECORD SEPARATOR}"
-_COLUMNS = {"first_column", "second_column"}  # settings that only pairs have
+_COLUMNS = {"first_column", "second_column"}  # settings for pairs only
 
 
 class PairKind(Kind[Pair]):
-    """Pairs of texts with an answer: `LABEL` or `NUMBER`."""
+    """Text pairs, with a label (`LABEL`) or a score (`NUMBER`)."""
 
     nouns: ClassVar[Nouns] = Nouns("pair", "pairs", numbers="the task pair-score (in Python PairRegressor)")
     options = PairOptions
@@ -60,11 +60,11 @@ class PairKind(Kind[Pair]):
     def split(
         self, items: Sequence[Pair], dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
     ) -> Split[list[Pair]]:
-        """As for all kinds, but so that no first text is in two parts, and no pair in one that another has
-        the other way round (see `chain_keys`).
+        """A stratified split in which no first text is in two parts, nor a pair and its swapped version
+        (see `chain_keys`).
 
-        Where there are too few different first texts (a few questions with many answers each), equal pairs,
-        in either order, are all that is kept together, and the notes say so.
+        If there are too few different first texts (a few questions with many answers each), only equal
+        pairs, in either order, stay together, and a note says so.
         """
         pairs = [(item.first, item.second) for item in items]
         strata, sizes = self.answer.strata(items), (dev, test, seed)
@@ -78,7 +78,7 @@ class PairKind(Kind[Pair]):
         return replace(split, notes=(f"{split.notes[0]}; equal pairs stay together", few))
 
     def apart(self, items: Sequence[Pair], count: int) -> list[str]:
-        """As `split` has it, for so many parts."""
+        """The group keys of pairs that stay together (see `split`), for `count` folds."""
         pairs = [(item.first, item.second) for item in items]
         return kept_together(pairs, count)
 
@@ -104,18 +104,19 @@ class PairKind(Kind[Pair]):
     def show(self, item: Pair) -> str:
         return f"{' '.join(item.first.split())}  |  {' '.join(item.second.split())}"
 
-    def asked(self, reading: Mapping[str, Any]) -> str | None:
+    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
         return "columns of two texts are named" if _COLUMNS & set(reading) else None
 
     def recognise(self, head: Head, reading: Mapping[str, Any]) -> str | None:
-        """Pairs are recognised by the usual names of their columns only: two columns of text may as well be
-        a title and a text."""
+        """The reason why a file looks like text pairs, or None.
+
+        Only usual column names count, as two text columns may also be a title and a text."""
         if "text_column" in reading:
             return None
         try:
             options = from_dict(PairOptions, reading)
-            asked = options.first_column, options.second_column
-            rows = rows_of(replace(head.source(options.reading()), columns=asked), options)
+            columns = options.first_column, options.second_column
+            rows = rows_of(replace(head.source(options.reading()), columns=columns), options)
             first, second, label = rows.columns.first, rows.columns.second, rows.columns.label
             if label is None or not (_COLUMNS & set(reading) or names_pairs([first, second])):
                 return None

@@ -1,4 +1,4 @@
-"""Plain texts without an answer: what a model may learn of their own words."""
+"""The item type of unlabelled texts for masked-word pretraining."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -18,14 +18,14 @@ from headwise.data.split import Split
 from headwise.errors import ConfigError
 
 MOST_HELD = 2_000
-"""Texts at most that are split off for dev, and for the test: all others are worth learning from."""
+"""Largest number of texts split off for dev and for test each; the rest is for training."""
 NO_ANSWERS = (
     "a model of masked words gives texts no labels; headwise train FILE --base MODEL goes on from it"
 )
 
 
 class PlainTextKind(TextKind):
-    """Texts, of whose words some are to be told from the others; labels are not looked at."""
+    """Texts whose masked words are predicted from the rest; labels are ignored."""
 
     def __init__(self, answer: Answer = OWN_WORDS):
         super().__init__(answer)
@@ -36,7 +36,7 @@ class PlainTextKind(TextKind):
     ) -> Dataset:
         rows = read_rows(path, options or ReadOptions(), on_error)
         texts = [Example(row.item.text, line=row.line) for row in rows]
-        empty = sum(not own.text.strip() for own in texts)
+        empty = sum(not example.text.strip() for example in texts)
         columns = replace(rows.columns, label=None)
         return Dataset(texts, rows.path, rows.format, columns, rows.notes, empty)
 
@@ -53,19 +53,19 @@ class PlainTextKind(TextKind):
         seed: int = 0,
         path: str = "",
     ) -> Split[list[Example]]:
-        """Split texts, `MOST_HELD` of them at most for dev, and for the test.
+        """Split texts, with at most `MOST_HELD` of them for dev and for test each.
 
         Raises:
-            DataError: HW141, there are too few.
+            DataError: HW141, there are too few texts.
         """
         most = MOST_HELD / max(len(items), 1)
-        dev, test = (own if own >= 1 else min(own, most) for own in (dev, test))
+        dev, test = (size if size >= 1 else min(size, most) for size in (dev, test))
         return super().split(items, dev, test, seed, path)
 
     def fields(self, item: Example) -> Iterable[str | None]:
         return item.text, *heads_field(item.heads)
 
-    def asked(self, reading: Any) -> str | None:
+    def implied_by(self, reading: Any) -> str | None:
         return None
 
     def recognise(self, head: Head, reading: Any) -> str | None:

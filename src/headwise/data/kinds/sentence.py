@@ -1,4 +1,4 @@
-"""Sentences of words, each word with a tag."""
+"""The item type of tagged sentences (sequence labelling)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -34,8 +34,8 @@ class SentenceKind(Kind[Tagged]):
     """Sentences of tagged words.
 
     Args:
-        answer: The tags.
-        tokenizer: What cuts texts with spans into words: the model's.
+        answer: The label type.
+        tokenizer: The model's tokenizer, for texts with character spans.
     """
 
     nouns: ClassVar[Nouns] = Nouns("sentence", "sentences")
@@ -64,31 +64,30 @@ class SentenceKind(Kind[Tagged]):
     def rows(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
     ) -> Rows[Tagged]:
-        """The sentences of a file whose words are given, tagged or not; only those in JSON have
-        fields."""
-        own = options or DEFAULT
-        data = read_tagged(path, own, on_error, labelled=False, tokenizer=self.tokenizer)
+        """The sentences of a file of tokenized sentences, tagged or not. Only those in JSON have fields."""
+        options = options or DEFAULT
+        data = read_tagged(path, options, on_error, labelled=False, tokenizer=self.tokenizer)
         if not data.items:
             raise DataError("HW103", "no sentences", expected="one word or more", path=data.path)
         rows = (Row(item.line, dict(item.fields), item) for item in data.items)
         return Rows(rows, data.path, data.format, data.columns, data.notes)
 
     def rows_or_texts(self, path: str, reading: Mapping[str, Any]) -> Rows[Tagged] | Rows[Example]:
-        """The sentences of a file to predict; of any other file its texts, whose words are to be cut.
+        """The sentences of a file to predict, if it is tokenized; otherwise its running texts.
 
         Args:
             path: The file; "-" is standard input.
-            reading: What the user has said of how to read it.
+            reading: The user's reading settings.
 
         Raises:
-            DataError: HW259, of standard input, which could be either.
+            DataError: HW259, standard input could be either.
         """
         if words_are_given(path, reading):
             return self.rows(path, from_dict(TagOptions, reading))
         rows = read_rows(path, from_dict(ReadOptions, reading))
         if path != "-" or "format" in reading or rows.format not in ("text", "tsv", "label-text"):
             return rows
-        head = [*islice(rows.rows, _LOOKED_AT)]  # standard input cannot be looked at before it is read
+        head = [*islice(rows.rows, _LOOKED_AT)]  # standard input can only be read once
         lines = {row.line: "\t".join(map(str, row.fields.values())) for row in head}
         if why := looks_tagged([lines.get(number, "") for number in range(1, _LOOKED_AT)]):
             advice = "give --format columns, or --format text if they are texts"
@@ -99,16 +98,16 @@ class SentenceKind(Kind[Tagged]):
         return " ".join(item.tokens)
 
     def fields(self, item: Tagged) -> Iterable[str | None]:
-        own = *heads_field(item.heads), *weight_field(item.weight)
-        return "\n".join(item.tokens), "\n".join(item.tags), *own
+        optional = *heads_field(item.heads), *weight_field(item.weight)
+        return "\n".join(item.tokens), "\n".join(item.tags), *optional
 
     def words(self, item: Tagged, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         return (item.tokens,)
 
     def with_heads(self, item: Any, heads: Sequence[Parse]) -> Any:
-        """A sentence, or a text whose words are to be cut, with its parse."""
-        own = tuple(map(int, heads[0])) if isinstance(item, Tagged) else heads[0]
-        return replace(item, heads=own)
+        """A sentence, or a running text, with its parse attached."""
+        parse = tuple(map(int, heads[0])) if isinstance(item, Tagged) else heads[0]
+        return replace(item, heads=parse)
 
     def has_heads(self, item: Tagged) -> bool:
         return item.heads is not None
@@ -120,7 +119,7 @@ class SentenceKind(Kind[Tagged]):
         return data.columns.token, data.columns.tag
 
     def classes_of(self, data: Any) -> tuple[tuple[str, int, float], ...]:
-        """The types of spans; or the tags, where they mark none."""
+        """The span types, or the tags if these mark no spans, with counts and fractions."""
         counts = data.entities or data.labels
         total = max(sum(counts.values()), 1)
         return tuple((kind or "span", n, n / total) for kind, n in counts.items())
@@ -128,7 +127,7 @@ class SentenceKind(Kind[Tagged]):
     def show(self, item: Tagged) -> str:
         return " ".join(item.tokens)
 
-    def asked(self, reading: Mapping[str, Any]) -> str | None:
+    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
         if _COLUMNS & set(reading):
             return "a column of tokens, tags or heads is named"
         form = reading.get("format")
@@ -139,12 +138,12 @@ class SentenceKind(Kind[Tagged]):
 
 
 def words_are_given(path: str, reading: Mapping[str, Any], head: Head | None = None) -> bool:
-    """Whether the words of a file to predict stand each on a line or with a tag.
+    """Whether a file to predict holds tokenized sentences, rather than running texts.
 
     Args:
         path: The file.
-        reading: What the user has said of how to read it.
-        head: Its first lines, where they have been read.
+        reading: The user's reading settings.
+        head: The beginning of the file, if it has been read.
     """
     form = reading.get("format")
     if form is not None:

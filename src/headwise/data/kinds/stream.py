@@ -1,4 +1,4 @@
-"""Streams of symbols: plain texts as characters, words or bytes, in which the next is to be told."""
+"""The item type of symbol streams for language modelling: texts as characters, words or bytes."""
 
 import hashlib
 import json
@@ -26,8 +26,9 @@ from headwise.data.streams import (
     read_stream,
     split_stream,
 )
-from headwise.data.symbols import Symbols, Unit, choose_symbols
+from headwise.data.symbols import Symbols, choose_symbols
 from headwise.errors import ConfigError
+from headwise.scores.language import Unit
 
 NO_LABELS = (
     "a language model gives texts no labels; headwise sample lets it write, and headwise evaluate says how "
@@ -36,12 +37,12 @@ NO_LABELS = (
 
 
 class StreamKind(Kind[int]):
-    """A text as one long row of symbols, as numbers.
+    """A text as one long sequence of symbol ids.
 
     Args:
-        unit: What a symbol is.
-        max_symbols: How many symbols the vocabulary of a training file has at most; bytes are all kept.
-        min_count: How often a symbol has to occur there at least.
+        unit: The unit of symbols.
+        max_symbols: The largest size of the vocabulary; ignored for bytes.
+        min_count: The least count of a symbol in the training file.
     """
 
     nouns: ClassVar[Nouns] = Nouns("symbol", "symbols")
@@ -66,15 +67,15 @@ class StreamKind(Kind[int]):
         self.max_symbols, self.min_count = max_symbols, min_count
 
     def prepare(self, paths: Sequence[str], options: Any) -> Symbols:
-        """The vocabulary: that of the training file; of bytes all, so that any file can be read."""
-        own, counts = options or DEFAULT, Counter[str]()
+        """The vocabulary of the training file; for bytes all 256, so that any file can be read."""
+        options, counts = options or DEFAULT, Counter[str]()
         for path in paths[:1]:
             if read_once(path):
                 raise ConfigError(
                     f"{path}: the text is read twice, which standard input and pipes cannot be; write it "
                     "to a file, and name that"
                 )
-            counts += count_symbols(path, self.unit, own.encoding, own.encoding_errors)
+            counts += count_symbols(path, self.unit, options.encoding, options.encoding_errors)
         if self.unit == "bytes":
             names = sorted(map(chr, range(256)), key=lambda name: (-counts[name], name))
             return Symbols(self.unit, tuple(names), tuple(counts[name] for name in names))
@@ -83,10 +84,10 @@ class StreamKind(Kind[int]):
     def read(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
     ) -> StreamData:
-        """Read a text as numbers; `like` is the vocabulary."""
-        own = options or DEFAULT
-        symbols = self.prepare([path], own) if like is None else like
-        text = read_stream(path, symbols, own.encoding, own.encoding_errors)
+        """Read a text as symbol ids; `like` is the vocabulary, by default that of the file."""
+        options = options or DEFAULT
+        symbols = self.prepare([path], options) if like is None else like
+        text = read_stream(path, symbols, options.encoding, options.encoding_errors)
         return StreamData(text, text.path)
 
     def rows(self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None) -> Any:
@@ -95,39 +96,39 @@ class StreamKind(Kind[int]):
     def split(
         self, items: Any, dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
     ) -> Any:
-        """Cut dev, and test after it, off the end of the text."""
+        """Cut the dev part, and the test part after it, off the end of the text."""
         length = len(items)
-        wanted = {"dev": dev, "test": test}
-        asked = {name: round(n * length) if n < 1 else int(n) for name, n in wanted.items() if n}
-        if not min(asked.values()) or sum(asked.values()) >= length:
+        sizes = {"dev": dev, "test": test}
+        lengths = {name: round(n * length) if n < 1 else int(n) for name, n in sizes.items() if n}
+        if not min(lengths.values()) or sum(lengths.values()) >= length:
             raise DataError(
                 "HW282",
                 f"{length:,} {self.unit}",
                 advice="that is too few to cut off dev and test texts; give them as files",
                 path=path,
             )
-        cut = split_stream(items, [length - sum(asked.values()), *asked.values()])
-        parts = dict(zip(("train", *asked), cut, strict=True))
-        what = " and ".join(f"{size:,} for {name}" for name, size in asked.items())
+        cut = split_stream(items, [length - sum(lengths.values()), *lengths.values()])
+        parts = dict(zip(("train", *lengths), cut, strict=True))
+        what = " and ".join(f"{size:,} for {name}" for name, size in lengths.items())
         note = f"of its last {self.unit}, {what} are cut off"
         nothing = items[:0]
         return Split(parts["train"], parts.get("dev", nothing), parts.get("test", nothing), (note,))
 
     def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
-        found = [f"{len(parts['train'].symbols):,} different {self.unit}"]
+        notes = [f"{len(parts['train'].symbols):,} different {self.unit}"]
         path = parts["train"].path
         if not read_once(path) and (odd := looks_like_table(path, read_head(path).lines)):
-            found.append(f"{path} {odd} (HW283)")
+            notes.append(f"{path} {odd} (HW283)")
         for name, part in parts.items():
             if part.unknown:
-                found.append(f"{name}: {part.unknown:,} {self.unit} that the vocabulary does not have")
-        return tuple(found)
+                notes.append(f"{name}: {part.unknown:,} {self.unit} that the vocabulary does not have")
+        return tuple(notes)
 
     def fields(self, item: int) -> Iterable[str | None]:
         raise NotImplementedError
 
     def fingerprint(self, items: Any) -> Fingerprint:
-        """Size and SHA-256 of a text as the model reads it."""
+        """The fingerprint of a text: the SHA-256 of its vocabulary and ids, and its length."""
         digest = hashlib.sha256(json.dumps(items.symbols.names).encode())
         digest.update(items.ids.tobytes())
         return Fingerprint(digest.hexdigest(), len(items), {})
@@ -145,11 +146,11 @@ class StreamKind(Kind[int]):
         return "all", None
 
     def key(self, item: Any) -> str:
-        """That of a line, which is what the doctor looks at."""
+        """The text of a line, for the data doctor, whose items are lines."""
         return item.text
 
     def size(self, item: Any) -> int:
-        """The words of a line."""
+        """The number of words of a line."""
         return len(item.text.split())
 
     def refuse_parses(self) -> ConfigError:

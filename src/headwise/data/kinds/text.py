@@ -1,4 +1,4 @@
-"""Texts, each with a label, a set of labels or a number."""
+"""The item type of texts with a label, a label set or a number."""
 
 import json
 from collections import Counter
@@ -32,7 +32,7 @@ from headwise.errors import ConfigError
 
 
 class TextKind(Kind[Example]):
-    """Texts with an answer: any of `LABEL`, `LABEL_SET` and `NUMBER`."""
+    """Texts, with a label (`LABEL`), a label set (`LABEL_SET`) or a number (`NUMBER`)."""
 
     nouns: ClassVar[Nouns] = TEXTS
     sides: ClassVar[int] = 1
@@ -41,20 +41,20 @@ class TextKind(Kind[Example]):
 
     def __init__(self, answer: Answer = LABEL):
         super().__init__(answer)
-        self.sets = isinstance(answer, LabelSet)  # texts have any number of labels
+        self.sets = isinstance(answer, LabelSet)  # multi-label
         one = SoftOptions if isinstance(answer, Label) else WeightOptions
         self.options = LabelSetOptions if self.sets else one
 
     def read(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
     ) -> Dataset:
-        own = options or self.options()
+        options = options or self.options()
         if self.sets:
-            known, separator = like or ((), None)
-            if separator and not (own.label_separator or own.label_columns):
-                own = replace(own, label_separator=separator)
-            return read_examples(path, own, on_error, known=known)
-        return read_examples(path, own, on_error)
+            training_labels, separator = like or ((), None)
+            if separator and not (options.label_separator or options.label_columns):
+                options = replace(options, label_separator=separator)
+            return read_examples(path, options, on_error, training_labels=training_labels)
+        return read_examples(path, options, on_error)
 
     def rows(
         self, path: str, options: Any = None, on_error: OnError = stop, *, like: Any = None
@@ -62,17 +62,18 @@ class TextKind(Kind[Example]):
         return read_rows(path, options or self.options(), on_error)
 
     def likeness(self, data: Any) -> Any:
-        """The columns that are labels, and what separates the labels of a cell."""
+        """The multi-hot label columns of the training data, and the separator of labels in a cell."""
         if not self.sets:
             return None
-        columns = getattr(data, "columns", None)  # data from memory have none
+        columns = getattr(data, "columns", None)  # None for data from memory
         return getattr(columns, "flags", ()), getattr(columns, "separator", None)
 
     def part_options(self, options: Any, part: str, cut: Sequence[str]) -> Any:
-        """Of trees training alone has all phrases; dev and test have whole sentences.
+        """The options of a part: phrases of sentiment trees are for training only, not for dev and test.
 
         Raises:
-            ConfigError: Dev or test sentences would be split off training, which has their phrases.
+            ConfigError: Dev or test sentences would be split off the training file, which leaks their
+                phrases.
         """
         if options is None or options.sst_unit == "sentences":
             return options
@@ -89,14 +90,14 @@ class TextKind(Kind[Example]):
 
     def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
         empty = sum(not item.text.strip() for part in parts.values() for item in part)
-        told = [f"empty texts, which are kept: {empty:,}"] if empty else []
+        notes = [f"empty texts, which are kept: {empty:,}"] if empty else []
         labels = Counter(str(getattr(item, "label", None)) for item in parts["train"])
         if isinstance(self.answer, Label) and look_like_scores(labels):
-            told.append(
+            notes.append(
                 f"{len(labels)} numbers are the labels, each a class of its own (--task regress learns how "
                 "much)"
             )
-        return tuple(told)
+        return tuple(notes)
 
     def fields(self, item: Example) -> Iterable[str | None]:
         answer = json.dumps(sorted(item.labels)) if self.sets else item.label
@@ -121,7 +122,7 @@ class TextKind(Kind[Example]):
         columns = data.columns
         return columns.text, columns.label or ", ".join(getattr(columns, "shares", ())) or None
 
-    def asked(self, reading: Mapping[str, Any]) -> str | None:
+    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
         if self.sets and "label_columns" in reading:
             return "columns of labels are named"
         if self.options is SoftOptions and "probability_columns" in reading:
@@ -132,16 +133,16 @@ class TextKind(Kind[Example]):
         looks = _holds_sets if self.sets else _holds_numbers if isinstance(self.answer, Number) else None
         if looks is None or {"first_column", "second_column", "probability_columns"} & set(reading):
             return None
-        known = self.options.__dataclass_fields__
-        asked = {name: value for name, value in reading.items() if name in known}
+        field_names = self.options.__dataclass_fields__
+        applicable = {name: value for name, value in reading.items() if name in field_names}
         try:
-            return looks(head, from_dict(self.options, asked))
+            return looks(head, from_dict(self.options, applicable))
         except (DataError, ConfigError):
-            return None  # whoever reads the file says what is wrong with it
+            return None  # the reader of the file reports the problem
 
 
 def _soft_fields(item: Example) -> Iterable[str]:
-    """Probabilities and weight, where they say anything."""
+    """The soft label and the weight for the fingerprint, if they differ from the defaults."""
     if item.shares is not None:
         values = [f"{value:.6g}" for value in item.shares.values.tolist()]
         yield json.dumps([item.shares.labels, values])
@@ -149,11 +150,12 @@ def _soft_fields(item: Example) -> Iterable[str]:
 
 
 def _holds_numbers(head: Head, options: Any) -> str | None:
-    """Why a file is taken for one of texts with numbers: those of a column that is asked for, has a usual
-    name for labels, or is the only one that could be the label.
+    """The reason why a file looks like texts with numbers, or None.
+
+    The numbers must be in the requested label column, in one with a usual name, or in the only candidate.
 
     Raises:
-        DataError: It cannot be read.
+        DataError: The file cannot be read.
     """
     form, columns, records = open_records(head.source(options), labelled=True)
     label = columns.label
@@ -161,8 +163,8 @@ def _holds_numbers(head: Head, options: Any) -> str | None:
         return None
     sample, _ = look_ahead(records)
     named = options.label_column or is_like(label, LABEL_NAMES)
-    own = next(column for column in columns_of(sample) if column.name == label)
-    if names_pairs(names_in(sample)) or not (named or own.measured):
+    label_column = next(column for column in columns_of(sample) if column.name == label)
+    if names_pairs(names_in(sample)) or not (named or label_column.measured):
         return None
     labels = Counter(as_text(record.fields.get(label)).strip() for record in sample)
     labels.pop("", None)
@@ -170,17 +172,17 @@ def _holds_numbers(head: Head, options: Any) -> str | None:
 
 
 def _holds_sets(head: Head, options: LabelSetOptions) -> str | None:
-    """Why a file is taken for one of texts with several labels.
+    """The reason why a file looks like multi-label texts, or None.
 
     Raises:
-        DataError: It cannot be read.
+        DataError: The file cannot be read.
     """
     form, columns, records = open_records(head.source(options), labelled=False)
     sample, _ = look_ahead(records)
     if form == "fasttext":
         lists = (record.fields.get("label") for record in sample)
-        several = any(isinstance(own, list) and len(own) > 1 for own in lists)
-        return "lines begin with several __label__" if several else None
+        multi_label = any(isinstance(labels, list) and len(labels) > 1 for labels in lists)
+        return "lines begin with several __label__" if multi_label else None
     label = columns.label
     named = label is not None and is_like(label, LABEL_NAMES) and normal_name(label) not in FLAG_NAMES
     if (options.label_column or not named) and sample and FORMATS[form].table:

@@ -1,4 +1,4 @@
-"""Bases: what is known of words before there are labels."""
+"""Bases: static word embeddings with subword vectors, trained before any labels are seen."""
 
 from headwise.features.bases.base import Base
 from headwise.features.bases.choice import AUTO, NONE, check_alone, choose_base

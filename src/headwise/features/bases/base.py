@@ -1,8 +1,7 @@
-"""Base: vectors of words, and of runs of letters for the words that it does not list.
+"""Base: static embeddings of words, and of character n-grams (subwords) for words that it does not list.
 
-The vector of a text is the mean of the vectors of its words, each with the weight of its word, at length 1.
-A base is trained so that this vector says what the text is about (`headwise.pretrain`); whoever uses it
-needs NumPy alone.
+The vector of a text is the weighted mean of its word vectors, normalised to length 1. `headwise.pretrain`
+trains bases; using one needs NumPy only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +22,7 @@ _CACHED = 1 << 18
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of numbers, kept in a byte each: `values * scales[:, None]`.
+    """A matrix quantised to 8 bits with one scale per row: `values * scales[:, None]`.
 
     Attributes:
         values: `[rows, size]`, int8.
@@ -35,7 +34,7 @@ class Table:
 
     @classmethod
     def of(cls, rows: NDArray) -> "Table":
-        """The nearest table to these rows, `[rows, size]`."""
+        """Quantise a matrix, `[rows, size]`."""
         scales = np.maximum(np.abs(rows).max(axis=1, initial=0.0), 1e-12) / 127
         values = np.rint(rows / scales[:, None]).astype(np.int8)
         return cls(values, scales.astype(np.float32))
@@ -44,18 +43,18 @@ class Table:
         return len(self.values)
 
     def rows(self, numbers: Any) -> Floats:
-        """Some rows, float32."""
+        """The rows with these numbers, float32 `[..., size]`."""
         return self.values[numbers].astype(np.float32) * self.scales[numbers][..., None]
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What a word is made of.
+    """How the vector of a word is composed.
 
     Attributes:
-        rows: Numbers of its vectors, of which it is the mean: those of words first, those of runs of
-            letters behind them.
-        weight: Of the word in its text.
+        rows: Numbers of the vectors whose mean is the vector of the word. Numbers below the number of
+            listed words are words, those above are subword buckets.
+        weight: Weight of the word in the mean of its text.
     """
 
     rows: tuple[int, ...]
@@ -64,17 +63,16 @@ class Piece:
 
 @dataclass(frozen=True)
 class Base:
-    """Vectors of words and of runs of letters.
+    """Static embeddings of words and of character n-grams.
 
     Attributes:
-        name: What it is called.
+        name: Name of the base.
         words: The listed words, in their plain lower-case spelling.
-        table: Their vectors, `[words, size]`.
-        subwords: The vectors of the buckets of runs of letters, `[buckets, size]`.
-        weights: How much each word counts in its text, `[words + 1]`; the last is for all other words.
-        about: What its card says: sources, licences, teacher, scores.
-        groups: Of words that stand among the same neighbours, which taggers read; None where there are
-            none.
+        table: Vectors of the listed words, `[words, size]`.
+        subwords: Vectors of the hash buckets of character n-grams, `[buckets, size]`.
+        weights: Weight of each word in the mean of its text, `[words + 1]`; the last is for unlisted words.
+        about: Content of its card: sources, licences, teacher, scores.
+        groups: Distributional word clusters, a feature of taggers; None if the base has none.
     """
 
     name: str
@@ -99,31 +97,31 @@ class Base:
 
     @property
     def size(self) -> int:
-        """Features of a vector."""
+        """Dimensions of a vector."""
         return self.table.values.shape[1]
 
     def __contains__(self, word: str) -> bool:
-        """Whether it lists a word, or another spelling of it."""
+        """Whether the base lists the word or another spelling of it."""
         rows = self.piece(word).rows
         return len(rows) == 1 and rows[0] < len(self.words)  # else the one run of letters of a short word
 
     def piece(self, word: str) -> Piece:
-        """What a word, as written, is made of."""
-        found = self._cache.get(word)
-        if found is None:
-            found = self._piece(plain_spelling(word.lower()))
+        """The composition of a word as written."""
+        piece = self._cache.get(word)
+        if piece is None:
+            piece = self._piece(plain_spelling(word.lower()))
             if len(self._cache) < _CACHED:
-                self._cache[word] = found
-        return found
+                self._cache[word] = piece
+        return piece
 
     def _piece(self, word: str) -> Piece:
-        known = self._numbers
-        number = known.get(word)
+        numbers = self._numbers
+        number = numbers.get(word)
         if number is None:
-            number = other_spelling(word, known)
+            number = other_spelling(word, numbers)
         if number is not None:
             return Piece((number,), float(self.weights[number]))
-        if compound := parts(word, known):
+        if compound := parts(word, numbers):
             return Piece(tuple(compound), float(self.weights[compound].sum()))
         runs = subwords(word, len(self.subwords))
         return Piece(tuple(len(self.words) + run for run in runs), float(self.weights[-1]))
@@ -137,34 +135,38 @@ class Base:
         return self.means(rows, ends), weights
 
     def means(self, rows: NDArray, ends: NDArray) -> Floats:
-        """The means of vectors, `[words, size]`: of those with the numbers `rows`, from each of the `ends`
-        to the next, `[words + 1]`, of which no two are the same."""
+        """Means of vectors, `[words, size]`.
+
+        Args:
+            rows: Numbers of the vectors, word after word.
+            ends: Where the rows of each word begin in `rows`, and the end, `[words + 1]`, strictly rising.
+        """
         if len(ends) < 2:
             return np.zeros((0, self.size), dtype=np.float32)
         sums = np.add.reduceat(self._rows(rows), ends[:-1], axis=0)
         return (sums / np.diff(ends)[:, None]).astype(np.float32)
 
     def _rows(self, numbers: NDArray[np.int64]) -> Floats:
-        own = numbers < len(self.words)
-        found = np.empty((len(numbers), self.size), dtype=np.float32)
-        found[own] = self.table.rows(numbers[own])
-        found[~own] = self.subwords.rows(numbers[~own] - len(self.words))
-        return found
+        listed = numbers < len(self.words)
+        vectors = np.empty((len(numbers), self.size), dtype=np.float32)
+        vectors[listed] = self.table.rows(numbers[listed])
+        vectors[~listed] = self.subwords.rows(numbers[~listed] - len(self.words))
+        return vectors
 
     def texts(self, texts: Sequence[Sequence[str]]) -> Floats:
-        """The vectors of texts, of each of which the words are given, `[texts, size]`, of length 1 (0 for a
-        text without words)."""
+        """Vectors of tokenised texts, `[texts, size]`, of length 1 (0 for a text without words)."""
         kinds: dict[str, int] = {}
         ids = [[kinds.setdefault(word, len(kinds)) for word in words] for words in texts]
         vectors, weights = self.vectors(list(kinds))
         weighted = vectors * weights[:, None]
         out = np.zeros((len(texts), self.size), dtype=np.float32)
-        for place, own in enumerate(ids):
-            if own:
-                out[place] = weighted[own].sum(axis=0)
+        for place, word_ids in enumerate(ids):
+            if word_ids:
+                out[place] = weighted[word_ids].sum(axis=0)
         return out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-12)
 
     def share_known(self, counts: Mapping[str, int]) -> float:
-        """Which share of counted words it lists in some spelling; 0 of none."""
+        """Token coverage: the share of the counted words that the base lists in some spelling; 0 of
+        none."""
         total = sum(counts.values())
         return sum(count for word, count in counts.items() if word in self) / total if total else 0.0

@@ -1,4 +1,4 @@
-"""Which base a training begins with."""
+"""Choice of the base that a training run starts from."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,17 +10,17 @@ from headwise.features.bases.folder import DEFAULT, find_base, load_base, shippe
 
 AUTO, NONE = "auto", "none"
 LEAST_KNOWN = 0.4
-"""Share of the words in letters that a base must list to be taken by itself. English texts have 90 % and
-more, lists of English names half, German texts a third to a half, for which it neither helps nor harms."""
+"""Least token coverage with which `auto` takes the default base. English texts have 0.9 and more, lists of
+English names 0.5, German texts 0.3 to 0.5, where the base neither helps nor harms."""
 _LOOKED_AT = 2_000  # texts
 
 
 def choose_base(name: str, texts: Iterable[Sequence[str]]) -> tuple[Base | None, str]:
-    """The base of a name, and what there is to say of the choice.
+    """The base for a setting, and a message about the choice.
 
     Args:
-        name: `auto`, `none`, or what `find_base` takes.
-        texts: The words of the training texts.
+        name: `auto`, `none`, or a name or path for `find_base`.
+        texts: The tokenised training texts.
 
     Raises:
         BaseError: There is no such base, or it is damaged.
@@ -45,12 +45,12 @@ def choose_base(name: str, texts: Iterable[Sequence[str]]) -> tuple[Base | None,
     )
 
 
-def check_alone(*others: str | None) -> None:
-    """Check that what else gives words vectors is not asked for beside a base.
+def check_alone(*sources: str | None) -> None:
+    """Check that no other source of word vectors is requested together with a base.
 
     Raises:
-        ConfigError: It is.
+        ConfigError: One of the sources is given.
     """
-    for other in others:
-        if other:
-            raise ConfigError(f"a base and {other} exclude each other; give one of them")
+    for source in sources:
+        if source:
+            raise ConfigError(f"a base and {source} exclude each other; give one of them")

@@ -1,4 +1,4 @@
-"""BaseEmbedding: a base as the layer that turns words into vectors, none of them unknown."""
+"""BaseEmbedding: a base as an embedding layer without out-of-vocabulary words."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -17,23 +17,23 @@ from headwise.features.bases.pieces import Kinds, Pieces, different
 from headwise.ragged import Layout, Ragged
 
 BASE_FILE = "base.json"
-_KEPT = 1 << 16  # different words whose vectors are kept: 50 MB
+_KEPT = 1 << 16  # distinct words whose vectors are cached: 50 MB
 
 
 class BaseEmbedding(nn.Module):
-    """Vectors of words from a base: listed words have their own, all others are made of their letters.
+    """Word embeddings from a base; unlisted words are composed of character n-grams.
 
-    The base itself stays as it is, in a byte a number. Where it is trained, every word of the training
-    texts has a correction that is added to its vector, 0 at first.
+    The 8-bit tables of the base are frozen. With `config.train`, each word of the training vocabulary has a
+    trainable correction, initially 0, that is added to its vector.
 
     Args:
-        base: Its words and vectors; of a model that is being loaded the words alone (see `from_files`).
-        words: Words of the training texts, of which number 0 is the unknown word.
-        width: Features that the encoder takes.
+        base: The base; only its words when a saved model is loaded (see `from_files`).
+        words: Size of the training vocabulary; id 0 is the unknown word.
+        width: Input features of the encoder.
         config: See `BaseConfig`.
 
     Attributes:
-        vectors: The corrections; None where the base is not trained.
+        vectors: The corrections; None if the base is not trained.
     """
 
     values: Tensor
@@ -63,7 +63,7 @@ class BaseEmbedding(nn.Module):
     def from_files(
         cls, files: Mapping[str, Any], words: int, width: int, config: BaseConfig
     ) -> "BaseEmbedding":
-        """Without weights, from what `to_files` gave, which may be hostile.
+        """An embedding without weights, from the output of `to_files`, which is untrusted.
 
         Raises:
             BaseError: HW803, it does not describe a base.
@@ -75,97 +75,102 @@ class BaseEmbedding(nn.Module):
         raise BaseError(f"{BASE_FILE}: expected a list of different words", code="HW803")
 
     def to_files(self) -> dict[str, Any]:
-        """What `from_files` needs beside the state dict."""
+        """The data that `from_files` needs in addition to the state dict."""
         return {BASE_FILE: {"words": list(self._names)}}
 
     @cached_property
     def _known(self) -> Base:
-        """The base again, once its tables are loaded: copies, as PyTorch may give a buffer other memory and
-        frees what an array would still read."""
+        """The base, rebuilt from the loaded buffers. It copies them, as PyTorch may reallocate a buffer and
+        free memory that an array still reads."""
         tables = self.values, self.scales.float(), self.weights.float()
-        values, scales, weights = (own.cpu().numpy().copy() for own in tables)
-        own = len(self._names)
-        listed, runs = (Table(values[part], scales[part]) for part in (slice(own), slice(own, None)))
+        values, scales, weights = (table.cpu().numpy().copy() for table in tables)
+        listed_count = len(self._names)
+        listed, runs = (
+            Table(values[part], scales[part]) for part in (slice(listed_count), slice(listed_count, None))
+        )
         return Base("saved", self._names, listed, runs, weights)
 
     @property
     def groups(self) -> WordGroups | None:
-        """Those of the base's words; of a model that was loaded they are not known."""
+        """Word clusters of the base; None for a loaded model, which does not save them."""
         return self._known.groups
 
     def prepare(self, texts: Sequence[Sequence[str]]) -> list[Pieces]:
-        """What the words of texts are made of; `forward` takes it beside their numbers."""
+        """Compositions of the words of tokenised texts, an input of `forward`."""
         return Pieces.of(self._known, texts)
 
     def forward(self, ids: Ragged, pieces: Sequence[Pieces]) -> tuple[Ragged, Tensor]:
-        """Texts -> vectors of their words, `[total, width]`, and the vectors of the texts, `[texts, size]`:
-        the weighted mean of the words' at length 1; 0 for a text without words.
+        """Word vectors, `[total, width]`, and text vectors, `[texts, size]`.
+
+        A text vector is the weighted mean of its word vectors at length 1; 0 for a text without words.
 
         Args:
-            ids: Numbers of the words in the vocabulary, `[total]`.
-            pieces: What `prepare` made of each text.
+            ids: Word ids in the vocabulary, `[total]`.
+            pieces: Output of `prepare` for each text.
         """
         vectors, weights, places = self._words(pieces, ids.layout)
         dtype = self.norm.weight.dtype
         vectors, weights = vectors.to(dtype), weights.to(dtype)
         numbers = None if self.training else _numbers_of(ids.values, places, len(vectors))
-        if numbers is not None:  # what is the same word is computed once
+        if numbers is not None:  # each distinct word is computed once
             vectors = self.corrected(vectors, numbers)
             sums = _weighted_sums(vectors, places, ids.offsets, weights[places])
             return ids.with_values(self.read(vectors).index_select(0, places)), _at_length_1(sums)
         vectors, weights = self.corrected(vectors.index_select(0, places), ids.values), weights[places]
         if self.training and self.config.word_dropout > 0:
-            kept = torch.rand(weights.shape, device=weights.device) >= self.config.word_dropout
-            weights = weights * kept
+            mask = torch.rand(weights.shape, device=weights.device) >= self.config.word_dropout
+            weights = weights * mask
         means = _at_length_1(ids.with_values(vectors * weights[:, None]).sum())
         return ids.with_values(self.read(vectors)), means
 
     def read(self, vectors: Tensor) -> Tensor:
-        """Vectors of words as the encoder takes them."""
+        """Vectors `[words, size]` -> inputs of the encoder, `[words, width]`: norm, dropout, projection."""
         read = self.dropout(self.norm(vectors))
         return read if self.project is None else self.project(read)
 
     def addends(self, ids: Ragged, pieces: Sequence[Pieces], *, trained: bool = True) -> Tensor:
-        """What each word adds to the vector of its text, `[total, size]`.
+        """Contribution of each word to its text vector, `[total, size]`; they sum to the text vector.
 
         Args:
-            ids: As for `forward`.
-            pieces: Likewise.
-            trained: With what training has added to the base; `texts` is without.
+            ids: See `forward`.
+            pieces: See `forward`.
+            trained: Whether vectors include the trained corrections; those of `texts` do not.
         """
         vectors, weights, places = self._words(pieces, ids.layout)
         vectors = self.corrected(vectors[places], ids.values) if trained else vectors[places]
-        own = ids.with_values(vectors * weights[places, None])
-        lengths = own.sum().norm(dim=-1).clamp_min(1e-12)
-        return own.values / lengths[ids.layout.text_of, None]
+        weighted = ids.with_values(vectors * weights[places, None])
+        lengths = weighted.sum().norm(dim=-1).clamp_min(1e-12)
+        return weighted.values / lengths[ids.layout.text_of, None]
 
     def _words(self, pieces: Sequence[Pieces], layout: Layout) -> tuple[Tensor, Tensor, Tensor]:
-        """The vectors of the different words of texts by the base as it came, `[kinds, size]`, their
-        weights, and which of them each word is, `[total]`."""
-        if tuple(len(own) for own in pieces) != layout.sizes:
-            raise ValueError(f"texts of {[len(own) for own in pieces]} words do not fit {layout!r}")
+        """Vectors of the distinct words of the texts without corrections, `[kinds, size]`, their weights
+        `[kinds]`, and the index of each word among the distinct words, `[total]`."""
+        if tuple(len(text) for text in pieces) != layout.sizes:
+            raise ValueError(f"texts of {[len(text) for text in pieces]} words do not fit {layout!r}")
         parts, numbers = Pieces.together(pieces)
         device = self.values.device
         vectors = [torch.zeros(0, self.config.size, device=device)]
-        vectors += [self._vectors(kinds, own) for kinds, own in parts]
+        vectors += [self._vectors(kinds, selected) for kinds, selected in parts]
         none = np.zeros(0, np.float32)
-        weights = torch.from_numpy(np.concatenate([none, *(kinds.weights[own] for kinds, own in parts)]))
+        weights = torch.from_numpy(
+            np.concatenate([none, *(kinds.weights[selected] for kinds, selected in parts)])
+        )
         places = torch.from_numpy(numbers).to(device)
         return torch.cat(vectors) if len(parts) != 1 else vectors[1], weights.to(device), places
 
     @torch.inference_mode(False)
     @torch.no_grad()
-    def _vectors(self, kinds: Kinds, which: np.ndarray) -> Tensor:
-        """The vectors of some of the words of texts, kept where they are not too many."""
+    def _vectors(self, kinds: Kinds, selected: np.ndarray) -> Tensor:
+        """Vectors of the selected distinct words, cached unless there are too many."""
         if len(kinds) > _KEPT:
-            return self._means(kinds.take(which))
+            return self._means(kinds.take(selected))
         if kinds.vectors is None or kinds.vectors.device != self.values.device:
             kinds.vectors = self._means(kinds)
-        return kinds.vectors.index_select(0, torch.from_numpy(which).to(self.values.device))
+        return kinds.vectors.index_select(0, torch.from_numpy(selected).to(self.values.device))
 
     def _means(self, kinds: Kinds) -> Tensor:
         """The mean of the rows of each word, `[kinds, size]`."""
-        used, shown = different(kinds.rows, len(self.values))  # of which many words have the same
+        used, shown = different(kinds.rows, len(self.values))  # words share rows
         lengths = np.diff(kinds.ends)
         shares = np.repeat((1 / lengths).astype(np.float32), lengths)
         arrays = (used, shown, kinds.ends, shares)
@@ -174,13 +179,13 @@ class BaseEmbedding(nn.Module):
         return _weighted_sums(table, *bags)
 
     def corrected(self, vectors: Tensor, numbers: Tensor) -> Tensor:
-        """Vectors of words with the corrections for their numbers in the vocabulary."""
+        """Vectors plus the trained corrections of the words with these vocabulary ids."""
         if self.vectors is None:
             return vectors
         return vectors + torch.where((numbers > 0)[:, None], self.vectors(numbers), 0.0)
 
     def texts(self, pieces: Sequence[Pieces], batch: int = 1024) -> np.ndarray:
-        """The vectors of texts by the base as it was, `[texts, size]`: what a linear expert reads."""
+        """Text vectors without corrections, `[texts, size]`: dense features of a linear model."""
         out = np.zeros((len(pieces), self.config.size), dtype=np.float32)
         with torch.no_grad():
             for start in range(0, len(pieces), batch):
@@ -205,15 +210,20 @@ def _at_length_1(vectors: Tensor) -> Tensor:
 
 
 def _numbers_of(numbers: Tensor, places: Tensor, kinds: int) -> Tensor | None:
-    """The numbers of different words, from those of all words, `[total]`, and which of them each is; None
-    where the same word has several."""
-    own = numbers.new_zeros(kinds)
-    own[places] = numbers
-    return own if torch.equal(own[places], numbers) else None
+    """Vocabulary ids of the distinct words, `[kinds]`; None if one distinct word has two ids.
+
+    Args:
+        numbers: Vocabulary ids of all words, `[total]`.
+        places: Index of each word among the distinct words, `[total]`.
+        kinds: Number of distinct words.
+    """
+    kind_numbers = numbers.new_zeros(kinds)
+    kind_numbers[places] = numbers
+    return kind_numbers if torch.equal(kind_numbers[places], numbers) else None
 
 
 class Names:
-    """The words of a base whose vectors are yet to be loaded."""
+    """The word list of a base whose vectors are not loaded yet."""
 
     def __init__(self, words: tuple[str, ...]):
         self.words = words

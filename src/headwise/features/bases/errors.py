@@ -1,4 +1,4 @@
-"""What can be wrong with a base."""
+"""BaseError: a base that is missing, damaged or inconsistent."""
 
 from headwise.errors import HeadwiseError
 

@@ -1,8 +1,8 @@
-"""A base as a folder: JSON and safetensors, checked before it is believed; nothing in it is run.
+"""A base as a folder of JSON and safetensors, validated on loading; loading runs no code from it.
 
-base.json          what it is: format, name, sizes, sources; hash and size of the rest
-words.json         the listed words in their order
-base.safetensors   the tables in a byte a number, the weights of words
+base.json          metadata: format, name, sizes, sources; hashes of the other files
+words.json         the listed words in order
+base.safetensors   the 8-bit tables, the weights of the words
 README.md          the card, for people
 """
 
@@ -43,44 +43,44 @@ def find_base(name: str) -> Path:
     Raises:
         BaseError: HW801, there is none.
     """
-    own = shipped()
-    if name in own:
-        return own[name]
+    bases = shipped()
+    if name in bases:
+        return bases[name]
     folder = Path(name)
     if (folder / ABOUT).is_file():
         return folder
-    known = ", ".join(own) or "none"
+    names = ", ".join(bases) or "none"
     hint = (
         f"there is no {ABOUT} in this folder"
         if folder.is_dir()
         else "there is none of this name, and no such folder"
     )
     raise BaseError(
-        f"base {name!r}: {hint}; bases that come with headwise: {known}; headwise pretrain makes others",
+        f"base {name!r}: {hint}; bases that come with headwise: {names}; headwise pretrain makes others",
         code="HW801",
     )
 
 
 def load_base(folder: Path | str) -> Base:
-    """The base in a folder; the last one is kept until its files change.
+    """Load a base; the last one loaded is cached until its files change.
 
     Raises:
         BaseError: HW802 a file is missing, damaged or too large; HW803 the files contradict each other.
     """
-    found = []
+    stamps = []
     for name in (ABOUT, WORDS, TENSORS):
-        with suppress(OSError):  # reading tells what is wrong
-            own = (Path(folder) / name).stat()
-            found.append((own.st_ino, own.st_mtime_ns, own.st_size))
-    return _load(Path(folder), tuple(found))
+        with suppress(OSError):  # _load reports the problem
+            status = (Path(folder) / name).stat()
+            stamps.append((status.st_ino, status.st_mtime_ns, status.st_size))
+    return _load(Path(folder), tuple(stamps))
 
 
 @lru_cache(maxsize=1)
 def _load(folder: Path, _files: tuple[tuple[int, int, int], ...]) -> Base:
     about = _json(folder / ABOUT, _read(folder / ABOUT, ABOUT))
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        found = about.get("format") if isinstance(about, dict) else about
-        raise BaseError(f"{folder / ABOUT}: expected the format {FORMAT!r}, found {found!r:.80}")
+        actual = about.get("format") if isinstance(about, dict) else about
+        raise BaseError(f"{folder / ABOUT}: expected the format {FORMAT!r}, found {actual!r:.80}")
     contents = {}
     for name in (WORDS, TENSORS):
         contents[name] = _read(folder / name, name)
@@ -103,12 +103,12 @@ def _load(folder: Path, _files: tuple[tuple[int, int, int], ...]) -> Base:
 
 def _base(about: dict[str, Any], words: list[str], tensors: dict[str, np.ndarray], folder: Path) -> Base:
     def tensor(name: str, kind: type, dimensions: int) -> np.ndarray:
-        found = tensors.get(name)
-        if found is None or found.ndim != dimensions or not np.issubdtype(found.dtype, kind):
+        array = tensors.get(name)
+        if array is None or array.ndim != dimensions or not np.issubdtype(array.dtype, kind):
             raise BaseError(f"{folder / TENSORS}: {name} is missing or of another kind", code="HW803")
-        if not np.isfinite(found).all():
+        if not np.isfinite(array).all():
             raise BaseError(f"{folder / TENSORS}: {name} holds NaN or infinite numbers", code="HW803")
-        return found.astype(np.int8 if kind is np.int8 else np.float32)
+        return array.astype(np.int8 if kind is np.int8 else np.float32)
 
     def table(name: str) -> Table:
         values, scales = tensor(f"{name}.values", np.int8, 2), tensor(f"{name}.scales", np.floating, 1)
@@ -116,7 +116,7 @@ def _base(about: dict[str, Any], words: list[str], tensors: dict[str, np.ndarray
             raise BaseError(f"{folder / TENSORS}: {name} has not one scale a row", code="HW803")
         return Table(values, scales)
 
-    name, told = about.get("name"), about.get("about")
+    name, card = about.get("name"), about.get("about")
     try:
         return Base(
             name if isinstance(name, str) else folder.name,
@@ -124,7 +124,7 @@ def _base(about: dict[str, Any], words: list[str], tensors: dict[str, np.ndarray
             table("words"),
             table("subwords"),
             tensor("weights", np.floating, 1),
-            told if isinstance(told, dict) else {},
+            card if isinstance(card, dict) else {},
             _groups(tensors),
         )
     except ConfigError as error:
@@ -132,7 +132,7 @@ def _base(about: dict[str, Any], words: list[str], tensors: dict[str, np.ndarray
 
 
 def _groups(tensors: Mapping[str, np.ndarray]) -> WordGroups | None:
-    """Those of words, which bases of earlier versions have not."""
+    """The word clusters; None for bases of earlier versions, which have none."""
     keys, numbers = (tensors.get(f"groups.{name}") for name in ("keys", "numbers"))
     if keys is None and numbers is None:
         return None
@@ -142,13 +142,14 @@ def _groups(tensors: Mapping[str, np.ndarray]) -> WordGroups | None:
 
 
 def save_base(base: Base, folder: Path | str, card: str) -> None:
-    """Write a base to a folder, made if need be; `base.json` last: a folder without it is no base."""
+    """Write a base to a folder, which is created if needed. `base.json` comes last and marks it
+    complete."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ABOUT).unlink(missing_ok=True)
     tensors: dict[str, np.ndarray] = {"weights": base.weights.astype(np.float16)}
-    for name, own in (("words", base.table), ("subwords", base.subwords)):
-        tensors |= {f"{name}.values": own.values, f"{name}.scales": own.scales.astype(np.float32)}
+    for name, rows in (("words", base.table), ("subwords", base.subwords)):
+        tensors |= {f"{name}.values": rows.values, f"{name}.scales": rows.scales.astype(np.float32)}
     if base.groups is not None:
         tensors |= {"groups.keys": base.groups.keys, "groups.numbers": base.groups.numbers}
     contents = {

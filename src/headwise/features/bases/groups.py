@@ -1,8 +1,8 @@
-"""WordGroups: words that stand among the same neighbours, as groups at several levels of fineness.
+"""WordGroups: distributional word clusters at several granularities.
 
-What a word may be in a sentence shows in what stands beside it (Schütze 1995), and groups of such words are
-what a linear tagger learns most from texts without labels (as Brown clusters: Miller, Guinness & Zamanian
-2004; Turian, Ratinov & Bengio 2010). `headwise.pretrain.neighbours` makes them.
+Words with similar neighbours have similar syntactic functions (Schütze 1995). Such clusters are the most
+useful features that a linear tagger gets from unlabelled text (as Brown clusters: Miller, Guinness &
+Zamanian 2004; Turian, Ratinov & Bengio 2010). `headwise.pretrain.neighbours` computes them.
 """
 
 import zlib
@@ -17,27 +17,27 @@ from headwise.features.bases.spelling import other_spelling, parts
 from headwise.features.tokenize import plain_spelling
 
 LEVELS = (8, 32, 128, 512, 2048)
-"""Into how many groups the words are put, once for each of these."""
+"""Number of clusters at each level."""
 UNKNOWN = -1
-"""The group of a word that has none, at every level."""
+"""Cluster number of a word without clusters, at every level."""
 
 
 def key_of_word(word: str) -> int:
-    """The number of 32 bits by which a word in its plain lower-case spelling is known."""
+    """The 32-bit hash of a word in its plain lower-case spelling."""
     return zlib.crc32(word.encode("utf-8", "surrogatepass"))
 
 
 @dataclass(frozen=True)
 class WordGroups:
-    """Groups of words. A word is known by its hash, so that no list of strings is needed: among 60,000
-    words one unknown word in 70,000 is taken for a known one.
+    """Word clusters, indexed by the hash of a word, which needs no list of strings. With 60,000 words, one
+    unlisted word in 70,000 collides with a listed one.
 
     Attributes:
-        keys: Of the words (see `key_of_word`), each once, `[words]`, uint32.
-        numbers: Their groups, `[words, levels]`, int16.
+        keys: Hashes of the words (see `key_of_word`), without repetition, uint32 `[words]`.
+        numbers: Cluster of each word at each level, int16 `[words, levels]`.
 
     Raises:
-        ConfigError: The two do not fit.
+        ConfigError: The shapes of the two arrays do not match, or a key occurs twice.
     """
 
     keys: NDArray[np.uint32]
@@ -50,34 +50,34 @@ class WordGroups:
                 f"groups of {len(self.keys):,} words at {len(LEVELS)} levels have numbers of "
                 f"{self.numbers.shape}"
             )
-        known = _Known(self.keys)
-        if len(known) < len(self.keys):
+        rows = _Known(self.keys)
+        if len(rows) < len(self.keys):
             raise ConfigError("groups of words: a key stands there twice")
-        object.__setattr__(self, "_known", known)
+        object.__setattr__(self, "_known", rows)
 
     def __len__(self) -> int:
         """Number of words."""
         return len(self.keys)
 
     def of(self, words: Sequence[str]) -> NDArray[np.int16]:
-        """The groups of words as written, `[words, levels]`."""
+        """Clusters of words as written, `[words, levels]`; `UNKNOWN` for a word without."""
         rows = np.fromiter(map(self._row, words), np.int64, len(words))
-        found = np.full((len(words), len(LEVELS)), UNKNOWN, dtype=np.int16)
-        found[rows >= 0] = self.numbers[rows[rows >= 0]]
-        return found
+        groups = np.full((len(words), len(LEVELS)), UNKNOWN, dtype=np.int16)
+        groups[rows >= 0] = self.numbers[rows[rows >= 0]]
+        return groups
 
     def _row(self, word: str) -> int:
         plain = plain_spelling(word.lower())
         row = self._known.get(plain)
         if row is None:
             row = other_spelling(plain, self._known)
-        if row is None:  # a compound is what its last part is
+        if row is None:  # a compound has the clusters of its last part
             row = (parts(plain, self._known) or [-1])[-1]
         return row
 
 
 class _Known(Mapping[str, int]):
-    """The rows of words, by the hashes of these."""
+    """Mapping from a word to its row, by its hash."""
 
     def __init__(self, keys: NDArray[np.uint32]):
         self._rows = {key: row for row, key in enumerate(keys.tolist())}

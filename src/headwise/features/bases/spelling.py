@@ -1,4 +1,4 @@
-"""What a base makes of a word that it does not list: other spellings, parts, runs of letters."""
+"""Fallbacks for a word that a base does not list: other spellings, parts of a compound, n-grams."""
 
 import re
 import zlib
@@ -9,12 +9,12 @@ _DOUBLED = re.compile(r"(.)\1+")
 _PARTS = re.compile(r"[-/_.']")
 _SHORTEST, _LONGEST = 3, 5
 _MOST_LETTERS = 40
-"""Letters of a word that are looked at: a megabyte without spaces is no word."""
+"""Characters of a word that are read: a megabyte without spaces is no word."""
 
 
-def other_spelling(word: str, known: Mapping[str, int]) -> int | None:
-    """The number of a listed word that this one stands for: `soooo` so, `#happy` happy, `U.S.` U.S; None
-    if there is none."""
+def other_spelling(word: str, numbers: Mapping[str, int]) -> int | None:
+    """The number of the listed word of which `word` is a spelling variant (`soooo`: so, `#happy`: happy,
+    `U.S.`: U.S); None if there is none."""
     if len(word) > _MOST_LETTERS:
         return None
     for spelling in (
@@ -24,21 +24,21 @@ def other_spelling(word: str, known: Mapping[str, int]) -> int | None:
         word.rstrip("."),
         word.strip("'*_-.~"),
     ):
-        if spelling and spelling in known:
-            return known[spelling]
+        if spelling and spelling in numbers:
+            return numbers[spelling]
     return None
 
 
-def parts(word: str, known: Mapping[str, int]) -> list[int]:
-    """The numbers of the listed parts of a compound (`well-made`); none unless there are two or more."""
+def parts(word: str, numbers: Mapping[str, int]) -> list[int]:
+    """The numbers of the listed parts of a compound (`well-made`); empty if fewer than two are listed."""
     if len(word) > 4 * _MOST_LETTERS:
         return []
-    found = [known[part] for part in _PARTS.split(word) if part in known]
-    return found if len(found) > 1 else []
+    listed = [numbers[part] for part in _PARTS.split(word) if part in numbers]
+    return listed if len(listed) > 1 else []
 
 
 def subwords(word: str, buckets: int) -> list[int]:
-    """The buckets of the runs of 3 to 5 letters of a word, with marks at its ends, by CRC-32."""
+    """Hash buckets (CRC-32) of the character n-grams of a word, n from 3 to 5, with boundary marks."""
     marked = f"<{word[:_MOST_LETTERS]}>"
     runs = [
         marked[start : start + size]

@@ -1,4 +1,4 @@
-"""Pretrained encoders of the Hugging Face hub as the embedding layer under ours."""
+"""Pretrained encoders of the Hugging Face hub as embedding layers."""
 
 from headwise.features.pretrained.config import PretrainedConfig
 from headwise.features.pretrained.embedding import PretrainedEmbedding

@@ -1,8 +1,9 @@
-"""PretrainedEmbedding: a Hugging Face encoder as the layer that turns words into vectors.
+"""PretrainedEmbedding: a Hugging Face encoder as a word embedding layer.
 
-It reads word pieces, the encoders on top of it read words: the pieces of a word are pooled into one
-vector, so that positions, distances and dependency trees mean the same with it as without. The state of
-[CLS] stands apart, for the readout `attentive,cls` (MS-SAN + BERT; Qi, Zhang, Yin, Liu; 2020).
+The pretrained encoder reads word pieces, the encoder on top of it words: the states of the pieces of a word
+are pooled into one vector, so positions, distances and dependency trees refer to words as without it. The
+state of [CLS] is a separate output, for the readout `attentive,cls` (MS-SAN + BERT; Qi, Zhang, Yin, Liu;
+2020).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,21 +30,22 @@ _CHUNK = 256  # texts that `remember` reads at a time
 
 
 class PretrainedEmbedding(nn.Module):
-    """A pretrained encoder that gives every word a vector, and every text a summary.
+    """Word vectors and a summary vector of each text, from a pretrained encoder.
 
-    What it says of a text does not depend on the other texts of the batch. A text of more pieces than it
-    reads at once is read in windows that overlap: each word is taken from the window that has most of its
-    context, the summary from the first. A word without pieces (a control character) has the state 0.
+    The output for a text does not depend on the other texts of the batch. A text with more pieces than the
+    encoder's window is read in overlapping windows: each word comes from the window with most context
+    around it, the summary from the first window. A word without pieces (a control character) has the vector
+    0.
 
     Args:
         source: The encoder and its tokenizer; see `from_pretrained` and `from_files`.
-        width: Features that the encoder on top takes; where the pretrained one has another number, the
-            states of words and texts go through the same linear projection.
+        width: Input features of the encoder on top; if the hidden size differs, words and summaries pass
+            through the same linear projection.
         config: See `PretrainedConfig`.
 
     Attributes:
-        encoder: The pretrained encoder, a model of transformers. Its parameters are to be trained at
-            `config.learning_rate`; what is frozen does not require a gradient.
+        encoder: The pretrained encoder, a model of transformers. Its trainable parameters have the learning
+            rate `config.learning_rate`; frozen ones require no gradient.
 
     Raises:
         ConfigError: The settings do not fit the encoder.
@@ -67,8 +69,8 @@ class PretrainedEmbedding(nn.Module):
             pooling=config.pooling,
             begins_with_summary=source.begins_with_summary,
         )
-        several = len(config.layers) > 1
-        self.mix = nn.Parameter(torch.zeros(len(config.layers))) if several else None
+        mixed = len(config.layers) > 1
+        self.mix = nn.Parameter(torch.zeros(len(config.layers))) if mixed else None
         self.project = nn.Linear(settings.hidden_size, width) if settings.hidden_size != width else None
         self.dropout = nn.Dropout(config.dropout)
         self._trained = _trained_parts(self.encoder, config)
@@ -80,7 +82,7 @@ class PretrainedEmbedding(nn.Module):
 
     @classmethod
     def from_pretrained(cls, config: PretrainedConfig, width: int) -> "PretrainedEmbedding":
-        """With the encoder that the configuration names, from the hub or a folder.
+        """Load the encoder that the configuration names, from the hub or a folder.
 
         Raises:
             PretrainedError: HW701 to HW706, see there.
@@ -93,16 +95,17 @@ class PretrainedEmbedding(nn.Module):
     def from_files(
         cls, config: PretrainedConfig, width: int, files: Mapping[str, Any], where: str = "the model"
     ) -> "PretrainedEmbedding":
-        """Without weights, from what `to_files` gave, which may be hostile. Nothing is downloaded.
+        """An embedding without weights, from the output of `to_files`, which is untrusted. Downloads
+        nothing.
 
         The encoder's parameters are on the meta device, to be filled with
-        `load_state_dict(..., assign=True)`; its tables of positions, which no state dict holds, are made.
+        `load_state_dict(..., assign=True)`; position tables, which are in no state dict, are computed.
 
         Args:
-            config: The configuration with which it was made.
-            width: Likewise.
+            config: The configuration of the saved embedding.
+            width: The width of the saved embedding.
             files: The contents of the files by name; JSON is parsed except the tokenizer's.
-            where: What to call the place of the files in messages.
+            where: Location of the files, for error messages.
 
         Raises:
             PretrainedError: HW701 transformers is not installed, HW707 the files hold what cannot be.
@@ -125,7 +128,7 @@ class PretrainedEmbedding(nn.Module):
             raise PretrainedError(f"{where}: {ENCODER_FILE}: {error.args[0]}", code="HW707") from error
 
     def to_files(self) -> dict[str, str | dict[str, Any]]:
-        """What `from_files` needs besides the state dict: data for JSON, and the tokenizer as JSON."""
+        """The data that `from_files` needs besides the state dict; values are JSON data or text."""
         return {
             ENCODER_FILE: {
                 "encoder": describe(self.encoder),
@@ -136,19 +139,16 @@ class PretrainedEmbedding(nn.Module):
         }
 
     def prepare(self, texts: Sequence[Sequence[str]]) -> list[Pieces]:
-        """The word pieces of texts, of each of which the words are given.
-
-        `forward` takes them in place of the words, so that what is read in every epoch is cut into pieces
-        once.
-        """
+        """Word pieces of tokenised texts. `forward` accepts them in place of words, which avoids tokenising
+        a text again in every epoch."""
         return self._source.tokenizer.pieces(texts)
 
     def forward(self, tokens: Sequence[Sequence[str] | Pieces], layout: Layout) -> tuple[Ragged, Tensor]:
-        """Texts -> vectors of their words, and their summaries.
+        """Word vectors and summaries of texts.
 
         Args:
-            tokens: The words of each text, or what `prepare` made of them.
-            layout: Of these texts, on the device of the parameters.
+            tokens: The words of each text, or the output of `prepare`.
+            layout: Layout of the texts, on the device of the parameters.
 
         Returns:
             The vectors of the words, `[total, width]`, and the state of the first special token ([CLS]) of
@@ -170,18 +170,17 @@ class PretrainedEmbedding(nn.Module):
         texts: Sequence[Sequence[str] | Pieces],
         report: Callable[[int, int], None] = lambda done, of: None,
     ) -> int:
-        """Have a frozen encoder read the texts that `forward` will be given in every epoch.
+        """Cache the states of texts that `forward` reads in every epoch, if the encoder is frozen.
 
-        The texts and their order decide what is remembered, not the batches of a run, so that a run which
-        is resumed goes on exactly. Loading a state dict makes it forget.
+        The cached set depends on the texts and their order only, not on batches, so a resumed run continues
+        exactly. Loading a state dict clears the cache.
 
         Args:
             texts: See `forward`.
-            report: Called with the number of texts that have been read, and of all.
+            report: Called with the number of texts read so far, and of all.
 
         Returns:
-            How many of the texts, from the first, fit into `config.remember`; 0 where the encoder is
-            trained.
+            How many of the first texts fit into `config.remember`; 0 if the encoder is trained.
         """
         left = 0 if self._trained else self.config.remember << 20
         done = 0
@@ -189,22 +188,22 @@ class PretrainedEmbedding(nn.Module):
             chunk = self._as_pieces(texts[start : start + _CHUNK])
             words, summaries = self._read(chunk)
             split = words.cpu().split([text.length for text in chunk])
-            for text, own, summary in zip(chunk, split, summaries.cpu(), strict=True):
+            for text, states, summary in zip(chunk, split, summaries.cpu(), strict=True):
                 if text.key not in self._remembered:
-                    left -= own.nbytes + summary.nbytes
+                    left -= states.nbytes + summary.nbytes
                     if left < 0:
                         return done
-                    self._remembered[text.key] = own.clone(), summary.clone()
+                    self._remembered[text.key] = states.clone(), summary.clone()
                 done += 1
             report(done, len(texts))
         return done
 
     def forget(self) -> None:
-        """Free the memory that `remember` took."""
+        """Clear the cache of `remember`."""
         self._remembered.clear()
 
     def train(self, mode: bool = True) -> "PretrainedEmbedding":
-        """As always, but what is frozen stays in eval mode, without dropout."""
+        """Set the mode; frozen parts stay in eval mode, without dropout."""
         super().train(mode)
         self.encoder.eval()
         for part in self._trained:
@@ -221,26 +220,26 @@ class PretrainedEmbedding(nn.Module):
             return self._reader.read(self.encoder, texts)
 
     def _recall(self, texts: Sequence[Pieces]) -> tuple[Tensor, Tensor]:
-        """The same, from memory where possible."""
+        """Like `_read`, from the cache where possible."""
         like = self.encoder.get_input_embeddings().weight
-        found = [self._remembered.get(text.key) for text in texts]
-        new = [text for text, states in zip(texts, found, strict=True) if states is None]
+        remembered = [self._remembered.get(text.key) for text in texts]
+        new = [text for text, states in zip(texts, remembered, strict=True) if states is None]
         words, summaries = self._read(new)
         read = zip(words.split([text.length for text in new]), summaries, strict=True)
-        pairs = [next(read) if states is None else states for states in found]
+        pairs = [next(read) if states is None else states for states in remembered]
         return (
-            torch.cat([own.to(like) for own, _ in pairs]),
-            torch.stack([own.to(like) for _, own in pairs]),
+            torch.cat([states.to(like) for states, _ in pairs]),
+            torch.stack([summary.to(like) for _, summary in pairs]),
         )
 
     def _finish(self, states: Tensor) -> Tensor:
-        """States of some layers, `[rows, layers, hidden]` -> vectors, `[rows, width]`."""
+        """States of the chosen layers, `[rows, layers, hidden]` -> vectors, `[rows, width]`."""
         mixed = states[:, 0] if self.mix is None else torch.einsum("l,rlh->rh", self.mix.softmax(0), states)
         return self.dropout(mixed if self.project is None else self.project(mixed))
 
 
 def _room(source: Pretrained, config: PretrainedConfig) -> int:
-    """Most pieces in a window, apart from the special tokens."""
+    """Maximum number of pieces in a window, excluding special tokens."""
     window = min(source.window, config.max_pieces or source.window)
     room = window - len(source.tokenizer.prefix) - len(source.tokenizer.suffix)
     if room <= config.overlap:

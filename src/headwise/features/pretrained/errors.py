@@ -1,4 +1,4 @@
-"""PretrainedError: what is wrong with a pretrained encoder."""
+"""PretrainedError: a pretrained encoder that cannot be used."""
 
 import importlib
 from typing import Any
@@ -35,5 +35,5 @@ def import_extra(module: str) -> Any:
 
 
 def first_line(error: BaseException) -> str:
-    """What another library says of a problem, in one line."""
+    """The error of another library, in one line."""
     return f"{type(error).__name__}: {error!s:.300}".split("\n")[0]

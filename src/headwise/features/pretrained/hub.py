@@ -1,7 +1,6 @@
 """Loading an encoder of the Hugging Face hub, or of a folder.
 
-Code that a model brings is never run (`trust_remote_code` stays off), and no weights are read but
-safetensors.
+Code of a model is never run (`trust_remote_code` stays off), and only safetensors weights are read.
 """
 
 import json
@@ -19,9 +18,9 @@ CONFIG = "config.json"
 
 
 def load(name: str, *, revision: str = "main", layers: int | None = None) -> Pretrained:
-    """An encoder, without pooler, with weights in float32.
+    """Load an encoder without pooler, with weights in float32.
 
-    Where the environment has HF_HUB_OFFLINE=1, only what has been downloaded before is used.
+    With HF_HUB_OFFLINE=1 in the environment, only cached downloads are used.
 
     Args:
         name: `owner/name` on the hub, or a folder.
@@ -56,26 +55,26 @@ def load(name: str, *, revision: str = "main", layers: int | None = None) -> Pre
         settings = _settings(transformers, place, options)
         check_encoder(transformers, settings, repr(place))
         _cut(settings, layers, place)
-        tokenizer, own = _tokenizer(transformers, place, options)
+        tokenizer, hub_tokenizer = _tokenizer(transformers, place, options)
         encoder = _weights(transformers, place, settings, options)
     encoder = finished(encoder, tokenizer, repr(place))
     return Pretrained(
         encoder,
         tokenizer,
-        min(positions(encoder), own.model_max_length),
-        bool(tokenizer.prefix) and tokenizer.prefix[0] == own.cls_token_id,
+        min(positions(encoder), hub_tokenizer.model_max_length),
+        bool(tokenizer.prefix) and tokenizer.prefix[0] == hub_tokenizer.cls_token_id,
     )
 
 
 def _ours(folder: Path) -> str:
-    """What a folder is that headwise has made; empty if it is none."""
-    for name, form, told in ((CONFIG, "headwise-", "a model"), (ABOUT, "headwise-base-", "a base")):
+    """ "a model" or "a base" if headwise wrote the folder, else empty."""
+    for name, form, kind in ((CONFIG, "headwise-", "a model"), (ABOUT, "headwise-base-", "a base")):
         try:
-            found = json.loads((folder / name).read_text(encoding="utf-8"))
+            content = json.loads((folder / name).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             continue
-        if isinstance(found, dict) and str(found.get("format")).startswith(form):
-            return told
+        if isinstance(content, dict) and str(content.get("format")).startswith(form):
+            return kind
     return ""
 
 
@@ -103,7 +102,7 @@ def _settings(transformers: Any, place: str, options: dict[str, Any]) -> Any:
 
 
 def _cut(settings: Any, layers: int | None, place: str) -> None:
-    """Make this the configuration of the first layers."""
+    """Reduce the configuration to the first layers."""
     if layers is None or layers == settings.num_hidden_layers:
         return
     if layers > settings.num_hidden_layers:
@@ -120,18 +119,18 @@ def _cut(settings: Any, layers: int | None, place: str) -> None:
 
 def _tokenizer(transformers: Any, place: str, options: dict[str, Any]) -> tuple[PieceTokenizer, Any]:
     try:
-        own = transformers.AutoTokenizer.from_pretrained(place, use_fast=True, **options)
+        loaded = transformers.AutoTokenizer.from_pretrained(place, use_fast=True, **options)
     except Exception as error:  # OSError, ValueError, ImportError of a converter, ...
         raise PretrainedError(
             f"{place!r}: its tokenizer cannot be loaded ({first_line(error)})", code="HW704"
         ) from error
-    if not getattr(own, "is_fast", False):
+    if not getattr(loaded, "is_fast", False):
         raise PretrainedError(
             f"{place!r}: it has no fast tokenizer (tokenizer.json), which is needed to know the word of "
             "each piece; choose another model, or convert the tokenizer with transformers",
             code="HW704",
         )
-    return PieceTokenizer(own.backend_tokenizer.to_str()), own
+    return PieceTokenizer(loaded.backend_tokenizer.to_str()), loaded
 
 
 def _weights(transformers: Any, place: str, settings: Any, options: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Word pieces: what a pretrained encoder reads of a text that is cut into words already."""
+"""Word pieces of tokenised texts, the input of a pretrained encoder."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -19,10 +19,10 @@ class Pieces:
     """The word pieces of one text, without special tokens.
 
     Attributes:
-        ids: Numbers of the pieces, `[pieces]`, int32.
-        words: The word, from 0, that each piece belongs to, `[pieces]`, int32, never falling. A word may
-            have no piece: tokenizers remove control characters and the like.
-        length: Words of the text.
+        ids: Ids of the pieces, int32 `[pieces]`.
+        words: Index of the word, from 0, that each piece belongs to, int32 `[pieces]`, ascending. A word
+            may have no piece: tokenizers remove control characters and the like.
+        length: Number of words of the text.
     """
 
     ids: NDArray[np.int32]
@@ -31,15 +31,15 @@ class Pieces:
 
     @property
     def key(self) -> tuple[int, bytes, bytes]:
-        """Equal for equal pieces."""
+        """A hashable key, equal for equal pieces."""
         return self.length, self.ids.tobytes(), self.words.tobytes()
 
 
 class PieceTokenizer:
     """The tokenizer of a pretrained encoder.
 
-    What looks like a special token in a text (`[SEP]`) becomes one, as everywhere with these tokenizers; it
-    is a word all the same. Whether words are put in lower case is the tokenizer's affair.
+    A word of a text that is spelled like a special token (`[SEP]`) becomes one, as usual with these
+    tokenizers. The tokenizer decides whether words are lowercased.
 
     Args:
         definition: Content of a `tokenizer.json`. Its settings for truncation and padding are ignored.
@@ -64,14 +64,14 @@ class PieceTokenizer:
 
     @property
     def definition(self) -> str:
-        """What the class makes an equal tokenizer of."""
+        """The tokenizer as JSON, the argument of the constructor."""
         return self._tokenizer.to_str()
 
     def pieces(self, texts: Sequence[Sequence[str]]) -> list[Pieces]:
-        """The pieces of texts, of each of which the words are given."""
+        """The pieces of tokenised texts."""
         return [
-            Pieces(np.array(own.ids, np.int32), np.array(own.word_ids, np.int32), len(text))
-            for own, text in zip(self._encode(texts), texts, strict=True)
+            Pieces(np.array(encoding.ids, np.int32), np.array(encoding.word_ids, np.int32), len(text))
+            for encoding, text in zip(self._encode(texts), texts, strict=True)
         ]
 
     def _encode(self, texts: Sequence[Sequence[str]], *, special: bool = False) -> list[Any]:
@@ -89,8 +89,8 @@ class PieceTokenizer:
 
 @contextmanager
 def _explained(problem: str) -> Iterator[None]:
-    """What the library raises, as an error of ours. It has no classes of its own, and a panic of Rust,
-    which some definitions cause, is not even an `Exception`."""
+    """Convert errors of the library to `PretrainedError`. It has no error classes of its own, and a Rust
+    panic, which some definitions cause, is not even an `Exception`."""
     try:
         yield
     except BaseException as error:
@@ -100,7 +100,7 @@ def _explained(problem: str) -> Iterator[None]:
 
 
 def _sayable(words: Sequence[str]) -> list[str]:
-    """The words, with `?` for halves of surrogate pairs, which UTF-8 cannot say."""
+    """The words, with lone surrogates, which UTF-8 cannot encode, replaced by `?`."""
     try:
         "".join(words).encode()
     except UnicodeEncodeError:
@@ -109,7 +109,7 @@ def _sayable(words: Sequence[str]) -> list[str]:
 
 
 def _for_single_words(definition: str) -> str:
-    """Tokenizers that take the space before a word as part of it must see one before every word."""
+    """The definition with a space before every word, for tokenizers that make it part of the word."""
 
     def walk(node: Any) -> None:
         for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():

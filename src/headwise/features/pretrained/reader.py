@@ -1,4 +1,4 @@
-"""StateReader: from the pieces of texts to states of their words."""
+"""StateReader: computes word states from the word pieces of texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ from headwise.ragged import Ragged
 
 @dataclass(frozen=True)
 class StateReader:
-    """How an encoder reads texts.
+    """Applies a pretrained encoder to texts, in overlapping windows, and pools pieces to words.
 
     Attributes:
         prefix: Special tokens before the pieces of each window.
-        suffix: Those after them.
-        room: Most pieces between them.
-        overlap: Pieces that neighbouring windows of a long text share.
-        layers: The layers whose states are wanted, from 1; 0 is what goes into the first.
-        pooling: From the pieces of a word to the word: first, mean or last.
-        begins_with_summary: Whether the state of the first special token sums up the text; otherwise the
-            mean of the words does.
+        suffix: Special tokens after them.
+        room: Maximum number of pieces between them.
+        overlap: Number of pieces that adjacent windows of a long text share.
+        layers: The layers whose states are returned, from 1; 0 is the input of the first.
+        pooling: How the pieces of a word are pooled: first, mean or last.
+        begins_with_summary: Whether the state of the first special token is the summary of the text;
+            otherwise it is the mean of the words.
     """
 
     prefix: tuple[int, ...]
@@ -39,8 +39,8 @@ class StateReader:
     begins_with_summary: bool
 
     def read(self, encoder: Any, texts: Sequence[Pieces]) -> tuple[Tensor, Tensor]:
-        """Texts -> states of all their words, `[total, layers, hidden]`, 0 for a word without pieces, and
-        of the texts as a whole, `[texts, layers, hidden]`."""
+        """States of all words, `[total, layers, hidden]`, 0 for a word without pieces, and summaries of the
+        texts, `[texts, layers, hidden]`."""
         plan = [
             (number, window)
             for number, text in enumerate(texts)
@@ -51,9 +51,9 @@ class StateReader:
         starts = np.cumsum([0, *lengths])
         rows, words = [], []
         for (number, window), begin in zip(plan, begins, strict=True):
-            asked = np.arange(window.first, window.last)
-            rows.append(begin + len(self.prefix) + asked - window.start)
-            words.append(starts[number] + texts[number].words[asked])
+            places = np.arange(window.first, window.last)
+            rows.append(begin + len(self.prefix) + places - window.start)
+            words.append(starts[number] + texts[number].words[places])
         pooled = self._pool(states, _joined(rows), _joined(words), int(starts[-1]))
         if not self.begins_with_summary:
             return pooled, Ragged.from_lengths(pooled, lengths).mean()
@@ -63,13 +63,12 @@ class StateReader:
     def _states(
         self, encoder: Any, texts: Sequence[Pieces], plan: Sequence[tuple[int, Window]]
     ) -> tuple[Tensor, list[int]]:
-        """States of everything that is read in windows, `[rows, layers, hidden]`, padding included, and the
-        row at which each window begins."""
+        """States of all windows, `[rows, layers, hidden]`, padding included, and the first row of each."""
         table = encoder.get_input_embeddings().weight
         around = len(self.prefix) + len(self.suffix)
         sizes = [around + window.stop - window.start for _, window in plan]
         begins, row = [0] * len(plan), 0
-        found = [table.new_zeros(0, len(self.layers), encoder.config.hidden_size)]
+        parts = [table.new_zeros(0, len(self.layers), encoder.config.hidden_size)]
         for group in groups(sizes):
             longest = sizes[group[0]]
             ids = np.full((len(group), longest), encoder.config.pad_token_id or 0, dtype=np.int64)
@@ -81,11 +80,11 @@ class StateReader:
                 mask[place, : sizes[number]] = 1
                 begins[number] = row + place * longest
             row += len(group) * longest
-            found.append(self._call(encoder, _index(ids, table), _index(mask, table)).flatten(0, 1))
-        return torch.cat(found), begins
+            parts.append(self._call(encoder, _index(ids, table), _index(mask, table)).flatten(0, 1))
+        return torch.cat(parts), begins
 
     def _call(self, encoder: Any, ids: Tensor, mask: Tensor) -> Tensor:
-        """Numbers and mask `[windows, longest]` -> states, `[windows, longest, layers, hidden]`."""
+        """Piece ids and mask `[windows, longest]` -> states, `[windows, longest, layers, hidden]`."""
         if self.layers == (encoder.config.num_hidden_layers,):
             return encoder(input_ids=ids, attention_mask=mask).last_hidden_state.unsqueeze(2)
         out = encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
@@ -95,13 +94,13 @@ class StateReader:
     def _pool(
         self, states: Tensor, rows: NDArray[np.int64], words: NDArray[np.int64], total: int
     ) -> Tensor:
-        """States of the pieces at `rows` -> states of the words that they belong to, `[total, ...]`."""
+        """Pool the states of the pieces at `rows` to states of their words, `[total, ...]`."""
         if self.pooling != "mean":
             at_end = self.pooling == "last"
             keep = np.diff(words, **{"append" if at_end else "prepend": -1}) != 0
             rows, words = rows[keep], words[keep]
-        wanted = states.index_select(0, _index(rows, states))
-        sums = states.new_zeros(total, *states.shape[1:]).index_add(0, _index(words, states), wanted)
+        pieces = states.index_select(0, _index(rows, states))
+        sums = states.new_zeros(total, *states.shape[1:]).index_add(0, _index(words, states), pieces)
         counts = np.maximum(np.bincount(words, minlength=total), 1)
         return sums / _index(counts, states)[:, None, None]
 

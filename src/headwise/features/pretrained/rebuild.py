@@ -1,4 +1,4 @@
-"""An encoder as plain data, and back: how a model folder holds one without pickles and without the hub."""
+"""Serialisation of a pretrained encoder's architecture to JSON, for model folders without pickle or hub."""
 
 from typing import Any
 
@@ -10,15 +10,15 @@ from headwise.features.pretrained.errors import PretrainedError, first_line, imp
 from headwise.features.pretrained.pieces import PieceTokenizer
 from headwise.features.pretrained.source import Pretrained, check_encoder, finished, positions, quiet
 
-# Settings that say nothing of the shape of an encoder: what it returns, how it came to be, what a head on
-# it would do. A table of sines is not made either: it is among the weights.
+# Settings without influence on the parameter shapes: outputs, provenance, task heads. A table of sines is
+# not computed either: it is among the weights.
 _NO_SHAPE = {
     *("architectures", "transformers_version", "dtype", "torch_dtype", "torchscript", "return_dict"),
     *("output_attentions", "output_hidden_states", "id2label", "label2id", "num_labels", "problem_type"),
     *("is_decoder", "is_encoder_decoder", "add_cross_attention", "use_cache", "gradient_checkpointing"),
     *("task_specific_params", "finetuning_task", "sinusoidal_pos_embds", "chunk_size_feed_forward"),
 }
-# With these transformers would load code, even from the hub.
+# Settings with which transformers would load code, even from the hub.
 _DANGEROUS = ("implementation", "auto_map", "quantization")
 _MADE_ONE_BY_ONE = ("layers", "groups", "experts")
 
@@ -33,19 +33,19 @@ def describe(encoder: Any) -> dict[str, Any]:
 
 
 def build(architecture: dict[str, Any], tokenizer: str, where: str) -> Pretrained:
-    """An encoder without weights, from data that may be hostile. Draws no random numbers.
+    """Build an encoder without weights from untrusted data. Draws no random numbers.
 
-    Its parameters are on the meta device, so that they take no memory until they are filled with
-    `load_state_dict(..., assign=True)`. What is in no state dict (tables of positions) is made.
+    Its parameters are on the meta device, so they take no memory until they are filled with
+    `load_state_dict(..., assign=True)`. Position tables, which are in no state dict, are computed.
 
     Args:
-        architecture: What `describe` gave.
-        tokenizer: What `PieceTokenizer.definition` gave.
-        where: What to call the data in messages.
+        architecture: Output of `describe`.
+        tokenizer: `PieceTokenizer.definition`.
+        where: Location of the data, for error messages.
 
     Returns:
-        The encoder. Its window is the largest possible, and its first special token, if there is one, is
-        taken for a summary.
+        The encoder with its largest possible window; its first special token, if there is one, counts as a
+        summary.
 
     Raises:
         PretrainedError: HW701 transformers is not installed, HW707 the data describe no encoder, or one
@@ -54,7 +54,7 @@ def build(architecture: dict[str, Any], tokenizer: str, where: str) -> Pretraine
     transformers = import_extra("transformers")
     _check(architecture, where)
     try:
-        own = PieceTokenizer(tokenizer)
+        pieces = PieceTokenizer(tokenizer)
         with quiet(transformers):
             settings = transformers.AutoConfig.for_model(**_shape(architecture))
             check_encoder(transformers, settings, where)
@@ -66,14 +66,14 @@ def build(architecture: dict[str, Any], tokenizer: str, where: str) -> Pretraine
                 raise ValueError(f"its tables have more than {_LARGEST_TABLES} numbers")
             with _OnlyTables():
                 encoder = transformers.AutoModel.from_config(settings)
-        encoder = finished(encoder, own, where)
+        encoder = finished(encoder, pieces, where)
     except PretrainedError as error:
         raise PretrainedError(error.args[0], code="HW707") from error
     except Exception as error:  # whatever transformers and torch make of settings that do not fit
         raise PretrainedError(
             f"{where}: no encoder can be built of this ({first_line(error)})", code="HW707"
         ) from error
-    return Pretrained(encoder, own, positions(encoder), bool(own.prefix))
+    return Pretrained(encoder, pieces, positions(encoder), bool(pieces.prefix))
 
 
 def _shape(settings: dict[str, Any]) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _is_dangerous(key: str) -> bool:
 
 
 def _check(settings: Any, where: str) -> None:
-    """Refuse settings that would have code loaded, or take long or much memory only to look at."""
+    """Reject settings that would load code, or need excessive time or memory."""
     if isinstance(settings, list) and len(settings) > _MOST:
         raise PretrainedError(
             f"{where}: a list of {len(settings)}; at most {_MOST} is possible", code="HW707"
@@ -106,7 +106,7 @@ def _check(settings: Any, where: str) -> None:
 
 
 class _NoInitialValues(TorchFunctionMode):
-    """New parameters are left as they are: filling them would be in vain."""
+    """Skips the initialisation of new parameters, which are overwritten on loading."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -121,8 +121,8 @@ class _NoInitialValues(TorchFunctionMode):
 
 
 class _OnlyTables(_NoInitialValues):
-    """New parameters, which torch makes of empty tensors, take no memory. Everything else is made as usual,
-    also where the caller is building on the meta device himself."""
+    """Creates new parameters (made by `torch.empty`) on the meta device, without memory. Everything else is
+    computed as usual, even if the caller builds on the meta device."""
 
     def call(self, func: Any, args: Any, kwargs: Any) -> Any:
         if func is torch.empty:

@@ -1,4 +1,4 @@
-"""Pretrained: an encoder with its tokenizer, and what makes one that can be used."""
+"""Pretrained: an encoder with its tokenizer, and checks that headwise supports it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +10,8 @@ from torch import nn
 from headwise.features.pretrained.errors import PretrainedError
 from headwise.features.pretrained.pieces import PieceTokenizer
 
-_USUAL_WINDOW = 512  # of encoders that set no limit themselves
-_WITH_SLOW_TABLES = {"flaubert", "roformer", "xlm"}  # of sines, which are made number by number
+_USUAL_WINDOW = 512  # window of encoders that set no limit
+_WITH_SLOW_TABLES = {"flaubert", "roformer", "xlm"}  # compute their sine tables number by number
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,10 @@ class Pretrained:
     """An encoder with its tokenizer.
 
     Attributes:
-        encoder: From piece numbers to states; a model of transformers.
-        tokenizer: Makes the pieces.
-        window: Most pieces that the encoder reads at once, special tokens included.
-        begins_with_summary: Whether the first special token is there to sum up the text ([CLS]).
+        encoder: A model of transformers, from piece ids to states.
+        tokenizer: The tokenizer of the encoder.
+        window: Maximum number of pieces that the encoder reads at once, special tokens included.
+        begins_with_summary: Whether the first special token summarises the text ([CLS]).
     """
 
     encoder: Any
@@ -32,15 +32,14 @@ class Pretrained:
 
 
 def check_encoder(transformers: Any, settings: Any, where: str) -> None:
-    """Check that a configuration is that of an encoder: of what transformers knows as a masked language
-    model, without a decoder.
+    """Check that a configuration describes a masked language model without a decoder.
 
     Raises:
-        PretrainedError: HW705, it is not.
+        PretrainedError: HW705, the model is of another kind.
     """
     kind = settings.model_type
-    known = type(settings) in transformers.MODEL_FOR_MASKED_LM_MAPPING
-    if not known or getattr(settings, "is_encoder_decoder", False) or kind in _WITH_SLOW_TABLES:
+    encodes = type(settings) in transformers.MODEL_FOR_MASKED_LM_MAPPING
+    if not encodes or getattr(settings, "is_encoder_decoder", False) or kind in _WITH_SLOW_TABLES:
         raise PretrainedError(
             f"{where}: a {kind} model cannot be used; an encoder that sees the words on both sides is "
             "needed, such as BERT, RoBERTa, DeBERTa, ELECTRA, MPNet or ModernBERT",
@@ -49,10 +48,10 @@ def check_encoder(transformers: Any, settings: Any, where: str) -> None:
 
 
 def finished(encoder: Any, tokenizer: PieceTokenizer, where: str) -> Any:
-    """An encoder without its pooler, in float32, after a check that it knows all pieces.
+    """The encoder without its pooler, in float32, after a check that it has an embedding for all pieces.
 
     Raises:
-        PretrainedError: HW704, the tokenizer is not that of the encoder.
+        PretrainedError: HW704, the tokenizer does not fit the encoder.
     """
     rows = encoder.get_input_embeddings().num_embeddings
     if tokenizer.largest >= rows:
@@ -68,7 +67,7 @@ def finished(encoder: Any, tokenizer: PieceTokenizer, where: str) -> Any:
 
 
 def positions(encoder: Any) -> int:
-    """Most pieces that an encoder can read at once."""
+    """Maximum number of pieces that an encoder can read at once."""
     limits = [
         # RoBERTa and its kin count positions from the one after that of padding.
         table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
@@ -83,7 +82,7 @@ def positions(encoder: Any) -> int:
 
 @contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
-    """Without notices (of weights that are left out, say) and progress bars."""
+    """Silence notices (such as of unused weights) and progress bars of transformers."""
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

@@ -1,1 +1,1 @@
-"""From what a network and a linear expert say to answers. Nothing here imports torch."""
+"""Prediction from the outputs of a network and of a linear model. This package does not import torch."""

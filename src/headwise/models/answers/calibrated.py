@@ -1,4 +1,4 @@
-"""From logits to logits whose probabilities mean something."""
+"""Calibration of logits: temperature scaling and label biases."""
 
 from typing import ClassVar
 
@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 
 class Calibrated:
-    """A model of labels.
+    """Mixin of models with calibrated logits.
 
     Attributes:
-        temperature: What the logits are divided by before they become probabilities.
-        biases: What is then added, `[labels]`, where a model was fitted to texts among which other labels
-            are common (`headwise.scores.recalibrate`); None of others.
+        temperature: Divisor of the logits (temperature scaling).
+        biases: Added to the scaled logits, `[labels]`, if the model was adapted to texts with other label
+            frequencies (`headwise.scores.recalibrate`); else None.
     """
 
     FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6}
@@ -22,6 +22,6 @@ class Calibrated:
     biases: list[float] | None = None
 
     def calibrated(self, logits: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Calibrated logits, both `[items, labels]`."""
-        found = logits.astype(np.float64) / self.temperature
-        return found if self.biases is None else found + np.array(self.biases)
+        """Logits `[items, labels]` -> calibrated logits `[items, labels]`."""
+        scaled = logits.astype(np.float64) / self.temperature
+        return scaled if self.biases is None else scaled + np.array(self.biases)

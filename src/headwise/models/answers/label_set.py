@@ -1,4 +1,4 @@
-"""Any number of labels for each text."""
+"""Prediction of label sets (multi-label classification)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from headwise.models.answers.weighed import WeighedLabels
 
 @dataclass(frozen=True)
 class LabelSetPrediction:
-    """What a model says of one text.
+    """Prediction for one text.
 
     Attributes:
-        labels: The labels that it gives the text, in the order of `LabelSetAnswers.labels`; may be none.
-        probabilities: Of every label, each by itself, in the order of `LabelSetAnswers.labels`.
-        unknown_words: Share of the text's words that the vocabulary does not know.
+        labels: The predicted labels, in the order of `LabelSetAnswers.labels`; may be empty.
+        probabilities: Independent probability of each label, in the order of `LabelSetAnswers.labels`.
+        unknown_words: Share of out-of-vocabulary words, from 0 to 1.
     """
 
     labels: tuple[str, ...]
@@ -29,11 +29,11 @@ class LabelSetPrediction:
 
 
 class LabelSetAnswers(WeighedLabels):
-    """What a model says of each label: whether a text has it.
+    """Mixin of multi-label classifiers.
 
     Attributes:
-        thresholds: The least probability with which each label is given, `[labels]`.
-        separator: What stands between labels where they are written in one cell.
+        thresholds: Smallest probability with which each label is predicted, `[labels]`.
+        separator: Separator of labels that are written in one cell.
     """
 
     LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 0.0, **WeighedLabels.LABEL_FACTORS}
@@ -51,11 +51,11 @@ class LabelSetAnswers(WeighedLabels):
         return {"labels": list(self.labels), "separator": self.separator}
 
     def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Calibrated probabilities of logits, both `[texts, labels]`; each label's stands by itself."""
+        """Logits `[texts, labels]` -> calibrated probabilities of the same shape, independent by label."""
         return expit(self.calibrated(logits))
 
-    def given(self, probabilities: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which labels texts get, `[texts, labels]`."""
+    def chosen_labels(self, probabilities: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """The predicted labels for probabilities `[texts, labels]`, bool of the same shape."""
         return probabilities >= np.array(self.thresholds)
 
     def predict(self, texts: Iterable[Any], *, chunk: int = 4096) -> Iterator[LabelSetPrediction]:
@@ -63,7 +63,9 @@ class LabelSetAnswers(WeighedLabels):
         for part in in_chunks(texts, chunk):
             encoded = self.encoded(part)
             probabilities = self.probabilities(self.logits(encoded))
-            rows = zip(encoded, probabilities, self.given(probabilities), strict=True)
-            for text, row, given in rows:
-                labels = tuple(name for name, own in zip(self.labels, given, strict=True) if own)
+            rows = zip(encoded, probabilities, self.chosen_labels(probabilities), strict=True)
+            for text, row, chosen in rows:
+                labels = tuple(
+                    name for name, has_label in zip(self.labels, chosen, strict=True) if has_label
+                )
                 yield LabelSetPrediction(labels, tuple(map(float, row)), text.unknown / max(len(text), 1))

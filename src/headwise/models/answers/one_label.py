@@ -1,4 +1,4 @@
-"""One of the labels for each text or pair."""
+"""Prediction of one label for each text or pair."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from headwise.scores.thresholds import decide
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model says of one text or pair.
+    """Prediction for one text or pair.
 
     Attributes:
-        label: The most probable label, or what the thresholds say.
-        probabilities: Of every label, in the order of the model's `labels`; they add up to 1.
-        unknown_words: Share of the words that the vocabulary does not know.
+        label: The most probable label, or the label chosen by the thresholds.
+        probabilities: Probability of each label, in the order of the model's `labels`; they sum to 1.
+        unknown_words: Share of out-of-vocabulary words, from 0 to 1.
     """
 
     label: str
@@ -29,11 +29,11 @@ class Prediction:
 
 
 class OneLabelAnswers(WeighedLabels):
-    """What a model says that chooses one of its labels.
+    """Mixin of single-label classifiers.
 
     Attributes:
-        thresholds: Of the labels, see `headwise.scores.thresholds.decide`; None where the most probable
-            label is given.
+        thresholds: Thresholds of the labels, see `headwise.scores.thresholds.decide`; None: the most
+            probable label is predicted.
     """
 
     LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 1e-9, **WeighedLabels.LABEL_FACTORS}
@@ -47,13 +47,13 @@ class OneLabelAnswers(WeighedLabels):
         return {"labels": list(self.labels)}
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
-        """Calibrated probabilities of logits, both `[texts, labels]`."""
+        """Logits `[texts, labels]` -> calibrated probabilities of the same shape."""
         return softmax(self.calibrated(logits), axis=1)
 
     def predict(self, items: Iterable[Any], *, chunk: int = 4096) -> Iterator[Prediction]:
         """Predictions in the order of the texts or pairs, which may be a stream of any length.
 
-        They are taken `chunk` at a time, so memory does not grow with their number.
+        They are processed `chunk` at a time, so memory does not grow with their number.
         """
         for part in in_chunks(items, chunk):
             encoded = self.encoded(part)

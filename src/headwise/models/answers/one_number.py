@@ -1,4 +1,4 @@
-"""A number for each text or pair."""
+"""Prediction of one number for each text or pair (regression)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,11 +13,12 @@ from headwise.scores.scale import Scale
 
 
 class NumberAnswers(Weighed):
-    """What a model says that gives numbers. (A folder from before they had an expert says nothing of its
-    weights.)
+    """Mixin of regressors.
+
+    The class attributes are the defaults for folders of earlier versions, which save no ensemble weights.
 
     Attributes:
-        scale: From the network's output to numbers.
+        scale: Maps outputs of the network to the scale of the target.
     """
 
     encoder_weight, expert_weight, expert_share = 1.0, 0.0, 0.0
@@ -36,11 +37,11 @@ class NumberAnswers(Weighed):
     def scores(
         self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
-        """Numbers of encoded texts or pairs, `[texts]` float64, in the order given."""
+        """Predicted numbers of encoded texts or pairs, float64 `[texts]`, in their order."""
         outputs = self.logits(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
         return self.scale.restore(outputs[:, 0])
 
     def predict(self, items: Iterable[Any], *, chunk: int = 4096) -> Iterator[float]:
-        """Numbers in the order of the texts or pairs, which may be a stream of any length."""
+        """Predicted numbers in the order of the texts or pairs, which may be a stream of any length."""
         for part in in_chunks(items, chunk):
             yield from map(float, self.scores(self.encoded(part)))

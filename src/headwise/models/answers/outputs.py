@@ -1,4 +1,4 @@
-"""What a saved model says of its outputs."""
+"""Validation of the output names of a saved model."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from headwise.errors import ConfigError
 
 
 class OutputsError(ConfigError):
-    """What a saved model says of its outputs makes no sense."""
+    """The description of the outputs of a saved model is invalid."""
 
 
 def output_names(outputs: Mapping[str, Any], *, least: int = 2) -> list[str]:

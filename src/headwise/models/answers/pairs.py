@@ -1,4 +1,4 @@
-"""What models of text pairs read of them. Nothing here imports torch."""
+"""Inputs of models of text pairs. This module does not import torch."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.chunks import several
+from headwise.data.chunks import require_list
 from headwise.data.pair import Pair
 from headwise.errors import ConfigError
 from headwise.features.encoded_pair import EncodedPair, comparisons, encode_pairs
@@ -22,39 +22,39 @@ from headwise.linear.pair_features import (
 )
 
 MOST_COMPARED = 50_000
-"""Pairs up to which how they compare is found out when they are encoded, and kept (3 kB each): training
-reads it in every epoch, a prediction twice. Of more it is found out anew each time."""
-_PORTION = 512  # pairs that are compared at a time
+"""Up to this number of pairs, comparison features are computed on encoding and stored (3 kB each): training
+reads them in every epoch, prediction twice. For more pairs they are computed on each use."""
+_PORTION = 512  # pairs per batch of comparison features
 
 
 class PairReads:
-    """What a model reads of pairs of texts."""
+    """Mixin of models of text pairs: encoding and comparison features."""
 
     features: TextFeatures
 
     @property
     @abstractmethod
     def base_size(self) -> int:
-        """Features of the vectors of its base; 0 without one."""
+        """Dimensions of the vectors of its base; 0 without a base."""
 
     @abstractmethod
     def compared(self, encoded: Sequence[EncodedPair]) -> NDArray[np.float32]:
-        """What `base_vectors` says of some pairs, found out anew."""
+        """Compute the comparison features of pairs, see `base_vectors`."""
 
     def encoded(self, items: Sequence[Pair | tuple[str, str]]) -> list[EncodedPair]:
-        """What the model reads of pairs."""
-        pairs = encode_pairs(self.features, [as_pair(item) for item in several(items)])
+        """Encode pairs."""
+        pairs = encode_pairs(self.features, [as_pair(item) for item in require_list(items)])
         if len(pairs) > MOST_COMPARED or (compared := self.base_vectors(pairs)) is None:
             return pairs
-        return [replace(pair, compared=own) for pair, own in zip(pairs, compared, strict=True)]
+        return [replace(pair, compared=row) for pair, row in zip(pairs, compared, strict=True)]
 
     def base_vectors(self, encoded: Sequence[EncodedPair]) -> np.ndarray | None:
-        """How the texts of pairs compare by the vectors of a base as it came, `[pairs, 4 * size + 15]` (see
-        `headwise.linear.pair_features.compared_words`); None without a base."""
+        """Comparison features of pairs from the uncorrected vectors of the base, `[pairs, 4 * size + 15]`
+        (see `headwise.linear.pair_features.compared_words`); None without a base."""
         if not self.base_size:
             return None
-        if (known := comparisons(encoded)) is not None:
-            return known
+        if (stored := comparisons(encoded)) is not None:
+            return stored
         size = compared_size(self.base_size)
         starts = range(0, len(encoded), _PORTION)
         parts = [self.compared(encoded[start : start + _PORTION]) for start in starts]
@@ -66,12 +66,12 @@ class PairReads:
     def expert_reads(
         self, encoded: Sequence[EncodedPair], *, vectors: bool = True
     ) -> tuple[Sequence[tuple[str, str]], np.ndarray | None, np.ndarray]:
-        """Both texts of each pair, with a base how their words match by its vectors as they came, and how
-        they overlap (see `headwise.linear.pair_features`)."""
+        """Inputs of the linear model: both texts of each pair, comparison features if there is a base, and
+        overlap features (see `headwise.linear.pair_features`)."""
         texts = self.texts_of(encoded)
-        found = self.base_vectors(encoded) if vectors else None
-        if found is not None:
-            return texts, found[:, :-NUMBERS], found[:, -NUMBERS:]
+        compared = self.base_vectors(encoded) if vectors else None
+        if compared is not None:
+            return texts, compared[:, :-NUMBERS], compared[:, -NUMBERS:]
         numbers = np.zeros((len(texts), NUMBERS), dtype=np.float32)
         for place, pair in enumerate(encoded):
             numbers[place, :OVERLAPS] = overlap_of_numbers(pair.first.words, pair.second.words)
@@ -79,17 +79,17 @@ class PairReads:
 
 
 def compared_sides(sides: Sequence[PairSide], size: int) -> NDArray[np.float32]:
-    """How texts compare, `[pairs, 4 * size + 15]`.
+    """Comparison features of pairs, `[pairs, 4 * size + 15]`.
 
     Args:
-        sides: Of the first texts of pairs, and then of the second ones.
-        size: Features of the base's vectors.
+        sides: Inputs of the first texts of all pairs, then of the second texts.
+        size: Dimensions of the vectors of the base.
     """
     pairs = len(sides) // 2
-    found = np.zeros((pairs, compared_size(size)), dtype=np.float32)
+    features = np.zeros((pairs, compared_size(size)), dtype=np.float32)
     for place in range(pairs):
-        found[place] = compared_words(sides[place], sides[pairs + place])
-    return found
+        features[place] = compared_words(sides[place], sides[pairs + place])
+    return features
 
 
 def as_pair(pair: Pair | tuple[str, str]) -> Pair:

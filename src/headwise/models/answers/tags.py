@@ -1,4 +1,4 @@
-"""A tag for each word of a text."""
+"""Prediction of a tag for each word (sequence labelling)."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headwise.data.chunks import in_chunks, several
+from headwise.data.chunks import in_chunks, require_list
 from headwise.data.example import Example, as_example
 from headwise.data.sentence import Tagged, as_sentence
 from headwise.errors import ConfigError
@@ -15,24 +15,23 @@ from headwise.features.alphabet import Alphabet, AlphabetError
 from headwise.features.encoded_text import EncodedText
 from headwise.features.words import TextFeatures
 from headwise.models.answers.outputs import OutputsError, output_names
-from headwise.scores.schemes import Scheme, Span, alike, read_spans, scheme_name, write_tags
+from headwise.scores.schemes import Scheme, Span, canonical_tags, read_spans, scheme_name, write_tags
 
 _MOST_TAGS = 4096  # a CRF has a number for each two
 
 
 @dataclass(frozen=True)
 class TaggedText:
-    """What a tagger says of one text.
+    """Prediction of a tagger for one text.
 
     Attributes:
-        words: Its words.
-        tags: The tag of each, in the scheme of the training file.
-        probabilities: Of these tags, each word for itself, between 0 and 1 (under iob1, that it is in a
-            span of that type); a tag that F1 asks for may be less probable than `O`.
-        places: Where each word stands in the text: its first character, and the one after its last. None
-            where the words were given without a text.
-        text: The text that the places are in.
-        unknown_words: Share of the words that neither the vocabulary nor a base knows.
+        words: The words of the text.
+        tags: Predicted tag of each word, in the scheme of the training file.
+        probabilities: Marginal probability of each predicted tag, from 0 to 1 (under iob1, that the word is
+            in a span of that type). A tag chosen for the best F1 may be less probable than `O`.
+        places: Character offsets (start, end) of each word in the text; None if the input was words.
+        text: The text that the offsets refer to.
+        unknown_words: Share of words, from 0 to 1, that neither the vocabulary nor a base lists.
     """
 
     words: tuple[str, ...]
@@ -44,32 +43,32 @@ class TaggedText:
 
     @property
     def spans(self) -> list[Span]:
-        """The spans that the tags mark, by words; each word is one where tags mark none."""
+        """The spans that the tags mark, in words; with plain tags, each word is a span."""
         return read_spans(self.tags)
 
 
 class TagAnswers:
-    """What a model says that gives words tags.
+    """Mixin of taggers.
 
-    It may compute in another tag scheme than that of the training file (`tagger.scheme`); what it predicts
-    is in the latter.
+    The internal tag scheme (`tagger.scheme`) may differ from that of the training file; predictions are in
+    the latter.
 
     Attributes:
-        tags: Names of the tags it computes with, in the order of the outputs.
-        written: The scheme of the training file; plain for tags that stand for themselves.
-        scheme: The one that it computes in.
-        alphabet: The characters that it knows.
-        none: The number of `O`, in a list; none where there is no such tag.
-        same: For each tag the number of the first one that is written as it is in the training file,
+        tags: Names of the internal tags, in the order of the outputs.
+        written: Tag scheme of the training file; plain for tags without span prefixes.
+        scheme: Internal tag scheme.
+        alphabet: The character vocabulary.
+        none: The id of `O`, in a list; empty if there is no such tag.
+        same: For each tag the id of the first tag with the same spelling in the training file's scheme,
             `[tags]`.
-        encoder_weight: What the scores of the encoder (and of the CRF above it) are multiplied by: 0 where
-            the expert does as well without it.
-        expert: The linear CRF; None where held-out sentences gave it no say.
-        expert_weight: What those of the expert are multiplied by.
-        expert_share: How much of the say the expert has, from 0 to 1: of the distance between the first and
-            the second tag, in the mean over held-out words.
-        outside: What is taken off the score of `O` when tags are chosen, so that as many spans are found as
-            their F1 asks for; probabilities are those without it.
+        encoder_weight: Ensemble weight of the scores of the encoder and its CRF; 0 if the linear CRF alone
+            is as good.
+        expert: The linear CRF; None if it did not improve the score on held-out sentences.
+        expert_weight: Ensemble weight of the scores of the linear CRF.
+        expert_share: Contribution of the linear CRF, from 0 to 1, to the margin between the best and the
+            second tag, averaged over held-out words.
+        outside: Subtracted from the score of `O` in decoding, chosen for the best F1 of spans; it does not
+            affect probabilities.
     """
 
     FACTORS: ClassVar[dict[str, float]] = {
@@ -87,16 +86,16 @@ class TagAnswers:
     outside: float
 
     def name_tags(self, tags: Sequence[str], written: str, scheme: str, alphabet: Alphabet) -> None:
-        """Say which tags there are.
+        """Set the tags.
 
         Args:
-            tags: See `tags`.
-            written: See there.
-            scheme: In which one it computes, unless the tags stand for themselves.
-            alphabet: See there.
+            tags: See the attribute `tags`.
+            written: See the attribute `written`.
+            scheme: Internal tag scheme; ignored for plain tags.
+            alphabet: See the attribute `alphabet`.
 
         Raises:
-            ConfigError: There is none, or one stands twice.
+            ConfigError: There is no tag, or a tag occurs twice.
         """
         if not tags or len(set(tags)) < len(tags):
             raise ConfigError(f"a tagger needs one or more different tags, got {list(tags)}")
@@ -104,7 +103,7 @@ class TagAnswers:
         self.written: Scheme = scheme_name(written)
         self.scheme: Scheme = scheme_name(scheme) if self.written != "plain" else "plain"
         plain = "plain" in (self.scheme, self.written)
-        same = list(range(len(tags))) if plain else alike(self.tags, self.written)
+        same = list(range(len(tags))) if plain else canonical_tags(self.tags, self.written)
         self.same = np.array(same, dtype=np.int64)
         self.none = [number for number, tag in enumerate(self.tags) if tag == "O"]
 
@@ -112,8 +111,8 @@ class TagAnswers:
     def decode(
         self, encoded: Sequence[EncodedText], *, batch_tokens: int = 16_384
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The most probable tags of each text, `[words]`, and the probabilities of what is written for them
-        (see `names`), each word for itself."""
+        """Tag ids of the best tag sequence of each text, `[words]`, and the marginal probabilities of the
+        tags that are written for them (see `names`), `[words]`."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -140,12 +139,12 @@ class TagAnswers:
         }
 
     def encode_sentences(self, sentences: Sequence[Tagged]) -> list[EncodedText]:
-        """What the model reads of sentences whose words are given."""
-        examples = [Example("", line=own.line, heads=own.heads) for own in sentences]
-        return self.features.encode_words([own.tokens for own in sentences], examples)
+        """Encode tokenised sentences."""
+        examples = [Example("", line=sentence.line, heads=sentence.heads) for sentence in sentences]
+        return self.features.encode_words([sentence.tokens for sentence in sentences], examples)
 
     def names(self, numbers: np.ndarray) -> list[str]:
-        """The tags with these numbers, in the scheme of the training file."""
+        """Names of tag ids `[words]` of a text, in the scheme of the training file."""
         tags = [self.tags[number] for number in numbers]
         if self.scheme == "plain" or self.written == "plain":
             return tags
@@ -154,29 +153,35 @@ class TagAnswers:
     def tag(
         self, sentences: Iterable[Tagged | Sequence[str]], *, batch_tokens: int = 16_384
     ) -> list[TaggedText]:
-        """Tags of sentences whose words are given, as lists of words.
+        """Tag tokenised sentences.
 
         Raises:
-            ConfigError: One is no list of words; running texts are for `predict`.
+            ConfigError: A sentence is not a list of words; `predict` is for running text.
         """
-        sentences = [as_sentence(own) for own in several(sentences, "sentences")]
+        sentences = [as_sentence(sentence) for sentence in require_list(sentences, "sentences")]
         encoded = self.encode_sentences(sentences)
         numbers, sure = self.decode(encoded, batch_tokens=batch_tokens)
         return [
             TaggedText(
-                *(own.tokens, tuple(self.names(tags)), tuple(map(float, shares)), own.spans, own.text),
+                *(
+                    sentence.tokens,
+                    tuple(self.names(tags)),
+                    tuple(map(float, shares)),
+                    sentence.spans,
+                    sentence.text,
+                ),
                 unknown_words=item.unknown / max(len(item), 1),
             )
-            for own, item, tags, shares in zip(sentences, encoded, numbers, sure, strict=True)
+            for sentence, item, tags, shares in zip(sentences, encoded, numbers, sure, strict=True)
         ]
 
     def predict(self, texts: Iterable[str | Example], *, chunk: int = 1024) -> Iterator[TaggedText]:
-        """Tags of texts, which are cut into words first, in their order; `chunk` texts at a time."""
+        """Tokenise and tag texts, in their order, `chunk` texts at a time."""
         for part in in_chunks(texts, chunk):
             yield from self.tag([self.sentence(as_example(text)) for text in part])
 
     def sentence(self, example: Example | Tagged) -> Tagged:
-        """A text cut into words, without tags; sentences stay as they are."""
+        """Tokenise a text to a sentence without tags; sentences are returned unchanged."""
         if isinstance(example, Tagged):
             return example
         text = example.text

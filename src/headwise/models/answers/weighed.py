@@ -1,4 +1,4 @@
-"""Weighed: what an encoder and a linear expert say together."""
+"""Weighed: the ensemble of an encoder and a linear model."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -11,15 +11,16 @@ from headwise.models.finite import finite
 
 
 class Weighed:
-    """A model that may have a linear expert beside its encoder (`headwise.linear.text_expert`).
+    """Mixin of models whose outputs may be an ensemble of an encoder and a linear model
+    (`headwise.linear.text_expert`).
 
     Attributes:
-        encoder_weight: What the encoder's outputs are multiplied by; 0 where held-out texts say that the
-            expert does as well without it.
-        expert: None where held-out texts gave it no say.
-        expert_weight: What the linear expert's scores are multiplied by.
-        expert_share: How much of the say the expert has, from 0 to 1, in the mean over held-out texts; 0
-            where that was not measured.
+        encoder_weight: Ensemble weight of the encoder's outputs; 0 if the linear model alone was as good on
+            held-out texts.
+        expert: The linear model; None if it did not improve the score on held-out texts.
+        expert_weight: Ensemble weight of the linear model's scores.
+        expert_share: Contribution of the linear model to the combined score, from 0 to 1, averaged over
+            held-out texts; 0 if not measured.
     """
 
     FACTORS: ClassVar[dict[str, float]] = {
@@ -36,7 +37,7 @@ class Weighed:
 
     @abstractmethod
     def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
-        """What the model reads of texts or pairs."""
+        """Encode texts or pairs."""
 
     @abstractmethod
     def outputs_of(
@@ -48,16 +49,15 @@ class Weighed:
     def expert_reads(
         self, encoded: Sequence[Any], *, vectors: bool = True
     ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
-        """What a linear expert reads of encoded texts: the texts, with a base vectors, and further numbers.
+        """Inputs of the linear model: texts, their vectors if there is a base, and numeric features.
 
         Args:
-            encoded: Texts or pairs.
-            vectors: Whether it reads vectors.
+            encoded: Encoded texts or pairs.
+            vectors: Whether the linear model reads vectors; if not, they are None.
         """
 
     def expert_scores(self, encoded: Sequence[Any]) -> np.ndarray:
-        """What the expert says of encoded texts or pairs, `[texts, outputs]` float32, before it is
-        weighed."""
+        """Scores of the linear model, float32 `[texts, outputs]`, before weighting."""
         if self.expert is None:
             raise ValueError("the model has no expert")
         return self.expert(*self.expert_reads(encoded, vectors=self.expert.vectors > 0))
@@ -65,9 +65,11 @@ class Weighed:
     def logits(
         self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
-        """What encoder and expert say together (of labels, logits before calibration), `[texts, outputs]`
-        float32, in the order of the encoded texts or pairs; `outputs_of` gives what the encoder says alone.
-        It is not asked where it has no say."""
+        """Weighted sum of the outputs of encoder and linear model (for labels, logits before calibration),
+        float32 `[texts, outputs]`, in the order of the encoded texts or pairs.
+
+        `outputs_of` gives the outputs of the encoder alone. A member with weight 0 is not computed.
+        """
         if self.encoder_weight == 0.0 and self.expert is not None:
             logits = np.zeros((len(encoded), self.outputs), dtype=np.float32)
         else:
@@ -80,10 +82,10 @@ class Weighed:
 
 
 class WeighedLabels(Calibrated, Weighed):
-    """A model of labels.
+    """Mixin of classifiers: an ensemble with calibrated probabilities.
 
     Attributes:
-        labels: Their names.
+        labels: Names of the labels, in the order of the outputs.
     """
 
     FACTORS: ClassVar[dict[str, float]] = {**Calibrated.FACTORS, **Weighed.FACTORS}
