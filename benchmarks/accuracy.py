@@ -21,25 +21,25 @@ from accuracy_tables import print_tables
 from classifying import LINEAR, REFIT, Classifying, Task, named
 from default_sets import REVIEWS
 from english_teachers import minilm_folder
-from headwise.data.duplicates import normal_text
-from headwise.data.example import Example
-from headwise.data.fingerprint import file_sha256
-from headwise.data.kinds import KINDS
-from headwise.data.options import ReadOptions
-from headwise.data.parses import ParseReader, parsed
-from headwise.data.parts import Parts
-from headwise.data.read import read_examples
-from headwise.data.split import Split, split_items
-from headwise.errors import ConfigError
-from headwise.features.parse_files import read_parses
-from headwise.features.tokenize import PennTokenizer
-from headwise.features.vectors import WordVectors
-from headwise.linear.baseline import fit_baseline
-from headwise.recipe import read_recipe
-from headwise.store import load_model
-from headwise.store.layout import MANIFEST
-from headwise.train.former import Former
-from headwise.train.recipe import Recipe
+from headwise.app.configuration import read_preset
+from headwise.artifacts import load_model
+from headwise.core.errors import ConfigError
+from headwise.core.folder_layout import MANIFEST
+from headwise.core.tokenizer import PennTokenizer
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.fingerprint import file_sha256
+from headwise.data.items.examples import Example
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.parses import ParseReader, with_parses
+from headwise.data.readers.labelled_files import read_examples
+from headwise.data.splits.data_parts import DataParts
+from headwise.data.splits.duplicates import normal_text
+from headwise.data.splits.splitting import Split, split_items
+from headwise.linear.baselines import fit_baseline
+from headwise.text.parse_files import read_parses
+from headwise.text.vocabulary import WordVectors
+from headwise.training.run_config import RunConfig
+from headwise.training.warm_start import PreviousModel
 from phrases import treebank_heads, with_phrases
 from reviews_encoder import encoder_folder
 from runs import DATA, Found, Layers
@@ -191,7 +191,7 @@ class Accuracy(Classifying):
         if encoder == LINEAR:
             return []
         recipes = {"sst2": "sst5", "imdb": "mtl16"}.get(task, task.split("/")[0])  # both have the same
-        recipe = read_recipe(Path(f"{recipes}-{encoder.removesuffix('-constituency')}"))
+        recipe = read_preset(Path(f"{recipes}-{encoder.removesuffix('-constituency')}"))
         own: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
         train: dict[str, Any] = {}
         if PHRASES in endings:
@@ -231,7 +231,7 @@ class Accuracy(Classifying):
         assert model is not None
         return lambda items: model.predict([own.text for own in items])
 
-    def former(self, system: str) -> Former | None:
+    def former(self, system: str) -> PreviousModel | None:
         encoder, endings = named(system, ENDINGS)
         if not endings & {READ, MORE}:
             return None
@@ -240,9 +240,9 @@ class Accuracy(Classifying):
         if not (folder / MANIFEST).exists():
             made = f"python benchmarks/reviews_encoder.py {encoder}{' --more' * more}"
             raise ConfigError(f"{folder} is not there; {made} makes it")
-        return Former(folder.name, load_model(folder), file_sha256(folder / MANIFEST))
+        return PreviousModel(folder.name, load_model(folder), file_sha256(folder / MANIFEST))
 
-    def begun(self, recipe: Recipe, system: str) -> tuple[Recipe, WordVectors | None]:
+    def begun(self, recipe: RunConfig, system: str) -> tuple[RunConfig, WordVectors | None]:
         if not system.endswith(MINILM):
             return super().begun(recipe, system)
         folder = replace(recipe.model.pretrained, name=str(minilm_folder()))
@@ -257,7 +257,7 @@ class Accuracy(Classifying):
         if trees:
             heads = treebank_heads()
             parts = ([replace(own, heads=heads.get(own.text)) for own in part] for part in data.three())
-            data = replace(data, parts=Parts(KINDS["classify"], *parts))
+            data = replace(data, parts=DataParts(ITEM_TYPES["classify"], *parts))
         if PHRASES in endings:
             train, dev, test = data.three()
             binary = all(own.label in ("0", "1") for own in train)
@@ -281,7 +281,7 @@ def task_of(train: list[Example], dev: list[Example], test: list[Example]) -> Ta
     """A data set of three parts."""
     seen = {normal_text(example.text) for example in (*train, *dev)}
     leaked = np.array([normal_text(example.text) in seen for example in test])
-    return Task(Parts(KINDS["classify"], train, dev, test), leaked)
+    return Task(DataParts(ITEM_TYPES["classify"], train, dev, test), leaked)
 
 
 def read_imdb(part: str, label: str) -> list[Example]:
@@ -297,7 +297,7 @@ def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:
     if not parses.exists():
         return data.items
     reader = ParseReader(str.split, lambda path, words: read_parses(path))
-    examples: list[Example] = parsed(KINDS["classify"], data, str(parses), reader).items
+    examples: list[Example] = with_parses(ITEM_TYPES["classify"], data, str(parses), reader).items
     fits = (e.heads is not None and len(e.heads) == len(e.text.split()) for e in examples)
     return [e if own else replace(e, heads=None) for e, own in zip(examples, fits, strict=True)]
 

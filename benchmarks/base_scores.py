@@ -17,9 +17,9 @@ from accuracy_tables import print_header, print_row
 from default_linear import logistic
 from default_sets import load, subset
 from default_vectors import cached_minilm
-from headwise.errors import HeadwiseError
-from headwise.features.bases import find_base, load_base
-from headwise.features.tokenize import get_tokenizer
+from headwise.core.errors import HeadwiseError
+from headwise.core.tokenizer import get_tokenizer
+from headwise.text.static_embeddings import find_base, load_base
 from runs import CACHE
 
 SETS = (

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from headwise.scores.calibrate import expected_calibration_error
-from headwise.scores.recalibrate import fit_recalibration
+from headwise.metrics.calibration import expected_calibration_error, fit_recalibration
 from unsure import held_and_new
 
 TEXTS = (30, 100, 300)

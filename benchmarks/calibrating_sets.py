@@ -18,12 +18,12 @@ from scipy.special import expit
 
 import set_noise
 from calibrating import DRAWS, show
-from headwise.data.labels import indicators
-from headwise.linear.text_fit import fit_linear
-from headwise.scores.binary import fit_binary_temperature, mean_binary_loss
-from headwise.scores.label_set_metrics import set_rates
-from headwise.scores.recalibrate import fit_recalibration, label_set_loss
-from headwise.scores.thresholds import fit_thresholds
+from headwise.data.items.labels import multi_hot_targets
+from headwise.linear.linear_fit import fit_linear
+from headwise.metrics.binary_labels import fit_binary_temperature, mean_binary_loss
+from headwise.metrics.calibration import fit_recalibration, label_set_loss
+from headwise.metrics.multi_label_scores import set_rates
+from headwise.metrics.thresholds import fit_thresholds
 
 TEXTS = (100, 300)
 LEARNT = 1_500
@@ -56,7 +56,7 @@ def main() -> None:
         known = [
             set_noise.LabelSetExample("", labels=tuple(n for n in each if n in names)) for each in labels
         ]
-        has = indicators(known, names)
+        has = multi_hot_targets(known, names)
         fitted = fit_linear(texts[:LEARNT], has[:LEARNT], len(names))
         temperature = fit_binary_temperature(fitted.oof_scores, has[:LEARNT])
         thresholds = fit_thresholds(fitted.oof_scores / temperature, has[:LEARNT])

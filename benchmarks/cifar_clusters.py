@@ -17,9 +17,9 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 from torch import Tensor
 
-from headwise.encoders.set_transformer import SetTransformerConfig
-from headwise.errors import HeadwiseError
-from headwise.ragged import Ragged, RaggedModule
+from headwise.core.errors import HeadwiseError
+from headwise.nn.encoders.set_transformer import SetTransformerConfig
+from headwise.nn.ragged import Ragged, RaggedModule
 from mixture import Mixture, assigned, em_step, log_likelihood
 from set_baselines import set_model
 from set_tasks_training import EVALUATION, Scores, Task

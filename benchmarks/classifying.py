@@ -10,18 +10,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headwise.data.kinds import KINDS
-from headwise.data.labels import targets_of
-from headwise.data.parts import NAMES, Parts
-from headwise.features.vectors import WordVectors
-from headwise.recipe import build_recipe
-from headwise.report.labels import evaluate_labels
-from headwise.tasks import find_task
-from headwise.train.classification import ClassificationObjective
-from headwise.train.fit import fit
-from headwise.train.former import Former
-from headwise.train.label_expert import add_expert
-from headwise.train.recipe import Recipe
+from headwise.app.configuration import build_config
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.labels import label_targets
+from headwise.data.splits.data_parts import PART_NAMES, DataParts
+from headwise.models.evaluation.label_evaluation import evaluate_labels
+from headwise.models.tasks import find_task
+from headwise.text.vocabulary import WordVectors
+from headwise.training.fit import fit
+from headwise.training.objectives.label_objective import ClassificationObjective, fit_label_ensemble
+from headwise.training.run_config import RunConfig
+from headwise.training.warm_start import PreviousModel
 from runs import Bench, Result, judged, show_epochs
 
 LINEAR = "tfidf-svm"
@@ -47,11 +46,11 @@ class Task:
         leaked: `[test items]`, whether the item also occurs in training or dev.
     """
 
-    parts: Parts[Any]
+    parts: DataParts[Any]
     leaked: np.ndarray
 
     def three(self) -> list[list[Any]]:
-        return [getattr(self.parts, part) for part in NAMES]
+        return [getattr(self.parts, part) for part in PART_NAMES]
 
 
 class Classifying(Bench):
@@ -75,11 +74,11 @@ class Classifying(Bench):
     def bare(self, item: Any) -> Any:
         """An item without its parse."""
 
-    def former(self, system: str) -> Former | None:
+    def former(self, system: str) -> PreviousModel | None:
         """The model that a system begins with, if any."""
         return None
 
-    def begun(self, recipe: Recipe, system: str) -> tuple[Recipe, WordVectors | None]:
+    def begun(self, recipe: RunConfig, system: str) -> tuple[RunConfig, WordVectors | None]:
         """The settings as they are on this machine, and the word vectors."""
         return recipe, self.word_vectors()
 
@@ -88,16 +87,16 @@ class Classifying(Bench):
         if self.reads_trees(system):
             return data
         parts = ([self.bare(item) for item in part] for part in data.three())
-        return replace(data, parts=Parts(KINDS[self.kind], *parts))
+        return replace(data, parts=DataParts(ITEM_TYPES[self.kind], *parts))
 
     def prints(self, data: Task, system: str) -> list[str]:
-        return [KINDS[self.kind].fingerprint(part).sha256 for part in self.read(data, system).three()]
+        return [ITEM_TYPES[self.kind].fingerprint(part).sha256 for part in self.read(data, system).three()]
 
     def measure(self, data: Task, task: str, system: str, seed: int, folder: Path) -> Result:
         data = self.read(data, system)
         if system.removesuffix(REFIT) == LINEAR:
             return self._measure_linear(data, refit=system.endswith(REFIT))
-        recipe = build_recipe(*self.layers(task, system))
+        recipe = build_config(*self.layers(task, system))
         bare = replace(recipe.model, base=replace(recipe.model.base, name=""))  # where recipes say none
         if (former := self.former(system)) is not None:
             former.check(recipe)
@@ -113,14 +112,14 @@ class Classifying(Bench):
             report=show_epochs(self.unit),
         )
         model = fitted.model
-        train, dev, test = ((own, targets_of(own, model.labels)) for own in data.three())
+        train, dev, test = ((own, label_targets(own, model.labels)) for own in data.three())
         began = time.monotonic()
         alone = model.outputs_of(model.encoded(test[0])).argmax(axis=1)
         speed = len(test[1]) / (time.monotonic() - began)
         # The same model once more with the linear expert beside it; only dev decides how much say that has.
         if recipe.model.expert.kind == "none":
             objective = ClassificationObjective(model, train, dev)
-            add_expert(objective, model.outputs_of(objective.dev_items))
+            fit_label_ensemble(objective, model.outputs_of(objective.dev_items))
         mixed = judged(evaluate_labels(model, *test).predicted == test[1], data.leaked)
         return judged(alone == test[1], data.leaked) | {
             "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},
@@ -140,7 +139,7 @@ class Classifying(Bench):
         """TF-IDF + linear SVM, its C chosen on dev."""
         began = time.monotonic()
         labels = sorted({item.label or "" for item in data.parts.train})
-        train, dev, test = ((own, targets_of(own, labels)) for own in data.three())
+        train, dev, test = ((own, label_targets(own, labels)) for own in data.three())
         guess = self.baseline(train, dev, refit=refit)
         return judged(guess(test[0]) == test[1], data.leaked) | {
             **({} if refit else {"dev": float((guess(dev[0]) == dev[1]).mean())}),

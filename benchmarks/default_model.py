@@ -94,7 +94,7 @@ def scores_of(metrics: dict[str, Any]) -> Result:
 
 def speed(model: Path, data: DataSet) -> float:
     """Test texts that the model labels in a second, once it is loaded and warm."""
-    from headwise.store import load_model
+    from headwise.artifacts import load_model
 
     loaded: Any = load_model(model)
     items = [" ".join(item) for item in data.test.items] if data.kind == "tag" else list(data.test.items)

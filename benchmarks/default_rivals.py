@@ -11,8 +11,8 @@ from default_linear import Fitted, every_text, fasttext, logistic, nb_svm, svm
 from default_sets import DataSet, Kind, Part
 from default_taggers import crf
 from default_vectors import STATIC, VectorCache, cached_minilm, cached_static
-from headwise.scores.calibrate import expected_calibration_error
-from headwise.scores.metrics import score
+from headwise.metrics.calibration import expected_calibration_error
+from headwise.metrics.classification_scores import score_labels
 from runs import Result
 
 MINILM = "minilm"
@@ -54,7 +54,7 @@ class Rivals:
         began, before = time.monotonic(), computing(vectors)
         predicted, chances = fitted.predict(data.test.items)
         testing = time.monotonic() - began - (computing(vectors) - before) + len(data.test) * encoding
-        scores = score(predicted, truth, names)
+        scores = score_labels(predicted, truth, names)
         return {
             "test": round(scores.accuracy, 5),
             "macro_f1": round(scores.macro_f1, 5),

@@ -15,14 +15,13 @@ import numpy as np
 
 import made_sets
 import unseen_sets
-from headwise.data.options import ReadOptions
-from headwise.data.pair import PairOptions
-from headwise.data.pairs import read_aligned_pairs, read_pairs
-from headwise.data.read import read_examples
-from headwise.data.split import split_examples
-from headwise.data.tag_options import TagOptions
-from headwise.data.tagged import read_tagged
-from headwise.scores.schemes import Scheme
+from headwise.data.columns.reading_options import ReadOptions, TagOptions
+from headwise.data.items.examples import PairOptions
+from headwise.data.readers.labelled_files import read_examples
+from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs
+from headwise.data.readers.tagged_files import read_tagged
+from headwise.data.splits.splitting import split_examples
+from headwise.metrics.tag_schemes import Scheme
 from runs import DATA
 
 MOST_TEST = 5_000

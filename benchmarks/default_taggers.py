@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from default_sets import Part, subset
-from headwise.data.sentence import Tagged
-from headwise.report.tags import judge_tags
-from headwise.scores.schemes import Scheme
+from headwise.data.items.examples import TaggedSentence
+from headwise.metrics.tag_schemes import Scheme
+from headwise.models.evaluation.tag_evaluation import score_tagging
 from runs import Result
 
 # Weights of the L1 and the L2 penalty; chosen on a fifth of the sentences.
@@ -112,8 +112,9 @@ def _score(predicted: Sequence[Sequence[str]], part: Part, scheme: Scheme) -> Re
     """F1 of names, or accuracy of tags that mark no names, as `headwise train` reports it; and mean F1 of
     tags."""
     sentences = [
-        Tagged(tuple(words), tuple(tags)) for words, tags in zip(part.items, part.labels, strict=True)
+        TaggedSentence(tuple(words), tuple(tags))
+        for words, tags in zip(part.items, part.labels, strict=True)
     ]
-    tokens, entities = judge_tags(predicted, sentences, scheme)
+    tokens, entities = score_tagging(predicted, sentences, scheme)
     whole = tokens.accuracy if entities is None else entities.f1
     return {"test": round(whole, 5), "macro_f1": round(tokens.macro_f1, 5)}

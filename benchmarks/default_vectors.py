@@ -13,9 +13,9 @@ import torch
 from numpy.typing import NDArray
 
 from english_teachers import minilm_folder
-from headwise.features.tokenize import get_tokenizer
-from headwise.features.vector_files import load_vectors
-from headwise.features.vectors import WordVectors
+from headwise.core.tokenizer import get_tokenizer
+from headwise.text.vector_files import load_vectors
+from headwise.text.vocabulary import WordVectors
 from runs import DATA
 
 MOST_PIECES = 128

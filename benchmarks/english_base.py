@@ -20,18 +20,18 @@ from rich.console import Console
 
 from english_sentences import corpus_sentences, opinions, requests, settings
 from english_teachers import TEACHERS, minilm_folder, mpnet_folder
-from headwise.cli.pretrain import PretrainProgress
-from headwise.features.bases import save_base
-from headwise.features.bases.groups import WordGroups
-from headwise.pretrain import (
+from headwise.app.cli.pretrain_command import PretrainProgress
+from headwise.text.static_embeddings import save_base
+from headwise.text.static_embeddings.word_groups import WordClusters
+from headwise.training.pretraining import (
+    CardNotes,
     ContextConfig,
-    Notes,
     PretrainConfig,
     StudentConfig,
     TeacherConfig,
     pretrain_files,
 )
-from headwise.pretrain.card import card
+from headwise.training.pretraining.base_card import card
 from runs import DATA
 
 NEEDED = ("wordfreq", "vaderSentiment")
@@ -70,7 +70,7 @@ def feelings() -> list[str]:
     ]
 
 
-def groups_of_the_corpus(work: Path, *, resume: bool) -> WordGroups | None:
+def groups_of_the_corpus(work: Path, *, resume: bool) -> WordClusters | None:
     """Those of the words of all of the corpus: three minutes of a core."""
     config = PretrainConfig(
         words=GROUPED, size=8, subwords=8, groups=GROUPED, context=ContextConfig(epochs=1)
@@ -138,7 +138,7 @@ def main() -> None:
             config,
             name="english",
             word_list=top_n_list("en", LISTED, wordlist="large"),
-            notes=Notes(
+            notes=CardNotes(
                 about["licence"].strip(),
                 about["sources"].format(**counts).strip(),
                 about["limits"].strip(),

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from default_sets import REVIEWS
-from headwise.data.read import read_examples
+from headwise.data.readers.labelled_files import read_examples
 from runs import DATA
 
 

@@ -9,7 +9,7 @@ often McNemar's exact test finds a difference (p < 0.05), where there is one (it
 
 import numpy as np
 
-from headwise.scores.metrics import compare, wilson_interval
+from headwise.metrics.classification_scores import compare_labels, wilson_interval
 
 DRAWS = 2_000
 # Test texts, and of these the shares that both get right, the first alone, the second alone.
@@ -32,7 +32,7 @@ def simulate(texts: int, both: float, first: float, second: float) -> tuple[floa
         one, other = (np.isin(kinds, own).astype(np.int64) for own in ((0, 1), (0, 2)))
         low, high = wilson_interval(int(one.sum()), texts)
         held += low <= both + first <= high
-        judged = compare(one, other, targets, seed=draw)
+        judged = compare_labels(one, other, targets, seed=draw)
         low, high = judged.interval
         between += low <= first - second <= high
         found += judged.p_value < 0.05

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from headwise.errors import HeadwiseError
-from headwise.train.state import check_tensors, load_tensors, write_atomically
+from headwise.core.errors import HeadwiseError
+from headwise.training.run_state import check_tensors, load_tensors, write_atomically
 
 SAVE_EVERY = 20.0  # seconds
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")

@@ -25,9 +25,9 @@ from typing import Any
 
 import torch
 
-from headwise.attention import banded, compiled
-from headwise.errors import HeadwiseError
-from headwise.memory import keep_freed_memory
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.errors import HeadwiseError
+from headwise.nn.attention.cpu import banded, compiled
 from language_modelling_costs import CONTEXTS, cost_of
 from language_modelling_output import print_tables
 from language_modelling_training import MODELS, POSITIONS, TEXTS, Settings, Stopped, train

@@ -7,10 +7,10 @@ import time
 import numpy as np
 import torch
 
-from headwise.attention import banded, compiled
-from headwise.data.symbols import Symbols
-from headwise.layers.language import Window
-from headwise.models.language_model import LanguageModel, window_batch
+from headwise.data.items.symbols import SymbolVocabulary
+from headwise.nn.attention.cpu import banded, compiled
+from headwise.nn.layers.language_layers import LanguageWindow
+from headwise.nn.networks.language_model import LanguageModel, window_batch
 from language_modelling_training import Settings
 
 CONTEXTS = (512, 2048, 8192)
@@ -23,7 +23,7 @@ def cost_of(settings: Settings) -> dict[str, float]:
     banded.prepare()
     compiled.prepare(compiled.EDGES)
     torch.manual_seed(0)
-    symbols = Symbols("characters", tuple(map(chr, range(97, 147))), (1,) * 50)
+    symbols = SymbolVocabulary("characters", tuple(map(chr, range(97, 147))), (1,) * 50)
     model = LanguageModel(settings.model_config, symbols)
     text = np.random.default_rng(0).integers(0, 50, TOKENS).astype(np.uint8)
     _step(model, text[:64], 64)  # what is made once
@@ -42,7 +42,7 @@ def cost_of(settings: Settings) -> dict[str, float]:
 
 
 def _step(model: LanguageModel, text: np.ndarray, context: int) -> None:
-    windows = [Window(at, at, at + context) for at in range(0, len(text), context)]
+    windows = [LanguageWindow(at, at, at + context) for at in range(0, len(text), context)]
     inputs, targets = window_batch(text, windows)
     model.losses(model(inputs).values, targets).mean().backward()
     model.zero_grad()

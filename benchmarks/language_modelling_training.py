@@ -16,14 +16,14 @@ import numpy as np
 import torch
 
 from headwise import __version__
-from headwise.data.streams import Stream, count_symbols, read_stream
-from headwise.data.symbols import choose_symbols
-from headwise.encoders import BPTransformerConfig, EncoderConfig, TransformerConfig
-from headwise.errors import HeadwiseError
-from headwise.layers.language import LanguageConfig, Window
-from headwise.models.language_model import LanguageModel, window_batch
-from headwise.models.model_config import ModelConfig
-from headwise.train.stop import noted_signals
+from headwise.core.errors import HeadwiseError
+from headwise.data.items.symbols import choose_symbols
+from headwise.data.readers.streams import SymbolStream, count_symbols, read_stream
+from headwise.nn.encoders import BPTransformerConfig, EncoderConfig, TransformerConfig
+from headwise.nn.layers.language_layers import LanguageConfig, LanguageWindow
+from headwise.nn.networks.language_model import LanguageModel, window_batch
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.training.stopping import record_signals
 from kept_state import SAVE_EVERY, keep_state, read_state
 
 DATA = Path(os.environ.get("HEADWISE_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -118,9 +118,9 @@ def causal_priors(positions: str, heads: int) -> tuple[str, ...]:
 class Parts(NamedTuple):
     """The parts of a text."""
 
-    train: Stream
-    dev: Stream
-    test: Stream
+    train: SymbolStream
+    dev: SymbolStream
+    test: SymbolStream
 
 
 @dataclass
@@ -155,7 +155,7 @@ def train(settings: Settings, cache: Path, *, on_dev: bool = False) -> dict[str,
     """
     parts = read_parts(settings.data)
     run = _Run(settings, parts, cache / f"{settings.name}.safetensors")
-    with noted_signals() as caught:
+    with record_signals() as caught:
         while run.share < 1:
             run.step()
             if caught:
@@ -219,7 +219,7 @@ class _Run:
             group["lr"] = self.settings.rate * max(0.01, min(share / WARMUP, fall))
         random = np.random.default_rng([self.settings.seed, counters.step])
         starts = random.integers(0, len(self.text) - self.size + 1, self.windows).tolist()
-        windows = [Window(start, start, start + self.size) for start in starts]
+        windows = [LanguageWindow(start, start, start + self.size) for start in starts]
         inputs, targets = window_batch(self.text.ids, windows)
         loss = self.model.losses(self.model(inputs).values, targets).mean()
         loss.backward()

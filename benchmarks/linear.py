@@ -5,7 +5,7 @@
     python benchmarks/linear.py --table                # only print what has been measured
 
 Sets, subsets, rivals and tables are those of benchmarks/default.py; `words` is a linear SVM on the TF-IDF
-of words and word pairs alone. `linear` is `headwise.linear.text_fit.fit_linear`, `tag-crf` is
+of words and word pairs alone. `linear` is `headwise.linear.linear_fit.fit_linear`, `tag-crf` is
 `headwise.linear.tag_crf`: both choose their settings on the training texts. A run is a line of
 results/linear.jsonl, appended when it is done: kill it at any time and start it again. The rival CRF
 needs `pip install python-crfsuite`. Needs the data folder (HEADWISE_DATA, default ../shared/data).
@@ -29,10 +29,10 @@ from default_rivals import probability_scores
 from default_sets import DataSet, Part, load, subset
 from default_table import print_tables
 from default_taggers import _score, crf
-from headwise.data.sentence import Tagged
+from headwise.data.items.examples import TaggedSentence
+from headwise.linear.linear_fit import fit_linear
 from headwise.linear.tag_crf import fit_crf
-from headwise.linear.text_fit import fit_linear
-from headwise.scores.metrics import score
+from headwise.metrics.classification_scores import score_labels
 from runs import DATA, HERE, Result
 
 RESULTS = HERE / "results" / "linear.jsonl"
@@ -66,7 +66,7 @@ def ours(train: Part, test: Part) -> Result:
     logits = fitted.model.scores(test.items)
     testing = time.monotonic() - began
     truth = np.array([number[own] for own in test.labels])
-    scores = score(logits.argmax(axis=1), truth, names)
+    scores = score_labels(logits.argmax(axis=1), truth, names)
     chances = np.exp(logits - logits.max(axis=1, keepdims=True))
     own = fitted.settings
     return {
@@ -83,7 +83,7 @@ def ours(train: Part, test: Part) -> Result:
 def our_crf(train: Part, test: Part, data: DataSet) -> Result:
     """`fit_crf` on sentences, tested."""
     sentences, others = (
-        [Tagged(tuple(own), tuple(tags)) for own, tags in zip(part.items, part.labels, strict=True)]
+        [TaggedSentence(tuple(own), tuple(tags)) for own, tags in zip(part.items, part.labels, strict=True)]
         for part in (train, test)
     )
     began = time.monotonic()
@@ -102,7 +102,7 @@ def our_crf(train: Part, test: Part, data: DataSet) -> Result:
 def rival(fitted: Fitted, test: Part, number: dict[str, int]) -> Result:
     """A rival that is trained, tested."""
     truth = np.array([number[own] for own in test.labels])
-    scores = score(fitted.predict(test.items)[0], truth, sorted(number))
+    scores = score_labels(fitted.predict(test.items)[0], truth, sorted(number))
     return {
         "test": round(scores.accuracy, 5),
         "macro_f1": round(scores.macro_f1, 5),

@@ -18,17 +18,17 @@ import numpy as np
 import torch
 
 from headwise import __version__
-from headwise.attention import compiled
-from headwise.encoders import ENCODERS
-from headwise.features.embedding import WordConfig
-from headwise.features.vocabulary import Vocabulary
-from headwise.models.classifier import Model
-from headwise.models.model_config import ModelConfig
-from headwise.store import load_model
+from headwise.artifacts import load_model
+from headwise.nn.attention.cpu import compiled
+from headwise.nn.embeddings.word_embedding import WordConfig
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.vocabulary import Vocabulary
 from runs import HERE, append_line, read_lines
 
 RESULTS = HERE / "results" / "long_text.jsonl"
-FOLDER = HERE.parent / "tests" / "store" / "golden" / "classify" / "model"
+FOLDER = HERE.parent / "tests" / "artifacts" / "golden" / "classify" / "model"
 SIZES = {"width": 64, "layers": 2, "heads": 4, "head_size": 16, "feedforward": 128, "dropout": 0.0}
 OWN: dict[str, dict[str, Any]] = {
     "ms-san": {"distances": ("word", "none")},
@@ -50,7 +50,7 @@ def model_of(system: str) -> Any:
     known = {field.name for field in fields(kind)}
     encoder = kind(**{name: size for name, size in SIZES.items() if name in known}, **OWN.get(system, {}))
     config = ModelConfig(words=WordConfig(vector_size=64), encoder=encoder, readout="max")
-    return Model(config, Vocabulary.build([WORDS]), ["a", "b"]).eval()
+    return TextClassifierModel(config, Vocabulary.build([WORDS]), ["a", "b"]).eval()
 
 
 def measure(system: str, words: int) -> None:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
-from headwise.scores.schemes import Scheme, read_spans
+from headwise.metrics.tag_schemes import Scheme, read_spans
 from made_files import Parts, Rows, lines_of
 from made_sentences import case, end_mark, exchanged, next_sentence, of_sentences, punctuation, tense
 from runs import DATA

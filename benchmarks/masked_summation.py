@@ -15,13 +15,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headwise.attention.neighbours import Edges, Graph
-from headwise.encoders import ENCODERS
-from headwise.encoders.base import output_width
-from headwise.encoders.pooling import Readout
-from headwise.encoders.star_transformer import StarStep, StarTransformer, StarTransformerConfig
-from headwise.errors import ConfigError
-from headwise.ragged import Layout, Ragged
+from headwise.core.errors import ConfigError
+from headwise.nn.attention.graph_attention import Edges, Graph
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.encoders.encoder import output_width
+from headwise.nn.encoders.pooling import Readout
+from headwise.nn.encoders.star_transformer import StarStep, StarTransformer, StarTransformerConfig
+from headwise.nn.ragged import Layout, Ragged
 from set_tasks_training import EVALUATION, PART, Scores, Task
 
 LENGTH, FEATURES, MARKED, WIDTH = 200, 10, 10, 100

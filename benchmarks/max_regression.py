@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwise.ragged import Ragged
+from headwise.nn.ragged import Ragged
 
 
 def max_sets(

@@ -28,8 +28,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from torch import Tensor
 
 from headwise import __version__
-from headwise.errors import HeadwiseError
-from headwise.memory import keep_freed_memory
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.errors import HeadwiseError
 from mirrored_summation_figure import Point, read_points, write_figure
 from mirrored_summation_models import MODELS, SequenceModel, Sizes
 from mirrored_sums import chance_error, linear_error, mirrored_sums

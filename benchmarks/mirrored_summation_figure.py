@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, fields
 from html import escape
 from pathlib import Path
 
-from headwise.errors import HeadwiseError
+from headwise.core.errors import HeadwiseError
 from mirrored_summation_models import MODELS
 from mirrored_sums import chance_error, linear_error
 

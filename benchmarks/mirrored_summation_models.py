@@ -5,16 +5,16 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from headwise.encoders import (
+from headwise.nn.encoders import (
     ENCODERS,
     BiLSTMConfig,
     EncoderConfig,
     MSTransformerConfig,
     TransformerConfig,
 )
-from headwise.encoders.base import output_width
-from headwise.encoders.pooling import Readout
-from headwise.ragged import Ragged
+from headwise.nn.encoders.encoder import output_width
+from headwise.nn.encoders.pooling import Readout
+from headwise.nn.ragged import Ragged
 from mirrored_sums import chance_error
 
 HEADS = 10

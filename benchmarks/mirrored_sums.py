@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwise.errors import ConfigError
-from headwise.ragged import Ragged
+from headwise.core.errors import ConfigError
+from headwise.nn.ragged import Ragged
 
 
 def mirrored_sums(

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from headwise.errors import ConfigError
-from headwise.ragged import Ragged
+from headwise.core.errors import ConfigError
+from headwise.nn.ragged import Ragged
 
 _TINY = 1e-10  # least variance, and least number of points that a cluster's mean is taken over
 

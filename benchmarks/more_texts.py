@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from default_sets import GROUPS, load
-from headwise.data.labels import label_names
-from headwise.data.sentence import Tagged
-from headwise.features.bases.choice import AUTO, choose_base
-from headwise.features.tokenize import get_tokenizer
+from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.examples import TaggedSentence
+from headwise.data.items.labels import label_names
+from headwise.linear.linear_fit import fit_linear
 from headwise.linear.tag_crf import fit_crf
-from headwise.linear.text_features import BlockReader
-from headwise.linear.text_fit import fit_linear
-from headwise.report.tags import tag_counts
-from headwise.scores.power_law import fit_power_law
-from headwise.scores.suggest import doubt_of_tags, most_useful
+from headwise.linear.tfidf_features import BlockReader
+from headwise.metrics.label_quality import select_items, tag_uncertainty
+from headwise.metrics.power_law import fit_power_law
+from headwise.models.evaluation.tag_evaluation import tag_counts
+from headwise.text.static_embeddings.base_folder import AUTO, choose_base
 
 MOST, SEEDS, STEP, ROUNDS = 4_000, 5, 100, 4
 SIZES = 2.0 ** (-np.arange(7)[::-1] / 2)
@@ -100,7 +100,7 @@ def choices(name: str, seeds: int) -> None:
                 if way != "random":
                     ranked = np.sort(softmax(every.logits(chosen, rest, folds=3), axis=1), axis=1)
                     doubt = 1 - (ranked[:, -1] - ranked[:, -2])
-                    best = most_useful(doubt, every.vectors[rest], STEP)
+                    best = select_items(doubt, every.vectors[rest], STEP)
                     taken = np.array(best) if way == "suggest" else np.argsort(-doubt)[:STEP]
                 else:
                     taken = np.arange(STEP)
@@ -115,7 +115,10 @@ def tag_choices(name: str, seeds: int) -> None:
     """The same for tagged sentences, and the words of those that were chosen."""
     data = load(name)
     train, test = (
-        [Tagged(tuple(words), tuple(tags)) for words, tags in zip(own.items, own.labels, strict=True)]
+        [
+            TaggedSentence(tuple(words), tuple(tags))
+            for words, tags in zip(own.items, own.labels, strict=True)
+        ]
         for own in (data.train, data.test)
     )
     kept = np.random.default_rng(5).permutation(len(train))[:MOST]
@@ -137,8 +140,8 @@ def tag_choices(name: str, seeds: int) -> None:
                 taken = np.arange(STEP)
                 if way != "random":
                     said, ends = crf.marginals([pool[row].tokens for row in rest])
-                    doubt = doubt_of_tags(np.split(said.max(axis=1), ends[1:-1]))
-                    best = most_useful(doubt, vectors[rest], STEP)
+                    doubt = tag_uncertainty(np.split(said.max(axis=1), ends[1:-1]))
+                    best = select_items(doubt, vectors[rest], STEP)
                     taken = np.array(best) if way == "suggest" else np.argsort(-doubt)[:STEP]
                 chosen, rest = np.concatenate([chosen, rest[taken]]), np.delete(rest, taken)
     means = {way: np.round(np.mean(own, axis=0), 1).tolist() for way, own in found.items()}

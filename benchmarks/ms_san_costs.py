@@ -22,14 +22,14 @@ from torch.nn.functional import cross_entropy
 
 from accuracy_tables import print_header, print_row
 from headwise import __version__
-from headwise.bench.encoder import balanced_heads, interleaved, spread_lengths, which_clock
-from headwise.encoders import MSSAN, MSSANConfig
-from headwise.encoders.pooling import Readout
-from headwise.features.encoded import parsed_layout
-from headwise.layers.classify import ClassifierConfig
-from headwise.layers.pair import PairConfig, PairHead
-from headwise.memory import keep_freed_memory
-from headwise.ragged import Ragged
+from headwise.app.encoder_timing import balanced_heads, choose_clock, interleaved, spread_lengths
+from headwise.core.allocator import keep_freed_memory
+from headwise.nn.embeddings.encoded_batches import parsed_layout
+from headwise.nn.encoders import MSSAN, MSSANConfig
+from headwise.nn.encoders.pooling import Readout
+from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.layers.pair_layers import PairConfig, PairHead
+from headwise.nn.ragged import Ragged
 
 RESULTS = Path(__file__).parent / "results" / "ms_san_costs.json"
 PAIRS, PREMISE, HYPOTHESIS = 32, 14, 8
@@ -108,7 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
             torch.set_num_threads(asked.threads)
         keep_freed_memory()
         networks = measure(asked.rounds)
-        own = {"clock": which_clock()[0], "threads": torch.get_num_threads()}
+        own = {"clock": choose_clock()[0], "threads": torch.get_num_threads()}
         found = {"networks": networks, **own, "headwise": __version__, "torch": torch.__version__}
         asked.results.parent.mkdir(parents=True, exist_ok=True)
         asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

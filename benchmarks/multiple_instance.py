@@ -27,19 +27,19 @@ import torch
 from sklearn.model_selection import StratifiedKFold
 
 from headwise import __version__
-from headwise.data.bags import Bag, BagData, read_bags
-from headwise.data.kinds import KINDS
-from headwise.data.labels import targets_of
-from headwise.data.parts import Parts
-from headwise.layers.bags import BagConfig
-from headwise.linear.bag_baseline import linear_guesses
-from headwise.memory import keep_freed_memory
-from headwise.models.bag_model import BagFeatures, BagModel
-from headwise.models.model_config import ModelConfig
-from headwise.recipe import size_defaults
-from headwise.tasks import find_task
-from headwise.train.config import TrainConfig
-from headwise.train.loop import train
+from headwise.app.configuration import defaults_by_size
+from headwise.core.allocator import keep_freed_memory
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.labels import label_targets
+from headwise.data.readers.bags import Bag, BagData, read_bags
+from headwise.data.splits.data_parts import DataParts
+from headwise.linear.baselines import fit_bag_baseline
+from headwise.models.tasks import find_task
+from headwise.nn.layers.output_layers import BagConfig
+from headwise.nn.networks.bag_model import BagFeatures, BagModel
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.training.loop import train
+from headwise.training.settings import TrainConfig
 
 HERE = Path(__file__).parent
 DATA = Path(os.environ.get("HEADWISE_DATA", HERE.parent.parent / "shared" / "data"))
@@ -74,13 +74,13 @@ def folds(bags: Sequence[Bag], seed: int) -> Iterator[Fold]:
     labels = [bag.label for bag in bags]
     shuffled = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for rest, places in shuffled.split(np.zeros(len(bags)), labels):
-        split = KINDS["bags"].split([bags[place] for place in rest], DEV, 0.0, seed)
+        split = ITEM_TYPES["bags"].split([bags[place] for place in rest], DEV, 0.0, seed)
         yield Fold(split.train, split.dev, [bags[place] for place in places], places)
 
 
 def settings_of(name: str, seed: int) -> tuple[ModelConfig, TrainConfig]:
     """headwise's defaults for data of this size, with another model."""
-    found = size_defaults(100, vectors=False, task="bags")
+    found = defaults_by_size(100, vectors=False, task="bags")
     config = ModelConfig(task="bags", bags=BagConfig(**{**found.get("bags", {}), "model": name}))
     return config, TrainConfig(**{**found["train"], "seed": seed})
 
@@ -88,16 +88,16 @@ def settings_of(name: str, seed: int) -> tuple[ModelConfig, TrainConfig]:
 def run_fold(data: BagData, fold: Fold, name: str, seed: int) -> dict[str, Any]:
     """Train on a fold, and read its test bags once."""
     labels = sorted(data.labels)
-    truth = targets_of(fold.test, labels)
+    truth = label_targets(fold.test, labels)
     began = time.process_time()
     if name == LINEAR:
-        parts = ((part, targets_of(part, labels)) for part in (fold.train, fold.dev))
-        guesses = linear_guesses(*parts, fold.test)
+        parts = ((part, label_targets(part, labels)) for part in (fold.train, fold.dev))
+        guesses = fit_bag_baseline(*parts, fold.test)
         return {"right": (guesses == truth).tolist(), "seconds": time.process_time() - began}
     config, training = settings_of(name, seed)
     torch.manual_seed(seed)
     model = BagModel(config, BagFeatures(data.features), labels)
-    parts = Parts(KINDS["bags"], fold.train, fold.dev, fold.test)
+    parts = DataParts(ITEM_TYPES["bags"], fold.train, fold.dev, fold.test)
     objective = find_task("bags").objective(model, parts)
     with tempfile.TemporaryDirectory() as folder:
         progress = train(model, objective, training, Path(folder))
@@ -132,7 +132,12 @@ def run(data: BagData, source: str, name: str, seed: int, results: Path) -> list
 
 def identity(data: BagData, name: str, seed: int) -> str:
     """Of all that decides how the folds of a seed end."""
-    key = {"data": KINDS["bags"].fingerprint(data.items).sha256, "system": name, "seed": seed, "dev": DEV}
+    key = {
+        "data": ITEM_TYPES["bags"].fingerprint(data.items).sha256,
+        "system": name,
+        "seed": seed,
+        "dev": DEV,
+    }
     if name != LINEAR:
         config, training = settings_of(name, seed)
         key |= {**config.to_json(), "train": asdict(training)}

@@ -20,16 +20,15 @@ from typing import Any
 import numpy as np
 
 from default_sets import load
-from headwise.data.labels import label_names
-from headwise.data.tagged import read_tagged
-from headwise.features.bases.choice import AUTO, choose_base
-from headwise.features.tokenize import get_tokenizer
-from headwise.linear.settings import LinearSettings
-from headwise.linear.text_fit import fit_linear
-from headwise.scores.noise import suspects
-from headwise.scores.schemes import read_spans, write_tags
-from headwise.verbs.noise import held_out
-from headwise.verbs.tag_noise import suspect_tags
+from headwise.app.workflows.label_errors import find_tag_issues, out_of_fold_probabilities
+from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.labels import label_names
+from headwise.data.readers.tagged_files import read_tagged
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_model import LinearSettings
+from headwise.metrics.label_quality import find_label_issues
+from headwise.metrics.tag_schemes import read_spans, write_tags
+from headwise.text.static_embeddings.base_folder import AUTO, choose_base
 from runs import DATA
 
 SHARES = (0.05, 0.1, 0.2)
@@ -93,7 +92,7 @@ def tagged(name: str, share: float) -> dict[str, float]:
                 flipped |= spans[-1]
             found += [span._replace(type=kind)] if kind else []
         items.append(replace(own, tags=tuple(write_tags(found, len(own.tokens), "iob2"))))
-    listed = suspect_tags(data.with_items(items))
+    listed = find_tag_issues(data.with_items(items))
     where = {own.line: number for number, own in enumerate(items)}
     touched = []
     for own in listed:
@@ -126,9 +125,9 @@ def main() -> None:
             flipped[chance.permutation(len(true))[: round(share * len(true))]] = True
             away = chance.integers(1, len(names), len(true))
             noisy = np.where(flipped, (true + away) % len(names), true)
-            chances = held_out(texts, noisy, len(names))[0]
+            chances = out_of_fold_probabilities(texts, noisy, len(names))[0]
             found = {
-                "headwise": suspects(chances, noisy)[0],
+                "headwise": find_label_issues(chances, noisy)[0],
                 "cleanlab": cleanlab_suspects(texts, noisy),
             }
             result = {own: judged(numbers, flipped) for own, numbers in found.items()}

@@ -15,7 +15,7 @@ from typing import get_args
 
 import numpy as np
 
-from headwise.scores.operating_points import OperatingPoint, Rate, ahead, promise
+from headwise.metrics.operating_points import OperatingPoint, Rate, choose_threshold, log_ratio
 from unsure import held_and_new
 
 WANTED = {"recall": (0.9, 0.95), "precision": (0.8, 0.9), "fpr": (0.05, 0.01)}
@@ -29,10 +29,10 @@ def main() -> None:
             for wanted in WANTED[rate]:
                 came, besides = list[float](), list[float]()
                 for number, label in enumerate(names):
-                    scores = [ahead(own, number) for own in chances]
+                    scores = [log_ratio(own, number) for own in chances]
                     true = [own == number for own in targets]
                     point = OperatingPoint(label, rate, wanted)
-                    found = promise(point, scores[0], true[0], chances[0][:, number])
+                    found = choose_threshold(point, scores[0], true[0], chances[0][:, number])
                     given = scores[1] > found.threshold
                     if found.met:
                         recall, fpr = given[true[1]].mean(), given[~true[1]].mean()

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 COUNTS = "counts"
-"""Where a run has two numbers of each test sentence (`headwise.report.tags.tag_counts`)."""
+"""Where a run has two numbers of each test sentence
+(`headwise.models.evaluation.tag_evaluation.tag_counts`)."""
 _DRAWS, _AT_ONCE = 5_000, 500
 
 

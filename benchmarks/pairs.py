@@ -21,14 +21,14 @@ import numpy as np
 
 from accuracy_tables import print_tables
 from classifying import LINEAR, Classifying, Task, named
-from headwise.data.duplicates import normal_text
-from headwise.data.kinds import KINDS
-from headwise.data.pair import Pair, PairOptions
-from headwise.data.pairs import read_aligned_pairs, read_pairs
-from headwise.data.parts import Parts
-from headwise.features.parse_files import read_parses
-from headwise.linear.pair_baseline import fit_pair_baseline
-from headwise.recipe import read_recipe
+from headwise.app.configuration import read_preset
+from headwise.data.items.examples import Pair, PairOptions
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs
+from headwise.data.splits.data_parts import DataParts
+from headwise.data.splits.duplicates import normal_text
+from headwise.linear.baselines import fit_pair_baseline
+from headwise.text.parse_files import read_parses
 from runs import DATA, Found, Layers
 
 # How names of systems end whose words look at those like them in the other text, or that learn three times
@@ -146,13 +146,13 @@ class Pairs(Classifying):
             files = {"train": "train", "trial": "trial", "test": "test_annotated"}
             three = [sick(file, part) for part, file in files.items()]
         else:
-            split = KINDS["pair"].split(esnli("dev"), DEV_PAIRS, 0, DEV_SEED)
+            split = ITEM_TYPES["pair"].split(esnli("dev"), DEV_PAIRS, 0, DEV_SEED)
             kinds = ("original", "revised_premise", "revised_hypothesis")
             more = [pair for kind in kinds for pair in counterfactual(kind)]
             three = [[*split.train, *more], split.dev, esnli("test")]
         train, dev, test = three
         seen = {_key(pair) for pair in (*train, *dev)}  # in either order
-        return Task(Parts(KINDS["pair"], *three), np.array([_key(pair) in seen for pair in test]))
+        return Task(DataParts(ITEM_TYPES["pair"], *three), np.array([_key(pair) in seen for pair in test]))
 
     def layers(self, task: str, system: str) -> Layers:
         if system == LINEAR:
@@ -160,7 +160,7 @@ class Pairs(Classifying):
         (like, encoder), (_, endings) = system_of(system), named(system, (*BEYOND, PUBLISHED))
         vectors = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
         tuned = f"{task}-{like}"
-        recipe = read_recipe(Path(tuned if tuned in OWN_RECIPES else f"nli-{like}"))
+        recipe = read_preset(Path(tuned if tuned in OWN_RECIPES else f"nli-{like}"))
         own = [vectors, *([{"encoder": encoder}] if encoder else [])]
         beyond = BEYOND | {PUBLISHED: AS_PUBLISHED.get(like, {})}
         return [recipe, *own, *(more for ending, more in beyond.items() if ending in endings)]

@@ -5,23 +5,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-from headwise.data.example import Example
-from headwise.data.files import read_lines
-from headwise.data.options import ReadOptions
-from headwise.data.read import read_examples
-from headwise.features.brackets import bracket_heads
-from headwise.features.phrase_parses import read_phrase_parses
-from headwise.features.syntax import Heads
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.text_lines import read_lines
+from headwise.data.items.examples import Example
+from headwise.data.readers.labelled_files import read_examples
+from headwise.text.parse_files import constituency_heads, read_phrase_parses
+from headwise.text.syntax import DependencyHeads
 from runs import DATA
 
 
 @cache
-def treebank_heads() -> dict[str, Heads]:
+def treebank_heads() -> dict[str, DependencyHeads]:
     """The constituency trees of SST by their texts; but for those with spaces in a leaf."""
-    trees: dict[str, Heads] = {}
+    trees: dict[str, DependencyHeads] = {}
     for part in ("train", "dev", "test"):
         for _, line in read_lines(_path(part)):
-            words, heads = bracket_heads(line)
+            words, heads = constituency_heads(line)
             trees[" ".join(words)] = heads
     return {text: heads for text, heads in trees.items() if len(text.split()) == len(heads)}
 

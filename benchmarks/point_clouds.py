@@ -18,10 +18,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from headwise.encoders.set_models import POOLINGS, SetModel, SetModelConfig
-from headwise.encoders.set_transformer import SetTransformerConfig
-from headwise.errors import HeadwiseError
-from headwise.ragged import Ragged
+from headwise.core.errors import HeadwiseError
+from headwise.nn.encoders.set_models import POOLINGS, SetModel, SetModelConfig
+from headwise.nn.encoders.set_transformer import SetTransformerConfig
+from headwise.nn.ragged import Ragged
 from set_tasks_training import EVALUATION, PART, Scores, Task
 
 Points = np.ndarray

@@ -19,9 +19,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from headwise.store import load_model
-from headwise.verbs.export import export_model
-from headwise.verbs.train import train_files
+from headwise.app.workflows.explain import export_model
+from headwise.app.workflows.train import train_files
+from headwise.artifacts import load_model
 from runs import DATA
 from speed_predict import write_files
 

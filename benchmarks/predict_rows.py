@@ -22,7 +22,7 @@ from pathlib import Path
 from headwise import __version__
 from runs import HERE, append_line
 
-FOLDER = HERE.parent / "tests" / "store" / "golden" / "classify" / "model"
+FOLDER = HERE.parent / "tests" / "artifacts" / "golden" / "classify" / "model"
 WORDS = ("fine", "great", "lovely", "poor", "awful", "dull", "the", "film", "was", "a", "plot", "story")
 
 

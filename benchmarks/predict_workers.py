@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from headwise.verbs.train import train_files
+from headwise.app.workflows.train import train_files
 from speed_predict import write_files
 
 

@@ -132,7 +132,7 @@ MS_SAN: dict[str, Table] = {
             ),
             Row(
                 "Figure 3: distances of one sentence",
-                missing="an example; tests/features/test_syntax.py has it",
+                missing="an example; tests/text/test_syntax.py has it",
             ),
         ),
     ),

@@ -13,11 +13,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from headwise.cli.pretrain import PretrainProgress
-from headwise.pretrain import ContextConfig, Notes, PretrainConfig, pretrain_files
+from headwise.app.cli.pretrain_command import PretrainProgress
+from headwise.training.pretraining import CardNotes, ContextConfig, PretrainConfig, pretrain_files
 from runs import DATA
 
-NOTES = Notes(
+NOTES = CardNotes(
     licence="Not stated: the reviews are for research.",
     sources="The unlabelled reviews of MTL-16 (Liu, Qiu, Huang; 2017) and of IMDB (Maas et al.; 2011); no "
     "labelled text, no test text.",

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import torch
 
-from headwise.data.duplicates import normal_text
-from headwise.features.tokenize import PennTokenizer
-from headwise.memory import keep_freed_memory
-from headwise.recipe import read_recipe
-from headwise.store.layout import MANIFEST, RUN
-from headwise.train.loop import STATE
-from headwise.verbs.train import train_files
+from headwise.app.configuration import read_preset
+from headwise.app.workflows.train import train_files
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.folder_layout import MANIFEST, RUN_FOLDER
+from headwise.core.tokenizer import PennTokenizer
+from headwise.data.splits.duplicates import normal_text
+from headwise.training.loop import STATE
 from reviews_base import reviews
 from runs import DATA, HERE, listening, show_epochs
 
@@ -50,7 +50,7 @@ def settings(encoder: str, *, more: bool = False) -> dict[str, dict]:
     """The sections of a training."""
     return {
         "model": {"task": "masked-words"},
-        "encoder": read_recipe(Path(f"mtl16-{encoder}"))["encoder"],
+        "encoder": read_preset(Path(f"mtl16-{encoder}"))["encoder"],
         "words": {"tokenizer": "whitespace", "dropout": 0.1, "word_dropout": 0.0, "train_vectors": False},
         "vectors": {"file": str(DATA / VECTORS), "extra_words": 48_000},
         "data": {"format": "text"},
@@ -105,7 +105,7 @@ def main() -> None:
         texts,
         output,
         settings=settings(options.encoder, more=options.more),
-        resume=(output / RUN / STATE).exists(),
+        resume=(output / RUN_FOLDER / STATE).exists(),
         listener=listening(show_epochs("texts")),
     )
 

@@ -24,14 +24,14 @@ import numpy as np
 import torch
 
 from headwise import __version__
-from headwise.errors import ConfigError
-from headwise.features.vector_files import load_vectors
-from headwise.features.vectors import WordVectors
-from headwise.memory import keep_freed_memory
-from headwise.recipe import build_recipe
-from headwise.train.loop import Report
-from headwise.train.stop import TrainingInterrupted
-from headwise.verbs.listener import Listener
+from headwise.app.configuration import build_config
+from headwise.app.reporter import Reporter
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.errors import ConfigError
+from headwise.text.vector_files import load_vectors
+from headwise.text.vocabulary import WordVectors
+from headwise.training.loop import EpochReporter
+from headwise.training.stopping import TrainingInterrupted
 from paired_taggers import COUNTS
 
 HERE = Path(__file__).parent
@@ -80,7 +80,7 @@ def jobs(
 
 def recipe_of(layers: Layers) -> dict[str, Any]:
     """All settings, as plain data; none where there are no layers."""
-    return build_recipe(*layers).to_json() if layers else {}
+    return build_config(*layers).to_json() if layers else {}
 
 
 def read_lines(path: Path) -> list[Result]:
@@ -151,10 +151,10 @@ def collect(
             continue
         if own not in wanted:
             settings = recipe(task, system)
-            wanted[own] = settings, build_recipe(settings) if settings else None
+            wanted[own] = settings, build_config(settings) if settings else None
         # A setting that is newer than the result had its default then.
         settings, known = wanted[own]
-        if not settings or result["recipe"] == settings or build_recipe(result["recipe"]) == known:
+        if not settings or result["recipe"] == settings or build_config(result["recipe"]) == known:
             found[task][system].append(result)
     for systems_ in found.values():
         for runs in systems_.values():
@@ -311,10 +311,10 @@ def marks(run: Result) -> np.ndarray | None:
     return np.unpackbits(bits, count=run["test_texts"]).astype(int)
 
 
-def listening(show: Callable[[Report], None]) -> Listener:
+def listening(show: Callable[[EpochReporter], None]) -> Reporter:
     """Who hears of a training alone."""
 
-    class Listening(Listener):
+    class Listening(Reporter):
         @contextmanager
         def training(self, recipe: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
             yield show
@@ -322,10 +322,10 @@ def listening(show: Callable[[Report], None]) -> Listener:
     return Listening()
 
 
-def show_epochs(what: str, score: str = "accuracy") -> Callable[[Report], None]:
+def show_epochs(what: str, score: str = "accuracy") -> Callable[[EpochReporter], None]:
     """Prints a line for each epoch: the loss, the score on dev, and how fast it went."""
 
-    def show(report: Report) -> None:
+    def show(report: EpochReporter) -> None:
         if report.scores is not None:
             print(
                 f"  epoch {report.progress.epoch + 1}: loss {report.loss:.3f}, dev "

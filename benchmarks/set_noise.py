@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from default_sets import GROUPS, load
-from headwise.data.label_set import LabelSetExample
-from headwise.data.labels import indicators
-from headwise.data.tagged import read_tagged
-from headwise.scores.schemes import read_spans
-from headwise.verbs.set_noise import suspect_sets
+from headwise.app.workflows.label_errors import find_label_set_issues
+from headwise.data.items.examples import MultiLabelExample
+from headwise.data.items.labels import multi_hot_targets
+from headwise.data.readers.tagged_files import read_tagged
+from headwise.metrics.tag_schemes import read_spans
 from noise import SHARES, TAGGED, judged
 from runs import DATA
 
@@ -105,15 +105,15 @@ def changed(
         else:
             noisy[place] = (*own, chance.choice([name for name in known if name not in own]).item())
     items = [
-        LabelSetExample(text, line=line, labels=own)
+        MultiLabelExample(text, line=line, labels=own)
         for line, (text, own) in enumerate(zip(texts, noisy, strict=True))
     ]
-    found = suspect_sets(SimpleNamespace(items=items, columns=SimpleNamespace(separator="|")))
+    found = find_label_set_issues(SimpleNamespace(items=items, columns=SimpleNamespace(separator="|")))
     lines = np.array([own.line for own in found], dtype=int)
     true = [set(filter(None, own.suggested.split("|"))) == {*labels[own.line]} for own in found]
     hit = flipped[lines]
     own = {**judged(lines, flipped), "suggested": float(np.array(true)[hit].mean()) if hit.any() else 0.0}
-    other = judged(cleanlab_suspects(texts, indicators(items, known)), flipped)
+    other = judged(cleanlab_suspects(texts, multi_hot_targets(items, known)), flipped)
     return {"headwise": own, "cleanlab": other, "suspects": len(found)}
 
 

@@ -26,10 +26,10 @@ import torch
 from torch import Tensor
 
 from cifar_clusters import CifarClusters
-from headwise.encoders.set_transformer import SetTransformerConfig
-from headwise.errors import HeadwiseError
-from headwise.memory import keep_freed_memory
-from headwise.ragged import Ragged, RaggedModule
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.errors import HeadwiseError
+from headwise.nn.encoders.set_transformer import SetTransformerConfig
+from headwise.nn.ragged import Ragged, RaggedModule
 from masked_summation import MaskedSummation
 from max_regression import constant_error, max_sets
 from mixture import Mixture, em_step, log_likelihood, mixture_sets

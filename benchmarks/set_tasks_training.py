@@ -17,8 +17,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from torch import Tensor, nn
 
 from headwise import __version__
-from headwise.errors import HeadwiseError
-from headwise.train.stop import noted_signals
+from headwise.core.errors import HeadwiseError
+from headwise.training.stopping import record_signals
 from kept_state import SAVE_EVERY, keep_state, read_state
 from set_tasks_output import file_name, write_result
 
@@ -171,7 +171,7 @@ def train(task: Task, settings: Settings, results: Path) -> int:
         return write_result(*own, finished=run.share >= 1)
 
     with (
-        noted_signals() as caught,
+        record_signals() as caught,
         Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
     ):
         line = bar.add_task(name, total=1.0, step=run.counters.step, loss=loss)

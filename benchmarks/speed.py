@@ -35,8 +35,8 @@ import speed_predict
 import speed_scaling
 import speed_training
 from headwise import __version__
-from headwise.bench.encoder import which_clock
-from headwise.memory import keep_freed_memory
+from headwise.app.encoder_timing import choose_clock
+from headwise.core.allocator import keep_freed_memory
 from speed_figure import figure
 from speed_table import Result, save, table
 from speed_texts import DOMAINS
@@ -81,7 +81,7 @@ def environment(rounds: int = 0) -> dict[str, Any]:
         "processor": processor(),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
-        "clock": which_clock()[0],
+        "clock": choose_clock()[0],
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         **({"rounds": rounds} if rounds else {}),
     }

@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 
-from headwise.attention import banded, sdpa
-from headwise.bench.encoder import interleaved
-from headwise.priors import Prior, parse_prior
-from headwise.ragged import Layout
+from headwise.app.encoder_timing import interleaved
+from headwise.nn.attention import sdpa
+from headwise.nn.attention.cpu import banded
+from headwise.nn.priors import Prior, parse_prior
+from headwise.nn.ragged import Layout
 from speed_table import Result, Row
 
 HEADS, TOKENS = 4, 2048
@@ -29,7 +30,7 @@ SYSTEMS: dict[str, ModuleType] = {"banded": banded, "sdpa": sdpa}
 def run(*, quick: bool, rounds: int) -> Result | str:
     """The ratio of the times for each head size, length, prior and pass; or why not."""
     query = torch.zeros(1, HEADS, SIZES[0])
-    reason = banded.refuses(query, [parse_prior("everything")], Layout([1]))
+    reason = banded.unsupported_reason(query, [parse_prior("everything")], Layout([1]))
     if reason is not None:
         return f"banded cannot run: {reason}"
     cases = []

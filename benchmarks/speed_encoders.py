@@ -7,9 +7,9 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from headwise.bench.encoder import dissect, forward_pass, interleaved, mode, products_alone
-from headwise.encoders import ENCODERS, TransformerConfig
-from headwise.ragged import Ragged
+from headwise.app.encoder_timing import forward_pass, interleaved, products_alone, profile, training_mode
+from headwise.nn.encoders import ENCODERS, TransformerConfig
+from headwise.nn.ragged import Ragged
 from speed_rivals import FastPath, PaddedTransformer, padded_run
 from speed_table import Result, Row
 from speed_texts import BATCH, DOMAINS, ORDERS, TextBatch, missing_data, sampled, test_batches
@@ -88,8 +88,8 @@ def prepare(
 ) -> tuple[dict[str, Callable[[], None]], dict[str, float]]:
     """Everything that is timed on a batch; and what share of its texts the rivals read."""
     values = torch.randn(sum(batch.sizes), config.width)
-    with mode(encoders[OURS], training=False), torch.inference_mode():
-        products = dissect(encoders[OURS], Ragged.from_lengths(values, batch.sizes)).products
+    with training_mode(encoders[OURS], training=False), torch.inference_mode():
+        products = profile(encoders[OURS], Ragged.from_lengths(values, batch.sizes)).products
     assert products is not None
     systems = {FLOOR: products_alone(products)}
     systems |= {name: forward_pass(encoder, values, batch.sizes) for name, encoder in encoders.items()}

@@ -19,13 +19,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
-from headwise.attention import attention, triton_band
-from headwise.bench.encoder import interleaved, spread_lengths
-from headwise.encoders import MSTransformerConfig, TransformerConfig
-from headwise.features.encoded_text import EncodedText
-from headwise.features.vocabulary import Vocabulary
-from headwise.priors import Band, Prior, Window
-from headwise.ragged import Layout
+from headwise.app.encoder_timing import interleaved, spread_lengths
+from headwise.nn.attention import attention
+from headwise.nn.attention.gpu import triton_band
+from headwise.nn.encoders import MSTransformerConfig, TransformerConfig
+from headwise.nn.priors import Band, Prior, Window
+from headwise.nn.ragged import Layout
+from headwise.text.text_features import EncodedText
+from headwise.text.vocabulary import Vocabulary
 from speed_table import Result, Row
 from speed_training import MS, OWN, training_step
 
@@ -75,7 +76,7 @@ def run(
         return "there is no CUDA GPU here"
     place = torch.device(device)
     probe = torch.empty(0, 1, SIZE, device=place)
-    if (reason := triton_band.refuses(probe, [Window(width=3)], Layout((), place))) is not None:
+    if (reason := triton_band.unsupported_reason(probe, [Window(width=3)], Layout((), place))) is not None:
         return f"headwise's attention cannot run: {reason}"
     lengths = lengths or (QUICK if quick else LENGTHS)
     on_gpu = place.type == "cuda"

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from headwise.bench.encoder import which_clock
+from headwise.app.encoder_timing import choose_clock
 from speed_table import Result, Row
 from speed_texts import DOMAINS, missing_data, read_domain
 
@@ -173,7 +173,7 @@ def rival(labels: Labels, source: Path, target: Path) -> Callable[[], dict[str, 
     """A function that reads texts from a csv file, labels them and writes them with their labels."""
 
     def run() -> dict[str, float]:
-        clock = which_clock()[1]
+        clock = choose_clock()[1]
         begin = clock()
         with open(target, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
@@ -212,12 +212,12 @@ def headwise(name: str, flags: dict[str, Any], learn: Path, source: Path) -> Cal
 
 def predict_here(model: str, source: str, target: str) -> dict[str, float]:
     """`headwise predict` in this process, with a stopwatch on the model."""
-    from headwise.cli import main
-    from headwise.models.classifier import Model
+    from headwise.app.cli import main
+    from headwise.nn.networks.text_models import TextClassifierModel
 
-    clock = which_clock()[1]
+    clock = choose_clock()[1]
     spent = 0.0
-    forward = Model.forward
+    forward = TextClassifierModel.forward
 
     def timed(*arguments: Any) -> Any:
         nonlocal spent
@@ -226,7 +226,7 @@ def predict_here(model: str, source: str, target: str) -> dict[str, float]:
         spent += clock() - begin
         return result
 
-    Model.forward = timed  # pyright: ignore[reportAttributeAccessIssue]
+    TextClassifierModel.forward = timed  # pyright: ignore[reportAttributeAccessIssue]
     began = clock()
     code = main(["predict", model, source, "--output", target, "--overwrite"])
     if code:

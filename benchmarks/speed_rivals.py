@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn, relu
 from torch.nn.functional import cross_entropy
 
-from headwise.encoders import TransformerConfig
-from headwise.features.embedding import WordConfig
-from headwise.layers.classify import Classifier, ClassifierConfig
+from headwise.nn.embeddings.word_embedding import WordConfig
+from headwise.nn.encoders import TransformerConfig
+from headwise.nn.layers.output_layers import Classifier, ClassifierConfig
 
 _SCORES = 1 << 27  # most attention scores of a layer at once (half a GiB), more texts are taken in parts
 

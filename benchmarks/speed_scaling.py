@@ -15,9 +15,9 @@ from typing import Any
 
 import torch
 
-from headwise.bench.encoder import forward_pass, interleaved, training_pass
-from headwise.encoders import ENCODERS
-from headwise.memory import keep_freed_memory
+from headwise.app.encoder_timing import forward_pass, interleaved, training_pass
+from headwise.core.allocator import keep_freed_memory
+from headwise.nn.encoders import ENCODERS
 from speed_table import Result, Row
 
 # The same sizes for all; what is not named here is the encoder's default.

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headwise.data.example import Example
-from headwise.data.options import ReadOptions
-from headwise.data.read import read_examples
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.items.examples import Example
+from headwise.data.readers.labelled_files import read_examples
 
 DATA = Path(os.environ.get("HEADWISE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 BATCH = 128

@@ -7,13 +7,13 @@ from collections.abc import Callable
 import torch
 from torch.nn.functional import cross_entropy
 
-from headwise.bench.encoder import interleaved
-from headwise.encoders import EncoderConfig, MSTransformerConfig, TransformerConfig
-from headwise.features.encoded import batch_of
-from headwise.features.encoded_text import EncodedText
-from headwise.features.vocabulary import Vocabulary
-from headwise.models.classifier import Model
-from headwise.models.model_config import ModelConfig
+from headwise.app.encoder_timing import interleaved
+from headwise.nn.embeddings.encoded_batches import batch_of
+from headwise.nn.encoders import EncoderConfig, MSTransformerConfig, TransformerConfig
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.text_features import EncodedText
+from headwise.text.vocabulary import Vocabulary
 from speed_rivals import PaddedModel, padded_training_step
 from speed_table import Result, Row
 from speed_texts import DOMAINS, TextBatch, missing_data, read_domain, sampled, test_batches
@@ -71,7 +71,9 @@ def training_step(
     bfloat16: bool = False,
 ) -> Callable[[], None]:
     """A step of a headwise model with the paper's sizes."""
-    model = Model(ModelConfig(encoder=encoder), vocabulary, ["negative", "positive"]).to(device)
+    model = TextClassifierModel(ModelConfig(encoder=encoder), vocabulary, ["negative", "positive"]).to(
+        device
+    )
     targets = targets.to(device)
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 

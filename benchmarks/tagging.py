@@ -23,22 +23,22 @@ from typing import Any
 
 from accuracy_tables import print_header, print_row
 from glove_words import glove_file
-from headwise.data.kinds import KINDS
-from headwise.data.parts import NAMES, Parts
-from headwise.data.tag_options import TagOptions
-from headwise.data.tagged import TaggedData, read_tagged
-from headwise.features.vector_files import load_vectors
-from headwise.features.vectors import WordVectors
-from headwise.recipe import build_recipe, read_recipe
-from headwise.report.tags import judge_tags, tag_counts
-from headwise.scores.scheme_check import detect_scheme
-from headwise.store import read_info
-from headwise.verbs.train import train_parts
+from headwise.app.configuration import build_config, read_preset
+from headwise.app.workflows.train import train_parts
+from headwise.artifacts import read_info
+from headwise.data.columns.reading_options import TagOptions
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.readers.tagged_files import TaggedData, read_tagged
+from headwise.data.splits.data_parts import PART_NAMES, DataParts
+from headwise.metrics.tag_schemes import detect_scheme
+from headwise.models.evaluation.tag_evaluation import score_tagging, tag_counts
+from headwise.text.vector_files import load_vectors
+from headwise.text.vocabulary import WordVectors
 from memory_tagger import MemoryTagger
 from paired_taggers import COUNTS, packed
 from runs import DATA, Bench, Found, Layers, Result, listening, show_epochs
 
-Sentences = Parts[Any]
+Sentences = DataParts[Any]
 GLOVE_VECTORS = "vectors/glove_6B_100d.txt.gz"
 ALL = 400_000  # words that all of GloVe 6B has
 MEMORY = "memory of the training words"
@@ -120,10 +120,10 @@ def read(name: str) -> Sentences:
         data = read_tagged(DATA / TREEBANK)
         first, second = (data.documents[cut] for cut in TREEBANK_CUTS)
         parts = (data.items[:first], data.items[first:second], data.items[second:])
-        return Parts(KINDS["tag"], *parts)
+        return DataParts(ITEM_TYPES["tag"], *parts)
     options = TagOptions(tag_column="xpos") if name == "ewt-xpos" else TagOptions()
     read: list[TaggedData] = [read_tagged(DATA / path, options) for path in FILES[name]]
-    return Parts(KINDS["tag"], *(list(part.items) for part in read))
+    return DataParts(ITEM_TYPES["tag"], *(list(part.items) for part in read))
 
 
 class Tagging(Bench):
@@ -157,9 +157,9 @@ class Tagging(Bench):
                 own["vectors"] = {"file": "glove.6B.100d.txt", "extra_words": ALL}
                 own["words"]["max_words"] = ALL
             glove = {} if recipe.endswith(GLOVE) else GLOVE_RECIPE
-            return [read_recipe(Path(recipe)), glove, more, own | score]
+            return [read_preset(Path(recipe)), glove, more, own | score]
         own = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
-        return [read_recipe(Path(recipe)), more, own | score]
+        return [read_preset(Path(recipe)), more, own | score]
 
     def vectors_of(self, task: str) -> WordVectors:
         """The word vectors of a data set."""
@@ -168,12 +168,12 @@ class Tagging(Bench):
         return self.glove() if task.endswith(GLOVE) else self.word_vectors()
 
     def prints(self, data: Sentences, system: str) -> list[str]:
-        return [data.kind.fingerprint(getattr(data, part)).sha256 for part in NAMES]
+        return [data.kind.fingerprint(getattr(data, part)).sha256 for part in PART_NAMES]
 
     def measure(self, data: Sentences, task: str, system: str, seed: int, folder: Path) -> Result:
         if system == MEMORY:
             return remembered(data)
-        recipe = build_recipe(*self.layers(task, system))
+        recipe = build_config(*self.layers(task, system))
         recipe = replace(recipe, train=replace(recipe.train, seed=seed))
         outcome = train_parts(
             data,
@@ -226,7 +226,7 @@ def remembered(data: Sentences) -> Result:
     began = time.monotonic()
     scheme = detect_scheme(own.tags for own in data.train).scheme
     memory = MemoryTagger(data.train, scheme).predict(data.test)
-    tokens, entities = judge_tags(memory, data.test, scheme)
+    tokens, entities = score_tagging(memory, data.test, scheme)
     score = tokens.accuracy if entities is None else entities.f1
     return {"test": score, "seconds": time.monotonic() - began}
 

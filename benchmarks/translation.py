@@ -29,10 +29,10 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from accuracy_tables import print_header, print_row
-from headwise.data.files import read_lines
-from headwise.errors import HeadwiseError
-from headwise.memory import keep_freed_memory
-from headwise.ragged import Ragged
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.errors import HeadwiseError
+from headwise.data.files.text_lines import read_lines
+from headwise.nn.ragged import Ragged
 from runs import DATA
 from set_tasks_training import Run, Scores, Settings, Task, train
 from translation_model import BEGIN, END, UNKNOWN, Sizes, Translator

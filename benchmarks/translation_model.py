@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from headwise.encoders.bp_graph import partition_graph
-from headwise.encoders.bp_transformer import BPTMemoryBlock, BPTransformer, BPTransformerConfig
-from headwise.encoders.positions import Positions
-from headwise.ragged import Ragged
+from headwise.nn.encoders.bp_graph import partition_graph
+from headwise.nn.encoders.bp_transformer import BPTMemoryBlock, BPTransformer, BPTransformerConfig
+from headwise.nn.encoders.positions import Positions
+from headwise.nn.ragged import Ragged
 
 BEGIN, END, UNKNOWN = 0, 1, 2
 Begun = tuple[float, list[int]]

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from headwise.encoders.set_transformer import SetTransformerConfig
-from headwise.ragged import Ragged
+from headwise.nn.encoders.set_transformer import SetTransformerConfig
+from headwise.nn.ragged import Ragged
 from set_baselines import set_model
 from set_tasks_training import EVALUATION, PART, Scores, Task
 

@@ -14,12 +14,12 @@ import numpy as np
 from scipy.special import softmax
 
 from default_sets import load
-from headwise.data.labels import label_names
-from headwise.errors import ConfigError
-from headwise.features.bases.choice import AUTO, choose_base
-from headwise.features.tokenize import get_tokenizer
-from headwise.linear.text_fit import fit_linear
-from headwise.scores.sureness import Sureness, least_sure
+from headwise.core.errors import ConfigError
+from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.labels import label_names
+from headwise.linear.linear_fit import fit_linear
+from headwise.metrics.selective_prediction import RiskCoverageCurve, confidence_threshold
+from headwise.text.static_embeddings.base_folder import AUTO, choose_base
 
 MOST = 3_000
 WANTED = (0.9, 0.95, 0.98)
@@ -47,11 +47,11 @@ def main() -> None:
         _, chances, targets = held_and_new(name)
         sure = [own.max(axis=1) for own in chances]
         right = [own.argmax(axis=1) == true for own, true in zip(chances, targets, strict=True)]
-        kept = Sureness.of(sure[0], right[0]).to_json()
+        kept = RiskCoverageCurve.of(sure[0], right[0]).to_json()
         print(json.dumps({"set": name, "held": len(sure[0]), "right": float(right[1].mean())}))
         for wanted in WANTED:
             try:
-                least = least_sure(f"precision={wanted}", kept)
+                least = confidence_threshold(f"precision={wanted}", kept)
             except ConfigError as error:
                 print(json.dumps({"set": name, "wanted": wanted, "error": str(error)}))
                 continue

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from headwise.priors import Backward, Everything, Forward, Window, WordDistance, allocate_scales
-from headwise.priors.draw import draw
+from headwise.nn.priors import Backward, Everything, Forward, Window, WordDistance, allocate_scales
+from headwise.nn.priors.drawing import draw
 
 IMAGES = Path(__file__).parent / "images"
 SCALES = ("1", "3", "n/16", "n/8", "n/4")

@@ -16,17 +16,17 @@ from typing import Any
 
 from docstring_parser import parse_from_object
 
+from headwise.app.configuration import defaults_by_size
 from headwise.data.errors import CODES
-from headwise.encoders import ENCODERS
-from headwise.encoders.base import default_readout
-from headwise.encoders.windows import WindowsConfig
-from headwise.features.parse import SyntaxConfig
-from headwise.features.pretrained import PretrainedConfig
-from headwise.features.spelling import CharacterConfig
-from headwise.layers.bags import BagConfig
-from headwise.layers.tag import TaggerConfig
-from headwise.priors import head_counts
-from headwise.recipe import size_defaults
+from headwise.nn.embeddings.pretrained import PretrainedConfig
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.encoders.encoder import default_readout
+from headwise.nn.encoders.long_texts import WindowsConfig
+from headwise.nn.layers.output_layers import BagConfig
+from headwise.nn.layers.tag_layers import TaggerConfig
+from headwise.nn.priors import head_counts
+from headwise.text.character_features import CharacterConfig
+from headwise.text.parsing import SyntaxConfig
 
 DOCS = Path(__file__).parent
 BENCHMARKS = DOCS.parent / "benchmarks"
@@ -69,7 +69,7 @@ def defaults() -> str:
         "over 50,000": 50_001,
     }
     cases = {
-        f"{size}, {what}": size_defaults(texts, vectors=vectors)
+        f"{size}, {what}": defaults_by_size(texts, vectors=vectors)
         for vectors, what in ((False, "no vectors"), (True, "vectors"))
         for size, texts in sizes.items()
     }
@@ -104,7 +104,11 @@ def settings(config: type) -> str:
 def encoders() -> str:
     """All encoders with their readouts."""
     rows = [
-        [f"[`{name}`](#{name})", f"`headwise.encoders.{module.__name__}`", f"`{default_readout(config)}`"]
+        [
+            f"[`{name}`](#{name})",
+            f"`headwise.nn.encoders.{module.__name__}`",
+            f"`{default_readout(config)}`",
+        ]
         for name, (module, config) in ENCODERS.items()
     ]
     return table(["name", "class", "readout"], rows)

@@ -6,7 +6,7 @@ import time
 from importlib.resources import files
 from pathlib import Path
 
-from headwise.cli import main
+from headwise.app.cli import main
 
 SAMPLES = files("headwise") / "data" / "samples"
 MODEL, PREDICTIONS = Path("demo-model"), Path("demo-predictions.csv")

@@ -11,10 +11,10 @@ import numpy as np
 
 from headwise import TextClassifier, attention_weights, read_examples
 from headwise.data import split_examples
-from headwise.linear.baseline import fit_baseline
-from headwise.priors.draw import draw
-from headwise.report.labels import evaluate_labels
-from headwise.scores.metrics import compare
+from headwise.linear.baselines import fit_baseline
+from headwise.metrics.classification_scores import compare_labels
+from headwise.models.evaluation.label_evaluation import evaluate_labels
+from headwise.nn.priors.drawing import draw
 
 
 def main(folder: Path, epochs: int | None) -> None:
@@ -39,7 +39,7 @@ def main(folder: Path, epochs: int | None) -> None:
     print(f"95 % interval {low:.1%} to {high:.1%}, calibration error {result.calibration_error:.1%}")
     baseline = fit_baseline((train[0], train_targets), (dev[0], dev_targets))
     if baseline is not None:
-        gap = compare(result.predicted, baseline.predict(test[0]), targets)
+        gap = compare_labels(result.predicted, baseline.predict(test[0]), targets)
         print(f"ahead of TF-IDF + linear SVM by {gap.accuracy:+.1%} (p = {gap.p_value:.3f})")
 
     classifier.save(folder / "model")

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from headwise import __version__
-from headwise.errors import HeadwiseError
+from headwise.core.errors import HeadwiseError
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None

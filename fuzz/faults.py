@@ -28,11 +28,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import headwise.cli.predict
-import headwise.cli.train  # noqa: F401 - here, so that children need not import it
+import headwise.app.cli.predict_command
+import headwise.app.cli.train_command  # noqa: F401 - here, so that children need not import it
 from campaign import MEMORY, add_result, until
-from headwise.attention import compiled
-from headwise.cli import main as command
+from headwise.app.cli import main as command
+from headwise.nn.attention.cpu import compiled
 from readers import quietly
 from tasks import rows_of_tasks
 

@@ -14,30 +14,30 @@ from typing import Any
 import numpy as np
 import torch
 
-import headwise.cli.predict
-import headwise.cli.train  # noqa: F401 - here, so that no attack has to import it
+import headwise.app.cli.predict_command
+import headwise.app.cli.train_command  # noqa: F401 - here, so that no attack has to import it
 from campaign import Campaign
-from headwise.attention import compiled
-from headwise.data.fingerprint import file_sha256
-from headwise.errors import HeadwiseError
-from headwise.recipe import build_recipe, read_recipe
-from headwise.store import load_model
-from headwise.store.files import to_json
-from headwise.store.layout import DATA, ENVIRONMENT, MANIFEST, METRICS, TRAINING, WEIGHTS
-from headwise.tasks import find_task
-from headwise.train.state import Progress, load_state, save_state
-from headwise.verbs.curve import Measured
-from headwise.verbs.evaluate import evaluate_file
-from headwise.verbs.explain import explain_file
-from headwise.verbs.heads import heads_file
-from headwise.verbs.predict import predict_file
-from headwise.verbs.report import report_file
-from headwise.verbs.suggest import suggest_file
-from headwise.verbs.trials import Runs
+from headwise.app.configuration import build_config, read_preset
+from headwise.app.workflows.evaluate import evaluate_file
+from headwise.app.workflows.explain import explain_file
+from headwise.app.workflows.head_scores import heads_file
+from headwise.app.workflows.learning_curve import MeasurementCache
+from headwise.app.workflows.predict import predict_file
+from headwise.app.workflows.report import report_file
+from headwise.app.workflows.suggest_texts import suggest_file
+from headwise.app.workflows.trials import TrialLog
+from headwise.artifacts import load_model
+from headwise.artifacts.model_folder import to_json
+from headwise.core.errors import HeadwiseError
+from headwise.core.folder_layout import DATA, ENVIRONMENT, MANIFEST, METRICS, TRAINING, WEIGHTS
+from headwise.data.files.fingerprint import file_sha256
+from headwise.models.tasks import find_task
+from headwise.nn.attention.cpu import compiled
+from headwise.training.run_state import RunProgress, load_state, save_state
 from inputs import SEEDS, STRANGE, altered, damaged
 from readers import TEXT, VALUES, quietly
 
-GOLDEN = Path(__file__).parents[1] / "tests" / "store" / "golden"
+GOLDEN = Path(__file__).parents[1] / "tests" / "artifacts" / "golden"
 _NO_NUMBER = re.compile(r"(?<![\w-])(nan|-?inf)(?![\w-])")
 _WRITTEN = (DATA, ENVIRONMENT, METRICS, TRAINING)
 """Files of a folder that only who judges looks into."""
@@ -92,15 +92,15 @@ class Sound:
 def says(model: Any, new: Path) -> Iterator[str]:
     """What a model says of a file, as it is written down."""
     task = find_task(model.config.task)
-    kind = task.kind_for(model.config)
+    kind = task.item_type_for(model.config)
     if task.predictor is None:
-        text = kind.read(str(new), like=task.likeness(model)).items
+        text = kind.read(str(new), like=task.schema(model)).items
         yield repr(model.score(text).to_json())
         return
     rows = [*task.rows(model, str(new), kind.options, {})][:3]
     predictor = task.predictor(model, kind.nouns, 16_384, {})
     layout = predictor.layout(predictor.form, rows)
-    yield from map(layout.record, rows, predictor.again([row.item for row in rows]))
+    yield from map(layout.record, rows, predictor.predict_uncounted([row.item for row in rows]))
 
 
 def attack_folder(campaign: Campaign, sounds: list[Sound]) -> None:
@@ -213,7 +213,7 @@ def attack_state(campaign: Campaign, place: Path) -> None:
     """The state of a training."""
     chance, path = campaign.chance, place / "state.safetensors"
     if not (place / "sound.safetensors").exists():
-        progress = Progress(epoch=1, step=4, best_epoch=0, best_score=0.5, history=[{"epoch": 1.0}])
+        progress = RunProgress(epoch=1, step=4, best_epoch=0, best_score=0.5, history=[{"epoch": 1.0}])
         save_state(place / "sound.safetensors", {"model/w": torch.ones(4)}, progress, IDENTITY)
     sound = (place / "sound.safetensors").read_bytes()
     size = int.from_bytes(sound[:8], "little")
@@ -229,7 +229,7 @@ def attack_state(campaign: Campaign, place: Path) -> None:
     path.write_bytes(data)
 
     def use() -> None:
-        with compiled.waiting():  # at whose end the kernels that the state names are forgotten
+        with compiled.wait_for_kernels():  # at whose end the kernels that the state names are forgotten
             load_state(path, IDENTITY)
 
     campaign.attack("state", data, use)
@@ -249,7 +249,7 @@ def attack_recipe(campaign: Campaign, place: Path) -> None:
             lines[at] = f"{lines[at].partition(' ')[0]} = {value}"
         data = "\n".join(lines).encode("utf-8", "replace")
     path.write_bytes(data)
-    campaign.attack("recipe", data, lambda: build_recipe(read_recipe(path)))
+    campaign.attack("recipe", data, lambda: build_config(read_preset(path)))
 
 
 def attack_measured(campaign: Campaign, place: Path) -> None:
@@ -266,10 +266,10 @@ def attack_measured(campaign: Campaign, place: Path) -> None:
 
     def use() -> None:
         if not search:
-            Measured(path, IDENTITY).add("32 1", 0.5)
+            MeasurementCache(path, IDENTITY).add("32 1", 0.5)
             return
-        Runs(path, IDENTITY).add("b", np.ones((2, 3), np.float32), 1.0)
-        if "b" not in Runs(path, IDENTITY).tallies:
+        TrialLog(path, IDENTITY).add("b", np.ones((2, 3), np.float32), 1.0)
+        if "b" not in TrialLog(path, IDENTITY).tallies:
             raise AssertionError("what was measured is lost")
 
     campaign.attack("measured", data, use)
@@ -298,7 +298,7 @@ def attack_flags(campaign: Campaign, place: Path, flags: dict[str, list[str]]) -
 
 def known_flags() -> dict[str, list[str]]:
     """The flags of the commands that read files."""
-    from headwise.cli import COMMANDS, build_app
+    from headwise.app.cli import COMMANDS, build_app
 
     os.environ["HF_HUB_OFFLINE"] = "1"  # a teacher may be named that is not there
     found = {}

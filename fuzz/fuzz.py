@@ -33,7 +33,7 @@ def data(campaign: Campaign, place: Path) -> Iterator[tuple[Attack, int]]:
 def models(campaign: Campaign, place: Path) -> Iterator[tuple[Attack, int]]:
     """The same of models."""
     import folders
-    from headwise.attention import compiled
+    from headwise.nn.attention.cpu import compiled
 
     for library in (compiled.BANDED, compiled.EDGES):
         compiled.prepare(library)  # else models say something else when they are there

@@ -12,10 +12,10 @@ from contextlib import chdir, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-from headwise.cli import main
+from headwise.app.cli import main
 from tasks import TESTS, rows_of_tasks
 
-GOLDEN = TESTS / "store" / "golden"
+GOLDEN = TESTS / "artifacts" / "golden"
 
 
 def make() -> None:

@@ -18,16 +18,16 @@ from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
 from campaign import Campaign
-from headwise.cli import main as command
-from headwise.config import from_dict
-from headwise.data.drop import without_lines
-from headwise.data.kinds import KINDS, infer_task
-from headwise.data.options import SoftOptions
-from headwise.data.parts import Parts, read_parts
-from headwise.data.read import read_examples
-from headwise.data.split import SplitConfig
-from headwise.features.vector_files import load_vectors
-from headwise.pretrain.corpus import read_passages
+from headwise.app.cli import main as command
+from headwise.core.config import from_dict
+from headwise.data.columns.reading_options import SoftLabelOptions
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.readers.labelled_files import read_examples
+from headwise.data.splits.data_parts import DataParts, read_parts
+from headwise.data.splits.line_lists import drop_listed_items
+from headwise.data.splits.splitting import SplitConfig
+from headwise.text.vector_files import load_vectors
+from headwise.training.pretraining.corpus import read_passages
 from inputs import PIECES, SEEDS, damaged, packed
 
 TABLES = ("csv", "quoted", "tsv", "jsonl", "json-array", "fasttext", "label-text", "utf-16")
@@ -93,7 +93,7 @@ RECORDS = st.lists(
 
 def read(path: str, kind: str, options: Any = None) -> None:
     """As a file of this kind, by who trains and by who predicts."""
-    own = KINDS[kind]
+    own = ITEM_TYPES[kind]
     own.read(path, options, like=own.prepare([path], options) if kind == "language-model" else None)
     for _ in own.rows(path, options) if kind != "language-model" else ():
         pass
@@ -120,32 +120,32 @@ def attack_file(campaign: Campaign, place: Path) -> None:
         use = lambda: load_vectors(path)  # noqa: E731
     elif kind == "drop":
         parts = _parts(place)
-        use = lambda: without_lines(parts, str(path))  # noqa: E731
+        use = lambda: drop_listed_items(parts, str(path))  # noqa: E731
     elif kind == "answers":  # as a teacher reads them
-        use = lambda: read_examples(path, SoftOptions(), answers=True)  # noqa: E731
+        use = lambda: read_examples(path, SoftLabelOptions(), answers=True)  # noqa: E731
     elif kind == "passages":  # as a base is made of them
         use = lambda: deque(read_passages([str(path)], cut=True, longest=64, seed=0), 0)  # noqa: E731
     elif kind == "infer":
         use = lambda: infer_task(str(path), {})  # noqa: E731
     elif kind == "doctor":
-        task = chance.choice([*KINDS])
+        task = chance.choice([*ITEM_TYPES])
         use = lambda: _doctor(path, task)  # noqa: E731
     campaign.attack(kind, data, use)
     path.unlink()
 
 
 @cache
-def _parts(place: Path) -> Parts[Any]:
+def _parts(place: Path) -> DataParts[Any]:
     """A training file, in parts, that a list of lines is about."""
     path = place / "train.csv"
     path.write_bytes(SEEDS["csv"])
-    kind = KINDS["classify"]
+    kind = ITEM_TYPES["classify"]
     return read_parts(kind, str(path), None, None, kind.options(), SplitConfig(dev=0.2, test=0.2))
 
 
 def _doctor(path: Path, task: str) -> None:
     """Its findings, and their report one time in twenty, which takes longer than all else."""
-    from headwise.data.doctor.flow import doctor_files
+    from headwise.data.doctor.diagnose import doctor_files
 
     if path.stat().st_size % 20:
         doctor_files([str(path)], task, {})
@@ -156,13 +156,13 @@ def _doctor(path: Path, task: str) -> None:
 def attack_options(campaign: Campaign, place: Path) -> None:
     """A sound file, or a damaged one, read with options that make no sense."""
     chance = campaign.chance
-    kind = chance.choice([*KINDS])
+    kind = chance.choice([*ITEM_TYPES])
     data = SEEDS[chance.choice(OWN[kind])]
     if chance.random() < 0.3:
         data = damaged(data, chance)
     path = place / f"input{chance.choice(SUFFIXES)}"
     path.write_bytes(data)
-    names = [field.name for field in fields(KINDS[kind].options)]
+    names = [field.name for field in fields(ITEM_TYPES[kind].options)]
     reading = {
         name: chance.choice(VALUES if chance.random() < 0.9 else TEXT)
         for name in chance.sample(names, min(len(names), chance.choice([1, 1, 2, 3])))
@@ -170,7 +170,7 @@ def attack_options(campaign: Campaign, place: Path) -> None:
 
     def use() -> None:
         infer_task(str(path), reading)
-        read(str(path), kind, from_dict(KINDS[kind].options, reading))
+        read(str(path), kind, from_dict(ITEM_TYPES[kind].options, reading))
 
     campaign.attack("options", data + repr(reading).encode(), use)
     path.unlink()
@@ -194,7 +194,7 @@ def attack_tables(campaign: Campaign, place: Path) -> None:
         lines = [["text", "label"]] * header + records
         data = "\n".join(delimiter.join(own) for own in lines).encode("utf-8", "replace")
         path.write_bytes(data)
-        kind = kinds.choice([*KINDS])
+        kind = kinds.choice([*ITEM_TYPES])
         campaign.attack("made-up", data, lambda: read(str(path), kind))
 
     attack()

@@ -47,7 +47,7 @@ def known_graphs() -> dict:
 def graphs_once(known_graphs, monkeypatch) -> None:
     """Networks of the same layers and weights are written down as a graph once, which takes seconds: for
     tests of what stands beside the graphs in a folder."""
-    from headwise.exported import export
+    from headwise.artifacts.onnx import onnx_export as export
 
     write = export.onnx_of
 

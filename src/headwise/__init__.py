@@ -7,78 +7,76 @@ library.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from headwise.core.version import __version__
 
 if TYPE_CHECKING:
+    from headwise.app.estimators.classifiers import MultiLabelClassifier, TextClassifier
+    from headwise.app.estimators.pair_estimators import PairClassifier, PairRegressor
+    from headwise.app.estimators.regressors import TextRegressor
+    from headwise.app.estimators.tagger import TextTagger
+    from headwise.app.workflows.calibrate import calibrate_file
+    from headwise.app.workflows.evaluate import evaluate_file
+    from headwise.app.workflows.explain import explain_file, export_model
+    from headwise.app.workflows.head_scores import heads_file, prune_file
+    from headwise.app.workflows.label_errors import noise_file
+    from headwise.app.workflows.learning_curve import curve_file
+    from headwise.app.workflows.predict import predict_file
+    from headwise.app.workflows.report import report_file
+    from headwise.app.workflows.suggest_texts import suggest_file
+    from headwise.app.workflows.train import train_files
+    from headwise.app.workflows.tune import tune_file
+    from headwise.artifacts import load_model, save_model
+    from headwise.artifacts.onnx.onnx_load import load_exported
+    from headwise.core.errors import HeadwiseError
     from headwise.data import read_examples
-    from headwise.data.doctor.flow import doctor_files
-    from headwise.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
-    from headwise.errors import HeadwiseError
-    from headwise.estimators.classifier import TextClassifier
-    from headwise.estimators.multi_label import MultiLabelClassifier
-    from headwise.estimators.pairs import PairClassifier, PairRegressor
-    from headwise.estimators.regressor import TextRegressor
-    from headwise.estimators.tagger import TextTagger
-    from headwise.exported.load import load_exported
-    from headwise.models.answers.one_label import Prediction
-    from headwise.models.attention_weights import attention_weights
-    from headwise.models.classifier import Model
-    from headwise.models.model_config import ModelConfig
-    from headwise.priors import Everything, Window, allocate_scales
-    from headwise.ragged import Layout, Ragged
-    from headwise.store import load_model, save_model
-    from headwise.verbs.calibrate import calibrate_file
-    from headwise.verbs.curve import curve_file
-    from headwise.verbs.evaluate import evaluate_file
-    from headwise.verbs.explain import explain_file
-    from headwise.verbs.export import export_model
-    from headwise.verbs.heads import heads_file, prune_file
-    from headwise.verbs.noise import noise_file
-    from headwise.verbs.predict import predict_file
-    from headwise.verbs.report import report_file
-    from headwise.verbs.suggest import suggest_file
-    from headwise.verbs.train import train_files
-    from headwise.verbs.tune import tune_file
+    from headwise.data.doctor.diagnose import doctor_files
+    from headwise.nn.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
+    from headwise.nn.networks.attention_inspection import attention_weights
+    from headwise.nn.networks.model_config import ModelConfig
+    from headwise.nn.networks.outputs import Prediction
+    from headwise.nn.networks.text_models import TextClassifierModel
+    from headwise.nn.priors import Everything, Window, allocate_scales
+    from headwise.nn.ragged import Layout, Ragged
 
 _HOMES = {
-    "Everything": "headwise.priors",
-    "HeadwiseError": "headwise.errors",
-    "Layout": "headwise.ragged",
-    "MSTransformer": "headwise.encoders",
-    "MSTransformerConfig": "headwise.encoders",
-    "Model": "headwise.models.classifier",
-    "ModelConfig": "headwise.models.model_config",
-    "MultiLabelClassifier": "headwise.estimators.multi_label",
-    "PairClassifier": "headwise.estimators.pairs",
-    "PairRegressor": "headwise.estimators.pairs",
-    "Prediction": "headwise.models.answers.one_label",
-    "Ragged": "headwise.ragged",
-    "TextClassifier": "headwise.estimators.classifier",
-    "TextRegressor": "headwise.estimators.regressor",
-    "TextTagger": "headwise.estimators.tagger",
-    "Transformer": "headwise.encoders",
-    "TransformerConfig": "headwise.encoders",
-    "Window": "headwise.priors",
-    "allocate_scales": "headwise.priors",
-    "attention_weights": "headwise.models.attention_weights",
-    "calibrate_file": "headwise.verbs.calibrate",
-    "curve_file": "headwise.verbs.curve",
-    "doctor_files": "headwise.data.doctor.flow",
-    "evaluate_file": "headwise.verbs.evaluate",
-    "explain_file": "headwise.verbs.explain",
-    "export_model": "headwise.verbs.export",
-    "heads_file": "headwise.verbs.heads",
-    "load_exported": "headwise.exported.load",
-    "load_model": "headwise.store",
-    "noise_file": "headwise.verbs.noise",
-    "predict_file": "headwise.verbs.predict",
-    "prune_file": "headwise.verbs.heads",
+    "Everything": "headwise.nn.priors",
+    "HeadwiseError": "headwise.core.errors",
+    "Layout": "headwise.nn.ragged",
+    "MSTransformer": "headwise.nn.encoders",
+    "MSTransformerConfig": "headwise.nn.encoders",
+    "TextClassifierModel": "headwise.nn.networks.text_models",
+    "ModelConfig": "headwise.nn.networks.model_config",
+    "MultiLabelClassifier": "headwise.app.estimators.classifiers",
+    "PairClassifier": "headwise.app.estimators.pair_estimators",
+    "PairRegressor": "headwise.app.estimators.pair_estimators",
+    "Prediction": "headwise.nn.networks.outputs",
+    "Ragged": "headwise.nn.ragged",
+    "TextClassifier": "headwise.app.estimators.classifiers",
+    "TextRegressor": "headwise.app.estimators.regressors",
+    "TextTagger": "headwise.app.estimators.tagger",
+    "Transformer": "headwise.nn.encoders",
+    "TransformerConfig": "headwise.nn.encoders",
+    "Window": "headwise.nn.priors",
+    "allocate_scales": "headwise.nn.priors",
+    "attention_weights": "headwise.nn.networks.attention_inspection",
+    "calibrate_file": "headwise.app.workflows.calibrate",
+    "curve_file": "headwise.app.workflows.learning_curve",
+    "doctor_files": "headwise.data.doctor.diagnose",
+    "evaluate_file": "headwise.app.workflows.evaluate",
+    "explain_file": "headwise.app.workflows.explain",
+    "export_model": "headwise.app.workflows.explain",
+    "heads_file": "headwise.app.workflows.head_scores",
+    "load_exported": "headwise.artifacts.onnx.onnx_load",
+    "load_model": "headwise.artifacts",
+    "noise_file": "headwise.app.workflows.label_errors",
+    "predict_file": "headwise.app.workflows.predict",
+    "prune_file": "headwise.app.workflows.head_scores",
     "read_examples": "headwise.data",
-    "report_file": "headwise.verbs.report",
-    "save_model": "headwise.store",
-    "suggest_file": "headwise.verbs.suggest",
-    "train_files": "headwise.verbs.train",
-    "tune_file": "headwise.verbs.tune",
+    "report_file": "headwise.app.workflows.report",
+    "save_model": "headwise.artifacts",
+    "suggest_file": "headwise.app.workflows.suggest_texts",
+    "train_files": "headwise.app.workflows.train",
+    "tune_file": "headwise.app.workflows.tune",
 }
 
 __all__ = [
@@ -87,7 +85,6 @@ __all__ = [
     "Layout",
     "MSTransformer",
     "MSTransformerConfig",
-    "Model",
     "ModelConfig",
     "MultiLabelClassifier",
     "PairClassifier",
@@ -95,6 +92,7 @@ __all__ = [
     "Prediction",
     "Ragged",
     "TextClassifier",
+    "TextClassifierModel",
     "TextRegressor",
     "TextTagger",
     "Transformer",
@@ -127,7 +125,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from headwise.exported.errors import installed
+    from headwise.artifacts.onnx.onnx_errors import installed
 
     with installed():
         return getattr(importlib.import_module(_HOMES[name]), name)

@@ -2,7 +2,7 @@
 
 import sys
 
-from headwise.cli import main
+from headwise.app.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -3,19 +3,19 @@
 import pytest
 import torch
 
-from headwise.bench.encoder import (
-    Product,
+from headwise.app.encoder_timing import (
+    MatrixProduct,
     balanced_heads,
-    dissect,
+    choose_clock,
     interleaved,
     measure,
-    mode,
     products_alone,
+    profile,
     random_batch,
     spread_lengths,
-    which_clock,
+    training_mode,
 )
-from headwise.encoders import (
+from headwise.nn.encoders import (
     MSSAN,
     BiLSTM,
     BiLSTMConfig,
@@ -29,8 +29,8 @@ from headwise.encoders import (
     TreeLSTM,
     TreeLSTMConfig,
 )
-from headwise.features.brackets import bracket_heads
-from headwise.ragged import Ragged
+from headwise.nn.ragged import Ragged
+from headwise.text.parse_files import constituency_heads
 
 SIZES = {"width": 8, "layers": 2, "heads": 2, "head_size": 5}
 
@@ -41,9 +41,9 @@ def batch(*lengths: int) -> Ragged:
 
 def test_products_of_ms_transformer_leave_out_queries_and_keys_of_width_1():
     encoder = MSTransformer(MSTransformerConfig(**SIZES, scales=("1", "3"), alpha=0.0, attention="sdpa"))
-    anatomy = dissect(encoder, batch(3, 0, 4))  # 7 words and 3 classification nodes
-    one_of_two_looks = Product(10, 8, 10 + 2 * 5)
-    assert anatomy.products == (one_of_two_looks, Product(10, 10, 8)) * 2
+    anatomy = profile(encoder, batch(3, 0, 4))  # 7 words and 3 classification nodes
+    one_of_two_looks = MatrixProduct(10, 8, 10 + 2 * 5)
+    assert anatomy.products == (one_of_two_looks, MatrixProduct(10, 10, 8)) * 2
     paths = [(path.layer, path.heads, path.prior, path.implementation) for path in anatomy.paths]
     assert paths == [
         ("blocks.0.attention", (0,), "window 1", "value"),
@@ -56,24 +56,29 @@ def test_products_of_ms_transformer_leave_out_queries_and_keys_of_width_1():
 
 def test_products_of_a_transformer():
     encoder = Transformer(TransformerConfig(**SIZES, feedforward=16, classification_node=False))
-    layer = (Product(7, 8, 30), Product(7, 10, 8), Product(7, 8, 16), Product(7, 16, 8))
-    assert dissect(encoder, batch(3, 4)).products == layer * 2
+    layer = (
+        MatrixProduct(7, 8, 30),
+        MatrixProduct(7, 10, 8),
+        MatrixProduct(7, 8, 16),
+        MatrixProduct(7, 16, 8),
+    )
+    assert profile(encoder, batch(3, 4)).products == layer * 2
 
 
 def test_looking_leaves_no_hooks_behind():
     encoder = Transformer(TransformerConfig(**SIZES))
-    dissect(encoder, batch(2))
+    profile(encoder, batch(2))
     with pytest.raises(RuntimeError):
-        dissect(encoder, Ragged.from_lengths(torch.randn(2, 9), [2]))  # another width
+        profile(encoder, Ragged.from_lengths(torch.randn(2, 9), [2]))  # another width
     assert not any(module._forward_pre_hooks for module in encoder.modules())
 
 
 def test_encoders_without_priors_or_products():
-    star = dissect(StarTransformer(StarTransformerConfig(**SIZES)), batch(3, 2))
+    star = profile(StarTransformer(StarTransformerConfig(**SIZES)), batch(3, 2))
     assert not star.paths
     assert star.products is not None
     assert len(star.products) == 2 * 8  # steps of two attentions of four projections
-    assert dissect(BiLSTM(BiLSTMConfig(width=8)), batch(3, 2)).products is None
+    assert profile(BiLSTM(BiLSTMConfig(width=8)), batch(3, 2)).products is None
 
 
 def test_measure():
@@ -107,8 +112,8 @@ def test_encoders_that_need_trees_get_some(encoder):
 
 
 def test_balanced_trees_are_those_of_brackets():
-    assert balanced_heads(4).tolist() == bracket_heads("(S (S a b) (S c d))")[1].tolist()
-    assert balanced_heads(3).tolist() == bracket_heads("(S a (S b c))")[1].tolist()
+    assert balanced_heads(4).tolist() == constituency_heads("(S (S a b) (S c d))")[1].tolist()
+    assert balanced_heads(3).tolist() == constituency_heads("(S a (S b c))")[1].tolist()
     assert [balanced_heads(words).tolist() for words in (0, 1)] == [[], [0]]
 
 
@@ -130,20 +135,20 @@ def test_systems_take_turns():
 
 def test_the_floor_is_of_matrix_products(monkeypatch):
     count = []
-    monkeypatch.setattr("headwise.bench.encoder.finish", count.append)
-    products_alone((Product(4, 3, 2), Product(4, 2, 3)), backward=True)()
+    monkeypatch.setattr("headwise.app.encoder_timing.synchronize", count.append)
+    products_alone((MatrixProduct(4, 3, 2), MatrixProduct(4, 2, 3)), backward=True)()
     assert count == [torch.device("cpu")]
 
 
 def test_the_clock(monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
-    assert which_clock()[0] == "processor time"
+    assert choose_clock()[0] == "processor time"
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
-    assert which_clock()[0] == "wall time"
+    assert choose_clock()[0] == "wall time"
 
 
 def test_mode_is_put_back():
     module = torch.nn.Dropout()
-    with mode(module, training=False):
+    with training_mode(module, training=False):
         assert not module.training
     assert module.training

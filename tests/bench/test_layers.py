@@ -3,10 +3,9 @@
 import pytest
 import torch
 
-from headwise.attention.choose import IMPLEMENTATIONS, Implementation
-from headwise.bench.encoder import dissect, random_batch
-from headwise.bench.layers import time_layers
-from headwise.encoders import (
+from headwise.app.encoder_timing import profile, random_batch, time_layers
+from headwise.nn.attention.dispatch import IMPLEMENTATIONS, Implementation
+from headwise.nn.encoders import (
     BiLSTM,
     BiLSTMConfig,
     MSTransformer,
@@ -20,12 +19,12 @@ SIZES = {"width": 8, "layers": 2, "heads": 2, "head_size": 5}
 
 @pytest.fixture(autouse=True)
 def no_kernels(monkeypatch):
-    monkeypatch.setattr("headwise.attention.compiled._decisions", {"banded_kernels": "not here"})
+    monkeypatch.setattr("headwise.nn.attention.cpu.compiled._decisions", {"banded_kernels": "not here"})
 
 
 def timed(encoder):
     x, _ = random_batch(encoder, 8, 6, 2)
-    return time_layers(encoder, x, dissect(encoder, x), rounds=1)
+    return time_layers(encoder, x, profile(encoder, x), rounds=1)
 
 
 def test_layers_in_their_order_with_times():
@@ -56,7 +55,7 @@ def test_the_other_way(monkeypatch):
     assert (path.path.implementation, path.alternative) == ("sdpa", "banded")
     assert path.alternative_seconds is not None
     assert set(ran) == {2}
-    monkeypatch.setattr("headwise.bench.layers._MOST_PAIRS", 10)
+    monkeypatch.setattr("headwise.app.encoder_timing._MOST_PAIRS", 10)
     assert timed(encoder)[0].paths[0].alternative is None
 
 

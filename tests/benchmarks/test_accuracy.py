@@ -60,7 +60,7 @@ def test_reviews_are_read_as_words_with_their_side(tmp_path, monkeypatch):
 
 def test_every_system_makes_a_recipe(benches):
     from classifying import LINEAR
-    from headwise.recipe import build_recipe
+    from headwise.app.configuration import build_config
 
     for bench in benches:
         for task in bench.paper:
@@ -72,17 +72,17 @@ def test_every_system_makes_a_recipe(benches):
                     else system.endswith("phrases")
                 ) or (system.endswith("12 epochs") and not task.startswith("mtl16/"))
                 if not system.startswith(LINEAR) and not lacking:
-                    assert build_recipe(*bench.layers(task, system)).model.task == bench.kind
+                    assert build_config(*bench.layers(task, system)).model.task == bench.kind
 
 
 def test_longer_trainings_are_of_mtl16_alone():
     from accuracy import Accuracy
-    from headwise.errors import ConfigError
-    from headwise.recipe import build_recipe
+    from headwise.app.configuration import build_config
+    from headwise.core.errors import ConfigError
 
     bench = Accuracy()
     twice, once = (
-        build_recipe(*bench.layers("mtl16/MR", f"bilstm + refit{more}")) for more in (", 12 epochs", "")
+        build_config(*bench.layers("mtl16/MR", f"bilstm + refit{more}")) for more in (", 12 epochs", "")
     )
     assert replace(twice, train=replace(twice.train, epochs=once.train.epochs)) == once
     assert twice.train.epochs == 2 * once.train.epochs
@@ -94,7 +94,7 @@ def test_what_learns_of_dev_too_is_judged_alone_and_with_its_expert(tmp_path, mo
     """The only word of the test texts is one that only dev has."""
     import classifying
     from accuracy import Accuracy, task_of
-    from headwise.data.example import Example
+    from headwise.data.items.examples import Example
 
     def some(words, count, others="abc"):
         return [Example(f"{words[n % 2]} {others[n % 3]}", str(n % 2)) for n in range(count)]
@@ -135,10 +135,10 @@ def test_what_learns_of_dev_too_is_judged_alone_and_with_its_expert(tmp_path, mo
     ],
 )
 def test_what_is_as_published_differs_in_nothing_else(benches, place, task, system, readout, more):
-    from headwise.recipe import build_recipe
+    from headwise.app.configuration import build_config
 
-    plain = build_recipe(*benches[place].layers(task, system.split(",")[0].split(" + ")[0]))
-    own = build_recipe(*benches[place].layers(task, system))
+    plain = build_config(*benches[place].layers(task, system.split(",")[0].split(" + ")[0]))
+    own = build_config(*benches[place].layers(task, system))
     model = replace(plain.model, readout=readout, encoder=replace(plain.model.encoder, **more))
     if system == "ms-transformer, as published" and place:
         model = replace(model, pair=replace(model.pair, features="concat-absolute"))

@@ -190,8 +190,8 @@ def test_scores_of_metrics():
 def test_written_parts_can_be_read(tmp_path):
     from default_model import write_part
     from default_sets import Part
-    from headwise.data.read import read_examples
-    from headwise.data.tagged import read_tagged
+    from headwise.data.readers.labelled_files import read_examples
+    from headwise.data.readers.tagged_files import read_tagged
 
     texts = Part(["one\ttwo\n", "three"], ["a", "b"])
     examples = read_examples(write_part(texts, "classify", tmp_path / "texts")).items

@@ -83,7 +83,7 @@ def test_choose_takes_the_first_of_the_best():
 
 def test_static_means_by_hand():
     from default_vectors import static_means
-    from headwise.features.vectors import WordVectors
+    from headwise.text.vocabulary import WordVectors
 
     vectors = WordVectors(["good", "film"], np.array([[3, 0], [0, 4]], np.float32))
     found = static_means(vectors, ["good film", "Good", "unknown", ""])

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from headwise.data.example import Example
+from headwise.data.items.examples import Example
 
 
 @pytest.fixture

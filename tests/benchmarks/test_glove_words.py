@@ -5,7 +5,7 @@ import pytest
 
 def test_a_package_becomes_a_file_of_vectors(tmp_path, monkeypatch, capsys):
     import glove_words
-    from headwise.features.vector_files import load_vectors
+    from headwise.text.vector_files import load_vectors
 
     # After the features stand the length of the vector and the number of the word.
     kept = {

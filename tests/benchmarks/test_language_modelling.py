@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from headwise.encoders import ENCODERS
-from headwise.ragged import Ragged
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.ragged import Ragged
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SMALL = "--width 32 --layers 1 --k 2 --batch-tokens 64 --context 16 --steps 3".split()  # noqa: SIM905

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from headwise.errors import ConfigError
+from headwise.core.errors import ConfigError
 
 
 def test_sums():
@@ -18,8 +18,8 @@ def test_sums():
 
 
 def star(sizes, **edges):
-    from headwise.encoders.star_transformer import StarTransformerConfig
-    from headwise.ragged import Ragged
+    from headwise.nn.encoders.star_transformer import StarTransformerConfig
+    from headwise.nn.ragged import Ragged
     from masked_summation import PartOfStar
 
     torch.manual_seed(0)
@@ -29,7 +29,7 @@ def star(sizes, **edges):
 
 
 def test_with_all_edges_it_is_the_star():
-    from headwise.encoders.star_transformer import StarTransformer
+    from headwise.nn.encoders.star_transformer import StarTransformer
 
     part, x = star([5, 1, 9], ring=True, radial=True)
     whole = StarTransformer(part.config).double()

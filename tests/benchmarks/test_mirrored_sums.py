@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.errors import ConfigError
+from headwise.core.errors import ConfigError
 from mirrored_sums import chance_error, linear_error, mirrored_sums
 
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.distributions import Categorical, Independent, MixtureSameFamily, Normal
 
-from headwise.errors import ConfigError
-from headwise.ragged import Ragged
+from headwise.core.errors import ConfigError
+from headwise.nn.ragged import Ragged
 from mixture import Mixture, em_step, log_likelihood, mixture_sets
 
 SIZES = (30, 1, 12)

@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from headwise.data.example import Example
-from headwise.errors import ConfigError
-from headwise.features.brackets import bracket_heads
+from headwise.core.errors import ConfigError
+from headwise.data.items.examples import Example
+from headwise.text.parse_files import constituency_heads
 
 
 def tree(words, choose):
@@ -27,7 +27,7 @@ def below(text):
             opened.append(place)
         elif letter == ")":
             own = text[opened.pop() : place + 1]
-            found[" ".join(bracket_heads(own)[0])] = own
+            found[" ".join(constituency_heads(own)[0])] = own
     return found
 
 
@@ -44,7 +44,7 @@ def trees(monkeypatch, tmp_path):
 
 
 def sentences(lines):
-    return [Example(" ".join(bracket_heads(line)[0]), line[1], n) for n, line in enumerate(lines)]
+    return [Example(" ".join(constituency_heads(line)[0]), line[1], n) for n, line in enumerate(lines)]
 
 
 def test_phrases_are_the_nodes_with_their_labels_and_trees(trees):
@@ -56,7 +56,7 @@ def test_phrases_are_the_nodes_with_their_labels_and_trees(trees):
     for example in found[len(trees) :]:
         own = expected[example.text]
         assert example.label == own[1]
-        np.testing.assert_array_equal(example.heads, bracket_heads(own)[1])
+        np.testing.assert_array_equal(example.heads, constituency_heads(own)[1])
     assert all(own.heads is None for own in with_phrases(sentences(trees), binary=False, trees=False))
 
 

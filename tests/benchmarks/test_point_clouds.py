@@ -5,7 +5,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from headwise.errors import HeadwiseError
+from headwise.core.errors import HeadwiseError
 
 # A square of two triangles, and a triangle; the second with its numbers on the line of OFF.
 SQUARE = "OFF\n4 1 0\n0 0 0\n2 0 0\n2 2 0\n0 2 0\n4 0 1 2 3\n"

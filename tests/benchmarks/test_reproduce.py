@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from headwise.cli import main
-from headwise.recipe import build_recipe
+from headwise.app.cli import main
+from headwise.app.configuration import build_config
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_every_row_can_run_or_says_why_not(reproduce):
                 assert task in bench.paper
                 assert row.system in (*bench.systems, *bench.more)
                 layers = bench.layers(task, row.system)
-                assert row.system in bench.once or build_recipe(*layers)
+                assert row.system in bench.once or build_config(*layers)
 
 
 def test_commands_for_data_that_you_bring_lack_nothing_but_the_data(

@@ -7,13 +7,13 @@ def test_what_is_read_fits_what_begins_with_it(encoder, more, monkeypatch, tmp_p
     """The encoder that reads reviews is that of the recipe which goes on from it."""
     import reviews_encoder
     from accuracy import MORE, READ, Accuracy
-    from headwise.errors import ConfigError
-    from headwise.recipe import build_recipe
+    from headwise.app.configuration import build_config
+    from headwise.core.errors import ConfigError
 
     system = encoder + (MORE if more else READ)
-    read = build_recipe(reviews_encoder.settings(encoder, more=more))
+    read = build_config(reviews_encoder.settings(encoder, more=more))
     bench = Accuracy(tmp_path / "none.jsonl")
-    begun = build_recipe(*bench.layers("mtl16/MR", system))
+    begun = build_config(*bench.layers("mtl16/MR", system))
     assert read.model.encoder == begun.model.encoder
     assert read.model.words.tokenizer == begun.model.words.tokenizer
     assert read.model.task == "masked-words"
@@ -28,7 +28,7 @@ def test_what_is_read_fits_what_begins_with_it(encoder, more, monkeypatch, tmp_p
 def test_texts_of_dev_and_test_are_not_read_and_training_texts_only_if_asked(monkeypatch, tmp_path):
     import accuracy
     import reviews_encoder
-    from headwise.data.example import Example
+    from headwise.data.items.examples import Example
 
     made = accuracy.task_of([Example("train", "0")], [Example("dev", "0")], [Example("test", "0")])
     monkeypatch.setattr(accuracy.Accuracy, "load", lambda self, task: made)

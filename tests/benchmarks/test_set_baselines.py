@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from headwise.encoders.set_transformer import SetTransformerConfig
-from headwise.errors import ConfigError
-from headwise.ragged import Ragged
+from headwise.core.errors import ConfigError
+from headwise.nn.encoders.set_transformer import SetTransformerConfig
+from headwise.nn.ragged import Ragged
 
 SETTINGS = {"inputs": 2, "outputs": 5, "rows": 3, "decoder_layers": 1}
 
@@ -62,7 +62,7 @@ def test_unknown_names(set_model, name):
 
 
 def test_what_headwise_has_is_taken_from_it(set_model):
-    from headwise.encoders.set_models import SetModel
+    from headwise.nn.encoders.set_models import SetModel
 
     assert type(set_model("isab4+pma")) is SetModel
     assert type(set_model("rff+max")) is SetModel

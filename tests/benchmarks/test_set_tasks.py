@@ -225,7 +225,7 @@ def test_features_that_were_brought(bench, tmp_path, capsys):
 def test_likeliest_clusters():
     import torch
 
-    from headwise.ragged import Ragged
+    from headwise.nn.ragged import Ragged
     from mixture import Mixture, assigned
 
     points = Ragged.from_lengths(torch.tensor([[0.0], [4.0], [5.0], [1.0]]), [3, 1])

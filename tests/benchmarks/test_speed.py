@@ -14,7 +14,7 @@ def small(monkeypatch):
     import speed_encoders
     import speed_scaling
     import speed_training
-    from headwise.encoders import BiLSTMConfig, MSTransformerConfig, TransformerConfig
+    from headwise.nn.encoders import BiLSTMConfig, MSTransformerConfig, TransformerConfig
 
     class Small(TransformerConfig):
         def __init__(self):
@@ -28,7 +28,7 @@ def small(monkeypatch):
         def __init__(self):
             super().__init__(width=8, hidden=4)
 
-    from headwise.encoders import BiLSTM, MSTransformer, Transformer
+    from headwise.nn.encoders import BiLSTM, MSTransformer, Transformer
 
     kinds = {
         "ms-transformer": (MSTransformer, SmallMS),
@@ -42,7 +42,7 @@ def small(monkeypatch):
     monkeypatch.setattr(speed_training, "TransformerConfig", lambda: TransformerConfig(layers=1))
     monkeypatch.setattr("speed.keep_freed_memory", lambda: True)
     monkeypatch.setenv("HEADWISE_KERNELS", "off")
-    monkeypatch.setattr("headwise.attention.compiled._decisions", {})
+    monkeypatch.setattr("headwise.nn.attention.cpu.compiled._decisions", {})
 
 
 def test_encoders(data, tmp_path, capsys):
@@ -86,7 +86,7 @@ def test_scaling(training, tmp_path, capsys):
 
 def test_choice(monkeypatch):
     import speed_choice
-    from headwise.attention import sdpa
+    from headwise.nn.attention import sdpa
 
     monkeypatch.setattr(speed_choice.banded, "refuses", lambda *_: None)
     monkeypatch.setattr(speed_choice, "SYSTEMS", {"banded": sdpa, "sdpa": sdpa})
@@ -162,8 +162,8 @@ def test_texts_to_time_are_picked_evenly_with_the_longest():
 
 def test_padded_rivals_agree_with_headwise():
     """The rival is a Transformer: with the same weights it gives what ours gives, padding or not."""
-    from headwise.encoders import Transformer, TransformerConfig
-    from headwise.ragged import Ragged
+    from headwise.nn.encoders import Transformer, TransformerConfig
+    from headwise.nn.ragged import Ragged
     from speed_rivals import FastPath, PaddedTransformer
 
     torch.manual_seed(0)

@@ -36,10 +36,10 @@ def test_the_committed_results_can_be_shown(capsys):
 
 @pytest.mark.parametrize("task", ["conll2003", "ewt-xpos"])
 def test_every_system_makes_a_recipe(tagging, task):
-    from headwise.recipe import build_recipe
+    from headwise.app.configuration import build_config
 
     for system in tagging.systems[1:]:
-        recipe = build_recipe(*tagging.layers(task, system))
+        recipe = build_config(*tagging.layers(task, system))
         assert recipe.model.task == "tag"
         assert recipe.model.tagger.crf == ("crf" in system)
         assert (recipe.model.characters.size > 0) == ("char" in system)

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from headwise.encoders.bp_graph import partition_graph
-from headwise.ragged import Ragged
+from headwise.nn.encoders.bp_graph import partition_graph
+from headwise.nn.ragged import Ragged
 
 PAIRS = [([3, 4, 5], [5, 4, 3]), ([6, 3], [3, 6]), ([4, 4, 6, 5], [5, 6, 4, 4]), ([5], [5])]
 

@@ -2,8 +2,8 @@ import zipfile
 
 import pytest
 
-from headwise.data.archives import lines_of, open_file, read_files, split_member
-from headwise.errors import ConfigError
+from headwise.core.errors import ConfigError
+from headwise.data.files.archives import open_file, read_files, read_member_lines, split_member
 
 
 @pytest.fixture
@@ -21,10 +21,10 @@ def archive(tmp_path):
 
 
 def test_members_are_read_as_files_are(archive):
-    assert list(lines_of(f"{archive}!a/1.txt")) == [(1, "one"), (2, "\x85b")]
-    assert list(lines_of(f"{archive}!a/2.txt")) == [(1, "two\r"), (2, "lines")]
-    assert list(lines_of(f"{archive}!latin", "latin-1")) == [(1, "ok"), (2, "naïve")]
-    assert list(lines_of(f"{archive}!latin", "utf-8", "replace"))[1] == (2, "na\ufffdve")
+    assert list(read_member_lines(f"{archive}!a/1.txt")) == [(1, "one"), (2, "\x85b")]
+    assert list(read_member_lines(f"{archive}!a/2.txt")) == [(1, "two\r"), (2, "lines")]
+    assert list(read_member_lines(f"{archive}!latin", "latin-1")) == [(1, "ok"), (2, "naïve")]
+    assert list(read_member_lines(f"{archive}!latin", "utf-8", "replace"))[1] == (2, "na\ufffdve")
     with open_file(f"{archive}!README") as stream:
         assert stream.read() == b"not this"
 
@@ -35,24 +35,24 @@ def test_patterns_stand_for_members_by_name(archive):
     assert [path for path, _ in read_files(f"{archive}!README")] == [f"{archive}!README"]
     assert [path for path, _ in read_files(f"{archive}!*1.txt")] == [f"{archive}!a/1.txt"]
     assert [path for path, _ in read_files("-")] == ["-"]
-    assert [number for number, _ in lines_of(f"{archive}!a/*.txt")] == [1, 2, 1, 2]
+    assert [number for number, _ in read_member_lines(f"{archive}!a/*.txt")] == [1, 2, 1, 2]
 
 
 def test_errors_are_located(archive, fails, write):
-    assert fails(lines_of, f"{archive}!latin") == ("HW105", 2, 3)
-    assert fails(lines_of, f"{archive}!nul") == ("HW106", 2, 2)
-    assert fails(lines_of, f"{archive}!empty")[0] == "HW103"
-    assert fails(lines_of, f"{archive}!absent")[0] == "HW101"
+    assert fails(read_member_lines, f"{archive}!latin") == ("HW105", 2, 3)
+    assert fails(read_member_lines, f"{archive}!nul") == ("HW106", 2, 2)
+    assert fails(read_member_lines, f"{archive}!empty")[0] == "HW103"
+    assert fails(read_member_lines, f"{archive}!absent")[0] == "HW101"
     assert fails(read_files, f"{archive}!*.csv")[0] == "HW101"
     assert fails(read_files, write("plain", "text") + "!a")[0] == "HW104"
-    assert fails(lines_of, archive)[0] == "HW104"  # several files, none of them named
+    assert fails(read_member_lines, archive)[0] == "HW104"  # several files, none of them named
     with pytest.raises(ConfigError, match="unknown encoding"):
-        lines_of(f"{archive}!latin", "klingon")
+        read_member_lines(f"{archive}!latin", "klingon")
 
 
 def test_close_names_are_offered(archive):
     with pytest.raises(Exception, match=r"did you mean .*!README\?"):
-        list(lines_of(f"{archive}!READNE"))
+        list(read_member_lines(f"{archive}!READNE"))
 
 
 def test_damage_is_an_error(archive, tmp_path, fails):
@@ -60,11 +60,11 @@ def test_damage_is_an_error(archive, tmp_path, fails):
     start = data.index(b"README") + len(b"README")
     data[start : start + 4] = b"\xff\xff\xff\xff"
     (tmp_path / "bad.zip").write_bytes(data)
-    assert fails(lines_of, str(tmp_path / "bad.zip!README"))[0] == "HW102"
+    assert fails(read_member_lines, str(tmp_path / "bad.zip!README"))[0] == "HW102"
 
 
 def test_other_files_are_themselves(write):
     path = write("wow!.tsv", "a\nb")
     assert split_member(path) == (path, None)
-    assert list(lines_of(path)) == [(1, "a"), (2, "b")]
+    assert list(read_member_lines(path)) == [(1, "a"), (2, "b")]
     assert split_member("no!where") == ("no!where", None)

@@ -12,13 +12,12 @@ from contextlib import suppress
 
 import pytest
 
-from headwise.data.compression import XZ_MEMORY
-from headwise.data.head import read_head
-from headwise.data.kinds import KINDS, infer_task
-from headwise.data.options import LabelSetOptions, ReadOptions
-from headwise.data.read import read_examples
-from headwise.data.stream_options import StreamOptions
-from headwise.errors import ConfigError, HeadwiseError
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.data.columns.reading_options import MultiLabelOptions, ReadOptions, StreamOptions
+from headwise.data.files.compression import XZ_MEMORY
+from headwise.data.files.file_preview import read_preview
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.readers.labelled_files import read_examples
 
 TABLE = ("text,label\n" + "".join(f"text number {n},{'ab'[n % 2]}\n" for n in range(200))).encode()
 
@@ -42,7 +41,7 @@ def test_codecs_that_are_no_text_encodings(tmp_path, encoding):
     (tmp_path / "a.csv").write_bytes(TABLE)
     refused(str(tmp_path / "a.csv"), "HW001", encoding=encoding)
     with pytest.raises(HeadwiseError):
-        read_head(str(tmp_path / "a.csv"), encoding)
+        read_preview(str(tmp_path / "a.csv"), encoding)
 
 
 def test_an_encoding_that_does_not_say_where_it_fails(tmp_path):
@@ -103,10 +102,12 @@ def test_numbers_that_python_does_not_read(tmp_path):
     refused(str(tmp_path / "a.csv"), "HW111", text_column=DIGITS)
     (tmp_path / "a.conll").write_text(f"It PRP 2\nworks VBZ {DIGITS}\n\n" * 5)
     with suppress(HeadwiseError):
-        KINDS["tag"].read(str(tmp_path / "a.conll"))
+        ITEM_TYPES["tag"].read(str(tmp_path / "a.conll"))
     (tmp_path / "a.csv").write_text("text,a,b\nx,1,0\ny,0,1\n")
     with pytest.raises(HeadwiseError):
-        KINDS["multi-label"].read(str(tmp_path / "a.csv"), LabelSetOptions(label_columns=f"1-{DIGITS}"))
+        ITEM_TYPES["multi-label"].read(
+            str(tmp_path / "a.csv"), MultiLabelOptions(label_columns=f"1-{DIGITS}")
+        )
 
 
 @pytest.mark.parametrize(("name", "value"), [("delimiter", 5), ("delimiter", True), ("format", {})])
@@ -136,13 +137,13 @@ def test_an_xz_of_several_streams_and_one_that_asks_for_much_memory(tmp_path):
 
 
 def test_an_archive_that_unpacks_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("headwise.data.files.BOMB_SIZE", 1 << 20)
+    monkeypatch.setattr("headwise.data.files.text_lines.BOMB_SIZE", 1 << 20)
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"text,label\n" + b"a text,b\n" * 500_000))
     refused(str(tmp_path / "a.csv.gz"), "HW104")
 
 
 def test_a_line_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("headwise.data.files.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("headwise.data.files.text_lines.LONGEST_LINE", 1 << 20)
     (tmp_path / "a.csv").write_bytes(b"text,label\n" + b"a" * (3 << 20))
     refused(str(tmp_path / "a.csv"), "HW107")
 
@@ -164,7 +165,7 @@ def test_time_grows_with_the_size(tmp_path, name, takes_under):
     def read():
         for kind in ("classify", "bags"):
             with suppress(HeadwiseError):
-                KINDS[kind].read(str(tmp_path / "a.csv"))
+                ITEM_TYPES[kind].read(str(tmp_path / "a.csv"))
 
     assert takes_under(8, read)
 
@@ -189,9 +190,9 @@ def test_streams_are_read_by_the_same_means(tmp_path):
     for data in (ARCHIVES["bz2"][:-5] + b"\0\0\0\0\0", changed):
         path.write_bytes(data)
         with suppress(HeadwiseError):
-            KINDS["language-model"].read(str(path))
+            ITEM_TYPES["language-model"].read(str(path))
     path.write_bytes("a text\n".encode("utf-16-be"))
-    data = KINDS["language-model"].read(str(path), StreamOptions(encoding="utf-16"))
+    data = ITEM_TYPES["language-model"].read(str(path), StreamOptions(encoding="utf-16"))
     assert len(data.items) == 7
     with pytest.raises(ConfigError, match="unknown encoding"):
-        KINDS["language-model"].read(str(path), StreamOptions(encoding="zlib"))
+        ITEM_TYPES["language-model"].read(str(path), StreamOptions(encoding="zlib"))

@@ -1,6 +1,6 @@
 import pytest
 
-from headwise.data.bag_sniff import looks_like_bags
+from headwise.data.items.bag_items import looks_like_bags
 
 NUMBERS = ["1,a,0.5,-2,1e3", "1,a,1,7,0", "0,b,3,4,1"]
 

@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headwise.data.bags import Bag
-from headwise.data.kinds import KINDS
-from headwise.errors import HeadwiseError
+from headwise.core.errors import HeadwiseError
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.readers.bags import Bag
 
-fingerprint_bags, split_bags = KINDS["bags"].fingerprint, KINDS["bags"].split
+fingerprint_bags, split_bags = ITEM_TYPES["bags"].fingerprint, ITEM_TYPES["bags"].split
 
 
 def bags(count, seed=0):

@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pytest
 
-from headwise.data.cells import cell_text
+from headwise.data.files.table_cells import cell_text
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ from itertools import count, islice
 
 import pytest
 
-from headwise.data.chunks import in_chunks, require_list
-from headwise.errors import ConfigError
+from headwise.core.errors import ConfigError
+from headwise.data.items.batching import in_chunks, require_list
 
 
 def test_chunks():

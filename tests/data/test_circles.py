@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data.circles import circle, shown_circle
+from headwise.data.items.parses import cycle_text, find_cycle
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=7))
@@ -18,7 +18,7 @@ def test_circles_against_a_walk(heads):
         return False
 
     members = {word for word in range(1, len(heads) + 1) if on_circle(word)}
-    found = circle(heads)
+    found = find_cycle(heads)
     assert bool(found) == bool(members)
     assert set(found) <= members
     if found:
@@ -27,5 +27,5 @@ def test_circles_against_a_walk(heads):
 
 
 def test_long_circles_are_shown_in_part():
-    assert shown_circle([2, 5]) == "2 -> 5 -> 2"
-    assert shown_circle(range(1, 10)) == "1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8 -> ... -> 1"
+    assert cycle_text([2, 5]) == "2 -> 5 -> 2"
+    assert cycle_text(range(1, 10)) == "1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8 -> ... -> 1"

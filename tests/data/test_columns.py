@@ -1,9 +1,9 @@
 import pytest
 
-from headwise.data.columns import Columns, choose_columns
-from headwise.data.options import ReadOptions
-from headwise.data.source import Record, Source
-from headwise.errors import ConfigError
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.columns.text_columns import Columns, choose_columns
+from headwise.data.files.file_source import DataSource, Record
 
 LONG = ["what a good film this is", "bad", "never saw a worse one than this", "so so"]
 
@@ -11,7 +11,7 @@ LONG = ["what a good film this is", "bad", "never saw a worse one than this", "s
 def choose(columns, *, labelled=True, **options):
     names, rows = list(columns), zip(*columns.values(), strict=True)
     sample = [Record(i, dict(zip(names, row, strict=True))) for i, row in enumerate(rows, 1)]
-    source = Source("a.csv", ReadOptions(**options))
+    source = DataSource("a.csv", ReadOptions(**options))
     return choose_columns(sample, source, labelled=labelled), source.notes
 
 

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from headwise.data.errors import DataError
-from headwise.data.files import read_lines
+from headwise.data.files.text_lines import read_lines
 
 TEXT = "one\ntwo\n" * 50
 PACKED = {

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from headwise.data.drop import with_weights, without_lines
 from headwise.data.errors import DataError
-from headwise.data.kinds import KINDS
-from headwise.data.parts import read_parts
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.splits.data_parts import read_parts
+from headwise.data.splits.line_lists import drop_listed_items, reweight_listed_items
 
 
 @pytest.fixture
 def parts(tmp_path):
     rows = [f"text number {n},{'ab'[n % 2]}" for n in range(40)]
     (tmp_path / "data.csv").write_text("\n".join(["text,label", *rows]) + "\n")
-    return read_parts(KINDS["classify"], str(tmp_path / "data.csv"))
+    return read_parts(ITEM_TYPES["classify"], str(tmp_path / "data.csv"))
 
 
 def listed(tmp_path, *lines: str, head: str = "line,label"):
@@ -26,12 +26,12 @@ def listed(tmp_path, *lines: str, head: str = "line,label"):
 
 def test_lines_of_training_and_dev_are_left_out(parts, tmp_path):
     gone = [parts.train[0], parts.train[3], parts.dev[1], parts.test[0]]
-    found, count = without_lines(parts, listed(tmp_path, *(f"{own.line},{own.label}" for own in gone)))
+    found, count = drop_listed_items(parts, listed(tmp_path, *(f"{own.line},{own.label}" for own in gone)))
     assert count == 3
     assert set(parts.train) - set(found.train) == {gone[0], gone[1]}
     assert set(parts.dev) - set(found.dev) == {gone[2]}
     assert found.test == parts.test
-    assert without_lines(parts, listed(tmp_path, "5", head="line"))[1] == 1
+    assert drop_listed_items(parts, listed(tmp_path, "5", head="line"))[1] == 1
 
 
 def test_lists_that_a_spreadsheet_has_saved(parts, tmp_path):
@@ -39,21 +39,21 @@ def test_lists_that_a_spreadsheet_has_saved(parts, tmp_path):
     rows = f"line;label;text\r\n{own.line};{own.label};{own.text}\r\n"
     path = tmp_path / "list.csv"
     path.write_bytes(b"\xef\xbb\xbf" + rows.encode())
-    assert without_lines(parts, str(path))[1] == 1
-    assert without_lines(parts, listed(tmp_path))[1] == 0
+    assert drop_listed_items(parts, str(path))[1] == 1
+    assert drop_listed_items(parts, listed(tmp_path))[1] == 0
 
 
 @pytest.mark.parametrize("line", ["99,a", "2,b", "x,a", ",a", "²,a", f"{'9' * 5000},a"])
 def test_a_list_of_another_file_is_refused(parts, tmp_path, line):
     with pytest.raises(DataError, match=r"HW127.*list\.csv:2"):
-        without_lines(parts, listed(tmp_path, line))
+        drop_listed_items(parts, listed(tmp_path, line))
 
 
 def test_what_is_no_list_is_refused(parts, tmp_path):
     with pytest.raises(DataError, match="HW111"):
-        without_lines(parts, listed(tmp_path, "5,a", head="row,label"))
+        drop_listed_items(parts, listed(tmp_path, "5,a", head="row,label"))
     with pytest.raises(DataError, match="HW101"):
-        without_lines(parts, str(tmp_path / "nothing.csv"))
+        drop_listed_items(parts, str(tmp_path / "nothing.csv"))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_is_no_list_is_refused(parts, tmp_path):
 def test_lines_of_training_and_dev_count_less(parts, tmp_path, head):
     less = [parts.train[0], parts.train[3], parts.dev[1], parts.test[0]]
     rows = (f"{own.line},{own.label},{n / 4}{',9' * head.endswith('x')}" for n, own in enumerate(less))
-    found, count = with_weights(parts, listed(tmp_path, *rows, head=head))
+    found, count = reweight_listed_items(parts, listed(tmp_path, *rows, head=head))
     assert count == 3
     assert {own.line: own.weight for own in (*found.train, *found.dev) if own.weight != 1} == {
         own.line: n / 4 for n, own in enumerate(less[:3])
@@ -75,19 +75,19 @@ def test_lines_of_training_and_dev_count_less(parts, tmp_path, head):
 def test_a_weight_that_is_none(parts, tmp_path, weight):
     line = f"{parts.train[0].line},{parts.train[0].label},{weight}"
     with pytest.raises(DataError, match=r"HW126.*list\.csv:2"):
-        with_weights(parts, listed(tmp_path, line, head="line,label,weight"))
+        reweight_listed_items(parts, listed(tmp_path, line, head="line,label,weight"))
 
 
 def test_a_list_without_weights(parts, tmp_path):
     with pytest.raises(DataError, match=r"HW111.*weight"):
-        with_weights(parts, listed(tmp_path, f"{parts.train[0].line},{parts.train[0].label}"))
+        reweight_listed_items(parts, listed(tmp_path, f"{parts.train[0].line},{parts.train[0].label}"))
 
 
 def test_objects_of_an_array_on_one_line_are_told_apart(tmp_path):
     rows = [{"text": f"text number {n}", "label": "ab"[n % 2]} for n in range(40)]
     (tmp_path / "data.json").write_text(json.dumps(rows))
-    parts = read_parts(KINDS["classify"], str(tmp_path / "data.json"))
+    parts = read_parts(ITEM_TYPES["classify"], str(tmp_path / "data.json"))
     own = parts.train[0]
-    found, count = without_lines(parts, listed(tmp_path, f"{own.line},{own.label}"))
+    found, count = drop_listed_items(parts, listed(tmp_path, f"{own.line},{own.label}"))
     assert count == 1
     assert own not in found.train

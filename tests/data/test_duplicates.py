@@ -5,20 +5,25 @@ from unicodedata import normalize
 
 import pytest
 
-from headwise.data.alike import first_alike
-from headwise.data.duplicates import chain_keys, composed, normal_text, same_items
+from headwise.data.splits.duplicates import (
+    chain_keys,
+    compose_accents,
+    first_in_group,
+    indices_by_text,
+    normal_text,
+)
 
 
 def test_case_space_and_accents_are_no_difference():
     own = ["Größe  über", " GRÖSSE über", normalize("NFD", "Größe über"), "Grosse uber"]
-    assert same_items(own) == {"grösse über": [0, 1, 2], "grosse uber": [3]}
+    assert indices_by_text(own) == {"grösse über": [0, 1, 2], "grosse uber": [3]}
     assert normal_text(normalize("NFD", "각 Tür")) == "각 tür"
 
 
 def test_endless_marks_take_no_endless_time(takes_under):
     own = "a" + "\u0301\u0323" * 200_000  # in an order that is to be changed
-    assert takes_under(5, lambda: composed(own))
-    assert composed(own) == own
+    assert takes_under(5, lambda: compose_accents(own))
+    assert compose_accents(own) == own
 
 
 @pytest.mark.parametrize(("firsts", "expected"), [(10, [0, 1, 2, 1]), (8, [0, 1, 2, 3])])
@@ -31,14 +36,14 @@ def test_pairs_stay_with_their_first_text_where_these_are_many(firsts, expected)
         ("P1", "d"),
         *((f"p{n}", "e") for n in range(3, firsts)),
     ]
-    found = first_alike(pairs, 1)
+    found = first_in_group(pairs, 1)
     assert found[:4].tolist() == expected
-    assert first_alike([*pairs, ("p1 ", "B")], 1)[-1] == 1
+    assert first_in_group([*pairs, ("p1 ", "B")], 1)[-1] == 1
 
 
 def test_no_pairs_have_no_chains():
     assert chain_keys([], 0) is None
-    assert first_alike([], 2).tolist() == []
+    assert first_in_group([], 2).tolist() == []
 
 
 def test_a_very_long_text_takes_no_memory_for_others(takes_under):
@@ -49,7 +54,7 @@ def test_a_very_long_text_takes_no_memory_for_others(takes_under):
 @pytest.mark.parametrize("firsts", [10, 8])
 def test_pairs_stay_with_themselves_the_other_way_round(firsts):
     pairs = [*((f"p{n}", f"h{n}") for n in range(firsts)), ("H1", "p1 "), ("h2", "p3")]
-    assert first_alike(pairs, 1).tolist() == [*range(firsts), 1, firsts + 1]
+    assert first_in_group(pairs, 1).tolist() == [*range(firsts), 1, firsts + 1]
 
 
 def test_chains_of_pairs_are_those_of_a_search():

@@ -32,7 +32,7 @@ def test_codes_have_the_shape_hw1xx_or_hw2xx_and_a_meaning():
 
 def test_the_data_room_does_not_import_torch():
     code = (
-        "import sys, headwise.data, headwise.data.doctor.flow, headwise.data.fingerprint;"
+        "import sys, headwise.data, headwise.data.doctor.diagnose, headwise.data.files.fingerprint;"
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data import files
-from headwise.data.files import read_lines, without_returns
-from headwise.errors import ConfigError
+from headwise.core.errors import ConfigError
+from headwise.data.files import text_lines as files
+from headwise.data.files.text_lines import read_lines, without_returns
 
 
 def texts(path, **options):

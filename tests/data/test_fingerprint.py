@@ -2,10 +2,10 @@ import hashlib
 import json
 
 from headwise.data import Example
-from headwise.data.fingerprint import Fingerprint, file_sha256
-from headwise.data.kinds import KINDS
+from headwise.data.files.fingerprint import Fingerprint, file_sha256
+from headwise.data.items.item_types import ITEM_TYPES
 
-fingerprint = KINDS["classify"].fingerprint
+fingerprint = ITEM_TYPES["classify"].fingerprint
 
 DATA = [Example("good", "a", 1), Example("bäd", "b", 2), Example("x", None, 3)]
 

@@ -5,8 +5,8 @@ import gzip
 import pytest
 
 from headwise.data import read_examples, read_rows
-from headwise.data.doctor.flow import doctor_files
-from headwise.data.kinds import KINDS, infer_task
+from headwise.data.doctor.diagnose import doctor_files
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
 
 
 @pytest.fixture
@@ -51,14 +51,14 @@ def test_new_texts_are_read_from_a_folder(folder):
     assert [row.fields for row in rows] == [{"file": "a", "text": "y\nz"}, {"file": "b", "text": "x"}]
     assert (rows.columns.text, rows.columns.label) == ("text", None)
     assert "a folder of texts" in rows.notes
-    assert [item.text for item in KINDS["masked-words"].read(path).items] == ["y\nz", "x"]
-    tagged = KINDS["tag"].rows_or_texts(path, {})  # type: ignore[attr-defined]
+    assert [item.text for item in ITEM_TYPES["masked-words"].read(path).items] == ["y\nz", "x"]
+    tagged = ITEM_TYPES["tag"].read_sentences_or_texts(path, {})  # type: ignore[attr-defined]
     assert [row.item.text for row in tagged] == ["y\nz", "x"]
 
 
 def test_pairs_are_not_read_from_folders(folder, fails):
     for path in (folder(a="one text", b="another"), folder(c_1="x")):
-        for read in (KINDS["pair"].read, KINDS["pair"].rows):
+        for read in (ITEM_TYPES["pair"].read, ITEM_TYPES["pair"].rows):
             assert fails(read, path)[0] == "HW101"
 
 
@@ -87,11 +87,11 @@ def test_another_encoding_is_told_with_the_file(folder, fails):
 def test_other_folders_are_told(folder, texts, advice):
     path = folder(**texts)
     with pytest.raises(Exception, match=f"HW101.*{advice}"):
-        KINDS["classify"].read(path)
+        ITEM_TYPES["classify"].read(path)
     assert infer_task(path, {})[0] == "classify"
 
 
 def test_other_tasks_do_not_read_folders(folder, fails):
     path = folder(a_1="x", b_1="y")
-    assert fails(KINDS["language-model"].prepare, [path], None)[0] == "HW101"
-    assert fails(KINDS["tag"].read, path)[0] == "HW101"
+    assert fails(ITEM_TYPES["language-model"].prepare, [path], None)[0] == "HW101"
+    assert fails(ITEM_TYPES["tag"].read, path)[0] == "HW101"

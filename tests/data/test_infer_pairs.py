@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwise.data.kinds import infer_task
+from headwise.data.items.item_types import infer_task
 
 
 @pytest.mark.parametrize(

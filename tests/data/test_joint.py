@@ -2,10 +2,10 @@
 
 import pytest
 
-from headwise.data.joint import join, named_in
-from headwise.data.options import LabelSetOptions, ReadOptions
-from headwise.data.read import read_examples, read_rows
-from headwise.errors import ConfigError, HeadwiseError
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.data.columns.column_names import join_text_parts, joined_column_names
+from headwise.data.columns.reading_options import MultiLabelOptions, ReadOptions
+from headwise.data.readers.labelled_files import read_examples, read_rows
 
 CSV = "Subject,body,queue,team\nhello,my screen is dark,a,x\n,no subject here,b,x\nbye, ,a,y\n"
 
@@ -67,7 +67,7 @@ def test_parts_are_no_labels(write):
     with pytest.raises(ConfigError, match="name the same column"):
         read_examples(path, ReadOptions(text_column="subject+body", label_column="subject"))
     flags = write("urgent,body,spam,rude\n1,my screen is dark,0,1\n0,another mouse is dead,1,0\n")
-    assert read_examples(flags, LabelSetOptions(text_column="urgent+body")).columns.flags == (
+    assert read_examples(flags, MultiLabelOptions(text_column="urgent+body")).columns.flags == (
         "spam",
         "rude",
     )
@@ -91,7 +91,7 @@ def test_predictions_get_no_further_column(write):
 
 
 def test_names():
-    assert named_in("a") == ["a"]
-    assert named_in("a + b") == ["a", "b"]
-    assert named_in("C++", ["c++"]) == ["C++"]
-    assert join(["", " ", "x\n", "y"]) == "x\n\ny"
+    assert joined_column_names("a") == ["a"]
+    assert joined_column_names("a + b") == ["a", "b"]
+    assert joined_column_names("C++", ["c++"]) == ["C++"]
+    assert join_text_parts(["", " ", "x\n", "y"]) == "x\n\ny"

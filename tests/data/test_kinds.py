@@ -3,24 +3,21 @@
 import numpy as np
 import pytest
 
-from headwise.data.bags import Bag
+from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
-from headwise.data.example import Example
-from headwise.data.kinds import KINDS, options_for
-from headwise.data.kinds.sentence import SentenceKind
-from headwise.data.label_set import LabelSetExample
-from headwise.data.pair import Pair
-from headwise.data.parses import ParseReader, parsed, parsed_rows
-from headwise.data.sentence import Tagged
-from headwise.errors import ConfigError, HeadwiseError
+from headwise.data.items.examples import Example, MultiLabelExample, Pair, TaggedSentence
+from headwise.data.items.item_types import ITEM_TYPES, options_for
+from headwise.data.items.parses import ParseReader, rows_with_parses, with_parses
+from headwise.data.items.sentence_items import TaggedSentenceItems
+from headwise.data.readers.bags import Bag
 
 ITEMS = {
     "classify": [Example("One  two", "x", 3), Example("three", "y", 4)],
-    "multi-label": [LabelSetExample("One  two", labels=("x", "y")), LabelSetExample("three")],
+    "multi-label": [MultiLabelExample("One  two", labels=("x", "y")), MultiLabelExample("three")],
     "regress": [Example("One  two", "1.5"), Example("three", "2")],
     "pair": [Pair("One  two", "three", "x"), Pair("three", "four", "y")],
     "pair-score": [Pair("One  two", "three", "1"), Pair("three", "four", "2")],
-    "tag": [Tagged(("One", "two"), ("O", "B-x")), Tagged(("three",), ("O",))],
+    "tag": [TaggedSentence(("One", "two"), ("O", "B-x")), TaggedSentence(("three",), ("O",))],
     "bags": [Bag("b", "x", np.ones((2, 3), np.float32)), Bag("c", "y", np.zeros((1, 3), np.float32))],
 }
 FILES = {
@@ -36,21 +33,21 @@ FILES = {
 
 @pytest.mark.parametrize("task", ITEMS)
 def test_a_fingerprint_is_of_items_answers_and_parses(task):
-    kind, (one, other) = KINDS[task], ITEMS[task]
+    kind, (one, other) = ITEM_TYPES[task], ITEMS[task]
     whole = kind.fingerprint([one, other])
     assert whole.texts == 2
     assert whole.sha256 != kind.fingerprint([other, one]).sha256 != kind.fingerprint([one]).sha256
     assert sum(whole.labels.values()) == sum(len(item.labels) for item in (one, other))
     if kind.sides:
-        with_heads = kind.with_heads(one, [[0, 1], [0]][: kind.sides])
-        assert kind.has_heads(with_heads)
-        assert not kind.has_heads(one)
+        with_heads = kind.with_parses(one, [[0, 1], [0]][: kind.sides])
+        assert kind.has_parses(with_heads)
+        assert not kind.has_parses(one)
         assert kind.fingerprint([with_heads, other]).sha256 != whole.sha256
 
 
 def test_the_order_of_labels_in_a_set_does_not_matter():
-    kind = KINDS["multi-label"]
-    one, other = (LabelSetExample("a", labels=own) for own in (("x", "y"), ("y", "x")))
+    kind = ITEM_TYPES["multi-label"]
+    one, other = (MultiLabelExample("a", labels=own) for own in (("x", "y"), ("y", "x")))
     assert kind.fingerprint([one]) == kind.fingerprint([other])
 
 
@@ -83,20 +80,20 @@ def test_options_of_other_tasks_are_told_from_unknown_ones(task, name, said):
 @pytest.mark.parametrize("task", ITEMS)
 def test_an_item_is_shown_on_one_line(task):
     for item in ITEMS[task]:
-        assert KINDS[task].show(item)
-        assert "\n" not in KINDS[task].show(item)
-    assert KINDS["pair"].show(ITEMS["pair"][0]) == "One two  |  three"
+        assert ITEM_TYPES[task].show(item)
+        assert "\n" not in ITEM_TYPES[task].show(item)
+    assert ITEM_TYPES["pair"].show(ITEMS["pair"][0]) == "One two  |  three"
 
 
 def test_the_same_pairs_have_the_same_key_and_others_have_not():
-    key = KINDS["pair"].key
+    key = ITEM_TYPES["pair"].key
     assert key(Pair("a b", "c")) == key(Pair("a b", "c", "x"))
     assert key(Pair("a b", "c")) != key(Pair("a", "b c"))
 
 
 @pytest.mark.parametrize("task", FILES)
 def test_rows_are_the_items_of_a_file_with_all_their_fields(task, write):
-    kind = KINDS[task]
+    kind = ITEM_TYPES[task]
     path = write("new.conll" if task == "tag" else "new.csv", FILES[task])
     rows, data = list(kind.rows(path)), kind.read(path)
     assert [row.line for row in rows][:1] == [data.items[0].line]
@@ -112,44 +109,44 @@ def test_rows_are_the_items_of_a_file_with_all_their_fields(task, write):
 
 def test_streams_have_no_rows():
     with pytest.raises(ConfigError, match="headwise sample"):
-        KINDS["language-model"].rows("a.txt")
+        ITEM_TYPES["language-model"].rows("a.txt")
 
 
 def test_sentences_or_texts_to_tag(write):
-    kind = KINDS["tag"]
-    assert isinstance(kind, SentenceKind)
-    given = list(kind.rows_or_texts(write("a.txt", FILES["tag"]), {}))
+    kind = ITEM_TYPES["tag"]
+    assert isinstance(kind, TaggedSentenceItems)
+    given = list(kind.read_sentences_or_texts(write("a.txt", FILES["tag"]), {}))
     assert [row.item.tokens for row in given] == [("a", "b"), ("c",)]
     for name, text, reading in (
         ("b.txt", "Just a text, and\nanother one\n", {}),
         ("c.csv", "text,id\nJust a text,1\nanother one,2\n", {}),
         ("d.tsv", "text\tid\na b\t1\n", {"text_column": "text"}),
     ):
-        items = [row.item for row in kind.rows_or_texts(write(name, text), reading)]
+        items = [row.item for row in kind.read_sentences_or_texts(write(name, text), reading)]
         assert all(isinstance(item, Example) for item in items)
 
 
 @pytest.mark.parametrize("task", ["classify", "pair", "tag"])
 def test_rows_get_their_parses_one_by_one(task, write):
-    kind = KINDS[task]
+    kind = ITEM_TYPES[task]
     path = write("new.conll" if task == "tag" else "new.csv", FILES[task])
     paths = ",".join(["heads"] * kind.sides)
-    rows = list(parsed_rows(kind, iter(kind.rows(path)), paths, lambda path: iter([[0, 1], [0]])))
-    assert all(kind.has_heads(row.item) for row in rows)
-    assert list(parsed_rows(kind, iter(rows), None, iter)) == rows  # type: ignore[arg-type]
+    rows = list(rows_with_parses(kind, iter(kind.rows(path)), paths, lambda path: iter([[0, 1], [0]])))
+    assert all(kind.has_parses(row.item) for row in rows)
+    assert list(rows_with_parses(kind, iter(rows), None, iter)) == rows  # type: ignore[arg-type]
     for heads, told in (([[0, 1]], "has more"), ([[0, 1], [0], [0]], "more parses than the 2 records")):
         with pytest.raises(HeadwiseError, match=told) as caught:
-            list(parsed_rows(kind, iter(rows), paths, lambda path, own=heads: iter(own)))
+            list(rows_with_parses(kind, iter(rows), paths, lambda path, own=heads: iter(own)))
         assert caught.value.code == "HW234"
 
 
 def test_parses_of_a_file_with_left_out_records_go_by_lines(write):
-    kind = KINDS["classify"]
+    kind = ITEM_TYPES["classify"]
     path = write("a.txt", "(2 (2 a) (2 b))\n(3 (2 c) (2 d))\n(0 (2 e) (2 f))\n")
     data = kind.read(path, kind.options(sst_labels="binary"))
     assert data.skipped == 1
     reader = ParseReader(str.split, lambda path, words: [[9], [1], [2]])
-    assert [item.heads for item in parsed(kind, data, "x", reader).items] == [[1], [2]]
+    assert [item.heads for item in with_parses(kind, data, "x", reader).items] == [[1], [2]]
     short = ParseReader(str.split, lambda path, words: [[9]])
     with pytest.raises(DataError, match="1 parses for the 2 texts"):
-        parsed(kind, data, "x", short)
+        with_parses(kind, data, "x", short)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from headwise.data.answers import check_known
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import MultiLabelOptions
 from headwise.data.errors import DataError
-from headwise.data.kinds import infer_task
-from headwise.data.options import LabelSetOptions
-from headwise.data.read import read_examples
-from headwise.errors import ConfigError
+from headwise.data.items.item_types import infer_task
+from headwise.data.items.label_types import check_label_names
+from headwise.data.readers.labelled_files import read_examples
 
 CSV = (
     "id,comment_text,toxic,threat,rare,length\n"
@@ -18,7 +18,7 @@ CSV = (
 
 
 def read_sets(path, options=None, *more, **known):
-    return read_examples(path, options or LabelSetOptions(), *more, **known)
+    return read_examples(path, options or MultiLabelOptions(), *more, **known)
 
 
 def sets(data):
@@ -72,7 +72,7 @@ def test_labels_of_a_model_that_have_no_column_are_told(write):
 @pytest.mark.parametrize("asked", ["toxic,threat", "Threat, 3", "3-4", "3,4-4"])
 def test_columns_are_named_or_numbered(write, asked):
     path = write("f.csv", CSV)
-    options = LabelSetOptions(label_columns=asked)
+    options = MultiLabelOptions(label_columns=asked)
     assert sorted(map(sorted, sets(read_sets(path, options)))) == [[], ["threat", "toxic"], ["toxic"]]
     assert infer_task(path, {"label_columns": asked})[0] == "multi-label"
 
@@ -96,7 +96,7 @@ def test_ticks(write):
     assert sets(read_sets(path)) == [("late",), ("late", "broken"), ("broken",), ()]
     mixed = write("g.csv", "text,late,broken\na b,1,\nb c,0,1\nc d,,1\n")  # nothing is not 0 here
     with pytest.raises(DataError, match=r"g\.csv:4: nothing in the column 'late'"):
-        read_sets(mixed, LabelSetOptions(label_columns="late,broken"))
+        read_sets(mixed, MultiLabelOptions(label_columns="late,broken"))
 
 
 @pytest.mark.parametrize(("bad", "told"), [("2.0", "'2.0'"), ("", "nothing"), ("?", "'?'")])
@@ -129,7 +129,7 @@ def test_a_column_with_a_usual_name_or_one_flag_is_a_label(write):
 )
 def test_a_cell_that_says_neither(write, cell, found):
     path = write("f.csv", CSV.replace("1,1,0,4", f"1,{cell},0,4"))
-    options = LabelSetOptions(label_columns="toxic,threat")
+    options = MultiLabelOptions(label_columns="toxic,threat")
     with pytest.raises(DataError, match=rf"f\.csv:3.*{found}.*expected 1 where") as raised:
         read_sets(path, options)
     assert raised.value.code == "HW124"
@@ -141,7 +141,7 @@ def test_a_cell_that_says_neither(write, cell, found):
 def test_a_missing_field(write):
     path = write("f.jsonl", '{"text": "a", "x": 1, "y": 0}\n{"text": "b", "x": 0}\n')
     with pytest.raises(DataError, match="no field in the column 'y'"):
-        read_sets(path, LabelSetOptions(label_columns="x,y"))
+        read_sets(path, MultiLabelOptions(label_columns="x,y"))
 
 
 def test_known_labels_are_found_again(write):
@@ -149,27 +149,27 @@ def test_known_labels_are_found_again(write):
     quiet = "comment_text,toxic,threat,rare\nall is well,0,0,0\nand again,0,0,0\n"
     other = read_sets(write("g.csv", quiet), training_labels=train.columns.flags)
     assert sets(other) == [(), ()]
-    check_known(train.labels, other, train.path)
+    check_label_names(train.labels, other, train.path)
     strange = read_sets(
         write("h.csv", quiet.replace("0,0,0", "0,0,1", 1)), training_labels=train.columns.flags
     )
     with pytest.raises(DataError, match="the label 'rare' does not occur"):
-        check_known(train.labels, strange, train.path)
+        check_label_names(train.labels, strange, train.path)
 
 
 def test_what_makes_no_sense(write):
     path = write("f.csv", CSV)
     with pytest.raises(DataError, match=r"no column 'toxik'.*did you mean --label-columns 'toxic'"):
-        read_sets(path, LabelSetOptions(label_columns="toxik"))
+        read_sets(path, MultiLabelOptions(label_columns="toxik"))
     with pytest.raises(DataError, match="no column '7'"):
-        read_sets(path, LabelSetOptions(label_columns="5-9"))
+        read_sets(path, MultiLabelOptions(label_columns="5-9"))
     with pytest.raises(DataError, match="no column '4-3'"):
-        read_sets(path, LabelSetOptions(label_columns="4-3"))
+        read_sets(path, MultiLabelOptions(label_columns="4-3"))
     fasttext = write("f.txt", "__label__a some text\n__label__b more text\n")
     with pytest.raises(ConfigError, match="the format fasttext has no columns to choose"):
-        read_sets(fasttext, LabelSetOptions(label_columns="a,b"))
+        read_sets(fasttext, MultiLabelOptions(label_columns="a,b"))
     for other in ({"label_column": "x"}, {"label_separator": ";"}):
         with pytest.raises(ConfigError, match="exclude each other"):
-            LabelSetOptions(label_columns="a", **other)
+            MultiLabelOptions(label_columns="a", **other)
     with pytest.raises(ConfigError, match="expected names or numbers"):
-        LabelSetOptions(label_columns=" , ")
+        MultiLabelOptions(label_columns=" , ")

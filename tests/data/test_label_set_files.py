@@ -2,22 +2,22 @@
 
 import pytest
 
-from headwise.data.answers import check_known
-from headwise.data.dataset import Dataset
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import MultiLabelOptions
 from headwise.data.errors import DataError
-from headwise.data.kinds import KINDS, infer_task
-from headwise.data.label_set import separator_for
-from headwise.data.options import LabelSetOptions
-from headwise.data.read import read_examples
-from headwise.errors import ConfigError
+from headwise.data.items.dataset import Dataset
+from headwise.data.items.examples import separator_for
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.label_types import check_label_names
+from headwise.data.readers.labelled_files import read_examples
 
 
 def check_known_in(train, other):
-    check_known(train.labels, other, train.path)
+    check_label_names(train.labels, other, train.path)
 
 
 def read_sets(path, options=None, *more, **known):
-    return read_examples(path, options or LabelSetOptions(), *more, **known)
+    return read_examples(path, options or MultiLabelOptions(), *more, **known)
 
 
 def repeated(data):
@@ -46,10 +46,10 @@ def test_a_table(write):
 
 def test_another_separator(write):
     path = write("f.csv", CSV.replace("|", ";"))
-    assert sets(read_sets(path, LabelSetOptions(label_separator=" ; ")))[0] == ("a", "b")
+    assert sets(read_sets(path, MultiLabelOptions(label_separator=" ; ")))[0] == ("a", "b")
     assert sets(read_sets(path))[0] == ("a;b",)  # a never stands without b
     with pytest.raises(ConfigError, match="label_separator"):
-        LabelSetOptions(label_separator=" ")
+        MultiLabelOptions(label_separator=" ")
 
 
 def test_labels_with_a_long_tail_are_separated(write):
@@ -74,11 +74,11 @@ def test_a_mark_that_does_not_separate_is_told(write):
 
 def test_a_separator_of_the_training_file_that_another_file_lacks_is_told(write):
     """A model whose labels came as lists knows of none but the usual one."""
-    kind = KINDS["multi-label"]
+    kind = ITEM_TYPES["multi-label"]
     path = write("f.csv", "text,labels\none text,a; b\nanother text,b\n")
-    data = kind.read(path, LabelSetOptions(label_separator="|"))
+    data = kind.read(path, MultiLabelOptions(label_separator="|"))
     assert [note for note in data.notes if "--label-separator ';' if it separates them" in note]
-    given = kind.read(path, LabelSetOptions(label_separator=";"))
+    given = kind.read(path, MultiLabelOptions(label_separator=";"))
     assert not [note for note in given.notes if "separates them" in note]
 
 
@@ -92,8 +92,8 @@ def test_lists_in_jsonl(write):
     assert sets(data) == [("b|c", "a"), (), ("1", "a")]
     assert data.columns.label == "tags"
     assert repeated(data) == (3,)
-    assert separator_for(LabelSetOptions(), list(data.labels)) == ";"
-    assert separator_for(LabelSetOptions(label_separator="|"), list(data.labels)) == "|"
+    assert separator_for(MultiLabelOptions(), list(data.labels)) == ";"
+    assert separator_for(MultiLabelOptions(label_separator="|"), list(data.labels)) == "|"
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_what_is_no_list_of_labels(write, value, code, message):
     lines = '{"text": "x", "labels": ["a"]}\n{"text": "y", "labels": ' + value + "}\n"
     path = write("f.jsonl", lines)
     with pytest.raises(DataError, match=message) as raised:
-        read_sets(path, LabelSetOptions(label_column="labels"))
+        read_sets(path, MultiLabelOptions(label_column="labels"))
     assert (raised.value.code, raised.value.line) == (code, 2)
     found: list[DataError] = []
-    assert len(read_sets(path, LabelSetOptions(label_column="labels"), found.append).items) == 1
+    assert len(read_sets(path, MultiLabelOptions(label_column="labels"), found.append).items) == 1
     assert len(found) == 1
 
 
@@ -124,12 +124,12 @@ def test_a_missing_field(write):
 
 @pytest.mark.parametrize("mark", [";", ","])
 def test_other_separators_are_guessed_and_hold_for_other_files(write, mark):
-    kind = KINDS["multi-label"]
+    kind = ITEM_TYPES["multi-label"]
     train = kind.read(write("f.tsv", "text\ttags\n" + SEVERAL.replace(",", "\t").replace("+", mark)))
     assert sets(train) == [("a", "b"), ("b", "c"), (), ("a", "c"), ("b",)]
     assert f"labels are separated by {mark!r} - override with --label-separator" in train.notes
-    assert separator_for(LabelSetOptions(), list(train.labels), kind.likeness(train)[1]) == mark
-    dev = kind.read(write("g.tsv", f"text\ttags\nsix\tb{mark}c\n"), like=kind.likeness(train))
+    assert separator_for(MultiLabelOptions(), list(train.labels), kind.schema(train)[1]) == mark
+    dev = kind.read(write("g.tsv", f"text\ttags\nsix\tb{mark}c\n"), like=kind.schema(train))
     assert sets(dev) == [("b", "c")]
 
 
@@ -145,7 +145,7 @@ def test_other_separators_are_guessed_and_hold_for_other_files(write, mark):
 )
 def test_lists_in_cells(write, cells):
     path = write("f.tsv", "text\tlabels\n" + "".join(f"some text\t{cell}\n" for cell in cells))
-    assert sets(read_sets(path, LabelSetOptions(label_separator="|"))) == [("a b", "c"), (), ("it's",)]
+    assert sets(read_sets(path, MultiLabelOptions(label_separator="|"))) == [("a b", "c"), (), ("it's",)]
     odd = read_sets(write("g.tsv", "text\tlabels\nx\t['a', 'b']\ny\t[c]\nz\t['a']\n"))
     assert sets(odd) == [("a", "b"), ("[c]",), ("a",)]
     odd = read_sets(write("h.tsv", "text\tlabels\nx\t('a', 'b')\ny\t(c)\nz\t('a')\nz\t{'a': 1}\nz\t{[]}\n"))
@@ -154,7 +154,7 @@ def test_lists_in_cells(write, cells):
 
 def test_fasttext(write):
     lines = "__label__a __label__b-c some\ttext\nno label here\n__label__a\t__label__a text\n__label__d\n"
-    data = read_sets(write("f.txt", lines), LabelSetOptions(format="fasttext"))
+    data = read_sets(write("f.txt", lines), MultiLabelOptions(format="fasttext"))
     assert sets(data) == [("a", "b-c"), (), ("a",), ("d",)]
     assert [example.text for example in data.items] == ["some\ttext", "no label here", "text", ""]
 
@@ -234,7 +234,7 @@ def test_unknown_labels(write):
 
 def test_fingerprints_see_the_sets_but_not_their_order(write):
     one, two, three = (
-        KINDS["multi-label"].fingerprint(
+        ITEM_TYPES["multi-label"].fingerprint(
             read_sets(write(f"{n}.csv", "text,labels\nx y,b|a\nz,\n" + more)).items
         )
         for n, more in enumerate(["w,a|b\n", "w,b|a\n", "w,a\n"])
@@ -253,28 +253,28 @@ def test_fingerprints_see_the_sets_but_not_their_order(write):
     ],
 )
 def test_how_much_texts_count(write, text):
-    data = read_examples(write("f.csv", text), LabelSetOptions())
+    data = read_examples(write("f.csv", text), MultiLabelOptions())
     assert [item.weight for item in data.items[:2]] == [2, 0.5]
     assert [set(item.labels) for item in data.items[:2]] == [{"good", "long"}, set()]
     assert "weights of texts from the column 'weight' (--weight-column)" in data.notes
     plain = read_examples(
-        write("f.csv", text), LabelSetOptions(weight_column="none"), on_error=lambda _: None
+        write("f.csv", text), MultiLabelOptions(weight_column="none"), on_error=lambda _: None
     )
     assert {item.weight for item in plain.items} == {1}
 
 
 def test_a_label_may_be_called_weight(write):
     path = write("f.csv", "text,sleep,weight\nI gained much,0,1\nI lie awake,1,0\nboth of them,1,1\n")
-    data = read_examples(path, LabelSetOptions())
+    data = read_examples(path, MultiLabelOptions())
     assert data.labels == {"sleep": 2, "weight": 2}
     assert {item.weight for item in data.items} == {1}
-    asked = read_examples(path, LabelSetOptions(label_columns="sleep", weight_column="weight"))
+    asked = read_examples(path, MultiLabelOptions(label_columns="sleep", weight_column="weight"))
     assert ([item.weight for item in asked.items], asked.labels) == ([1, 0, 1], {"sleep": 2})
     ticked = write("h.csv", "text,sleep,weight\nI gained much,,x\nI lie awake,x,\nboth of them,x,x\n")
-    assert read_examples(ticked, LabelSetOptions()).labels == {"sleep": 2, "weight": 2}
+    assert read_examples(ticked, MultiLabelOptions()).labels == {"sleep": 2, "weight": 2}
     known = read_examples(
         write("g.csv", "text,weight,sleep\nI lie,0,1\nx,1,1\n"),
-        LabelSetOptions(),
+        MultiLabelOptions(),
         training_labels=["weight"],
     )
     assert known.labels == {"weight": 1}

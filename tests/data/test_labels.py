@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from headwise.data.example import Example
-from headwise.data.label_set import LabelSetExample
-from headwise.data.labels import label_names, respelt, spelt_otherwise, targets_of
-from headwise.data.shares import Shares
+from headwise.data.items.examples import Example, MultiLabelExample
+from headwise.data.items.labels import label_names, label_targets, rename_labels, training_spellings
+from headwise.data.items.soft_labels import SoftLabel
 
 
 @pytest.mark.parametrize(
@@ -24,7 +23,7 @@ def test_labels_in_a_fixed_order(found, ordered):
 
 
 def test_targets():
-    numbers = targets_of([Example("t", "b"), Example("u", "a")], ["a", "b"])
+    numbers = label_targets([Example("t", "b"), Example("u", "a")], ["a", "b"])
     assert numbers.dtype == np.int64
     assert numbers.tolist() == [1, 0]
 
@@ -43,14 +42,14 @@ def test_targets():
     ],
 )
 def test_whole_numbers_that_are_spelt_otherwise(labels, known, found):
-    assert spelt_otherwise(labels, known) == found
+    assert training_spellings(labels, known) == found
 
 
 def test_items_with_labels_under_other_names():
     names = {"1.0": "1"}
-    assert respelt(Example("t", "1.0", 7), names) == Example("t", "1", 7)
-    assert respelt(own := Example("t", "x"), names) is own
-    shares = Shares(("x", "1.0"), np.array([0.7, 0.3], np.float32))
-    found = respelt(Example("t", "x", shares=shares), names)
+    assert rename_labels(Example("t", "1.0", 7), names) == Example("t", "1", 7)
+    assert rename_labels(own := Example("t", "x"), names) is own
+    shares = SoftLabel(("x", "1.0"), np.array([0.7, 0.3], np.float32))
+    found = rename_labels(Example("t", "x", shares=shares), names)
     assert (found.label, found.shares.labels) == ("x", ("x", "1"))
-    assert respelt(LabelSetExample("t", labels=("1.0", "x", "1")), names).labels == ("1", "x")
+    assert rename_labels(MultiLabelExample("t", labels=("1.0", "x", "1")), names).labels == ("1", "x")

@@ -3,7 +3,14 @@
 import random
 from unicodedata import normalize
 
-from headwise.data.near import ENOUGH, _common, _Numbers, _runs, near_texts, words_of
+from headwise.data.splits.duplicates import (
+    MIN_SIMILARITY,
+    _jaccard,
+    _trigram_hashes,
+    _WordHashes,
+    find_near_duplicates,
+    words_for_comparison,
+)
 
 
 def test_as_a_comparison_of_all():
@@ -16,8 +23,8 @@ def test_as_a_comparison_of_all():
             own[chance.randrange(len(own))] = chance.choice(words)
         texts.append(" ".join(own))
     texts += ["short text", "Short  text!", "", ""]
-    plain = [words_of(text) for text in texts]
-    found = near_texts(plain)
+    plain = [words_for_comparison(text) for text in texts]
+    found = find_near_duplicates(plain)
     for one, own in enumerate(plain):
         near = [
             other
@@ -36,13 +43,22 @@ def test_chinese_is_read_by_characters():
     )
     texts.append("これは今年見た中で一番いい映画です")
     texts.append("これは今年見た中で一番いい映画だ")
-    assert near_texts([words_of(text) for text in texts]) == {0: [1], 1: [0], 3: [4], 4: [3]}
+    assert find_near_duplicates([words_for_comparison(text) for text in texts]) == {
+        0: [1],
+        1: [0],
+        3: [4],
+        4: [3],
+    }
 
 
 def test_accents_may_be_written_apart():
-    assert words_of(normalize("NFD", "Größe, über!")) == words_of("größe über") == "grösse über"
+    assert (
+        words_for_comparison(normalize("NFD", "Größe, über!"))
+        == words_for_comparison("größe über")
+        == "grösse über"
+    )
 
 
 def _near(one: str, other: str) -> bool:
-    runs = _runs(one, _Numbers()), _runs(other, _Numbers())
-    return min(map(len, runs)) > 0 and _common(*runs) >= ENOUGH
+    runs = _trigram_hashes(one, _WordHashes()), _trigram_hashes(other, _WordHashes())
+    return min(map(len, runs)) > 0 and _jaccard(*runs) >= MIN_SIMILARITY

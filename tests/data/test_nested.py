@@ -4,12 +4,12 @@ import json
 
 import pytest
 
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.kinds import infer_task
-from headwise.data.options import ReadOptions
-from headwise.data.pair import PairOptions
-from headwise.data.pairs import read_pairs
-from headwise.data.read import read_examples, read_rows
+from headwise.data.items.examples import PairOptions
+from headwise.data.items.item_types import infer_task
+from headwise.data.readers.labelled_files import read_examples, read_rows
+from headwise.data.readers.pair_files import read_pairs
 
 ROWS = [
     {"id": n, "data": {"text": f"a text of {n}", "said": [{"by": "x", "is": "ab"[n % 2]}]}}

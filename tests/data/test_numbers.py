@@ -3,28 +3,33 @@
 import pytest
 
 from headwise.data.errors import DataError
-from headwise.data.kinds import KINDS, infer_task
-from headwise.data.numbers import look_like_scores, number_of, numbers_of, pointed
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.labels import (
+    look_like_scores,
+    parse_number,
+    parse_numeric_labels,
+    with_decimal_point,
+)
 
 
 @pytest.mark.parametrize(
     ("label", "number"), [("3", 3), ("-1.5", -1.5), (" 2e3 ", 2000), ("+0", 0), (".5", 0.5)]
 )
 def test_numbers(label, number):
-    assert number_of(label) == number
+    assert parse_number(label) == number
 
 
 @pytest.mark.parametrize(
     "label", [None, "", "good", "3,5", "nan", "inf", "-Infinity", "1e999", "1_000", "1e200"]
 )
 def test_no_numbers(label):
-    assert number_of(label) is None
+    assert parse_number(label) is None
 
 
 def test_the_first_that_is_none_is_named():
-    assert numbers_of(["1", "2.5"], [2, 3], "f.tsv").tolist() == [1, 2.5]
+    assert parse_numeric_labels(["1", "2.5"], [2, 3], "f.tsv").tolist() == [1, 2.5]
     with pytest.raises(DataError, match=r"f\.tsv:3: the label '2,5'.*write 3\.5 for 3,5") as raised:
-        numbers_of(["1", "2,5"], [2, 3], "f.tsv")
+        parse_numeric_labels(["1", "2,5"], [2, 3], "f.tsv")
     assert raised.value.code == "HW287"
 
 
@@ -62,13 +67,21 @@ def test_scores_or_classes(labels, scores):
 )
 def test_the_column_of_numbers(tmp_path, text, label):
     (tmp_path / "f.csv").write_text(text)
-    read = KINDS["regress"].read(str(tmp_path / "f.csv"), on_error=lambda _: None)
+    read = ITEM_TYPES["regress"].read(str(tmp_path / "f.csv"), on_error=lambda _: None)
     assert read.columns.label == label
 
 
 def test_decimal_commas():
     given = ["3,5", "-1.234,50", "3", "3.5", "1,2,3", "a,b", "1.23,4"]
-    assert [pointed(label) for label in given] == ["3.5", "-1234.50", None, None, None, None, None]
+    assert [with_decimal_point(label) for label in given] == [
+        "3.5",
+        "-1234.50",
+        None,
+        None,
+        None,
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize("row", ["{};{}\n", '{};"{}"\n'])
@@ -81,7 +94,7 @@ def test_a_column_with_decimal_commas_is_told_as_such(tmp_path, row, name):
     path = str(tmp_path / "f.csv")
     assert infer_task(path, {})[0] == "regress"
     with pytest.raises(DataError, match=r"f\.csv:2: the label '3,5'; .*; write 3\.5 for 3,5"):
-        KINDS["regress"].answer.check(KINDS["regress"].read(path), KINDS["regress"].nouns)
+        ITEM_TYPES["regress"].answer.check(ITEM_TYPES["regress"].read(path), ITEM_TYPES["regress"].nouns)
 
 
 def test_pairs_with_decimal_commas(tmp_path):
@@ -104,8 +117,8 @@ def test_numbers_of_which_some_are_missing_are_no_classes(tmp_path, none):
     rows = [f"a text of some words,{n}.5" for n in range(9)]
     path.write_text("\n".join(["text,score", *rows, f"another one,{none}", ""]))
     assert infer_task(str(path), {})[0] == "regress"
-    data = KINDS["regress"].read(str(path))
+    data = ITEM_TYPES["regress"].read(str(path))
     lines = [item.line for item in data.items]
     with pytest.raises(DataError, match=r"HW287.*f:11.*empty cells .* --empty-labels skip"):
-        numbers_of([item.label for item in data.items], lines, "f")
+        parse_numeric_labels([item.label for item in data.items], lines, "f")
     assert not look_like_scores({none: 5, "nothing": 1, "1.5": 2})

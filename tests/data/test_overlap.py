@@ -4,13 +4,12 @@ import random
 from dataclasses import replace
 from unicodedata import normalize
 
-from headwise.data.example import Example
-from headwise.data.kinds import KINDS
-from headwise.data.near import Known, words_of
-from headwise.data.overlap import overlaps, remember, remembered
-from headwise.data.pair import Pair
+from headwise.data.items.examples import Example, Pair
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.splits.contamination import find_overlaps, in_fingerprint, make_fingerprint
+from headwise.data.splits.duplicates import NearDuplicateIndex, words_for_comparison
 
-KIND = KINDS["classify"]
+KIND = ITEM_TYPES["classify"]
 REVIEW = "This is one of the best films that I have seen this year, and the actors are a joy to watch."
 
 
@@ -34,7 +33,7 @@ def test_nearly_the_same_texts():
         "The best of the actors I have seen this year are in one of the films that are a joy to watch",
         "",
     )
-    (found,) = overlaps(KIND, {"train": known, "test": others})
+    (found,) = find_overlaps(KIND, {"train": known, "test": others})
     assert found.places == {0, 1, 2, 3, 4}
     assert found.to_json() == {
         "one": "train",
@@ -59,43 +58,45 @@ def test_near_texts_are_found_and_others_are_not():
         words = text.split()
         words[chance.randrange(len(words))] = "other"  # 35 of 41 different runs are common to both
         changed.append(" ".join(words))
-    index = Known(map(words_of, known))
-    assert sum(index.has(text) for text in changed) >= 297
-    assert not any(index.has(random_text(chance)) for _ in range(300))
+    index = NearDuplicateIndex(map(words_for_comparison, known))
+    assert sum(index.has_near_duplicate_of(text) for text in changed) >= 297
+    assert not any(index.has_near_duplicate_of(random_text(chance)) for _ in range(300))
 
 
 def test_pairs_may_have_a_long_text_in_common():
     first = [Pair(REVIEW, "It is good.", "yes", 1)]
     other = [Pair(REVIEW, "It is bad.", "no", 1), Pair(REVIEW.lower(), "it is good", "yes", 2)]
-    (found,) = overlaps(KINDS["pair"], {"train": first, "test": other})
+    (found,) = find_overlaps(ITEM_TYPES["pair"], {"train": first, "test": other})
     assert found.places == {1}
 
 
 def test_what_a_model_was_made_of_is_remembered():
-    kept = remember(KIND, texts(REVIEW, "so so", ""))
+    kept = make_fingerprint(KIND, texts(REVIEW, "so so", ""))
     assert isinstance(kept, str)
     assert len(kept) == 16
-    assert remembered(KIND, kept, texts("So, so", "new", "", REVIEW)) == [True, False, False, True]
+    assert in_fingerprint(KIND, kept, texts("So, so", "new", "", REVIEW)) == [True, False, False, True]
     for damaged in (None, 7, "?", "abc", "é", []):
-        assert remembered(KIND, damaged, texts("so so")) == [False]
+        assert in_fingerprint(KIND, damaged, texts("so so")) == [False]
 
 
 def test_what_was_remembered_stays_known():
     kept = {"So, so": "w/66teL5", "Größe über": "KkWbslFe", "今天天气，很好": "lTfTQGYx"}
-    assert {text: remember(KIND, texts(text)) for text in kept} == kept
-    assert remembered(KIND, kept["Größe über"], texts(normalize("NFD", "Größe über"))) == [True]
+    assert {text: make_fingerprint(KIND, texts(text)) for text in kept} == kept
+    assert in_fingerprint(KIND, kept["Größe über"], texts(normalize("NFD", "Größe über"))) == [True]
 
 
 def test_many_texts_with_the_same_phrases_take_no_long_time(takes_under):
     chance = random.Random(1)
     known = [f"{REVIEW} {random_text(chance, 4)}" for _ in range(1500)]
     asked = f"{REVIEW} {random_text(chance, 4)}"
-    assert takes_under(5, lambda: Known(map(words_of, known)).has(asked))
+    assert takes_under(
+        5, lambda: NearDuplicateIndex(map(words_for_comparison, known)).has_near_duplicate_of(asked)
+    )
 
 
 def test_a_pair_is_the_same_the_other_way_round():
-    kind, own = KINDS["pair"], [Pair("a b", "C d", "yes"), Pair("e", "f", "no")]
+    kind, own = ITEM_TYPES["pair"], [Pair("a b", "C d", "yes"), Pair("e", "f", "no")]
     other = [Pair("c d", "A b", "yes"), Pair("f", "g", "no")]
-    (found,) = overlaps(kind, {"train": own, "test": other})
+    (found,) = find_overlaps(kind, {"train": own, "test": other})
     assert (found.items, found.nearly_equal, found.total) == (1, 0, 2)
-    assert remembered(kind, remember(kind, own), other) == [True, False]
+    assert in_fingerprint(kind, make_fingerprint(kind, own), other) == [True, False]

@@ -2,12 +2,12 @@ import json
 
 import pytest
 
+from headwise.core.errors import ConfigError
+from headwise.data.columns.pair_columns import PairColumns
 from headwise.data.errors import DataError
-from headwise.data.kinds import KINDS, infer_task
-from headwise.data.pair import Pair, PairOptions
-from headwise.data.pair_columns import PairColumns
-from headwise.data.pairs import read_aligned_pairs, read_pair_rows, read_pairs
-from headwise.errors import ConfigError
+from headwise.data.items.examples import Pair, PairOptions
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.readers.pair_files import read_aligned_pairs, read_pair_rows, read_pairs
 
 SNLI = [
     {
@@ -217,8 +217,8 @@ def test_scores_are_the_column_of_numbers(write):
     rows = [f"{n},a b {n},c d {n},{n / 7:.2f},{'YES' if n % 2 else 'NO'}" for n in range(12)]
     names = "pair_ID,sentence_A,sentence_B,relatedness_score,entailment_judgment"
     path = write("a.csv", "\n".join([names, *rows]))
-    assert KINDS["pair"].read(path).columns.label == "entailment_judgment"
-    assert KINDS["pair-score"].read(path).columns.label == "relatedness_score"
+    assert ITEM_TYPES["pair"].read(path).columns.label == "entailment_judgment"
+    assert ITEM_TYPES["pair-score"].read(path).columns.label == "relatedness_score"
 
 
 def test_how_much_pairs_count(write):
@@ -231,7 +231,7 @@ def test_how_much_pairs_count(write):
     renamed = write("q.csv", f"premise,hypothesis,kind,times\n{rows}")
     data = read_pairs(renamed, PairOptions(weight_column="times"))
     assert (data.columns.label, data.items[1].weight) == ("kind", 2)
-    kind = KINDS["pair"]
+    kind = ITEM_TYPES["pair"]
     prints = [
         kind.fingerprint(read_pairs(path, PairOptions(weight_column=own)).items) for own in (None, "none")
     ]

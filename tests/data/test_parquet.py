@@ -9,8 +9,8 @@ import pytest
 
 from headwise.data import read_examples
 from headwise.data.errors import DataError
-from headwise.data.kinds import KINDS, infer_task
-from headwise.data.parquet import parquet_lines
+from headwise.data.files.parquet import parquet_lines
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
 
 TABLE = {"text": ["it came late", 'so "good"\nand new'], "label": ["bad", "good"]}
 
@@ -108,7 +108,7 @@ def test_tags_of_words_get_their_names(parquet, form):
     columns = {"tokens": [["Tom", "ran"], ["It", "rains"]] * 4, "ner_tags": [[1, 0], [0, 0]] * 4}
     path = parquet(columns, {"ner_tags": {"feature": names("O", "B-PER"), "_type": form}})
     assert infer_task(path, {})[0] == "tag"
-    data = KINDS["tag"].read(path)
+    data = ITEM_TYPES["tag"].read(path)
     assert data.items[0].tokens == ("Tom", "ran")
     assert data.labels == {"O": 12, "B-PER": 4}
     assert any("1 is 'B-PER'" in note for note in data.notes)
@@ -130,12 +130,12 @@ def test_what_is_said_wrongly_of_labels_is_passed_over(parquet, said):
 def test_label_sets_are_lists(parquet):
     path = parquet({"text": ["a b", "c d"], "labels": [["x", "y"], []]})
     assert infer_task(path, {})[0] == "multi-label"
-    assert [own.labels for own in KINDS["multi-label"].read(path).items] == [("x", "y"), ()]
+    assert [own.labels for own in ITEM_TYPES["multi-label"].read(path).items] == [("x", "y"), ()]
 
 
 def test_nested_fields_have_points(parquet):
     path = parquet({"data": [{"text": "a b"}], "label": ["x"]})
-    data = read_examples(path, KINDS["classify"].options(text_column="data.text"))
+    data = read_examples(path, ITEM_TYPES["classify"].options(text_column="data.text"))
     assert data.items[0].text == "a b"
 
 
@@ -167,7 +167,7 @@ def test_other_errors(parquet, fails):
 
 
 def test_a_file_that_says_that_it_is_far_larger_is_refused(parquet, fails, monkeypatch):
-    monkeypatch.setattr("headwise.data.parquet.BOMB_SIZE", 1000)
+    monkeypatch.setattr("headwise.data.files.parquet.BOMB_SIZE", 1000)
     columns = {"text": ["x" * 10_000_000], "label": ["a"]}
     assert fails(read_examples, parquet(columns, compression="zstd"))[0] == "HW104"
 

@@ -4,18 +4,15 @@ import random
 
 import pytest
 
-from headwise.data.doctor.flow import doctor_files
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.errors import DataError
-from headwise.data.example import Example
-from headwise.data.kinds import KINDS, infer_task
-from headwise.data.kinds.stream import StreamKind
-from headwise.data.label_set import LabelSetExample
-from headwise.data.pair import Pair
-from headwise.data.parses import ParseReader, Parses
-from headwise.data.parts import Parts, read_parts
-from headwise.data.sentence import Tagged
-from headwise.data.split import SplitConfig
-from headwise.errors import ConfigError, HeadwiseError
+from headwise.data.items.examples import Example, MultiLabelExample, Pair, TaggedSentence
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.parses import ParseFiles, ParseReader
+from headwise.data.items.stream_items import SymbolStreamItems
+from headwise.data.splits.data_parts import DataParts, read_parts
+from headwise.data.splits.splitting import SplitConfig
 
 SPLIT = SplitConfig()
 WORDS = [f"w{n}" for n in range(9)]
@@ -63,9 +60,9 @@ def files(tmp_path):
     return files
 
 
-@pytest.mark.parametrize("task", KINDS)
+@pytest.mark.parametrize("task", ITEM_TYPES)
 def test_each_kind_is_read_and_split(task, files):
-    kind = KINDS[task]
+    kind = ITEM_TYPES[task]
     parts = read_parts(kind, **files(task, train=120), split=SPLIT)
     sizes = {name: len(part) for name, part in parts.named.items()}
     whole = len(parts.files["train"].items)
@@ -80,14 +77,14 @@ def test_each_kind_is_read_and_split(task, files):
     assert kind.nouns.many in parts.sizes
 
 
-@pytest.mark.parametrize("task", KINDS)
+@pytest.mark.parametrize("task", ITEM_TYPES)
 def test_what_is_given_is_not_split_off(task, files):
-    parts = read_parts(KINDS[task], **files(task, train=120, dev=30, test=30), split=SPLIT)
+    parts = read_parts(ITEM_TYPES[task], **files(task, train=120, dev=30, test=30), split=SPLIT)
     for name, data in parts.files.items():
         assert list(getattr(parts, name).ids if task == "language-model" else getattr(parts, name)) == list(
             data.items.ids if task == "language-model" else data.items
         )
-    half = read_parts(KINDS[task], **files(task, train=120, dev=30), split=SplitConfig(test=0))
+    half = read_parts(ITEM_TYPES[task], **files(task, train=120, dev=30), split=SplitConfig(test=0))
     assert len(half.test) == 0
     assert list(half.named) == ["train", "dev"]
 
@@ -107,14 +104,14 @@ PINNED = {
 }
 
 
-@pytest.mark.parametrize("task", KINDS)
+@pytest.mark.parametrize("task", ITEM_TYPES)
 def test_splits_and_fingerprints_are_those_of_ever(task, files):
-    parts = read_parts(KINDS[task], **files(task, train=120), split=SPLIT)
+    parts = read_parts(ITEM_TYPES[task], **files(task, train=120), split=SPLIT)
     assert " ".join(own.sha256[:8] for own in parts.fingerprints().values()) == PINNED[task]
 
 
 @pytest.mark.parametrize(
-    "task", [task for task in KINDS if task not in ("regress", "language-model", "masked-words")]
+    "task", [task for task in ITEM_TYPES if task not in ("regress", "language-model", "masked-words")]
 )
 def test_files_tell_their_task(task, files):
     assert infer_task(files(task, train=120)["train"], {})[0] == task
@@ -124,7 +121,7 @@ def test_overlaps_are_counted(tmp_path):
     (tmp_path / "a.csv").write_text("text,label\none,a\ntwo,b\nthree,a\n ,b\n")
     (tmp_path / "b.csv").write_text("text,label\nONE,a\none ,b\nfour,b\n ,b\n")
     (tmp_path / "c.csv").write_text("text,label\nfive,a\nsix,b\n")
-    parts = read_parts(KINDS["classify"], *(str(tmp_path / f"{name}.csv") for name in "abc"))
+    parts = read_parts(ITEM_TYPES["classify"], *(str(tmp_path / f"{name}.csv") for name in "abc"))
     (found,) = parts.overlaps()
     assert found.to_json() == {
         "one": "train",
@@ -138,7 +135,7 @@ def test_overlaps_are_counted(tmp_path):
 
 
 def test_notes_name_the_part_where_there_are_several(files):
-    notes = read_parts(KINDS["classify"], **files("classify", train=60, test=20)).notes
+    notes = read_parts(ITEM_TYPES["classify"], **files("classify", train=60, test=20)).notes
     assert notes[0] == "train: format csv guessed from the suffix .csv - override with --format"
     assert any(note.startswith("train: split into") for note in notes)
     assert any(note.startswith("test: columns guessed") for note in notes)
@@ -149,7 +146,7 @@ def test_many_whole_numbers_as_labels_are_told(tmp_path):
     path = tmp_path / "numbered.csv"
     for classes, said in ((20, False), (21, True)):
         path.write_text("text,score\n" + "".join(f"w{n},{n % classes}\n" for n in range(200)))
-        notes = read_parts(KINDS["classify"], str(path)).notes
+        notes = read_parts(ITEM_TYPES["classify"], str(path)).notes
         told = "21 numbers are the labels, each a class of its own (--task regress learns how much)"
         assert (told in notes) is said
 
@@ -157,7 +154,7 @@ def test_many_whole_numbers_as_labels_are_told(tmp_path):
 def test_empty_texts_are_told(tmp_path):
     path, texts = tmp_path / "some.csv", [f"w{n} w" if n % 5 else "" for n in range(50)]
     path.write_text("text,label\n" + "".join(f"{text},{n % 2}\n" for n, text in enumerate(texts)))
-    assert "empty texts, which are kept: 10" in read_parts(KINDS["classify"], str(path)).notes
+    assert "empty texts, which are kept: 10" in read_parts(ITEM_TYPES["classify"], str(path)).notes
 
 
 @pytest.mark.parametrize("own", ["", ".0"])
@@ -165,7 +162,7 @@ def test_whole_numbers_are_labels_as_training_spells_them(tmp_path, own):
     other, train, dev = ".0" if not own else "", tmp_path / "train.csv", tmp_path / "dev.csv"
     train.write_text("text,label\n" + "".join(f"w{n},{n % 2}{own}\n" for n in range(60)))
     dev.write_text("text,label\n" + "".join(f"v{n},{n % 2}{other}\n" for n in range(9)))
-    parts = read_parts(KINDS["classify"], str(train), str(dev))
+    parts = read_parts(ITEM_TYPES["classify"], str(train), str(dev))
     assert {item.label for item in parts.dev} == {f"0{own}", f"1{own}"}
     told = f"dev: labels that are numbers are read as training spells them: '0{other}' as '0{own}'"
     assert any(note.startswith(told) for note in parts.notes)
@@ -174,14 +171,16 @@ def test_whole_numbers_are_labels_as_training_spells_them(tmp_path, own):
     assert spelling.severity == "info"
     assert not any(own.code == "HW161" for own in found)
     train.write_text(train.read_text() + "one more,1\nand one,1.0\n")  # now they are two labels
-    assert {item.label for item in read_parts(KINDS["classify"], str(train), str(dev)).dev} >= {f"1{other}"}
+    assert {item.label for item in read_parts(ITEM_TYPES["classify"], str(train), str(dev)).dev} >= {
+        f"1{other}"
+    }
 
 
 def test_a_label_that_training_does_not_have(tmp_path, files):
     (tmp_path / "other.csv").write_text("text,labels\nw1,a\nw2,zzz\n")
     for task in ("classify", "multi-label"):
         with pytest.raises(HeadwiseError, match=r"other\.csv:3: the label 'zzz' does not occur") as caught:
-            read_parts(KINDS[task], files(task, train=60)["train"], str(tmp_path / "other.csv"))
+            read_parts(ITEM_TYPES[task], files(task, train=60)["train"], str(tmp_path / "other.csv"))
         assert caught.value.code == "HW140"
 
 
@@ -199,52 +198,54 @@ def test_a_label_that_training_does_not_have(tmp_path, files):
 def test_nothing_to_tell_apart(task, text, message, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(text)
-    options = KINDS[task].options()
+    options = ITEM_TYPES[task].options()
     with pytest.raises(HeadwiseError, match=message) as caught:
-        read_parts(KINDS[task], str(path), options=options)
+        read_parts(ITEM_TYPES[task], str(path), options=options)
     assert caught.value.code == "HW406"
 
 
 def test_numbers_of_all_files_are_numbers(tmp_path, files):
     (tmp_path / "other.csv").write_text("text,labels\nw1,1.5\nw2,much\n")
     with pytest.raises(HeadwiseError, match=r"other\.csv:3: the label 'much'"):
-        read_parts(KINDS["regress"], files("regress", train=60)["train"], None, str(tmp_path / "other.csv"))
+        read_parts(
+            ITEM_TYPES["regress"], files("regress", train=60)["train"], None, str(tmp_path / "other.csv")
+        )
 
 
 def test_no_dev_data(files):
     with pytest.raises(HeadwiseError, match="there are no dev pairs") as caught:
-        read_parts(KINDS["pair"], **files("pair", train=60), split=SplitConfig(dev=0))
+        read_parts(ITEM_TYPES["pair"], **files("pair", train=60), split=SplitConfig(dev=0))
     assert caught.value.code == "HW405"
 
 
 def test_parses_need_their_file_and_a_kind_with_texts(files):
     with pytest.raises(ConfigError, match="parses of dev texts"):
-        read_parts(KINDS["classify"], **files("classify", train=60), parses=Parses(dev="x.heads"))
+        read_parts(ITEM_TYPES["classify"], **files("classify", train=60), parses=ParseFiles(dev="x.heads"))
     for task, told in (("bags", "bags have none"), ("language-model", "language models do not read")):
         with pytest.raises(ConfigError, match=told):
-            read_parts(KINDS[task], **files(task, train=60), parses=Parses(train="x.heads"))
+            read_parts(ITEM_TYPES[task], **files(task, train=60), parses=ParseFiles(train="x.heads"))
 
 
 def test_items_get_their_parses(files):
     reader = ParseReader(str.split, lambda path, words: [[0] * len(own) for own in words or ()])
     for task, given in (("classify", "x"), ("tag", "x"), ("pair", "x,y")):
-        kind = KINDS[task]
+        kind = ITEM_TYPES[task]
         paths = files(task, train=60)
-        parts = read_parts(kind, **paths, parses=Parses(train=given), reader=reader)
-        assert all(map(kind.has_heads, parts.train))
-        assert not any(map(kind.has_heads, read_parts(kind, **paths).train))
+        parts = read_parts(kind, **paths, parses=ParseFiles(train=given), reader=reader)
+        assert all(map(kind.has_parses, parts.train))
+        assert not any(map(kind.has_parses, read_parts(kind, **paths).train))
     with pytest.raises(ConfigError, match="two files"):
-        read_parts(KINDS["pair"], **paths, parses=Parses(train="x"), reader=reader)
+        read_parts(ITEM_TYPES["pair"], **paths, parses=ParseFiles(train="x"), reader=reader)
 
 
 def test_bytes_know_those_of_all_files(files):
     paths = files("language-model", train=60, test=20)
     with open(paths["test"], "a") as file:
         file.write("ä")
-    found = read_parts(StreamKind(unit="bytes"), **paths)
+    found = read_parts(SymbolStreamItems(unit="bytes"), **paths)
     assert found.test.unknown == 0
     assert len(found.train.symbols) == len(found.test.symbols)
-    plain = read_parts(StreamKind(), **paths)
+    plain = read_parts(SymbolStreamItems(), **paths)
     assert plain.notes[-1] == "test: 1 characters that the vocabulary does not have"
 
 
@@ -254,16 +255,16 @@ def test_bytes_know_those_of_all_files(files):
         ("classify", Example("a", "x"), Example("b", None)),
         ("classify", Example("a", "x"), Example("b", 1)),  # type: ignore[arg-type]
         ("regress", Example("a", "1"), Example("b", None)),
-        ("multi-label", LabelSetExample("a"), LabelSetExample("b", labels=("x", None))),  # type: ignore
+        ("multi-label", MultiLabelExample("a"), MultiLabelExample("b", labels=("x", None))),  # type: ignore
         ("pair", Pair("a", "b", "x"), Pair("a", "b", None)),
-        ("tag", Tagged(("a",), ("O",)), Tagged(("a", "b"), ("O",))),
+        ("tag", TaggedSentence(("a",), ("O",)), TaggedSentence(("a", "b"), ("O",))),
     ],
 )
 def test_items_without_an_answer(task, good, bad):
-    Parts(KINDS[task], [good], [good], [])
-    nouns = KINDS[task].nouns
+    DataParts(ITEM_TYPES[task], [good], [good], [])
+    nouns = ITEM_TYPES[task].nouns
     with pytest.raises(DataError, match=f"{nouns.one} 2 of dev has .* as its answer") as caught:
-        Parts(KINDS[task], [good], [good, bad], [])
+        DataParts(ITEM_TYPES[task], [good], [good, bad], [])
     assert caught.value.code == "HW120"
 
 
@@ -273,16 +274,16 @@ def test_phrases_of_trees_are_for_training_alone(tmp_path):
             f"(3 (2 {name}) (4 works))\n(1 (2 It) (1 (1 breaks) (2 .)))\n" * 9
         )
     files = {name: str(tmp_path / f"{name}.txt") for name in ("train", "dev", "test")}
-    options = KINDS["classify"].options(sst_unit="phrases")
-    parts = read_parts(KINDS["classify"], *files.values(), options)
+    options = ITEM_TYPES["classify"].options(sst_unit="phrases")
+    parts = read_parts(ITEM_TYPES["classify"], *files.values(), options)
     assert {item.text for item in parts.train} == {
         *("train works", "train", "works", "It breaks .", "It", "breaks .", "breaks", "."),
     }
     assert [item.text for item in parts.dev[:2]] == ["dev works", "It breaks ."]
     assert len(parts.dev) == len(parts.test) == 18
     with pytest.raises(ConfigError, match=r"give --dev and --test, or --split\.test 0"):
-        read_parts(KINDS["classify"], files["train"], options=options)
+        read_parts(ITEM_TYPES["classify"], files["train"], options=options)
     no_test = read_parts(
-        KINDS["classify"], files["train"], files["dev"], None, options, SplitConfig(test=0)
+        ITEM_TYPES["classify"], files["train"], files["dev"], None, options, SplitConfig(test=0)
     )
     assert not len(no_test.test)

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.core.errors import ConfigError
 from headwise.data import Example, ReadOptions, read_examples, read_rows
-from headwise.data.answers import LABEL, check_known
-from headwise.data.columns import Columns
+from headwise.data.columns.reading_options import SoftLabelOptions
+from headwise.data.columns.text_columns import Columns
 from headwise.data.errors import DataError
-from headwise.data.options import SoftOptions
-from headwise.data.pairs import read_pairs
-from headwise.errors import ConfigError
+from headwise.data.items.label_types import SINGLE_LABEL_TYPE, check_label_names
+from headwise.data.readers.pair_files import read_pairs
 
 
 def test_rows_of_nothing_are_passed_over_where_they_cannot_be_learnt_from(write):
@@ -30,11 +30,11 @@ def test_rows_of_nothing_are_passed_over_where_they_cannot_be_learnt_from(write)
 
 def test_rows_without_a_label_are_left_out_if_that_is_asked_for(write, fails):
     path = write("f.csv", "text,label\ngood one,a\nnot yet,\nbad one,b\n")
-    assert fails(read_examples, path, SoftOptions()) == ("HW120", 3, None)
-    data = read_examples(path, SoftOptions(empty_labels="skip"))
+    assert fails(read_examples, path, SoftLabelOptions()) == ("HW120", 3, None)
+    data = read_examples(path, SoftLabelOptions(empty_labels="skip"))
     assert [example.label for example in data.items] == ["a", "b"]
     assert (data.skipped, "texts without a label left out: 1" in data.notes) == (1, True)
-    assert [row.line for row in read_rows(path, SoftOptions(empty_labels="skip"))] == [2, 3, 4]
+    assert [row.line for row in read_rows(path, SoftLabelOptions(empty_labels="skip"))] == [2, 3, 4]
 
 
 def test_a_file_in_memory(write):
@@ -218,12 +218,12 @@ def test_a_text_of_ten_megabytes(write, name, takes_under):
 def test_unknown_labels_are_located(write, fails):
     train = read_examples(write("train.csv", "text,label\na,positive\nb,negative\n"))
     other = read_examples(write("dev.csv", "text,label\na,positive\nb,negatve\nc,?\n"))
-    check_known(train.labels, train, train.path)
-    assert fails(check_known, train.labels, other, train.path) == ("HW140", 3, None)
+    check_label_names(train.labels, train, train.path)
+    assert fails(check_label_names, train.labels, other, train.path) == ("HW140", 3, None)
     with pytest.raises(
         Exception, match=r"\(2 have such labels: 'negatve' \(1\), '\?' \(1\)\).*did you mean 'negative'\?"
     ):
-        check_known(train.labels, other, train.path)
+        check_label_names(train.labels, other, train.path)
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0")) | st.sampled_from(
@@ -260,17 +260,21 @@ def test_a_field_that_is_missing_is_an_empty_label_too(write):
     rows = [{"text": "a", "label": "x"}, {"text": "b"}, {"text": "c", "label": None}]
     path = write("f.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(DataError, match=r"f.jsonl:2: no field 'label'.*--empty-labels skip leaves"):
-        read_examples(path, SoftOptions())
-    assert [own.text for own in read_examples(path, SoftOptions(empty_labels="skip")).items] == ["a"]
+        read_examples(path, SoftLabelOptions())
+    assert [own.text for own in read_examples(path, SoftLabelOptions(empty_labels="skip")).items] == ["a"]
 
 
 def test_whole_numbers_as_labels_are_told(write):
     rows = [f"text {n},{n % 6 + 1}" for n in range(30)]
     data = read_examples(write("f.csv", "\n".join(["text,stars", *rows, ""])))
-    (note,) = LABEL.tell(data.items, list(data.labels))
+    (note,) = SINGLE_LABEL_TYPE.tell(data.items, list(data.labels))
     assert "whole numbers, 1 to 6, read as classes; --task regress" in note
-    assert LABEL.tell([], ["0", "1", "2"]) == LABEL.tell([], ["10", "2000", "30", "4"]) == ()
-    assert LABEL.tell([], ["1", "2", "3", "4", "none"]) == LABEL.tell([], []) == ()
+    assert (
+        SINGLE_LABEL_TYPE.tell([], ["0", "1", "2"])
+        == SINGLE_LABEL_TYPE.tell([], ["10", "2000", "30", "4"])
+        == ()
+    )
+    assert SINGLE_LABEL_TYPE.tell([], ["1", "2", "3", "4", "none"]) == SINGLE_LABEL_TYPE.tell([], []) == ()
     (other := Path(data.path).with_name("g.csv")).write_text("text,stars\nmore,7\n")
     with pytest.raises(DataError, match="--task regress"):
-        LABEL.check_other(data, read_examples(str(other)))
+        SINGLE_LABEL_TYPE.check_against_train(data, read_examples(str(other)))

@@ -4,10 +4,10 @@ import itertools
 
 import pytest
 
-from headwise.data.files import read_lines
-from headwise.data.tag_options import TagOptions
-from headwise.data.tag_sniff import looks_tagged
-from headwise.data.tagged import read_tagged
+from headwise.data.columns.reading_options import TagOptions
+from headwise.data.files.text_lines import read_lines
+from headwise.data.readers.tag_format_guess import looks_tagged
+from headwise.data.readers.tagged_files import read_tagged
 
 pytestmark = pytest.mark.realdata
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from headwise.data.bags import read_bags
-from headwise.data.pair import PairOptions
-from headwise.data.pairs import read_aligned_pairs, read_pairs
-from headwise.data.streams import count_symbols, read_stream
-from headwise.data.symbols import Symbols, choose_symbols
+from headwise.data.items.examples import PairOptions
+from headwise.data.items.symbols import SymbolVocabulary, choose_symbols
+from headwise.data.readers.bags import read_bags
+from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs
+from headwise.data.readers.streams import count_symbols, read_stream
 
 pytestmark = pytest.mark.realdata
 
@@ -89,7 +89,7 @@ def test_words_of_the_penn_treebank(real_data):
     assert symbols.counts[symbols.names.index("<eos>")] == 42_068
     lengths = [len(read_stream(path, symbols)) for path in paths]
     assert lengths == [887_521 + 42_068, 70_390 + 3_370, 78_669 + 3_761]
-    assert Symbols.from_json(json.loads(json.dumps(symbols.to_json()))) == symbols
+    assert SymbolVocabulary.from_json(json.loads(json.dumps(symbols.to_json()))) == symbols
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data.sentence import align
+from headwise.data.items.examples import align
 
 
 def test_tokens_are_found_in_their_order():

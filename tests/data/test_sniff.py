@@ -1,7 +1,7 @@
 import pytest
 
-from headwise.data.sniff import guess_format
-from headwise.data.tag_sniff import guess_tagged_format
+from headwise.data.files.file_preview import guess_format
+from headwise.data.readers.tag_format_guess import guess_tagged_format
 
 
 def guess(text, name="a.txt", labelled=True):

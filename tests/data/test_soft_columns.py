@@ -6,25 +6,30 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headwise.data.doctor.flow import doctor_files
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import SoftLabelOptions
+from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.errors import DataError
-from headwise.data.kinds import KINDS
-from headwise.data.options import SoftOptions
-from headwise.data.read import read_examples
-from headwise.data.shares import counted, held_weights_of, shares_of, weights_of
-from headwise.errors import ConfigError
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.soft_labels import (
+    evaluation_mask,
+    evaluation_weights,
+    soft_targets,
+    training_weights,
+)
+from headwise.data.readers.labelled_files import read_examples
 
 TABLE = "text,good,bad\nfine film,0.9,0.1\ndull film,0.2,0.8\nso so,0.50,0.51\n"
 
 
 def soft(data, labels) -> np.ndarray:
-    found = shares_of(data.items, labels)
+    found = soft_targets(data.items, labels)
     assert found is not None
     return found
 
 
 def read(path, **options):
-    return read_examples(path, SoftOptions(**options))
+    return read_examples(path, SoftLabelOptions(**options))
 
 
 def test_a_column_a_label_is_found_by_its_numbers(write):
@@ -44,7 +49,7 @@ def test_or_by_flag_also_beside_a_label(write):
     with pytest.raises(DataError, match=r"HW111.*'c'"):
         read(path, probability_columns="a,c")
     with pytest.raises(ConfigError, match="exclude each other"):
-        SoftOptions(probability_columns="a,b", label_column="label")
+        SoftLabelOptions(probability_columns="a,b", label_column="label")
 
 
 @pytest.mark.parametrize(("no", "yes"), [("0", "1"), ("0.0", "1.0"), ("False", "True"), ("no", "yes")])
@@ -52,7 +57,7 @@ def test_a_teacher_may_be_certain_of_all_its_answers(write, no, yes):
     """Of a file to train on, such columns are sets of labels (see `infer_task`)."""
     rows = "".join(f"film {n},{(yes, no)[n % 2]},{(no, yes)[n % 2]},{no}\n" for n in range(6))
     path = write("f.csv", f"text,good,bad,odd\n{rows}")
-    data = read_examples(path, SoftOptions(), answers=True)
+    data = read_examples(path, SoftLabelOptions(), answers=True)
     assert [item.label for item in data.items] == ["good", "bad"] * 3
     assert soft(data, ["bad", "good", "odd"]).tolist() == [[0, 1, 0], [1, 0, 0]] * 3
     assert any("the 3 columns 'good', 'bad', 'odd'" in note for note in data.notes)
@@ -69,15 +74,18 @@ def test_of_a_teacher_that_gives_several_labels_or_none_it_is_told(write, second
         f"'good', 'bad' .* first 6 texts {2 - several} have none of these labels and {several} have several"
     )
     with pytest.raises(DataError, match=f"HW131.*{said}.*a column 'label'"):
-        read_examples(path, SoftOptions(), answers=True)
+        read_examples(path, SoftLabelOptions(), answers=True)
     path = write("g.csv", "text,verdict,seen,kept\n" + "a film,fine,1,1\nother film,dull,0,1\n" * 3)
-    assert {own.label for own in read_examples(path, SoftOptions(), answers=True).items} == {"fine", "dull"}
+    assert {own.label for own in read_examples(path, SoftLabelOptions(), answers=True).items} == {
+        "fine",
+        "dull",
+    }
 
 
 def test_a_label_may_be_certain_where_others_are_not(write):
     path = write("f.csv", "text,a,b,c\none,0.9,0.1,0\ntwo,0.3,0.7,0\nthree,0,0,1\nfour,0,0,1\n")
     for answers in (False, True):
-        data = read_examples(path, SoftOptions(), answers=answers)
+        data = read_examples(path, SoftLabelOptions(), answers=answers)
         assert [item.label for item in data.items] == ["a", "b", "c", "c"]
 
 
@@ -85,7 +93,7 @@ def test_what_predict_has_written_is_read_again(write):
     rows = [{"text": "fine", "label": "x", "probabilities": {"good": 0.7, "bad": 0.3}}]
     path = write("f.jsonl", "".join(json.dumps(row) + "\n" for row in rows * 2))
     assert [item.label for item in read(path).items] == ["x", "x"]
-    data = read_examples(path, SoftOptions(), answers=True)
+    data = read_examples(path, SoftLabelOptions(), answers=True)
     assert [item.label for item in data.items] == ["good", "good"]
     path = write(
         "f.csv", "text,prediction,probability,probability:good,probability:bad\nfine,good,.7,.7,.3\n"
@@ -97,19 +105,19 @@ def test_a_label_and_how_sure_it_is(write):
     path = write("f.csv", "text,label,confidence,weight\nfine film,good,0.9,2\ndull film,bad,0.6,1\n")
     data = read(path)
     assert np.allclose(soft(data, ["bad", "good", "odd"]), [[0.05, 0.9, 0.05], [0.6, 0.2, 0.2]])
-    assert str(weights_of(data.items)) == "[1.3333334 0.6666667]"
+    assert str(training_weights(data.items)) == "[1.3333334 0.6666667]"
     assert sum("confidence" in note or "weight" in note for note in data.notes) == 2
     plain = read(path, confidence_column="none", weight_column="none")
-    assert shares_of(plain.items, ["bad", "good"]) is None
-    assert weights_of(plain.items) is None
+    assert soft_targets(plain.items, ["bad", "good"]) is None
+    assert training_weights(plain.items) is None
     with pytest.raises(DataError, match="HW126"):
-        weights_of([replace(item, weight=0.0) for item in data.items])
+        training_weights([replace(item, weight=0.0) for item in data.items])
     none = [replace(item, weight=0.0) for item in data.items]
-    assert held_weights_of(none) is None
-    assert counted(none).all()
-    assert counted([*none, *data.items]).tolist() == [False] * len(none) + [True] * len(data.items)
+    assert evaluation_weights(none) is None
+    assert evaluation_mask(none).all()
+    assert evaluation_mask([*none, *data.items]).tolist() == [False] * len(none) + [True] * len(data.items)
     large = [replace(item, weight=own * 1e300) for item, own in zip(data.items, (1.5, 0.5), strict=True)]
-    assert weights_of(large) == pytest.approx([1.5, 0.5])
+    assert training_weights(large) == pytest.approx([1.5, 0.5])
 
 
 @pytest.mark.parametrize(
@@ -139,7 +147,7 @@ def test_a_confidence_or_weight_that_is_none(write):
 
 
 def test_other_labels_change_the_fingerprint(write):
-    kind = KINDS["classify"]
+    kind = ITEM_TYPES["classify"]
     prints = {
         kind.fingerprint(read(write("f.csv", TABLE.replace("0.9,0.1", own))).items).sha256
         for own in ("0.9,0.1", "0.8,0.2")
@@ -158,7 +166,7 @@ def test_the_doctor_tells_how_labels_are_read(write):
 
 
 def test_numbers_have_weights_but_no_probabilities(write):
-    kind = KINDS["regress"]
+    kind = ITEM_TYPES["regress"]
     data = kind.read(
         write("f.csv", "text,score,confidence,weight\nfine film,3.5,0.9,2\ndull film,1,0.6,1\n")
     )

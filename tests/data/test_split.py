@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.core.errors import ConfigError
 from headwise.data import Example, split_examples
-from headwise.data.duplicates import normal_text
 from headwise.data.errors import DataError
-from headwise.data.kinds.bag import BagKind
-from headwise.data.kinds.pair import PairKind
-from headwise.data.split import fold_items, split_items
-from headwise.errors import ConfigError
+from headwise.data.items.bag_items import BagItems
+from headwise.data.items.pair_items import PairItems
+from headwise.data.splits.duplicates import normal_text
+from headwise.data.splits.splitting import fold_items, split_items
 
 
 def examples(*pairs):
@@ -30,8 +30,8 @@ def test_labels_that_are_nearly_all_different_are_no_labels():
 @pytest.mark.parametrize(
     ("nouns", "numbers"),
     [
-        (PairKind.nouns, "for numbers there is the task pair-score (in Python PairRegressor)"),
-        (BagKind.nouns, ""),
+        (PairItems.nouns, "for numbers there is the task pair-score (in Python PairRegressor)"),
+        (BagItems.nouns, ""),
     ],
 )
 def test_a_task_for_numbers_is_named_where_there_is_one(nouns, numbers):

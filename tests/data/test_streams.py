@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data import streams
-from headwise.data.streams import count_symbols, read_stream, split_stream
-from headwise.data.symbols import choose_symbols
-from headwise.errors import ConfigError
+from headwise.core.errors import ConfigError
+from headwise.data.items.symbols import choose_symbols
+from headwise.data.readers import streams
+from headwise.data.readers.streams import count_symbols, read_stream, split_stream
 
 
 def round_trip(path, unit, **options):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data.symbols import END_OF_LINE, UNKNOWN, Symbols, choose_symbols
-from headwise.errors import ConfigError
+from headwise.core.errors import ConfigError
+from headwise.data.items.symbols import END_OF_LINE, UNKNOWN, SymbolVocabulary, choose_symbols
 
 
 def test_a_vocabulary_of_the_symbol_for_all_others_alone_is_refused_as_that():
@@ -77,7 +77,7 @@ def test_symbols_without_a_number(fails):
 def test_the_numbers_grow_with_the_vocabulary():
     for size, dtype in ((256, np.uint8), (257, np.uint16), (1 << 16, np.uint16), ((1 << 16) + 1, np.int32)):
         names = tuple(map(str, range(size)))
-        symbols = Symbols("words", names, (1,) * size)
+        symbols = SymbolVocabulary("words", names, (1,) * size)
         assert symbols.dtype == dtype
         assert symbols.encode([names[-1]]).tolist() == [size - 1]
 
@@ -88,7 +88,7 @@ def test_any_text_to_numbers_and_back(text, other):
     symbols = choose_symbols("characters", Counter(text))
     assert symbols.decode(symbols.encode(text)) == text
     assert symbols.decode(symbols.encode(other)) == "".join(c if c in text else "\ufffd" for c in other)
-    assert Symbols.from_json(json.loads(json.dumps(symbols.to_json()))) == symbols
+    assert SymbolVocabulary.from_json(json.loads(json.dumps(symbols.to_json()))) == symbols
 
 
 @pytest.mark.parametrize(
@@ -106,6 +106,6 @@ def test_any_text_to_numbers_and_back(text, other):
 )
 def test_damaged_vocabularies(fails, change):
     good = {"unit": "words", "names": ["a", "b"], "counts": [2, 1], "unknown": None}
-    assert len(Symbols.from_json(good)) == 2
-    assert fails(Symbols.from_json, {**good, **change})[0] == "HW281"
-    assert fails(Symbols.from_json, {"unit": "words"})[0] == "HW281"
+    assert len(SymbolVocabulary.from_json(good)) == 2
+    assert fails(SymbolVocabulary.from_json, {**good, **change})[0] == "HW281"
+    assert fails(SymbolVocabulary.from_json, {"unit": "words"})[0] == "HW281"

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from headwise.core.errors import ConfigError
 from headwise.data import read_examples, read_rows
-from headwise.data.bags import read_bags
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.head import read_head
-from headwise.data.kinds import KINDS, infer_task
-from headwise.data.options import ReadOptions
-from headwise.data.tables import table_kind
-from headwise.errors import ConfigError
+from headwise.data.files.file_preview import read_preview
+from headwise.data.files.tables import table_kind
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.readers.bags import read_bags
 
 FORMS = ("csv", "xlsx", "parquet")
 LABELS = [
@@ -74,7 +74,7 @@ def saved(tmp_path):
 def test_the_same_table_is_the_same_data(saved, task, form):
     paths = saved("csv", task), saved(form, task)
     assert [infer_task(path, {})[0] for path in paths] == [task, task]
-    kind = KINDS[task]
+    kind = ITEM_TYPES[task]
     if task == "regress":  # csv has all 17 digits, and a workbook those that are shown
         shown = [[f"{float(item.label):.12g}" for item in kind.read(path).items] for path in paths]
         assert shown[0] == shown[1]
@@ -100,7 +100,7 @@ def test_words_in_rows_of_a_workbook(tmp_path):
     words = {"Sentence #": starts, "Word": ["Tom", "ran"] * 6, "Tag": ["B-PER", "O"] * 6}
     plain, own = (save(tmp_path / f"words.{form}", words) for form in FORMS[:2])
     assert infer_task(own, {})[0] == "tag"
-    assert KINDS["tag"].read(own).items == KINDS["tag"].read(plain).items
+    assert ITEM_TYPES["tag"].read(own).items == ITEM_TYPES["tag"].read(plain).items
 
 
 def test_bags_of_a_workbook(tmp_path, fails):
@@ -147,7 +147,7 @@ def test_a_library_that_is_missing_is_named_with_its_extra(saved, monkeypatch, f
     ) as error:
         read_examples(path)
     assert error.value.code == "HW109"
-    assert read_head(path).lines == ()
+    assert read_preview(path).lines == ()
 
 
 @pytest.mark.parametrize("form", FORMS[1:])
@@ -166,7 +166,7 @@ def test_pipes_are_told_to_be_files(saved, tmp_path, form):
 def test_other_readers_and_archives_say_what_to_do(saved, tmp_path, fails, form):
     path = saved(form)
     with pytest.raises(DataError, match=r"HW104.*save it as csv or plain text"):
-        KINDS["language-model"].prepare([path], None)
+        ITEM_TYPES["language-model"].prepare([path], None)
     with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
         archive.write(path, f"data.{form}")
     (tmp_path / "data.gz").write_bytes(gzip.compress(Path(path).read_bytes()))
@@ -200,6 +200,6 @@ def test_documents_of_others_are_named(tmp_path, content, told):
 
 def test_rows_that_take_far_more_than_the_file_are_refused(saved, fails, monkeypatch):
     path = saved("parquet")
-    monkeypatch.setattr("headwise.data.tables.BOMB_SIZE", 1000)
-    monkeypatch.setattr("headwise.data.tables.BOMB_RATIO", 0)
+    monkeypatch.setattr("headwise.data.files.tables.BOMB_SIZE", 1000)
+    monkeypatch.setattr("headwise.data.files.tables.BOMB_RATIO", 0)
     assert fails(read_examples, path)[0] == "HW104"

@@ -4,21 +4,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data.sentence import Tagged
-from headwise.data.tag_checks import (
+from headwise.data.items.examples import TaggedSentence
+from headwise.data.readers.tag_checks import (
+    bmes_as_bioes,
     count_entities,
     look_like_words,
     marks_entities,
-    middles,
-    places_of,
-    strange_tags,
-    unopened,
-    written_otherwise,
+    nonstandard_span_tag,
+    spans_without_begin,
+    tag_corrections,
+    tag_positions,
 )
 
 
 def tagged(*sentences):
-    return [Tagged(tuple(tags.split()), tuple(tags.split())) for tags in sentences]
+    return [TaggedSentence(tuple(tags.split()), tuple(tags.split())) for tags in sentences]
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,11 @@ def test_tags_of_entities(tags, expected):
 
 def test_zeros_and_strangers():
     usual = "O " * 20 + "B-PER I-PER "
-    assert strange_tags(Counter((usual + "0 o PER").split())) == {"0": "O"}  # the others may be meant
-    assert strange_tags(Counter((usual * 3 + "0 o PER").split())) == {"0": "O", "o": "O", "PER": ""}
-    assert strange_tags(Counter(["O", "O", "PER", "PER", "0"])) == {"0": "O"}
-    assert strange_tags(Counter(["0", "1", "0", "O", "O", "O"])) == {}
-    assert strange_tags(Counter(["NN", "DT", "0"])) == {}
+    assert tag_corrections(Counter((usual + "0 o PER").split())) == {"0": "O"}  # the others may be meant
+    assert tag_corrections(Counter((usual * 3 + "0 o PER").split())) == {"0": "O", "o": "O", "PER": ""}
+    assert tag_corrections(Counter(["O", "O", "PER", "PER", "0"])) == {"0": "O"}
+    assert tag_corrections(Counter(["0", "1", "0", "O", "O", "O"])) == {}
+    assert tag_corrections(Counter(["NN", "DT", "0"])) == {}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_zeros_and_strangers():
     ],
 )
 def test_other_letters_of_bioes(tags, expected):
-    assert middles(tags.split()) == expected
+    assert bmes_as_bioes(tags.split()) == expected
 
 
 @pytest.mark.parametrize(
@@ -76,21 +76,21 @@ def test_other_letters_of_bioes(tags, expected):
     ],
 )
 def test_tags_of_spans_that_no_scheme_writes_so(tags, expected):
-    assert written_otherwise(Counter(tags.split())) == expected
+    assert nonstandard_span_tag(Counter(tags.split())) == expected
 
 
 def test_the_first_place_of_each_sentence():
-    assert list(places_of(tagged("a b", "x b b", "c"), ["b", "c"])) == [(0, 1), (1, 1), (2, 0)]
+    assert list(tag_positions(tagged("a b", "x b b", "c"), ["b", "c"])) == [(0, 1), (1, 1), (2, 0)]
 
 
 def test_entities_that_go_on_unopened():
     good = ["B-A I-A O B-B", "B-A B-A I-A"]
-    assert unopened(tagged(*good)) == []
-    assert unopened(tagged(*good, "O I-A", "I-B", "B-A I-B I-B")) == [(2, 1), (3, 0), (4, 1)]
+    assert spans_without_begin(tagged(*good)) == []
+    assert spans_without_begin(tagged(*good, "O I-A", "I-B", "B-A I-B I-B")) == [(2, 1), (3, 0), (4, 1)]
 
 
 def test_iob1_is_no_mistake():
-    assert unopened(tagged("I-A I-A O I-B", "I-A B-A I-A")) == []
+    assert spans_without_begin(tagged("I-A I-A O I-B", "I-A B-A I-A")) == []
 
 
 @pytest.mark.parametrize(
@@ -124,13 +124,13 @@ def test_counts_do_not_depend_on_the_scheme(sentences):
                 own = ["S"] if length == 1 else [*own[:-1], last]
             tags += [f"{prefix}-{kind}" for prefix in own]
             before = kind
-        return Tagged(tuple(tags), tuple(tags))
+        return TaggedSentence(tuple(tags), tuple(tags))
 
     expected = Counter(kind for entities in sentences for kind, _, _ in entities)
     for scheme in ("iob1", "iob2", "bioes"):
         found = [written(entities, scheme) for entities in sentences]
         assert count_entities(found) == expected
-    assert unopened([written(entities, "iob2") for entities in sentences]) == []
+    assert spans_without_begin([written(entities, "iob2") for entities in sentences]) == []
 
 
 def test_words_are_told_from_tags():

@@ -1,6 +1,6 @@
 import pytest
 
-from headwise.data.tag_sniff import guess_tagged_format, looks_tagged
+from headwise.data.readers.tag_format_guess import guess_tagged_format, looks_tagged
 
 NER = "Tom\tB-PER\nran\tO\n\nHe\tO\nwon\tO\n"
 POS = "The DT\ndog NN\nran VBD\n. .\n\nA DT\ncat NN\nran VBD\n. .\n"

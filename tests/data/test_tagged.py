@@ -7,9 +7,9 @@ import zipfile
 
 import pytest
 
-from headwise.data.tag_options import TagOptions
-from headwise.data.tagged import TagColumns, read_tagged
-from headwise.errors import ConfigError
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import TagOptions
+from headwise.data.readers.tagged_files import TagColumns, read_tagged
 
 NER = "Tom\tB-PER\nran\tO\n\nHe\tO\nmet\tO\nAl\tB-PER\nB\tI-PER\n"
 BLOCK = NER + "\n"

@@ -11,7 +11,7 @@ import pytest
 
 from headwise.data import read_examples, read_rows
 from headwise.data.errors import DataError
-from headwise.data.workbook import workbook_lines
+from headwise.data.files.workbook import workbook_lines
 
 HEADER = ["Date", "Review", "Sentiment"]
 ROWS = [[date(2024, 1, 1), "it came late", "bad"], [date(2024, 1, 2), 'so "good"\nand new', "good"]]

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from headwise.attention import compiled
-from headwise.cli import COMMANDS, main
+from headwise.app.cli import COMMANDS, main
+from headwise.app.configuration import build_config
+from headwise.artifacts import StoreError
+from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.data.errors import CODES
-from headwise.encoders import ENCODERS
-from headwise.exported.errors import ExportError
-from headwise.predictions.file import OutputError
-from headwise.priors import PRIORS
-from headwise.recipe import build_recipe
-from headwise.store import StoreError
+from headwise.models.predictions.prediction_file import OutputError
+from headwise.nn.attention.cpu import compiled
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.priors import PRIORS
 
 PROJECT = Path(__file__).parents[2]
 DOCS, SOURCE = PROJECT / "docs", PROJECT / "src" / "headwise"
@@ -84,7 +84,7 @@ def run_page(place):
         if page in NEEDS_MODEL:
             run_page("training.md")
         if page == "spacy.md":  # by its entry point, wherever headwise was installed since it has one
-            importlib.import_module("headwise.adapters.spacy")
+            importlib.import_module("headwise.app.spacy_component")
         names, known = {"__name__": page}, set(PRIORS)
         with contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "100")
@@ -169,7 +169,7 @@ def test_every_block_is_of_a_kind_that_is_tested(page):
 def test_recipes_are_recipes(page):
     for language, content in blocks(page):
         if language == "toml":
-            build_recipe(tomllib.loads(content))
+            build_config(tomllib.loads(content))
 
 
 def slug(heading: str) -> str:

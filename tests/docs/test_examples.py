@@ -3,7 +3,7 @@
 import runpy
 from pathlib import Path
 
-from headwise.cli import main
+from headwise.app.cli import main
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "python_api.py"
 

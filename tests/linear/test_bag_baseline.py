@@ -1,7 +1,7 @@
 import numpy as np
 
-from headwise.data.bags import Bag
-from headwise.linear.bag_baseline import linear_guesses, summarise
+from headwise.data.readers.bags import Bag
+from headwise.linear.baselines import fit_bag_baseline, summarise
 
 
 def bag(*rows):
@@ -24,7 +24,7 @@ def test_bags_that_differ_in_one_instance():
         bags.append(bag(*rows))
         labels.append(n % 2)
     targets = np.array(labels)
-    guesses = linear_guesses((bags[:60], targets[:60]), (bags[60:80], targets[60:80]), bags[80:])
+    guesses = fit_bag_baseline((bags[:60], targets[:60]), (bags[60:80], targets[60:80]), bags[80:])
     assert (guesses == targets[80:]).all()
 
 
@@ -34,5 +34,5 @@ def test_once_dev_has_chosen_it_may_learn_of_dev_too():
     dev = [bag([0.5, n % 2 * 8 - 4]) for n in range(40)]
     test = [bag([0.5, -4]), bag([0.5, 4])]
     parts = (train, np.arange(8) % 2), (dev, np.arange(40) % 2)
-    assert len(set(linear_guesses(*parts, test))) == 1
-    assert linear_guesses(*parts, test, refit=True).tolist() == [0, 1]
+    assert len(set(fit_bag_baseline(*parts, test))) == 1
+    assert fit_bag_baseline(*parts, test, refit=True).tolist() == [0, 1]

@@ -6,8 +6,8 @@ from scipy.sparse import hstack
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
-from headwise.linear.baseline import fit_baseline
-from headwise.linear.svm import STRENGTHS
+from headwise.linear.baselines import fit_baseline
+from headwise.linear.sklearn_models import SVM_STRENGTHS
 
 TRAIN = ["good film", "good good plot", "bad film", "bad plot bad"]
 TARGETS = np.array([1, 1, 0, 0])
@@ -21,7 +21,7 @@ def test_predicts_what_the_words_say():
     fitted = fit()
     assert fitted.predict(["a good one", "so bad", "Bad bad"]).tolist() == [1, 0, 0]
     assert fitted.dev_accuracy == 1.0
-    assert fitted.strength == STRENGTHS[0]  # the simplest of those that are equally good
+    assert fitted.strength == SVM_STRENGTHS[0]  # the simplest of those that are equally good
 
 
 def test_strength_is_the_best_on_dev():
@@ -41,7 +41,7 @@ def test_strength_is_the_best_on_dev():
         ][: 1 if columns == "words" else 2]
         features = hstack([own.fit_transform(train[0]) for own in vectorizers])
         others = hstack([own.transform(dev[0]) for own in vectorizers])
-        for strength in STRENGTHS:
+        for strength in SVM_STRENGTHS:
             peer = LinearSVC(C=strength, random_state=0).fit(features, train[1])
             assert np.mean(peer.predict(others) == dev[1]) <= fitted.dev_accuracy + 0.05
 
@@ -99,15 +99,15 @@ def test_of_very_many_texts_a_fifth_chooses_and_all_are_learnt(monkeypatch, refi
     texts = [" ".join(random.choice(words, 6)) for _ in range(260)]
     targets = np.array([("w1" in t.split()) ^ (random.random() < 0.3) for t in texts], dtype=int)
     train, dev, test = (texts[:200], targets[:200]), (texts[200:240], targets[200:240]), texts[240:]
-    monkeypatch.setattr("headwise.linear.baseline.MOST_CELLS", 399)
+    monkeypatch.setattr("headwise.linear.baselines.MOST_CELLS", 399)
     some = fit_baseline(train, dev, refit=refit)
-    monkeypatch.setattr("headwise.linear.baseline.MOST_CELLS", 400)
+    monkeypatch.setattr("headwise.linear.baselines.MOST_CELLS", 400)
     few = fit_baseline((train[0][::5], train[1][::5]), dev)
     assert some is not None
     assert few is not None
     assert (some.blocks, some.strength, some.dev_accuracy) == (few.blocks, few.strength, few.dev_accuracy)
-    monkeypatch.setattr("headwise.linear.baseline.BLOCKS", (some.blocks,))
-    monkeypatch.setattr("headwise.linear.baseline.STRENGTHS", (some.strength,))
+    monkeypatch.setattr("headwise.linear.baselines.BLOCKS", (some.blocks,))
+    monkeypatch.setattr("headwise.linear.baselines.SVM_STRENGTHS", (some.strength,))
     told = fit_baseline(train, dev, refit=refit)
     assert told is not None
     np.testing.assert_allclose(some.model.scores(test), told.model.scores(test), rtol=1e-6)

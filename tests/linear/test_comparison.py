@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from headwise.linear import comparison, text_data, text_fit
-from headwise.linear.comparison import Comparison
-from headwise.linear.settings import STRENGTHS, LinearSettings
-from headwise.linear.text_fit import fit_linear
+from headwise.linear import linear_fit as comparison
+from headwise.linear import linear_fit as text_fit
+from headwise.linear import training_data as text_data
+from headwise.linear.linear_fit import SettingSearch, fit_linear
+from headwise.linear.linear_model import STRENGTHS, LinearSettings
 
 from .conftest import corpus
 
@@ -14,7 +15,7 @@ from .conftest import corpus
 @pytest.mark.parametrize("most", [10_000, 0])  # crossed, or held out
 def test_threads_change_nothing(most, monkeypatch):
     monkeypatch.setattr(text_fit, "MOST_CROSSED", most)
-    monkeypatch.setattr(comparison, "MUCH_WORK", 0)
+    monkeypatch.setattr(comparison, "LARGE_WORK", 0)
     texts, targets = corpus(3, seed=2)
     vectors = np.random.default_rng(0).normal(size=(len(texts), 5)).astype(np.float32)
     fits = []
@@ -43,37 +44,39 @@ def test_in_a_hurry_what_lies_beyond_something_worse_is_not_tried(losses, found,
         asked.update(own.strength for own in several)
         return [losses[own.strength] for own in several]
 
-    compared = Comparison.__new__(Comparison)
+    compared = SettingSearch.__new__(SettingSearch)
     compared.judge, compared.hurried = judge, True
-    assert compared.along(LinearSettings(), "strength", STRENGTHS).strength == found
+    assert compared.line_search(LinearSettings(), "strength", STRENGTHS).strength == found
     assert asked == tried
     compared.hurried = False
-    best = compared.along(LinearSettings(), "strength", STRENGTHS).strength
+    best = compared.line_search(LinearSettings(), "strength", STRENGTHS).strength
     assert best == min(losses, key=lambda strength: losses[strength])
     assert asked == set(losses)
 
 
 def test_much_work_is_compared_in_a_hurry(monkeypatch):
     texts, targets = corpus(3, noise=0.2)
-    asked, solve = [], text_data.solve
+    asked, solve = [], text_data.fit_svm_columns
     monkeypatch.setattr(
-        text_data, "solve", lambda *a, **how: (asked.append(how["tolerance"]), solve(*a, **how))[1]
+        text_data,
+        "fit_svm_columns",
+        lambda *a, **how: (asked.append(how["tolerance"]), solve(*a, **how))[1],
     )
     fit_linear(texts, targets, 3)
     assert set(asked) == {None}
     before = len(asked)
     asked.clear()
-    monkeypatch.setattr(comparison, "MUCH_WORK", 0)
+    monkeypatch.setattr(comparison, "LARGE_WORK", 0)
     found = fit_linear(texts, targets, 3)
     assert len(asked) < before
     assert asked[-6:] == [None] * 6  # of what is chosen: five folds, and all texts
-    assert set(asked[:-6]) == {comparison.ROUGH}
+    assert set(asked[:-6]) == {comparison.FAST_TOLERANCE}
     assert found.cv_score > 0.6
 
 
 def test_machines_side_by_side_have_their_limit(monkeypatch):
     asked = []
-    monkeypatch.setattr(comparison, "MUCH_WORK", 0)
+    monkeypatch.setattr(comparison, "LARGE_WORK", 0)
     monkeypatch.setattr(comparison, "usable_threads", lambda: 64)
     run = comparison.run_jobs
     monkeypatch.setattr(comparison, "run_jobs", lambda work, jobs, n: (asked.append(n), run(work, jobs, 1)))
@@ -91,6 +94,6 @@ def test_machines_side_by_side_have_their_limit(monkeypatch):
     monkeypatch.setattr(comparison, "MOST_SIDE_BY_SIDE", 10**9)
     fit_linear(texts, targets, 3)
     assert asked[-1] == 64
-    monkeypatch.setattr(comparison, "MUCH_WORK", 1e9)
+    monkeypatch.setattr(comparison, "LARGE_WORK", 1e9)
     fit_linear(texts, targets, 3)
     assert asked[-1] == 1

@@ -5,13 +5,14 @@ import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from headwise.linear import solver, text_tables
-from headwise.linear.earlier import Earlier
-from headwise.linear.settings import LinearSettings
-from headwise.linear.solver import Rows, solve
-from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_features import Vocabulary
-from headwise.linear.text_fit import fit_linear
+from headwise.linear import linear_tables as text_tables
+from headwise.linear import svm_solver as solver
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_warm_start import LinearWarmStart
+from headwise.linear.svm_solver import DesignMatrix, fit_svm_columns
+from headwise.linear.tfidf_features import FeatureVocabulary
+from headwise.nn.networks.linear_members import TextLinearBuffers
 
 
 def corpus(classes: int, texts: int, seed: int = 0, noise: float = 0.3, first: int = 0):
@@ -25,13 +26,13 @@ def corpus(classes: int, texts: int, seed: int = 0, noise: float = 0.3, first: i
     return [" ".join(own) for own in words], targets
 
 
-def earlier_of(model, labels) -> Earlier:
-    return Earlier(TextExpert.of(model).linear_model(), tuple(labels))
+def earlier_of(model, labels) -> LinearWarmStart:
+    return LinearWarmStart(TextLinearBuffers.of(model).linear_model(), tuple(labels))
 
 
 def test_offsets_against_a_general_optimiser(monkeypatch):
     monkeypatch.setattr(solver, "TOLERANCE", 1e-6)
-    monkeypatch.setattr(solver, "MOST_TURNS", 5000)
+    monkeypatch.setattr(solver, "MAX_EPOCHS", 5000)
     random = np.random.default_rng(0)
     shares = random.random((40, 8), dtype=np.float32)
     sparse = csr_matrix(np.where(shares < 0.4, 2.5 * shares, 0))
@@ -39,7 +40,7 @@ def test_offsets_against_a_general_optimiser(monkeypatch):
     signs = random.choice([-1, 1], (40, 2)).astype(np.int8)
     offsets = random.normal(size=(40, 2)).astype(np.float32)
     costs = random.uniform(0.2, 2, (40, 2)).astype(np.float32)
-    found = solve(Rows(sparse, dense), signs, costs, offsets=offsets)
+    found = fit_svm_columns(DesignMatrix(sparse, dense), signs, costs, offsets=offsets)
     wide = np.hstack([sparse.toarray(), dense, np.ones((40, 1))])
     for k in range(2):
 
@@ -124,7 +125,7 @@ def test_it_knows_the_words_of_both_and_how_rare_they_were():
 def test_of_too_many_words_those_with_the_largest_weights_stay():
     first = fit_linear(*corpus(3, 200), 3).model
     earlier = earlier_of(first, range(3))
-    nothing = Vocabulary(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.float32))
+    nothing = FeatureVocabulary(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.float32))
     some = {name: earlier.vocabulary(name, nothing, 5) for name in first.blocks}
     machine = earlier.machine(some, 0, 3)
     begin = 0
@@ -151,10 +152,10 @@ def test_label_sets_and_soft_labels_go_on_too():
 
 def test_thinned_weights_are_gone_on_with(monkeypatch):
     texts, targets = corpus(40, 400, noise=0.1)
-    first = TextExpert.of(fit_linear(texts, targets, 40).model)
+    first = TextLinearBuffers.of(fit_linear(texts, targets, 40).model)
     assert first.stored_weights
     monkeypatch.setattr(text_tables, "MOST_DENSE", 1)
-    earlier = Earlier(first.linear_model(), tuple(range(40)))
+    earlier = LinearWarmStart(first.linear_model(), tuple(range(40)))
     assert isinstance(earlier.model.machine.weights, csr_matrix)
     few, own = corpus(40, 80, seed=1, noise=0.1)
     tests, truth = corpus(40, 200, seed=2, noise=0.1)

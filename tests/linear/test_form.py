@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.linear.earlier import Earlier
-from headwise.linear.form import FORM, form_of, said_of
-from headwise.linear.settings import LinearSettings
-from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import fit_linear
-from headwise.linear.text_numbers import Numbers
+from headwise.core.surface_features import FEATURE_COUNT, describe_value, surface_features
+from headwise.linear.dense_features import StandardizedFeatures
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_warm_start import LinearWarmStart
+from headwise.nn.networks.linear_members import TextLinearBuffers
 
 TEXTS = ["Hello WORLD! 42\nok?", "", "日本語のテキスト", "ÉCOLE U.S. a 😀", "...!!!", "\n\n", "a" * 1000]
 
@@ -43,17 +43,17 @@ def counted(text: str) -> list[float]:
 
 
 def test_form_is_what_is_counted():
-    found = form_of(TEXTS)
-    assert found.shape == (len(TEXTS), FORM)
+    found = surface_features(TEXTS)
+    assert found.shape == (len(TEXTS), FEATURE_COUNT)
     np.testing.assert_allclose(found, [counted(text) for text in TEXTS], atol=1e-5)
-    assert form_of([]).shape == (0, FORM)
+    assert surface_features([]).shape == (0, FEATURE_COUNT)
 
 
 @given(st.lists(st.text(st.characters(max_codepoint=0x24F), max_size=40), max_size=5))
 @settings(max_examples=60, deadline=None)
 def test_form_of_any_text(texts):
     np.testing.assert_allclose(
-        form_of(texts), np.reshape([counted(own) for own in texts], (-1, FORM)), atol=1e-5
+        surface_features(texts), np.reshape([counted(own) for own in texts], (-1, FEATURE_COUNT)), atol=1e-5
     )
 
 
@@ -69,8 +69,8 @@ def test_form_of_any_text(texts):
     ],
 )
 def test_what_a_number_says(number, value, below, said):
-    assert said_of(number, value, below=below) == said
-    assert all(said_of(own, 0.5, below=below) for own in range(FORM))
+    assert describe_value(number, value, below=below) == said
+    assert all(describe_value(own, 0.5, below=below) for own in range(FEATURE_COUNT))
 
 
 def of_length(texts: int, seed: int = 0) -> tuple[list[str], np.ndarray]:
@@ -92,9 +92,9 @@ def test_numbers_that_go_by_length_are_learnt():
     others, theirs = of_length(100, 1)
     said = found.model.scores(others)[:, 0]
     assert np.corrcoef(said, theirs)[0, 1] > 0.95
-    expert = TextExpert.of(found.model)
+    expert = TextLinearBuffers.of(found.model)
     np.testing.assert_allclose(expert(others)[:, 0], said, atol=0.02)
-    again = TextExpert(expert.features, expert.words, 0, 1, "penn", form=True, edges=expert.edges)
+    again = TextLinearBuffers(expert.features, expert.words, 0, 1, "penn", form=True, edges=expert.edges)
     again.load_state_dict(expert.state_dict())
     np.testing.assert_array_equal(again(others), expert(others))
 
@@ -114,7 +114,7 @@ def test_what_an_earlier_model_makes_of_the_form_is_gone_on_with():
     first = fit_linear(texts, wanted, 1).model
     few, theirs = of_length(12, 2)
     near = ((theirs - lengths.mean()) / lengths.std()).astype(np.float32)
-    found = fit_linear(few, near, 1, previous=Earlier(first, (0,)))
+    found = fit_linear(few, near, 1, previous=LinearWarmStart(first, (0,)))
     others, far = of_length(100, 1)
     assert found.model.form
     assert np.corrcoef(found.model.scores(others)[:, 0], far)[0, 1] > 0.95
@@ -123,7 +123,7 @@ def test_what_an_earlier_model_makes_of_the_form_is_gone_on_with():
 def test_texts_that_are_not_judged_and_rare_forms_do_not_decide():
     numbers = np.zeros((5, 2))
     numbers[:, 0] = [0.0, 0.01, 0.02, 0.01, 9.0]
-    found = Numbers.of(numbers, 1.0, 0.5, judged=4)
+    found = StandardizedFeatures.of(numbers, 1.0, 0.5, judged=4)
     assert found.values[4].tolist() == [0, 0]
     assert np.abs(found.values).max() < 0.05  # they hardly differ, whatever is to come
     assert found.values[:, 1].tolist() == [0] * 5
@@ -134,4 +134,4 @@ def test_the_form_is_read_where_the_settings_say_so(form):
     texts, _ = of_length(60)
     found = fit_linear(texts, np.arange(60) % 3, 3, settings=LinearSettings(form=form))
     assert found.model.form == form
-    assert len(found.model.machine.dense) == FORM * form
+    assert len(found.model.machine.dense) == FEATURE_COUNT * form

@@ -3,7 +3,7 @@ import pytest
 from scipy.linalg import sqrtm
 from sklearn.linear_model import Ridge
 
-from headwise.linear.leading import leading
+from headwise.linear.dense_features import covariance_root
 
 
 def vectors(texts: int, size: int = 5) -> np.ndarray:
@@ -13,7 +13,7 @@ def vectors(texts: int, size: int = 5) -> np.ndarray:
 
 def test_it_is_the_square_root_of_the_covariance():
     own = vectors(200)
-    found, expected = leading(own), np.real(sqrtm(np.cov(own.T)))
+    found, expected = covariance_root(own), np.real(sqrtm(np.cov(own.T)))
     np.testing.assert_allclose(found / found[0, 0], expected / expected[0, 0], rtol=1e-3, atol=1e-4)
     turned, away = (rows - rows.mean(axis=0) for rows in (own @ found, own))
     assert (turned**2).sum() == pytest.approx((away**2).sum(), rel=1e-4)
@@ -22,7 +22,7 @@ def test_it_is_the_square_root_of_the_covariance():
 def test_a_ridge_on_what_leads_expects_as_much_of_a_direction_as_it_varies():
     own = vectors(40)
     targets = np.random.default_rng(1).normal(size=40)
-    root = leading(own).astype(np.float64)
+    root = covariance_root(own).astype(np.float64)
     found = root @ Ridge(alpha=2.0, solver="cholesky").fit(own @ root, targets).coef_
     away = own - own.mean(axis=0)
     expected = np.linalg.solve(away.T @ away + 2.0 * np.linalg.inv(root @ root), away.T @ targets)
@@ -31,11 +31,11 @@ def test_a_ridge_on_what_leads_expects_as_much_of_a_direction_as_it_varies():
 
 def test_fewer_texts_than_directions():
     own = vectors(3)
-    found = leading(own)
+    found = covariance_root(own)
     assert np.linalg.matrix_rank(found, tol=1e-3) == 2
     assert np.isfinite(found).all()
 
 
 @pytest.mark.parametrize("texts", [0, 1, 4])
 def test_vectors_that_do_not_differ_stay(texts):
-    np.testing.assert_array_equal(leading(np.ones((texts, 4), dtype=np.float32)), np.eye(4))
+    np.testing.assert_array_equal(covariance_root(np.ones((texts, 4), dtype=np.float32)), np.eye(4))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from headwise.linear.mixture import fit_mixture
+from headwise.linear.ensemble_weights import fit_ensemble
 
 
 def member(targets: np.ndarray, classes: int, strength: float, seed: int, scale: float = 1.0) -> np.ndarray:
@@ -24,7 +24,7 @@ def targets_of(texts: int, classes: int) -> np.ndarray:
 @pytest.mark.parametrize("classes", [2, 5])
 def test_finds_the_temperature(classes):
     targets = targets_of(2000, classes)
-    found = fit_mixture([member(targets, classes, 2.0, 0, scale=7.0)], targets)
+    found = fit_ensemble([member(targets, classes, 2.0, 0, scale=7.0)], targets)
     # The logarithm of the odds of normal noise around a strength of 2 is 2.
     assert found.weights[0] * 7.0 == pytest.approx(2.0, rel=0.1)
     assert found.shares == (1.0,)
@@ -34,7 +34,7 @@ def test_finds_the_temperature(classes):
 def test_independent_members_are_better_together_and_scales_do_not_matter():
     targets = targets_of(800, 3)
     members = [member(targets, 3, 1.5, 0), member(targets, 3, 1.5, 1, scale=30.0)]
-    found = fit_mixture(members, targets)
+    found = fit_ensemble(members, targets)
     assert found.loss < min(found.alone) - 0.05
     assert found.shares[0] == pytest.approx(0.5, abs=0.07)
     mixed = found.mix(members)
@@ -44,22 +44,22 @@ def test_independent_members_are_better_together_and_scales_do_not_matter():
 def test_a_network_that_knew_nothing_has_less_of_the_say_and_is_not_made_louder():
     targets = targets_of(40, 3)
     members = [member(targets, 3, 1.5, 0, scale=0.01), member(targets, 3, 1.5, 1)]
-    even, raw = fit_mixture(members, targets), fit_mixture(members, targets, raw=0)
+    even, raw = fit_ensemble(members, targets), fit_ensemble(members, targets, raw=0)
     assert even.shares[0] > 0.3
     assert raw.weights[0] <= 5.0 < even.weights[0]
     assert raw.shares[0] < 0.05
     loud = [members[0] * 300, members[1]]
-    assert fit_mixture(loud, targets, raw=0).shares[0] < fit_mixture(loud, targets).shares[0] - 0.01
+    assert fit_ensemble(loud, targets, raw=0).shares[0] < fit_ensemble(loud, targets).shares[0] - 0.01
     many = targets_of(4000, 3)
     alike = [member(many, 3, 1.5, 0, scale=3.0), member(many, 3, 1.5, 1)]
-    assert fit_mixture(alike, many, raw=0).shares[0] == pytest.approx(0.5, abs=0.05)
+    assert fit_ensemble(alike, many, raw=0).shares[0] == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize("texts", [60, 800])
 def test_a_member_of_noise_is_dropped(texts):
     targets = targets_of(texts, 4)
     members = [member(targets, 4, 2.5, 0), member(targets, 4, 0.0, 1)]
-    found = fit_mixture(members, targets)
+    found = fit_ensemble(members, targets)
     assert found.weights[1] == 0
     assert found.shares == (1.0, 0.0)
     np.testing.assert_allclose(found.mix(members), found.weights[0] * members[0], rtol=1e-5)
@@ -68,14 +68,14 @@ def test_a_member_of_noise_is_dropped(texts):
 def test_a_copy_is_dropped_or_shares():
     targets = targets_of(300, 3)
     own = member(targets, 3, 1.5, 0)
-    found = fit_mixture([own, own], targets)
+    found = fit_ensemble([own, own], targets)
     assert found.loss == pytest.approx(found.alone[0], abs=0.01)
 
 
 def test_perfect_members_do_not_explode():
     targets = targets_of(40, 2)
     perfect = 1e-3 * np.eye(2)[targets]
-    found = fit_mixture([perfect, 5 * np.eye(2)[targets]], targets)
+    found = fit_ensemble([perfect, 5 * np.eye(2)[targets]], targets)
     assert np.isfinite(found.weights).all()
     chances = log_softmax(found.mix([perfect, 5 * np.eye(2)[targets]]), axis=1).max(axis=1)
     assert np.exp(chances).max() < 0.999
@@ -85,7 +85,7 @@ def test_perfect_members_do_not_explode():
 def test_hardly_any_texts(texts):
     targets = targets_of(texts, 3)
     members = [member(targets, 3, 1.0, 0), member(targets, 3, 1.0, 1)]
-    found = fit_mixture(members, targets)
+    found = fit_ensemble(members, targets)
     assert np.isfinite(found.mix(members)).all()
     assert sum(found.shares) == pytest.approx(1.0)
 
@@ -103,7 +103,7 @@ def test_hardly_ever_below_the_best_member(held):
             noise = random.normal(size=shared.shape)
             mixed = 0.6 * shared + 0.8 * noise if seed % 2 else noise
             members.append(random.uniform(0.5, 20) * (random.uniform(0, 2) * np.eye(3)[targets] + mixed))
-        found = fit_mixture([member[:held] for member in members], targets[:held])
+        found = fit_ensemble([member[:held] for member in members], targets[:held])
         right = [(own[held:].argmax(1) == targets[held:]).mean() for own in [*members, found.mix(members)]]
         behind.append(100 * (max(right[:2]) - right[2]))
     assert np.mean(behind) < 0.0

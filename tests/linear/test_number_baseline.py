@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headwise.linear.number_baseline import fit_number_baseline
+from headwise.linear.baselines import predict_number_baseline
 
 WORTH = {"poor": 1.0, "fair": 2.0, "good": 3.0}
 
@@ -13,14 +13,14 @@ def texts(words, count):
 
 
 def test_it_learns_what_words_are_worth():
-    found = fit_number_baseline(texts(list(WORTH), 60), texts(list(WORTH), 12), list(WORTH))
+    found = predict_number_baseline(texts(list(WORTH), 60), texts(list(WORTH), 12), list(WORTH))
     assert found is not None
     np.testing.assert_allclose(found, list(WORTH.values()), atol=0.1)
 
 
 def test_once_dev_has_chosen_it_may_learn_of_dev_too():
     parts = texts(list(WORTH), 60), texts(["superb"], 12)
-    one, both = (fit_number_baseline(*parts, ["superb"], refit=again) for again in (False, True))
+    one, both = (predict_number_baseline(*parts, ["superb"], refit=again) for again in (False, True))
     assert one is not None
     assert both is not None
     assert abs(one[0] - 2) < 0.5  # an unknown word is worth what all are
@@ -29,4 +29,4 @@ def test_once_dev_has_chosen_it_may_learn_of_dev_too():
 
 def test_texts_without_words():
     nothing = ["", " "], np.array([1.0, 2.0])
-    assert fit_number_baseline(nothing, nothing, ["a"]) is None
+    assert predict_number_baseline(nothing, nothing, ["a"]) is None

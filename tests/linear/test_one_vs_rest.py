@@ -5,8 +5,7 @@ from scipy.sparse import csr_matrix
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
-from headwise.linear.one_vs_rest import fit_label_set_baseline, fit_one_vs_rest
-from headwise.linear.svm import STRENGTHS
+from headwise.linear.sklearn_models import SVM_STRENGTHS, fit_multi_label_baseline, fit_one_vs_rest
 
 NAMES = ["sun", "rain", "wind"]
 
@@ -22,12 +21,12 @@ def data(texts: int, seed: int):
 
 
 def test_as_scikit_learn(monkeypatch):
-    monkeypatch.setattr("headwise.linear.one_vs_rest.STRENGTHS", STRENGTHS[2:3])
+    monkeypatch.setattr("headwise.linear.sklearn_models.SVM_STRENGTHS", SVM_STRENGTHS[2:3])
     random = np.random.default_rng(0)
     features, targets = csr_matrix(random.random((60, 8))), random.random((60, 3)) < 0.5
     found, strength = fit_one_vs_rest((features, targets), (features, targets))
-    assert strength == STRENGTHS[2]
-    oracle = OneVsRestClassifier(LinearSVC(C=STRENGTHS[2], random_state=0)).fit(features, targets)
+    assert strength == SVM_STRENGTHS[2]
+    oracle = OneVsRestClassifier(LinearSVC(C=SVM_STRENGTHS[2], random_state=0)).fit(features, targets)
     np.testing.assert_allclose(found.scores(features), oracle.decision_function(features), atol=1e-4)
 
 
@@ -41,12 +40,12 @@ def test_labels_that_all_have_or_none():
 
 
 def test_the_baseline_learns_words():
-    baseline = fit_label_set_baseline(data(200, 0), data(60, 1))
+    baseline = fit_multi_label_baseline(data(200, 0), data(60, 1))
     assert baseline is not None
     texts, targets = data(60, 2)
     assert ((baseline.scores(texts) >= baseline.thresholds) == targets).all(1).mean() > 0.9
     assert (
-        fit_label_set_baseline((["", ""], np.eye(2, dtype=bool)), (["a"], np.eye(2, dtype=bool)[:1]))
+        fit_multi_label_baseline((["", ""], np.eye(2, dtype=bool)), (["a"], np.eye(2, dtype=bool)[:1]))
         is None
     )
 
@@ -55,7 +54,7 @@ def test_the_baseline_of_all_texts_knows_words_of_dev():
     train, dev = data(200, 0), data(60, 1)
     snow = ([f"{text} snow" for text in dev[0]], np.roll(dev[1], 1, axis=1))
     last = {
-        name: fit_label_set_baseline(train, snow, refit=again)
+        name: fit_multi_label_baseline(train, snow, refit=again)
         for name, again in (("one", False), ("all", True))
     }
     assert "snow" not in last["one"].vectorizer.vocabulary_

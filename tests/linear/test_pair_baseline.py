@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from headwise.data.pair import Pair
-from headwise.linear.pair_baseline import fit_pair_baseline, fit_pair_features, overlap
+from headwise.data.items.examples import Pair
+from headwise.linear.baselines import fit_pair_baseline, fit_pair_features, overlap
 
 
 def test_overlap_by_hand():

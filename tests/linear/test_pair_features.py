@@ -5,16 +5,16 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from headwise.linear import pair_features
-from headwise.linear.pair_features import GROUPS, NUMBERS, OVERLAPS, compared, matched, overlap
-from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_features import BlockReader
-from headwise.linear.text_fit import fit_linear
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.pair_features import GROUPS, NUMBERS, OVERLAPS, align_words, compare_matrices, overlap
+from headwise.linear.tfidf_features import BlockReader
+from headwise.nn.networks.linear_members import TextLinearBuffers
 
 
 def test_compared_by_hand():
     random = np.random.default_rng(0)
     a, b = (np.maximum(random.normal(size=(3, 5)), 0).astype(np.float32) for _ in range(2))
-    found = compared(csr_matrix(a), csr_matrix(b)).toarray()
+    found = compare_matrices(csr_matrix(a), csr_matrix(b)).toarray()
     expected = [np.minimum(a, b), np.maximum(a - b, 0), np.maximum(b - a, 0), b]
     np.testing.assert_allclose(found, np.hstack(expected), atol=1e-6)
 
@@ -25,7 +25,7 @@ def test_a_reader_of_pairs_compares_what_a_reader_of_texts_finds(block):
     vocabulary, read = BlockReader(block, pairs=True).fit(pairs, max_features=1_000)
     of_texts = BlockReader(block)
     first, second = (of_texts.transform([pair[side] for pair in pairs], vocabulary) for side in (0, 1))
-    np.testing.assert_allclose(read.toarray(), compared(first, second).toarray(), atol=1e-6)
+    np.testing.assert_allclose(read.toarray(), compare_matrices(first, second).toarray(), atol=1e-6)
     again = BlockReader(block, pairs=True).transform(pairs[1:], vocabulary)
     np.testing.assert_allclose(again.toarray(), read.toarray()[1:], atol=1e-6)
     assert read.shape == (3, GROUPS * len(vocabulary))
@@ -42,7 +42,7 @@ def test_matches_by_brute_force():
         random.normal(size=(4, 6)).astype(np.float32),
         random.normal(size=(3, 6)).astype(np.float32),
     )
-    vectors, numbers = matched(first, second)
+    vectors, numbers = align_words(first, second)
     u, v = unit(first.sum(0)), unit(second.sum(0))
     expected, expected_numbers = [unit(np.abs(u - v)), unit(u * v)], []
     for own, other in ((first, second), (second, first)):
@@ -62,23 +62,25 @@ def test_matches_by_brute_force():
 
 def test_matches_of_the_same_and_of_nothing():
     words, nothing = np.eye(3, dtype=np.float32)[:2], np.zeros((0, 3), dtype=np.float32)
-    vectors, numbers = matched(words, words)
+    vectors, numbers = align_words(words, words)
     np.testing.assert_allclose(vectors[6:12], 0, atol=1e-6)
     assert vectors[-1] == pytest.approx(1)
     np.testing.assert_allclose(numbers, [1, 1, 0] * 2, atol=1e-6)
-    vectors, numbers = matched(words, nothing)
+    vectors, numbers = align_words(words, nothing)
     np.testing.assert_allclose(vectors[6:9], unit(words.sum(0)), atol=1e-6)  # all is left of the first
     np.testing.assert_allclose(numbers, [0, 0, 1, 0, 1, 0], atol=1e-6)
-    assert np.isfinite(matched(nothing, nothing)[0]).all()
+    assert np.isfinite(align_words(nothing, nothing)[0]).all()
 
 
 def test_of_long_texts_the_words_that_count_most_are_matched(monkeypatch):
     monkeypatch.setattr(pair_features, "MOST_MATCHED", 2)
     first = np.diag([3.0, 0.1, 2.0]).astype(np.float32)
     second = np.array([[0, 1, 0]], dtype=np.float32)
-    np.testing.assert_allclose(matched(first, second)[1][:2], 0)  # the word that has a match counts least
-    same = matched(first[[0, 2]], second)[1]
-    np.testing.assert_allclose(matched(first, second)[1], same)
+    np.testing.assert_allclose(
+        align_words(first, second)[1][:2], 0
+    )  # the word that has a match counts least
+    same = align_words(first[[0, 2]], second)[1]
+    np.testing.assert_allclose(align_words(first, second)[1], same)
 
 
 def test_overlap_by_hand():
@@ -125,7 +127,7 @@ def test_it_learns_what_vectors_say_where_words_say_nothing():
     model = fit_linear(
         pairs[:300], targets[:300], 2, dense=vectors[:300], numbers=numbers[:300], pairs=True
     ).model
-    expert = TextExpert.of(model)
+    expert = TextLinearBuffers.of(model)
     assert expert.sizes()["vectors"] == 9
     scores = expert(pairs[300:], vectors[300:], numbers[300:])
     assert (scores.argmax(axis=1) == targets[300:]).mean() > 0.9
@@ -137,7 +139,7 @@ def test_what_rounding_leaves_has_no_direction():
     random = np.random.default_rng(0)
     for scale in (1.0, 1 / 3, 0.7):
         words = (scale * random.normal(size=(7, 48)) / 7).astype(np.float32)
-        vectors, _ = matched(words, words[random.permutation(7)])
+        vectors, _ = align_words(words, words[random.permutation(7)])
         assert not vectors[:48].any()
         assert not vectors[2 * 48 : 4 * 48].any()
         assert np.linalg.norm(vectors[48 : 2 * 48]) == pytest.approx(1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from headwise.linear.ridge import fit_ridge
+from headwise.linear.sklearn_models import fit_ridge
 
 FEATURES = csr_array(np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32))
 TARGETS = np.asarray(FEATURES @ np.array([1.0, -2.0, 0.5, 3.0]))

@@ -3,12 +3,18 @@
 import numpy as np
 import pytest
 
-from headwise.features.tokenize import get_tokenizer
-from headwise.linear import text_fit
-from headwise.linear.form import FORM, PLAIN
-from headwise.linear.settings import LinearSettings
-from headwise.linear.shares import column_of, form_shares, pair_shares, text_shares, vector_shares
-from headwise.linear.text_fit import fit_linear
+from headwise.core.surface_features import FEATURE_COUNT, REFERENCE_TEXT
+from headwise.core.tokenizer import get_tokenizer
+from headwise.linear import linear_fit as text_fit
+from headwise.linear.attributions import (
+    column_coefficients,
+    pair_attributions,
+    surface_attributions,
+    text_attributions,
+    vector_attributions,
+)
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_model import LinearSettings
 
 TEXTS = [
     f"I don't like {word} well-made things {n}!! <br /> Naïve"
@@ -43,7 +49,7 @@ def test_the_words_of_any_text_have_what_its_features_say(
     toward = np.linspace(-1, 2, classes)
     for text in (*TEXTS[:3], *ODD):
         expected = (model.scores([text]) - model.scores([""]))[0] @ toward
-        shares = text_shares(model, text, toward)
+        shares = text_attributions(model, text, toward)
         assert len(shares) == len(get_tokenizer("penn").spans(text))
         assert shares.sum() == pytest.approx(expected, abs=1e-4)
 
@@ -51,7 +57,7 @@ def test_the_words_of_any_text_have_what_its_features_say(
 def test_a_share_stands_where_its_feature_does():
     model = fit_linear(TEXTS, np.arange(len(TEXTS)) % 3, 3).model
     text = "things red red"
-    shares = text_shares(model, text, np.eye(3)[0])
+    shares = text_attributions(model, text, np.eye(3)[0])
     assert shares[1] > 0
     assert shares[2] > 0
     assert abs(shares[0]) < shares[1]
@@ -61,13 +67,13 @@ def test_vectors():
     settings = LinearSettings(blocks=("words",), dense=2.0)
     model = fit_linear(TEXTS, np.arange(len(TEXTS)) % 3, 3, dense=VECTORS, settings=settings).model
     toward, addends = np.array([1.0, -0.5, -0.5]), np.random.default_rng(1).normal(size=(4, 5))
-    shares, mean = vector_shares(model, addends, toward)
+    shares, mean = vector_attributions(model, addends, toward)
     text = "red things"
     expected = model.scores([text], addends.sum(0, keepdims=True))[0] @ toward
-    words = text_shares(model, text, toward).sum()
-    assert shares.sum() + mean + words + model.machine.bias @ column_of(toward, model) == pytest.approx(
-        expected, abs=1e-4
-    )
+    words = text_attributions(model, text, toward).sum()
+    assert shares.sum() + mean + words + model.machine.bias @ column_coefficients(
+        toward, model
+    ) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -81,11 +87,11 @@ def test_form(classes):
         assert model.form
         vectors = None if own is None else np.repeat(own[:1], 2, axis=0)
         for text in (texts[0], *ODD):
-            both = [text, PLAIN]
+            both = [text, REFERENCE_TEXT]
             scores = model.scores(both, vectors) @ toward
-            words = [text_shares(model, each, toward).sum() for each in both]
-            shares = form_shares(model, both, np.stack([toward, toward]))
-            assert shares.shape == (2, FORM)
+            words = [text_attributions(model, each, toward).sum() for each in both]
+            shares = surface_attributions(model, both, np.stack([toward, toward]))
+            assert shares.shape == (2, FEATURE_COUNT)
             assert shares[0].sum() == pytest.approx(scores[0] - words[0] - scores[1] + words[1], abs=1e-4)
             assert not shares[1].any()
 
@@ -105,7 +111,7 @@ def test_the_words_of_any_pair_have_what_its_features_say(classes, blocks):
     toward = np.linspace(-1, 2, classes)
     for pair in (*PAIRS[:3], *zip(ODD, reversed(ODD), strict=True), ("red red red", "red red")):
         expected = (model.scores([pair]) - model.scores([("", "")]))[0] @ toward
-        shares = pair_shares(model, pair, toward)
+        shares = pair_attributions(model, pair, toward)
         assert [len(own) for own in shares] == [len(get_tokenizer("penn").spans(text)) for text in pair]
         assert sum(own.sum() for own in shares) == pytest.approx(expected, abs=1e-4)
 
@@ -116,6 +122,6 @@ def test_what_both_texts_have_is_divided_evenly():
     ).model
     size = len(model.blocks["words"])
     model.machine.weights[size:] = 0  # all but what both have
-    first, second = pair_shares(model, ("blue things", "blue things"), np.array([0.0, 1.0]))
+    first, second = pair_attributions(model, ("blue things", "blue things"), np.array([0.0, 1.0]))
     np.testing.assert_allclose(first, second)
     assert first.any()

@@ -5,14 +5,14 @@ import pytest
 from scipy.sparse import csr_matrix, hstack
 from sklearn.svm import LinearSVC
 
-from headwise.linear import solver
-from headwise.linear.solver import Rows, solve
+from headwise.linear import svm_solver as solver
+from headwise.linear.svm_solver import DesignMatrix, fit_svm_columns
 
 
 @pytest.fixture(autouse=True)
 def exact(monkeypatch):
     monkeypatch.setattr(solver, "TOLERANCE", 1e-5)
-    monkeypatch.setattr(solver, "MOST_TURNS", 3000)
+    monkeypatch.setattr(solver, "MAX_EPOCHS", 3000)
 
 
 def problem(columns: int, texts: int = 80, features: int = 40, size: int = 0):
@@ -22,7 +22,7 @@ def problem(columns: int, texts: int = 80, features: int = 40, size: int = 0):
     dense = random.normal(size=(texts, size)).astype(np.float32)
     targets = random.permutation(texts) % max(columns, 2)
     labels = np.arange(columns) if columns > 1 else np.array([1])
-    return Rows(sparse, dense), np.where(targets[:, None] == labels, 1, -1).astype(np.int8)
+    return DesignMatrix(sparse, dense), np.where(targets[:, None] == labels, 1, -1).astype(np.int8)
 
 
 def liblinear(matrix, signs, costs):
@@ -35,7 +35,7 @@ def liblinear(matrix, signs, costs):
 def test_equals_liblinear(columns, size):
     rows, signs = problem(columns, size=size)
     costs = np.random.default_rng(0).uniform(0.2, 2.0, signs.shape).astype(np.float32)
-    found = solve(rows, signs, costs).scores(rows)
+    found = fit_svm_columns(rows, signs, costs).scores(rows)
     matrix = csr_matrix(hstack([rows.sparse, rows.dense]))
     for column in range(columns):
         peer = liblinear(matrix, signs[:, column], costs[:, column])
@@ -47,7 +47,7 @@ def test_ratios_scale_the_features(columns):
     rows, signs = problem(columns)
     ratios = np.random.default_rng(1).uniform(0.3, 2.0, (40, columns)).astype(np.float32)
     costs = np.ones((80, 1), dtype=np.float32)
-    found = solve(rows, signs, costs, ratios=ratios).scores(rows)
+    found = fit_svm_columns(rows, signs, costs, ratios=ratios).scores(rows)
     for column in range(columns):
         scaled = csr_matrix(rows.sparse.multiply(ratios[:, column]))
         peer = liblinear(scaled, signs[:, column], np.ones(80))
@@ -59,14 +59,17 @@ def test_texts_without_cost_are_as_if_they_were_not_there():
     costs = np.ones((80, 1), dtype=np.float32)
     costs[50:] = 0
     some = np.arange(50)
-    whole, part = solve(rows, signs, costs), solve(rows.take(some), signs[:50], costs[:50])
+    whole, part = (
+        fit_svm_columns(rows, signs, costs),
+        fit_svm_columns(rows.take(some), signs[:50], costs[:50]),
+    )
     np.testing.assert_allclose(whole.weights, part.weights, atol=2e-4)
 
 
 def test_nothing_to_learn_from():
     rows, signs = problem(3)
     none = np.zeros(0, dtype=np.int64)
-    machine = solve(rows.take(none), signs[:0], np.ones((0, 1), dtype=np.float32))
+    machine = fit_svm_columns(rows.take(none), signs[:0], np.ones((0, 1), dtype=np.float32))
     np.testing.assert_array_equal(machine.scores(rows), 0)
 
 
@@ -76,7 +79,7 @@ def test_numbers_are_ridge_regression(size):
     random = np.random.default_rng(5)
     wanted = random.normal(size=signs.shape).astype(np.float32)
     costs = random.uniform(0.2, 2.0, signs.shape).astype(np.float32)
-    found = solve(rows, np.ones_like(signs), costs, targets=wanted)
+    found = fit_svm_columns(rows, np.ones_like(signs), costs, targets=wanted)
     wide = np.hstack([rows.sparse.toarray(), rows.dense, np.ones((80, 1))]).astype(np.float64)
     for column in range(3):
         own = costs[:, column, None] * wide

@@ -5,10 +5,10 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from headwise.data.sentence import Tagged
-from headwise.features.bases.groups import LEVELS, WordGroups, key_of_word
-from headwise.linear.tag_crf import STRENGTHS, CrfTagger, choose_strength, fit_crf, fit_crf_with
+from headwise.data.items.examples import TaggedSentence
+from headwise.linear.tag_crf import CRF_STRENGTHS, CrfTagger, choose_strength, fit_crf, fit_crf_with
 from headwise.linear.tag_features import ATTRIBUTES, TEMPLATES, attributes, features_of
+from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, word_hash
 
 
 def random_tagger(tags: int = 3, seed: int = 0) -> CrfTagger:
@@ -41,7 +41,7 @@ def test_marginals_and_the_best_path_are_those_of_all_paths():
     tagger = random_tagger()
     emissions, ends = tagger.emissions(SENTENCES)
     marginals, _ = tagger.marginals(SENTENCES)
-    found = tagger.predict([Tagged(tuple(own), ()) for own in SENTENCES])
+    found = tagger.predict([TaggedSentence(tuple(own), ()) for own in SENTENCES])
     assert ends.tolist() == [0, 4, 4, 5, 10]
     for start, end, names in zip(ends[:-1], ends[1:], found, strict=True):
         scores = paths(emissions[start:end], tagger.transitions)
@@ -54,14 +54,14 @@ def test_marginals_and_the_best_path_are_those_of_all_paths():
         np.testing.assert_allclose(marginals[start:end], expected, atol=1e-5)
 
 
-def names_corpus(count: int, seed: int) -> list[Tagged]:
+def names_corpus(count: int, seed: int) -> list[TaggedSentence]:
     """Capitals after `in` are places, others are people; places have two words."""
     random = np.random.default_rng(seed)
     found = []
     for _ in range(count):
         one, two, three = ("".join(random.choice(list("abcdeilmnort"), 5)).capitalize() for _ in range(3))
         words = (one, "lives", "in", two, three, ".")
-        found.append(Tagged(words, ("B-PER", "O", "O", "B-LOC", "I-LOC", "O")))
+        found.append(TaggedSentence(words, ("B-PER", "O", "O", "B-LOC", "I-LOC", "O")))
     return found
 
 
@@ -85,26 +85,32 @@ def test_the_same_data_give_the_same_tagger():
 
 
 def test_plain_tags_and_words_never_seen():
-    train = [Tagged(("dogs", "bark"), ("NOUN", "VERB")), Tagged(("cats", "run"), ("NOUN", "VERB"))] * 10
+    train = [
+        TaggedSentence(("dogs", "bark"), ("NOUN", "VERB")),
+        TaggedSentence(("cats", "run"), ("NOUN", "VERB")),
+    ] * 10
     tagger = fit_crf(train, "plain")
-    assert tagger.predict([Tagged(("birds", "sing"), ()), Tagged(("\ud800",), ())])[0] == ["NOUN", "VERB"]
+    assert tagger.predict([TaggedSentence(("birds", "sing"), ()), TaggedSentence(("\ud800",), ())])[0] == [
+        "NOUN",
+        "VERB",
+    ]
     assert tagger.predict([]) == []
 
 
-def noisy_corpus(count: int, seed: int) -> list[Tagged]:
+def noisy_corpus(count: int, seed: int) -> list[TaggedSentence]:
     """Three words of ten have a tag that no word tells, the others have none."""
     random = np.random.default_rng(seed)
     words = random.integers(0, 3000, (count, 8))
     tags = np.where(random.random((count, 8)) < 0.3, "MARK", "O")
     return [
-        Tagged(tuple(f"w{n}" for n in own), tuple(map(str, marks)))
+        TaggedSentence(tuple(f"w{n}" for n in own), tuple(map(str, marks)))
         for own, marks in zip(words, tags, strict=True)
     ]
 
 
 def test_a_penalty_is_chosen_where_words_tell_little():
     train, test = noisy_corpus(200, 0), noisy_corpus(100, 1)
-    assert choose_strength(train) == STRENGTHS[-1]
+    assert choose_strength(train) == CRF_STRENGTHS[-1]
     right = [
         np.mean(
             [
@@ -119,21 +125,21 @@ def test_a_penalty_is_chosen_where_words_tell_little():
         )
     ]
     assert right[0] > right[1] + 0.02
-    learnable = [Tagged((f"w{n % 40}", f"{n}th"), ("AB"[n % 2], "NUM")) for n in range(200)]
+    learnable = [TaggedSentence((f"w{n % 40}", f"{n}th"), ("AB"[n % 2], "NUM")) for n in range(200)]
     assert choose_strength(learnable) == 0.0
-    assert choose_strength(train[:1]) == choose_strength([Tagged((), ())] * 9) == 0.0
+    assert choose_strength(train[:1]) == choose_strength([TaggedSentence((), ())] * 9) == 0.0
 
 
 def test_penalties_shrink_weights_and_doubles_do_not_choose_them():
     train = noisy_corpus(200, 0)
-    sizes = [np.abs(fit_crf_with(train, "plain", own).weights).mean() for own in STRENGTHS]
+    sizes = [np.abs(fit_crf_with(train, "plain", own).weights).mean() for own in CRF_STRENGTHS]
     assert sizes[0] > sizes[1] > sizes[2] > 0
-    assert choose_strength(train * 3) == STRENGTHS[-1]
+    assert choose_strength(train * 3) == CRF_STRENGTHS[-1]
 
 
 def test_one_tag_only():
-    tagger = fit_crf([Tagged(("a", "b"), ("O", "O"))], "iob2")
-    assert tagger.predict([Tagged(("c", "a"), ())]) == [["O", "O"]]
+    tagger = fit_crf([TaggedSentence(("a", "b"), ("O", "O"))], "iob2")
+    assert tagger.predict([TaggedSentence(("c", "a"), ())]) == [["O", "O"]]
 
 
 def test_attributes_tell_shape_and_ends():
@@ -155,11 +161,11 @@ def test_neighbours_end_with_the_sentence():
     assert among.shape == (3, len(TEMPLATES))
 
 
-def groups_of(*classes: str) -> WordGroups:
+def groups_of(*classes: str) -> WordClusters:
     """Words of each class, separated by spaces, in a group of their own."""
     own = {word: number for number, words in enumerate(classes) for word in words.split()}
     numbers = np.repeat(np.array([*own.values()], dtype=np.int16)[:, None], len(LEVELS), axis=1)
-    return WordGroups(np.array([key_of_word(word) for word in own], dtype=np.uint32), numbers)
+    return WordClusters(np.array([word_hash(word) for word in own], dtype=np.uint32), numbers)
 
 
 def test_groups_of_words_are_features_beside_those_that_there_are_without():
@@ -179,7 +185,8 @@ def test_groups_of_words_are_features_beside_those_that_there_are_without():
 
 def test_words_of_a_group_are_tagged_like_those_that_were_seen():
     train = [
-        Tagged((word,), (tag,)) for word, tag in zip(("aaa", "bbb", "xxx", "yyy"), "NNVV", strict=True)
+        TaggedSentence((word,), (tag,))
+        for word, tag in zip(("aaa", "bbb", "xxx", "yyy"), "NNVV", strict=True)
     ]
     with_groups = fit_crf_with(train * 10, "plain", 0.0, groups=groups_of("aaa bbb ccc", "xxx yyy zzz"))
     without = fit_crf_with(train * 10, "plain", 0.0)

@@ -3,24 +3,27 @@
 import numpy as np
 import pytest
 
-from headwise.data.sentence import Tagged
-from headwise.features.bases.groups import LEVELS, WordGroups, key_of_word
+from headwise.data.items.examples import TaggedSentence
 from headwise.linear.tag_crf import CrfTagger, fit_crf
-from headwise.linear.tag_expert import TagExpert
+from headwise.nn.networks.linear_tag_member import TagLinearBuffers
+from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, word_hash
 
-TRAIN = [Tagged(("dogs", "bark", "."), ("NN", "VB", ".")), Tagged(("cats", "run"), ("NN", "VB"))] * 10
+TRAIN = [
+    TaggedSentence(("dogs", "bark", "."), ("NN", "VB", ".")),
+    TaggedSentence(("cats", "run"), ("NN", "VB")),
+] * 10
 WORDS = [["dogs", "run", "never"], [], ["."]]
 
 
 def test_says_what_the_crf_says_in_the_order_that_is_asked_for_also_when_it_was_saved():
     crf = fit_crf(TRAIN, "plain")
     tags = ["VB", ".", "NN"]
-    expert = TagExpert.of(crf, tags)
+    expert = TagLinearBuffers.of(crf, tags)
     order = [crf.tags.index(tag) for tag in tags]
     wanted = crf.emissions(WORDS)[0][:, order]
     np.testing.assert_allclose(expert(WORDS), wanted, atol=0.1)
     np.testing.assert_array_equal(expert.transitions, crf.transitions[order][:, order])
-    loaded = TagExpert(expert.sizes()["features"], tags)
+    loaded = TagLinearBuffers(expert.sizes()["features"], tags)
     loaded(WORDS)  # before the weights are there
     loaded.load_state_dict(expert.state_dict())
     np.testing.assert_array_equal(loaded(WORDS), expert(WORDS))
@@ -29,20 +32,20 @@ def test_says_what_the_crf_says_in_the_order_that_is_asked_for_also_when_it_was_
 def test_features_that_say_next_to_nothing_are_left_out():
     weights = np.array([[0.01, -0.02], [0.5, -0.01]], dtype=np.float32)
     crf = CrfTagger(("a", "b"), "plain", np.array([3, 7], np.uint32), weights, np.eye(2, dtype=np.float32))
-    expert = TagExpert.of(crf, crf.tags)
+    expert = TagLinearBuffers.of(crf, crf.tags)
     assert expert.keys.tolist() == [7]
     np.testing.assert_allclose(expert.linear_model().weights, weights[1:], atol=0.002)
 
 
 def test_groups_of_words_are_kept_with_it():
-    keys = np.array([key_of_word(word) for word in ("dogs", "cats", "run")], dtype=np.uint32)
+    keys = np.array([word_hash(word) for word in ("dogs", "cats", "run")], dtype=np.uint32)
     numbers = np.repeat(np.array([[0], [0], [1]], dtype=np.int16), len(LEVELS), axis=1)
-    crf = fit_crf(TRAIN, "plain", groups=WordGroups(keys, numbers))
-    expert = TagExpert.of(crf, crf.tags)
+    crf = fit_crf(TRAIN, "plain", groups=WordClusters(keys, numbers))
+    expert = TagLinearBuffers.of(crf, crf.tags)
     np.testing.assert_allclose(expert(WORDS), crf.emissions(WORDS)[0], atol=0.1)
     sizes = expert.sizes()
     assert sizes["grouped"] == 3
-    loaded = TagExpert(sizes["features"], crf.tags, sizes["grouped"])
+    loaded = TagLinearBuffers(sizes["features"], crf.tags, sizes["grouped"])
     loaded.load_state_dict(expert.state_dict())
     np.testing.assert_array_equal(loaded(WORDS), expert(WORDS))
     forged = expert.state_dict() | {"group_keys": expert.get_buffer("group_keys")[[0, 0, 1]]}

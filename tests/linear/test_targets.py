@@ -5,10 +5,16 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.special import log_softmax
 
-from headwise.linear.importance import Importance
-from headwise.linear.solver import Rows
-from headwise.linear.targets import Amounts, Labels, LabelSets, SoftLabels, Targets
-from headwise.scores.targets import smoothed
+from headwise.linear.svm_solver import DesignMatrix
+from headwise.linear.targets import (
+    LabelTargets,
+    MultiLabelTargets,
+    NumericTargets,
+    SoftLabelTargets,
+    Targets,
+    TextWeights,
+)
+from headwise.metrics.classification_scores import smooth_targets
 
 RANDOM = np.random.default_rng(0)
 TEXTS = 60
@@ -17,14 +23,16 @@ SOFT = RANDOM.dirichlet(np.ones(3), TEXTS)
 SETS = RANDOM.random((TEXTS, 2)) < 0.3
 NUMBERS = RANDOM.normal(size=TEXTS)
 KINDS = {
-    "labels": (LABELS, 3, Labels, 3),
-    "two labels": (LABELS.clip(max=1), 2, Labels, 1),
-    "soft": (SOFT, 3, SoftLabels, 3),
-    "soft, two": (SOFT[:, :2] / SOFT[:, :2].sum(1, keepdims=True), 2, SoftLabels, 1),
-    "sets": (SETS, 2, LabelSets, 2),
-    "numbers": (NUMBERS, 1, Amounts, 1),
+    "labels": (LABELS, 3, LabelTargets, 3),
+    "two labels": (LABELS.clip(max=1), 2, LabelTargets, 1),
+    "soft": (SOFT, 3, SoftLabelTargets, 3),
+    "soft, two": (SOFT[:, :2] / SOFT[:, :2].sum(1, keepdims=True), 2, SoftLabelTargets, 1),
+    "sets": (SETS, 2, MultiLabelTargets, 2),
+    "numbers": (NUMBERS, 1, NumericTargets, 1),
 }
-ROWS = Rows(csr_matrix(RANDOM.random((TEXTS, 7)).astype(np.float32)), np.ones((TEXTS, 2), np.float32))
+ROWS = DesignMatrix(
+    csr_matrix(RANDOM.random((TEXTS, 7)).astype(np.float32)), np.ones((TEXTS, 2), np.float32)
+)
 
 
 @pytest.mark.parametrize(("given", "classes", "kind", "columns"), KINDS.values(), ids=KINDS)
@@ -43,7 +51,7 @@ def test_each_kind_is_told_by_its_array(given, classes, kind, columns):
 def test_what_is_said_of_a_text_does_not_change_with_those_beside_it(given, classes, kind, columns):
     targets, scores = Targets.of(given, classes), RANDOM.normal(size=(TEXTS, classes)).astype(np.float32)
     parts = np.array_split(np.arange(TEXTS), 3)
-    if kind is Amounts:  # a share of the variance among them
+    if kind is NumericTargets:  # a share of the variance among them
         return
     each = [targets.take(part).score(scores[part]) for part in parts]
     assert targets.score(scores) == pytest.approx(np.mean(each))
@@ -69,7 +77,7 @@ def test_texts_with_a_label_count_by_its_weight():
 
 @pytest.mark.parametrize("name", ["labels", "soft"])
 def test_the_temperature_is_the_best(name):
-    targets, wanted = Targets.of(KINDS[name][0], 3), smoothed(KINDS[name][0], 3)
+    targets, wanted = Targets.of(KINDS[name][0], 3), smooth_targets(KINDS[name][0], 3)
     scores = (3 * np.eye(3)[LABELS] + RANDOM.normal(size=(TEXTS, 3))).astype(np.float32)
     counts = RANDOM.random(TEXTS).astype(np.float32)
     counts /= counts.mean()
@@ -92,10 +100,10 @@ def test_numbers_are_judged_by_the_variance_they_explain():
 def test_texts_count_by_their_labels_and_one_in_the_mean():
     own = np.array([0.0, 1.0, 3.0])
     weights = np.array([1.0, 2.0, 5.0])
-    plain = Importance.of(Targets.of(np.array([0, 1, 2]), 3), own, weights)
+    plain = TextWeights.of(Targets.of(np.array([0, 1, 2]), 3), own, weights)
     np.testing.assert_allclose(plain.costs, own * weights / (own * weights)[1:].mean())
     np.testing.assert_allclose(plain.counts, own / 2)
-    soft = Importance.of(Targets.of(np.full((3, 3), 1 / 3), 3), own, weights)
+    soft = TextWeights.of(Targets.of(np.full((3, 3), 1 / 3), 3), own, weights)
     np.testing.assert_allclose(soft.costs, own / 2, rtol=1e-6)
-    sets = Importance.of(Targets.of(np.eye(3) > 0, 3), own, weights)
+    sets = TextWeights.of(Targets.of(np.eye(3) > 0, 3), own, weights)
     np.testing.assert_allclose(sets.costs, own / 2)

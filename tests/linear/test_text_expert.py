@@ -5,12 +5,12 @@ import pytest
 import torch
 from scipy.special import softmax
 
-from headwise.linear import text_fit, text_tables
-from headwise.linear.settings import LinearSettings
-from headwise.linear.shares import text_shares
-from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_fit import fit_linear
-from headwise.linear.text_model import LinearModel
+from headwise.linear import linear_fit as text_fit
+from headwise.linear import linear_tables as text_tables
+from headwise.linear.attributions import text_attributions
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_model import LinearModel, LinearSettings
+from headwise.nn.networks.linear_members import TextLinearBuffers
 
 TEXTS = [f"{word} text of number {n}" for n in range(30) for word in ("red", "green", "blue")]
 VECTORS = np.random.default_rng(0).normal(size=(len(TEXTS), 5)).astype(np.float32)
@@ -23,9 +23,9 @@ def fitted(classes: int, settings: LinearSettings, dense: bool = False, sets: bo
     return fit_linear(TEXTS, targets, classes, dense=VECTORS if dense else None, settings=settings).model
 
 
-def empty(like: TextExpert, sets: bool) -> TextExpert:
+def empty(like: TextLinearBuffers, sets: bool) -> TextLinearBuffers:
     sizes = like.features, like.words, like.vectors, like.classes
-    return TextExpert(*sizes, like.tokenizer, sets=sets, reach=like.reach)
+    return TextLinearBuffers(*sizes, like.tokenizer, sets=sets, reach=like.reach)
 
 
 @pytest.mark.parametrize(("classes", "sets"), [(2, False), (3, False), (2, True)])
@@ -37,7 +37,7 @@ def test_says_what_the_model_says_also_when_it_was_saved(
     monkeypatch.setattr(text_fit, "LEAST_FAR", least_far)
     model = fitted(classes, LinearSettings(blocks=blocks, dense=dense), dense > 0, sets)
     vectors = VECTORS if dense else None
-    expert = TextExpert.of(model)
+    expert = TextLinearBuffers.of(model)
     scores = expert(TEXTS, vectors)
     np.testing.assert_allclose(scores, model.scores(TEXTS, vectors), atol=0.03)
     loaded = empty(expert, sets)
@@ -48,14 +48,14 @@ def test_says_what_the_model_says_also_when_it_was_saved(
 
 
 def test_does_not_take_part_in_training():
-    expert = TextExpert.of(fitted(3, LinearSettings()))
+    expert = TextLinearBuffers.of(fitted(3, LinearSettings()))
     assert not list(expert.parameters())
     assert expert.weights.dtype == torch.int8
 
 
 def test_no_features():
     model = fit_linear(["", ""], np.array([0, 1]), 2).model
-    assert TextExpert.of(model)(["a text"]).shape == (1, 2)
+    assert TextLinearBuffers.of(model)(["a text"]).shape == (1, 2)
 
 
 def of_many_labels(classes: int = 40) -> tuple[LinearModel, list[str]]:
@@ -70,22 +70,22 @@ def of_many_labels(classes: int = 40) -> tuple[LinearModel, list[str]]:
 def test_of_many_labels_keeps_only_the_weights_that_are_worth_it(most_dense, monkeypatch):
     monkeypatch.setattr(text_tables, "MOST_DENSE", most_dense)
     model, texts = of_many_labels()
-    expert = TextExpert.of(model)
+    expert = TextLinearBuffers.of(model)
     assert 0 < expert.stored_weights < model.machine.weights.size / 2
     own, whole = softmax(expert(texts), axis=1), softmax(model.scores(texts), axis=1)
     np.testing.assert_allclose(own, whole, atol=0.02)
     sizes = expert.features, expert.words, expert.vectors, expert.classes, expert.tokenizer
-    loaded = TextExpert(*sizes, stored_weights=expert.stored_weights)
+    loaded = TextLinearBuffers(*sizes, stored_weights=expert.stored_weights)
     loaded.load_state_dict(expert.state_dict())
     np.testing.assert_array_equal(loaded(texts), expert(texts))
 
 
 def test_what_each_word_adds_is_the_same_of_sparse_weights(monkeypatch):
     model, texts = of_many_labels()
-    expert, toward = TextExpert.of(model), np.linspace(-1, 1, 40)
-    dense = text_shares(expert.linear_model(), texts[0], toward)
+    expert, toward = TextLinearBuffers.of(model), np.linspace(-1, 1, 40)
+    dense = text_attributions(expert.linear_model(), texts[0], toward)
     monkeypatch.setattr(text_tables, "MOST_DENSE", 0)
-    sparse = text_shares(TextExpert.of(model).linear_model(), texts[0], toward)
+    sparse = text_attributions(TextLinearBuffers.of(model).linear_model(), texts[0], toward)
     np.testing.assert_allclose(sparse, dense, atol=1e-6)
     assert np.abs(dense).sum() > 0
 
@@ -98,7 +98,7 @@ def test_what_each_word_adds_is_the_same_of_sparse_weights(monkeypatch):
     ],
 )
 def test_places_of_weights_that_are_not_there_are_refused(name, place, value):
-    expert = TextExpert.of(of_many_labels()[0])
+    expert = TextLinearBuffers.of(of_many_labels()[0])
     state = {key: own.clone() for key, own in expert.state_dict().items()}
     state[name][place] = value
     with pytest.raises(RuntimeError, match=f"{name}: they (do not part|are not all)"):

@@ -6,12 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from headwise.linear import text_data, text_fit
-from headwise.linear.earlier import Earlier
-from headwise.linear.settings import LinearSettings
-from headwise.linear.text_expert import TextExpert
-from headwise.linear.text_features import OFTEN
-from headwise.linear.text_fit import fit_linear
+from headwise.linear import linear_fit as text_fit
+from headwise.linear import training_data as text_data
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_warm_start import LinearWarmStart
+from headwise.linear.tfidf_features import MIN_TEXTS
+from headwise.nn.networks.linear_members import TextLinearBuffers
 
 from .conftest import corpus
 
@@ -119,11 +120,11 @@ def test_first_and_last_words_are_read_as_such_where_that_helps():
     assert found.model.edges
     assert found.cv_score > 0.95
     assert not fit_linear(shuffled, targets, 2).settings.edges
-    expert = TextExpert.of(found.model)
-    again = TextExpert(expert.features, expert.words, 0, 2, "penn", form=expert.form, edges=True)
+    expert = TextLinearBuffers.of(found.model)
+    again = TextLinearBuffers(expert.features, expert.words, 0, 2, "penn", form=expert.form, edges=True)
     again.load_state_dict(expert.state_dict())
     np.testing.assert_allclose(again(texts), found.model.scores(texts), atol=0.1)
-    gone_on = fit_linear(texts[:50], targets[:50], 2, previous=Earlier(found.model, (0, 1))).model
+    gone_on = fit_linear(texts[:50], targets[:50], 2, previous=LinearWarmStart(found.model, (0, 1))).model
     assert gone_on.edges
     assert accuracy(gone_on.scores(texts), targets) > 0.95
 
@@ -219,9 +220,13 @@ def test_of_many_texts_words_tell_by_those_that_are_near(monkeypatch):
     many = fit_linear(texts[known], targets[known], 2, settings=FIXED).model
     assert accuracy(few.scores(texts[new]), targets[new]) < 0.7
     assert accuracy(many.scores(texts[new]), targets[new]) > 0.95
-    again = fit_linear(texts[:20], targets[:20], 2, settings=FIXED, previous=Earlier(many, (0, 1))).model
-    assert (few.reach, many.reach, again.reach) == (1, text_fit.FAR, text_fit.FAR)
-    more = fit_linear(texts[known], targets[known], 2, settings=FIXED, previous=Earlier(few, (0, 1))).model
+    again = fit_linear(
+        texts[:20], targets[:20], 2, settings=FIXED, previous=LinearWarmStart(many, (0, 1))
+    ).model
+    assert (few.reach, many.reach, again.reach) == (1, text_fit.PAIR_REACH, text_fit.PAIR_REACH)
+    more = fit_linear(
+        texts[known], targets[known], 2, settings=FIXED, previous=LinearWarmStart(few, (0, 1))
+    ).model
     assert accuracy(more.scores(texts[new]), targets[new]) > 0.95
 
 
@@ -274,7 +279,7 @@ def test_numbers_are_learnt(size):
     assert found.cv_score > 0.9
     said = found.model.scores(texts, vectors)[:, 0]
     assert np.corrcoef(said, counts)[0, 1] > 0.97
-    np.testing.assert_allclose(TextExpert.of(found.model)(texts, vectors)[:, 0], said, atol=0.05)
+    np.testing.assert_allclose(TextLinearBuffers.of(found.model)(texts, vectors)[:, 0], said, atol=0.05)
 
 
 def test_features_of_many_texts_are_read_beyond_those_that_may_be_rare(monkeypatch):
@@ -284,7 +289,7 @@ def test_features_of_many_texts_are_read_beyond_those_that_may_be_rare(monkeypat
     monkeypatch.setattr(text_data, "RARE", 50)
     read = fit_linear(texts, targets, 2, settings=FIXED)
     spread = Counter(key for text in texts for key in features_of(text))
-    often = sum(times >= OFTEN for times in spread.values())
+    often = sum(times >= MIN_TEXTS for times in spread.values())
     assert 50 < often < len(spread)
     assert len(read.model.blocks["words"]) == often
 

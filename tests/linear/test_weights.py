@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from headwise.linear.importance import Importance
-from headwise.linear.settings import LinearSettings
-from headwise.linear.targets import Targets
-from headwise.linear.text_data import TrainingData
-from headwise.linear.text_features import BlockReader
-from headwise.linear.text_fit import fit_linear
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_model import LinearSettings
+from headwise.linear.targets import Targets, TextWeights
+from headwise.linear.tfidf_features import BlockReader
+from headwise.linear.training_data import TrainingData
 
 RANDOM = np.random.default_rng(0)
 WORDS = [f"w{n}" for n in range(60)]
@@ -84,7 +83,7 @@ def test_what_counts_nothing_leaves_no_trace(items, targets, classes):
 
 def test_names_of_labels_do_not_tell_how_rare_words_are_by_their_weights():
     targets = Targets.of(np.zeros(200, np.int64), 2)
-    importance = Importance.of(targets, np.repeat([1.0, 50.0], [198, 2]), judged=198)
+    importance = TextWeights.of(targets, np.repeat([1.0, 50.0], [198, 2]), judged=198)
     data = TrainingData.of(TEXTS, targets, importance, BlockReader("words"), 10**6, judged=198)
     plain, _ = BlockReader("words").fit(TEXTS, max_features=10**6)
     np.testing.assert_array_equal(data.blocks["words"][0].idf, plain.idf)

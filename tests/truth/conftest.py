@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from headwise import train_files
-from headwise.data.kinds import KINDS
-from headwise.tasks import find_task
-from headwise.verbs.listener import Listener
-from headwise.verbs.outcome import Outcome
+from headwise.app.reporter import Reporter
+from headwise.app.training_report import TrainingReport
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.models.tasks import find_task
 
 FILLER = ("the", "a", "film", "plot", "actor", "story", "day", "work", "place", "year", "house", "road")
 CUES = (("poor", "awful", "dull", "sad"), ("fine", "great", "lovely", "bright"))
@@ -197,7 +197,7 @@ def entropy(sure: float) -> float:
     return -sum(p * math.log(p) for p in (sure, 1 - sure) if p)
 
 
-class Heard(Listener):
+class Heard(Reporter):
     """Keeps what was said."""
 
     def __init__(self) -> None:
@@ -211,11 +211,11 @@ class Heard(Listener):
         self.warned.append(text)
 
 
-def tallied(task: str, model: Any, path: Path) -> np.ndarray:
+def metric_part_count(task: str, model: Any, path: Path) -> np.ndarray:
     """Of each item of a file its loss (nats, or how far a number is off), what was right of it, and what
     could be."""
     own = find_task(task_of(task))
-    items = KINDS[own.name].read(str(path)).items
+    items = ITEM_TYPES[own.name].read(str(path)).items
     return np.asarray(own.tally(model, items, own.judge(model, items)), dtype=np.float64)
 
 
@@ -251,11 +251,12 @@ class Truth:
         "things": frozenset(THINGS),
     }
     drawn, doubled = staticmethod(drawn), staticmethod(doubled)
-    task_of, entropy, tallied = staticmethod(task_of), staticmethod(entropy), staticmethod(tallied)
+    task_of, entropy = staticmethod(task_of), staticmethod(entropy)
+    metric_part_count = staticmethod(metric_part_count)
 
     def __init__(self, folder: Path):
         self._folder, self._made = folder, 0
-        self._models: dict[tuple[str, float], Outcome] = {}
+        self._models: dict[tuple[str, float], TrainingReport] = {}
         self._fresh: dict[tuple[str, float], Path] = {}
         self._folders: dict[int, Path] = {}
 
@@ -273,18 +274,18 @@ class Truth:
 
     def train(
         self, task: str, items: Sequence[Item], settings: Mapping[str, Any] | None = None, **how: Any
-    ) -> Outcome:
+    ) -> TrainingReport:
         """What the command does by default, with some other settings perhaps."""
         layers, folder = [{"model": {"task": task_of(task)}}, settings or {}], self.place("model")
         outcome = train_files(self.file(task, items), folder, settings=layers, **how)
         self._folders[id(outcome.fitted.model)] = folder
         return outcome
 
-    def folder_of(self, outcome: Outcome) -> Path:
+    def folder_of(self, outcome: TrainingReport) -> Path:
         """Of its model."""
         return self._folders[id(outcome.fitted.model)]
 
-    def model(self, task: str, sure: float) -> Outcome:
+    def model(self, task: str, sure: float) -> TrainingReport:
         """A model of drawn items, trained when it is first asked for; of coin flips, which one could learn
         by heart, each item stands twice."""
         if (task, sure) not in self._models:

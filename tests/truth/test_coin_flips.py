@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from headwise import curve_file, noise_file
-from headwise.data.kinds import KINDS
-from headwise.data.overlap import repeated_told
-from headwise.errors import ConfigError
-from headwise.report.sheet import lookup
-from headwise.tasks import find_task
+from headwise.core.errors import ConfigError
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.splits.contamination import repetition_warning
+from headwise.models.evaluation.metric_table import lookup
+from headwise.models.tasks import find_task
 
 LOSS = {
     "bags": 0.12,
@@ -27,7 +27,7 @@ ONLY = {"test_no_share_is_promised_to_be_right": ("classify", "pair")}
 
 def test_probabilities_say_so(task, truth):
     model, path = truth.model(task, 0.5).fitted.model, truth.fresh(task, 0.5)
-    found, best = truth.tallied(task, model, path)[:, 0].mean(), truth.best(task, 0.5)
+    found, best = truth.metric_part_count(task, model, path)[:, 0].mean(), truth.best(task, 0.5)
     print(task, found - best)
     assert -0.05 < found - best < LOSS.get(task, 0.06)
 
@@ -51,7 +51,7 @@ def test_the_report_claims_nothing(task, truth):
 
 def test_no_share_is_promised_to_be_right(task, truth):
     with pytest.raises(ConfigError, match="right"):
-        find_task(task).least_sure("precision=0.95", truth.model(task, 0.5).fitted.metrics())
+        find_task(task).confidence_threshold("precision=0.95", truth.model(task, 0.5).fitted.metrics())
 
 
 @pytest.mark.parametrize("twice", [False, True])
@@ -94,8 +94,8 @@ def test_that_items_stand_twice_is_told(task, truth):
     items = truth.drawn(task, 60, 8, 0.5)
     heard = []
     for test in (items, truth.doubled(task, items)):
-        kind = KINDS[truth.task_of(task)]
-        heard.append(repeated_told(kind, kind.read(str(truth.file(task, test))).items, "test "))
+        kind = ITEM_TYPES[truth.task_of(task)]
+        heard.append(repetition_warning(kind, kind.read(str(truth.file(task, test))).items, "test "))
     assert heard[0] is None
     assert heard[1]
     assert "60 of 120 test" in heard[1]

@@ -7,28 +7,26 @@ import numpy as np
 import pytest
 
 from headwise import curve_file, evaluate_file, noise_file
-from headwise.data.alike import first_alike
-from headwise.data.duplicates import normal_text
-from headwise.data.kinds import KINDS
-from headwise.data.near import words_of
-from headwise.data.parts import read_parts
-from headwise.linear.text_fit import fit_linear
-from headwise.report.sheet import lookup
-from headwise.scores.scheme_check import detect_scheme
-from headwise.tasks import find_task
-from headwise.verbs.tag_noise import held_out_types
+from headwise.app.workflows.label_errors import out_of_fold_type_probabilities
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.splits.data_parts import read_parts
+from headwise.data.splits.duplicates import first_in_group, normal_text, words_for_comparison
+from headwise.linear.linear_fit import fit_linear
+from headwise.metrics.tag_schemes import detect_scheme
+from headwise.models.evaluation.metric_table import lookup
+from headwise.models.tasks import find_task
 
 ONLY = {"test_nothing_is_learnt_of_tags_that_are_coin_flips": ("tag", "tag of spans")}
 
 
 def read(truth, task):
     items = truth.drawn(task, 120, 6, 0.5)
-    return read_parts(KINDS[truth.task_of(task)], str(truth.file(task, truth.doubled(task, items))))
+    return read_parts(ITEM_TYPES[truth.task_of(task)], str(truth.file(task, truth.doubled(task, items))))
 
 
 def names(kind, items):
-    keys = map(kind.seen_key, items)
-    return {words_of(key) if kind.sides else key for key in keys}
+    keys = map(kind.contamination_key, items)
+    return {words_for_comparison(key) if kind.sides else key for key in keys}
 
 
 def test_no_part_has_one_of_another(task, truth):
@@ -58,7 +56,7 @@ def test_nor_has_a_fold_of_the_linear_expert(task_of_texts, truth):
     pairs = task_of_texts == "pair"
     items = truth.doubled(task_of_texts, truth.drawn(task_of_texts, 150, 7, 0.5))
     texts = [x for x, _ in items]
-    same = first_alike(texts, 5)
+    same = first_in_group(texts, 5)
     keys = [normal_text("\n".join(sorted(map(normal_text, x)) if pairs else [x])) for x in texts]
     for number, key in enumerate(keys):
         assert same[number] == same[keys.index(key)]
@@ -77,11 +75,11 @@ def test_nor_has_a_fold_of_the_linear_expert(task_of_texts, truth):
 def test_nothing_is_learnt_of_tags_that_are_coin_flips(task, truth):
     items = truth.doubled(task, truth.drawn(task, 150, 7, 0.5))
     path = truth.file(task, items)
-    data = KINDS["tag"].read(str(path)).items
+    data = ITEM_TYPES["tag"].read(str(path)).items
     scheme = detect_scheme(own.tags for own in data).scheme
     types = [tag.partition("-")[2] or tag for own in data for tag in own.tags]
     numbers = {name: n for n, name in enumerate(sorted(set(types)))}
-    chances = held_out_types(data, scheme, numbers)
+    chances = out_of_fold_type_probabilities(data, scheme, numbers)
     lots = np.array([kind != "O" for kind in types])
     right = chances.argmax(axis=1) == np.array([numbers[kind] for kind in types])
     print(task, right[lots].mean())
@@ -105,7 +103,7 @@ def test_doubles_of_the_test_part_are_told(task, truth):
     items = truth.drawn(task, 60, 8, 0.5)
     again = truth.doubled(task, items)
     random.Random(1).shuffle(again)
-    kind = KINDS[truth.task_of(task)]
+    kind = ITEM_TYPES[truth.task_of(task)]
     parts = read_parts(kind, str(truth.file(task, items)), None, str(truth.file(task, again)))
     (found,) = [own for own in parts.overlaps() if own.source_part == "train" and own.scored_part == "test"]
     assert found.items + found.nearly_equal >= 2 * len(parts.train)
@@ -149,8 +147,8 @@ def test_nothing_is_learnt_of_coin_flips_from_items_that_are_nearly_others(truth
 
 def test_nor_of_tags(truth):
     items = nearly("tag", 120)
-    data = KINDS["tag"].read(str(truth.file("tag", items))).items
-    chances = held_out_types(data, "plain", {"A": 0, "B": 1})
+    data = ITEM_TYPES["tag"].read(str(truth.file("tag", items))).items
+    chances = out_of_fold_type_probabilities(data, "plain", {"A": 0, "B": 1})
     right = chances.argmax(axis=1) == np.array([tag == "B" for own in data for tag in own.tags])
     print(right.mean())
     assert right.mean() < 0.6

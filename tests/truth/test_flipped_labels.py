@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 from headwise import noise_file, train_files
-from headwise.verbs.tag_noise import TagSuspect
+from headwise.app.workflows.label_errors import TagIssue
 
 OTHER = {"bad": "good", "good": "bad", "A": "B", "B": "A", "B-BAD": "B-GOOD", "B-GOOD": "B-BAD"}
 ONLY = {"test_what_was_changed_is_found": ("classify", "tag", "tag of spans")}
@@ -36,7 +36,7 @@ def test_what_was_changed_is_found(task, truth):
         starts = np.cumsum([1, *(len(words) + 1 for words, _ in items)]).tolist()
         number, named = {line: n for n, line in enumerate(starts)}, set()
         for own in found:
-            assert isinstance(own, TagSuspect)
+            assert isinstance(own, TagIssue)
             first = int(own.place.rpartition(":")[2]) - own.line
             named |= {(number[own.line], first + n) for n in range(len(own.words.split()))}
     right = len(named & wrong)
@@ -56,7 +56,9 @@ def test_a_model_without_them_is_not_worse(truth):
     def loss(**how):
         settings = [{"model": {"task": "classify"}, "split": {"test": 0.0}}]
         done = train_files(path, truth.place("model"), settings=settings, baseline=False, **how)
-        return truth.tallied("classify", done.fitted.model, truth.fresh("classify", 1.0)).mean(axis=0)
+        return truth.metric_part_count("classify", done.fitted.model, truth.fresh("classify", 1.0)).mean(
+            axis=0
+        )
 
     every, dropped, weighed = loss(), loss(drop=listed), loss(weight=listed)
     print(every, dropped, weighed)

@@ -17,7 +17,7 @@ ONLY = {"test_explanations_name_the_words_of_the_rule": WORDS}
 
 
 def test_a_rule_is_learnt(task, truth):
-    found = truth.tallied(task, truth.model(task, 1.0).fitted.model, truth.fresh(task, 1.0))
+    found = truth.metric_part_count(task, truth.model(task, 1.0).fitted.model, truth.fresh(task, 1.0))
     print(task, found.sum(axis=0)[1] / found.sum(axis=0)[2])
     if truth.rows[task].numbers:
         assert found[:, 1].mean() < OFF[task]
@@ -31,7 +31,7 @@ def test_explanations_name_the_words_of_the_rule(task, truth):
     hits = []
     for _, own in explain_file(truth.folder_of(outcome), truth.file(task, truth.drawn(task, 60, 8, 1.0))):
         there = [word for text in own.texts for word in text.split() if word in known]
-        ranked = sorted([*own.first(1), *own.against(1)], key=lambda word: -abs(word[1]))
+        ranked = sorted([*own.first(1), *own.strongest_against(1)], key=lambda word: -abs(word[1]))
         if there and ranked:
             hits.append(ranked[0][0] in known)
     print(task, np.mean(hits), len(hits))

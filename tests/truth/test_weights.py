@@ -6,9 +6,9 @@ import random
 import pytest
 
 from headwise import curve_file, noise_file, train_files
-from headwise.data.kinds import KINDS
-from headwise.data.parts import read_parts
-from headwise.verbs.trials import Trials
+from headwise.app.workflows.trials import Trials
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.splits.data_parts import read_parts
 
 HEAD = {"classify": "text,label,weight", "regress": "text,score,weight"}
 OTHER = {"bad": "good", "good": "bad"}
@@ -39,7 +39,7 @@ def with_contrary(truth, task):
 def loss(truth, task, path, **how):
     settings = [{"model": {"task": task}, "split": {"test": 0.0}, "train": how}]
     model = train_files(path, truth.place("model"), settings=settings, baseline=False).fitted.model
-    return truth.tallied(task, model, truth.fresh(task, SURE))[:, 0].mean()
+    return truth.metric_part_count(task, model, truth.fresh(task, SURE))[:, 0].mean()
 
 
 def test_training(task, truth):
@@ -77,7 +77,7 @@ def test_search(truth):
     both, _ = with_contrary(truth, "classify")
     both = [(text, label, 3 * weight if n < 60 else weight) for n, (text, label, weight) in enumerate(both)]
     path = weighted(truth, "classify", both)
-    read = read_parts(KINDS["classify"], str(path))
+    read = read_parts(ITEM_TYPES["classify"], str(path))
     layers = ({"model": {"task": "classify"}, "train": {"epochs": 1}},)
     trials = Trials(read, layers, truth.place("search"), 2)
     tally, _ = trials.tally({}, 1.0, 0, 1e9)
@@ -99,4 +99,4 @@ def test_what_is_said_of_probabilities(truth, folds):
     print(outcome.fitted.calibration)
     assert outcome.fitted.calibration is not None
     assert max(outcome.fitted.calibration) < 0.3
-    assert outcome.task.least_sure("precision=0.85", outcome.fitted.metrics()) < 0.99
+    assert outcome.task.confidence_threshold("precision=0.85", outcome.fitted.metrics()) < 0.99

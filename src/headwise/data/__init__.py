@@ -7,34 +7,33 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headwise.data.dataset import Dataset
+    from headwise.data.columns.reading_options import ReadOptions
     from headwise.data.errors import DataError
-    from headwise.data.example import Example
-    from headwise.data.options import ReadOptions
-    from headwise.data.read import read_examples, read_rows
-    from headwise.data.rows import Row, Rows
-    from headwise.data.split import Split, split_examples
+    from headwise.data.items.dataset import Dataset, InputRow, InputRows
+    from headwise.data.items.examples import Example
+    from headwise.data.readers.labelled_files import read_examples, read_rows
+    from headwise.data.splits.splitting import Split, split_examples
 
 _HOMES = {
     "DataError": "errors",
-    "Dataset": "dataset",
-    "Example": "example",
-    "ReadOptions": "options",
-    "Row": "rows",
-    "Rows": "rows",
-    "Split": "split",
-    "read_examples": "read",
-    "read_rows": "read",
-    "split_examples": "split",
+    "Dataset": "items.dataset",
+    "Example": "items.examples",
+    "ReadOptions": "columns.reading_options",
+    "InputRow": "items.dataset",
+    "InputRows": "items.dataset",
+    "Split": "splits.splitting",
+    "read_examples": "readers.labelled_files",
+    "read_rows": "readers.labelled_files",
+    "split_examples": "splits.splitting",
 }
 
 __all__ = [
     "DataError",
     "Dataset",
     "Example",
+    "InputRow",
+    "InputRows",
     "ReadOptions",
-    "Row",
-    "Rows",
     "Split",
     "read_examples",
     "read_rows",

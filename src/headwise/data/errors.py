@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from headwise.errors import HeadwiseError
+from headwise.core.errors import HeadwiseError
 
 CODES = {
     # The file as bytes and characters.
@@ -87,7 +87,7 @@ CODES = {
     "HW296": "no bag has more than one instance",
 }
 
-UNLABELLED = ("HW130", "HW131", "HW285")
+NO_LABEL_CODES = ("HW130", "HW131", "HW285")
 """Codes of the errors that no labels can be found."""
 
 
@@ -135,6 +135,6 @@ OnError = Callable[[DataError], None]
 """Called with the error of a record that cannot be used: raises it, or notes it so that reading goes on."""
 
 
-def stop(error: DataError) -> None:
+def raise_error(error: DataError) -> None:
     """The default `OnError`: raise the error."""
     raise error

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
-from headwise.kernel import kernel
+from headwise.core.numba_cache import compiled_kernel
 
 Floats = NDArray[np.float32]
 
 GROUPS = 4
-"""Number of columns of `compared` per feature."""
+"""Number of columns of `compare_matrices` per feature."""
 OVERLAPS = 8
 """Length of the output of `overlap`."""
 NUMBERS = OVERLAPS + 6
@@ -32,12 +32,12 @@ _ROUNDING = np.float32(1e-5)
 meaningful direction, which would differ from one machine to the next."""
 
 
-def compared_size(size: int) -> int:
-    """The length of the output of `compared_words`, for word vectors of this size."""
+def dense_pair_size(size: int) -> int:
+    """The length of the output of `dense_pair_features`, for word vectors of this size."""
     return 4 * size + 1 + NUMBERS
 
 
-def compared(a: Any, b: Any) -> csr_matrix:
+def compare_matrices(a: Any, b: Any) -> csr_matrix:
     """Compare two sparse matrices `[pairs, features]`: shared values, `min(a, b)`; those of the first only,
     `max(a - b, 0)`; of the second only, `max(b - a, 0)`; and the second, concatenated: `[pairs, 4 *
     features]`."""
@@ -72,7 +72,7 @@ def overlap_of_numbers(first: NDArray[np.int64], second: NDArray[np.int64]) -> t
     )
 
 
-def matched(first: Floats, second: Floats) -> tuple[Floats, Floats]:
+def align_words(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     """Compare two texts by soft alignment of their word vectors, `[words, size]` each; the length of a
     vector is the weight of its word.
 
@@ -88,12 +88,14 @@ def matched(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     size = first.shape[1]
     vectors, numbers = np.zeros(4 * size + 1, dtype=np.float32), np.zeros(6, dtype=np.float32)
     u, v = (words.sum(axis=0, dtype=np.float32) for words in (first, second))
-    _match(u, v, _heaviest(first), _heaviest(second), vectors, numbers)
+    _align_kernel(u, v, _heaviest(first), _heaviest(second), vectors, numbers)
     return vectors, numbers
 
 
-@kernel(fastmath={"contract", "reassoc", "nsz"})
-def _match(u: Floats, v: Floats, first: Floats, second: Floats, vectors: Floats, numbers: Floats) -> None:
+@compiled_kernel(fastmath={"contract", "reassoc", "nsz"})
+def _align_kernel(
+    u: Floats, v: Floats, first: Floats, second: Floats, vectors: Floats, numbers: Floats
+) -> None:
     """The kernel of `matched`: takes the text vectors and the aligned words."""
     size = len(u)
     best_first, best_second = np.zeros(len(first), np.float32), np.zeros(len(second), np.float32)
@@ -112,14 +114,14 @@ def _match(u: Floats, v: Floats, first: Floats, second: Floats, vectors: Floats,
         vectors[at] = abs(u[at] - v[at])
         vectors[size + at] = u[at] * v[at]
         vectors[4 * size] += vectors[size + at]
-    _leave(first, counts_first, best_first, vectors[2 * size : 3 * size], numbers[:3])
-    _leave(second, counts_second, best_second, vectors[3 * size : 4 * size], numbers[3:])
+    _unmatched_part(first, counts_first, best_first, vectors[2 * size : 3 * size], numbers[:3])
+    _unmatched_part(second, counts_second, best_second, vectors[3 * size : 4 * size], numbers[3:])
     for part in range(4):
         _to_length_one(vectors[part * size : (part + 1) * size])
 
 
-@kernel(fastmath={"contract", "reassoc", "nsz"})
-def _leave(words: Floats, counts: Floats, best: Floats, left: Floats, numbers: Floats) -> None:
+@compiled_kernel(fastmath={"contract", "reassoc", "nsz"})
+def _unmatched_part(words: Floats, counts: Floats, best: Floats, left: Floats, numbers: Floats) -> None:
     """Compute the unmatched part of a text, and its three numbers."""
     total = matched = most = heaviest = np.float32(0)
     worst = np.float32(1)
@@ -135,12 +137,12 @@ def _leave(words: Floats, counts: Floats, best: Floats, left: Floats, numbers: F
     numbers[2] = most / max(heaviest, np.float32(1e-6))
 
 
-@kernel()
+@compiled_kernel()
 def _lengths(rows: Floats) -> Floats:
     return np.sqrt((rows * rows).sum(axis=1))
 
 
-@kernel()
+@compiled_kernel()
 def _to_length_one(vector: Floats) -> None:
     length = np.sqrt((vector * vector).sum())
     vector /= length if length > _ROUNDING else np.float32(np.inf)
@@ -150,10 +152,10 @@ PairSide = tuple[NDArray[np.int64], Floats]
 """One text of a pair: word indices, `[words]`, and word vectors, `[words, size]`."""
 
 
-def compared_words(first: PairSide, second: PairSide) -> Floats:
+def dense_pair_features(first: PairSide, second: PairSide) -> Floats:
     """All dense features of a text pair: vectors of `matched`, then `overlap`, then numbers of `matched`,
     `[4 * size + 1 + NUMBERS]`."""
-    vectors, numbers = matched(first[1], second[1])
+    vectors, numbers = align_words(first[1], second[1])
     overlaps = overlap_of_numbers(first[0], second[0])
     return np.concatenate([vectors, np.array(overlaps, dtype=np.float32), numbers])
 

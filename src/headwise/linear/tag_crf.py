@@ -14,33 +14,32 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.alike import first_alike
-from headwise.data.sentence import Tagged
-from headwise.data.shares import held_weights_of
-from headwise.features.bases.groups import WordGroups
-from headwise.kernel import kernel
-from headwise.linear.chain import exponents, forward_backward, marginals, viterbi
-from headwise.linear.hashing import Ends, roomy_table_of
+from headwise.core.hashing import Ends, roomy_table_of
+from headwise.core.numba_cache import compiled_kernel
+from headwise.data.items.examples import TaggedSentence
+from headwise.data.items.soft_labels import evaluation_weights
+from headwise.data.splits.duplicates import first_in_group
+from headwise.linear.chain_decoding import exponents, forward_backward, marginals, viterbi
+from headwise.linear.svm_solver import Floats
 from headwise.linear.tag_features import features_of, look_up
-from headwise.scores.schemes import Scheme, convert
+from headwise.metrics.tag_schemes import Scheme, convert_tags
+from headwise.text.static_embeddings.word_groups import WordClusters
 
-NAME = "CRF on spelling and neighbours"
+SPELLING_CRF = "CRF on spelling and neighbours"
 
 MANY_WORDS = 100_000
 """Number of training words from which on features of one or two occurrences are dropped."""
 MOST_WEIGHTS = 40_000_000
 """Maximum number of weights; the rarest features beyond it are dropped."""
 
-STRENGTHS = (0.0, 0.3, 3.0)
+CRF_STRENGTHS = (0.0, 0.3, 3.0)
 """Candidate L2 penalties of a CRF of plain tags, chosen on held-out sentences. Where most words have one
 tag and the others are hard to predict, only a strong penalty keeps the CRF from overconfidence (punctuation
 after words in EWT: 91.9 % of the words without, 93.5 % with 3; parts of speech: 91.5 and 90.3)."""
 _CHOOSING = 1_500  # maximum number of sentences for the choice; a fifth is held out
-_TURNS = 5  # epochs
+_EPOCHS = 5  # epochs
 _RATE = np.float32(0.1)  # learning rate of AdaGrad
 _SURE = np.float32(0.01)  # gradients below this are skipped
-
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class CrfTagger:
     keys: NDArray[np.uint32]
     weights: Floats
     transitions: Floats
-    groups: WordGroups | None = None
+    groups: WordClusters | None = None
 
     @cached_property
     def slots(self) -> NDArray[np.uint64]:
@@ -73,7 +72,7 @@ class CrfTagger:
         features, ends = features_of(sentences, self.groups)
         return _emissions(look_up(features, self.slots), self.weights), ends
 
-    def predict(self, sentences: Sequence[Tagged]) -> list[list[str]]:
+    def predict(self, sentences: Sequence[TaggedSentence]) -> list[list[str]]:
         """The best tag sequence of each sentence."""
         if not sentences:
             return []
@@ -83,7 +82,9 @@ class CrfTagger:
             [self.tags[number] for number in numbers[start:end]] for start, end in itertools.pairwise(ends)
         ]
         return (
-            predictions if self.scheme == "plain" else [convert(tags, self.scheme) for tags in predictions]
+            predictions
+            if self.scheme == "plain"
+            else [convert_tags(tags, self.scheme) for tags in predictions]
         )
 
     def marginals(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, Ends]:
@@ -94,10 +95,10 @@ class CrfTagger:
 
 
 def fit_crf(
-    sentences: Sequence[Tagged],
+    sentences: Sequence[TaggedSentence],
     scheme: Scheme,
     *,
-    groups: WordGroups | None = None,
+    groups: WordClusters | None = None,
     inner: Scheme = "bioes",
     seed: int = 0,
 ) -> CrfTagger:
@@ -116,18 +117,18 @@ def fit_crf(
 
 
 def choose_strength(
-    sentences: Sequence[Tagged], *, groups: WordGroups | None = None, seed: int = 0
+    sentences: Sequence[TaggedSentence], *, groups: WordClusters | None = None, seed: int = 0
 ) -> float:
     """The penalty with the highest likelihood of the plain tags of held-out sentences."""
     order = np.random.default_rng(seed).permutation(len(sentences))[:_CHOOSING]
     drawn = [sentences[place] for place in order]
-    same = first_alike([" ".join(sentence.tokens) for sentence in drawn], 1)
+    same = first_in_group([" ".join(sentence.tokens) for sentence in drawn], 1)
     out = np.isin(same, same[: len(drawn) // 5])
     held, training = (
         [sentence for sentence, far in zip(drawn, out, strict=True) if far == side] for side in (1, 0)
     )
     if not any(sentence.tokens for sentence in held) or not any(sentence.tokens for sentence in training):
-        return STRENGTHS[0]
+        return CRF_STRENGTHS[0]
 
     def loss(strength: float) -> float:
         tagger = fit_crf_with(training, "plain", strength, groups=groups, seed=seed)
@@ -140,22 +141,22 @@ def choose_strength(
         is_known = true >= 0
         return float(counts[is_known] @ -np.log(np.maximum(chances[is_known, true[is_known]], 1e-6)))
 
-    return min(STRENGTHS, key=loss)
+    return min(CRF_STRENGTHS, key=loss)
 
 
 def fit_crf_with(
-    sentences: Sequence[Tagged],
+    sentences: Sequence[TaggedSentence],
     scheme: Scheme,
     strength: float,
     *,
-    groups: WordGroups | None = None,
+    groups: WordClusters | None = None,
     inner: Scheme = "bioes",
     seed: int = 0,
 ) -> CrfTagger:
     """Train a CRF with a given L2 penalty: `strength / 2` times the sum of the squared weights is added to
     the total loss. See `fit_crf`."""
     names = [
-        sentence.tags if scheme == "plain" else convert(sentence.tags, inner) for sentence in sentences
+        sentence.tags if scheme == "plain" else convert_tags(sentence.tags, inner) for sentence in sentences
     ]
     tags = tuple(sorted({name for sentence_tags in names for name in sentence_tags}))
     number = {name: place for place, name in enumerate(tags)}
@@ -176,17 +177,17 @@ def fit_crf_with(
     # The penalty is applied where a feature occurs, divided by its number of occurrences.
     decay = (strength / counts).astype(np.float32)
     random = np.random.default_rng(seed)
-    counted, begun, averaged = held_weights_of(sentences), np.zeros(len(sentences)), 0
+    counted, begun, averaged = evaluation_weights(sentences), np.zeros(len(sentences)), 0
     if counted is not None:
         begun = random.random(len(sentences))  # a sentence of weight 1/3 is read in one epoch of three
-    for turn in range(_TURNS):
+    for turn in range(_EPOCHS):
         order = np.arange(len(sentences))
         if counted is not None:
             before, after = (np.floor(begun + number * counted) for number in (turn, turn + 1))
             order = np.repeat(order, (after - before).astype(np.int64))
         order = random.permutation(order)
-        _turn(order, rows, ends, gold, weights, transitions, *squares, decay)
-        if 2 * turn >= _TURNS - 1:
+        _epoch(order, rows, ends, gold, weights, transitions, *squares, decay)
+        if 2 * turn >= _EPOCHS - 1:
             averaged += 1
             sums[0][:] += weights
             sums[1][:] += transitions
@@ -194,7 +195,7 @@ def fit_crf_with(
     return tagger
 
 
-@kernel()
+@compiled_kernel()
 def _emissions(rows: NDArray[np.int32], weights: Floats) -> Floats:
     emissions = np.zeros((rows.shape[0], weights.shape[1]), dtype=np.float32)
     for word in range(rows.shape[0]):
@@ -206,8 +207,8 @@ def _emissions(rows: NDArray[np.int32], weights: Floats) -> Floats:
     return emissions
 
 
-@kernel(fastmath={"contract", "nsz"})
-def _turn(
+@compiled_kernel(fastmath={"contract", "nsz"})
+def _epoch(
     order: NDArray[np.int64],
     rows: NDArray[np.int32],
     ends: Ends,

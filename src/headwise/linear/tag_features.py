@@ -7,9 +7,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.features.bases.groups import LEVELS, WordGroups
-from headwise.kernel import kernel
-from headwise.linear.hashing import Ends, slot_of
+from headwise.core.hashing import Ends, find_slot
+from headwise.core.numba_cache import compiled_kernel
+from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters
 
 ATTRIBUTES = (
     *("word", "lower", "shape", "short", "length"),
@@ -76,7 +76,7 @@ def _shape(letter: str) -> str:
 
 
 def features_of(
-    sentences: Sequence[Sequence[str]], groups: WordGroups | None = None
+    sentences: Sequence[Sequence[str]], groups: WordClusters | None = None
 ) -> tuple[NDArray[np.uint32], Ends]:
     """Feature hashes of each word, `[words, features]`, and the offsets of the sentences, `[sentences +
     1]`."""
@@ -98,7 +98,7 @@ def features_of(
     return _combine(np.array(numbers, dtype=np.int64), ends, table, recipe), ends
 
 
-@kernel()
+@compiled_kernel()
 def _combine(
     words: NDArray[np.int64], ends: Ends, table: NDArray[np.uint32], recipe: NDArray[np.int64]
 ) -> NDArray[np.uint32]:
@@ -120,12 +120,12 @@ def _combine(
     return hashes
 
 
-@kernel()
+@compiled_kernel()
 def look_up(features: NDArray[np.uint32], slots: NDArray[np.uint64]) -> NDArray[np.int32]:
     """The index of each feature in a hash table, `[words, features]`; -1 for unknown ones."""
     places = np.empty(features.shape, dtype=np.int32)
     for word in range(features.shape[0]):
         for feature in range(features.shape[1]):
-            entry = slots[slot_of(features[word, feature], slots)]
+            entry = slots[find_slot(features[word, feature], slots)]
             places[word, feature] = np.int32(np.int64(entry & np.uint64(0xFFFFFFFF)) - 1)
     return places

@@ -1,6 +1,9 @@
 """The targets of a linear model: labels, soft labels, label sets or numbers.
 
 Each type defines the problem for the solver (signs and costs), the calibration of scores, and their metric.
+
+Importance: the weight of each training text in the loss, in held-out scores and in feature
+statistics.
 """
 
 from abc import ABC, abstractmethod
@@ -11,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from headwise.linear.mixture import fit_mixture
-from headwise.linear.solver import Floats, Rows
-from headwise.linear.text_model import signs_of
-from headwise.scores.binary import fit_binary_temperature, mean_binary_loss
+from headwise.linear.ensemble_weights import fit_ensemble
+from headwise.linear.linear_model import signs_of
+from headwise.linear.svm_solver import DesignMatrix, Floats
+from headwise.metrics.binary_labels import fit_binary_temperature, mean_binary_loss
 
 TargetArray = NDArray[np.int64] | NDArray[np.floating] | NDArray[np.bool_]
 """Label indices, `[texts]`; or label probabilities, `[texts, classes]`; or multi-hot label sets, `[texts,
@@ -22,10 +25,10 @@ classes]` bool; or numbers scaled to mean 0 and standard deviation 1, `[texts]` 
 
 
 @dataclass(frozen=True)
-class Problem:
-    """The input of the solver (see `headwise.linear.solver.solve`)."""
+class LinearProblem:
+    """The input of the solver (see `headwise.linear.svm_solver.fit_svm_columns`)."""
 
-    rows: Rows
+    rows: DesignMatrix
     signs: NDArray[np.int8]
     costs: NDArray
     offsets: Floats | None
@@ -61,7 +64,7 @@ class Targets(ABC):
         """The targets of a subset of the texts."""
 
     @abstractmethod
-    def problem(self, rows: Rows, importance: Floats, offsets: Floats | None) -> Problem:
+    def problem(self, rows: DesignMatrix, importance: Floats, offsets: Floats | None) -> LinearProblem:
         """The input of the solver, for rows with weights `[texts, 1]` and optional offsets."""
 
     @abstractmethod
@@ -89,30 +92,32 @@ class Targets(ABC):
         array: Any = targets
         if array.dtype == np.bool_:
             weights = np.ones(classes) if class_weight is None else np.asarray(class_weight)
-            return LabelSets(array.argmax(axis=1), classes, array, weights.astype(np.float32))
+            return MultiLabelTargets(array.argmax(axis=1), classes, array, weights.astype(np.float32))
         if array.ndim == 2:
-            return SoftLabels(array.argmax(axis=1), classes, array.astype(np.float32))
+            return SoftLabelTargets(array.argmax(axis=1), classes, array.astype(np.float32))
         if np.issubdtype(array.dtype, np.floating):
-            return Amounts(np.zeros(len(array), dtype=np.int64), classes, array.astype(np.float32)[:, None])
-        return Labels(array.astype(np.int64), classes)
+            return NumericTargets(
+                np.zeros(len(array), dtype=np.int64), classes, array.astype(np.float32)[:, None]
+            )
+        return LabelTargets(array.astype(np.int64), classes)
 
 
 @dataclass(frozen=True)
-class Labels(Targets):
+class LabelTargets(Targets):
     """One label per text."""
 
     def take(self, texts: NDArray[np.int64]) -> Self:
         return type(self)(self.labels[texts], self.classes)
 
-    def problem(self, rows: Rows, importance: Floats, offsets: Floats | None) -> Problem:
-        return Problem(rows, signs_of(self.labels, self.classes), importance, offsets)
+    def problem(self, rows: DesignMatrix, importance: Floats, offsets: Floats | None) -> LinearProblem:
+        return LinearProblem(rows, signs_of(self.labels, self.classes), importance, offsets)
 
     def calibration(self, scores: Floats, counts: Floats | None) -> tuple[float, float]:
         return _temperature(scores, self.labels, counts)
 
 
 @dataclass(frozen=True)
-class SoftLabels(Targets):
+class SoftLabelTargets(Targets):
     """Label probabilities, `[texts, classes]`."""
 
     shares: Floats
@@ -123,13 +128,13 @@ class SoftLabels(Targets):
     def take(self, texts: NDArray[np.int64]) -> Self:
         return type(self)(self.labels[texts], self.classes, self.shares[texts])
 
-    def problem(self, rows: Rows, importance: Floats, offsets: Floats | None) -> Problem:
+    def problem(self, rows: DesignMatrix, importance: Floats, offsets: Floats | None) -> LinearProblem:
         """Each text enters twice, with and without the label, weighted by the probabilities."""
         shares = self.shares[:, -self.columns :]
         sparse = csr_matrix(vstack([rows.sparse, rows.sparse], format="csr"))
         signs = np.ones(shares.shape, dtype=np.int8)
-        return Problem(
-            Rows(sparse, np.vstack([rows.dense, rows.dense])),
+        return LinearProblem(
+            DesignMatrix(sparse, np.vstack([rows.dense, rows.dense])),
             np.vstack([signs, -signs]),
             np.vstack([shares * importance, (1 - shares) * importance]),
             None if offsets is None else np.vstack([offsets, offsets]),
@@ -140,7 +145,7 @@ class SoftLabels(Targets):
 
 
 @dataclass(frozen=True)
-class LabelSets(Targets):
+class MultiLabelTargets(Targets):
     """Multi-hot labels, `[texts, classes]`, and the weight of positive texts per label, `[classes]`."""
 
     members: NDArray[np.bool_]
@@ -156,9 +161,9 @@ class LabelSets(Targets):
     def take(self, texts: NDArray[np.int64]) -> Self:
         return type(self)(self.labels[texts], self.classes, self.members[texts], self.weights)
 
-    def problem(self, rows: Rows, importance: Floats, offsets: Floats | None) -> Problem:
+    def problem(self, rows: DesignMatrix, importance: Floats, offsets: Floats | None) -> LinearProblem:
         signs = np.where(self.members, 1, -1).astype(np.int8)
-        return Problem(
+        return LinearProblem(
             rows, signs, importance * np.where(self.members, self.weights, np.float32(1)), offsets
         )
 
@@ -171,7 +176,7 @@ class LabelSets(Targets):
 
 
 @dataclass(frozen=True)
-class Amounts(Targets):
+class NumericTargets(Targets):
     """Numbers scaled to mean 0 and standard deviation 1, `[texts, 1]`."""
 
     values: Floats
@@ -179,9 +184,9 @@ class Amounts(Targets):
     def take(self, texts: NDArray[np.int64]) -> Self:
         return type(self)(self.labels[texts], self.classes, self.values[texts])
 
-    def problem(self, rows: Rows, importance: Floats, offsets: Floats | None) -> Problem:
+    def problem(self, rows: DesignMatrix, importance: Floats, offsets: Floats | None) -> LinearProblem:
         signs = np.ones((len(self), 1), dtype=np.int8)
-        return Problem(rows, signs, importance, offsets, self.values)
+        return LinearProblem(rows, signs, importance, offsets, self.values)
 
     def calibration(self, scores: Floats, counts: Floats | None) -> tuple[float, float]:
         return 1.0, float(np.average(((scores - self.values) ** 2)[:, 0], weights=counts))
@@ -191,5 +196,64 @@ class Amounts(Targets):
 
 
 def _temperature(scores: Floats, targets: NDArray, counts: Floats | None) -> tuple[float, float]:
-    mixture = fit_mixture([scores], targets, texts=counts)
+    mixture = fit_ensemble([scores], targets, texts=counts)
     return mixture.weights[0], mixture.loss
+
+
+@dataclass(frozen=True)
+class TextWeights:
+    """The weights of training texts.
+
+    Attributes:
+        costs: The factor of each text's loss, `[texts]`; 1 on average over the texts with a positive
+            weight.
+        counts: Weights of the texts when they are held out, without class weights; None where all are
+            equal.
+        amounts: Weights of the texts in feature statistics (document frequency, mean, deviation), where
+            label names count 1; None where all are equal.
+    """
+
+    costs: Floats
+    counts: Floats | None = None
+    amounts: Floats | None = None
+
+    @classmethod
+    def of(
+        cls,
+        targets: Targets,
+        sample_weight: NDArray | None = None,
+        class_weight: NDArray | None = None,
+        judged: int | None = None,
+    ) -> "TextWeights":
+        """The importance of training texts.
+
+        Args:
+            sample_weight: Weight of each text, `[texts]`.
+            class_weight: Weight of the texts of each label, `[classes]`.
+            judged: Number of real texts; those behind them are label names.
+        """
+        costs = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        counting, counts, amounts = costs > 0, None, None
+        if sample_weight is not None and counting.any():
+            counts = (costs / costs[counting].mean()).astype(np.float32)
+            amounts = _amounts(counts, judged)
+        factors = None if class_weight is None else targets.importance(class_weight)
+        costs = costs if factors is None else costs * factors
+        if costs.sum() > 0:
+            costs = costs / costs[counting].mean()
+        return cls(costs.astype(np.float32), counts, amounts)
+
+    def take(self, texts: NDArray[np.int64]) -> "TextWeights":
+        """The importance of a subset of the texts."""
+        selected = (None if values is None else values[texts] for values in (self.counts, self.amounts))
+        return TextWeights(self.costs[texts], *selected)
+
+
+def _amounts(counts: Floats, judged: int | None) -> Floats | None:
+    """Weights in feature statistics; None where they are equal. Label names, which follow the real texts,
+    get weight 1: they have a larger weight in the loss, but not in document frequencies."""
+    amounts = counts[:judged]
+    if not amounts.any() or (amounts == amounts[0]).all():
+        return None
+    amounts = amounts / amounts[amounts > 0].mean()
+    return np.append(amounts, np.ones(len(counts) - len(amounts))).astype(np.float32)

@@ -1,11 +1,11 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data.columns import Columns
-from headwise.data.dataset import Dataset
-from headwise.data.doctor.file import File
-from headwise.data.example import Example
-from headwise.data.kinds import KINDS
+from headwise.data.columns.text_columns import Columns
+from headwise.data.doctor.examined_file import CheckedFile
+from headwise.data.items.dataset import Dataset
+from headwise.data.items.examples import Example
+from headwise.data.items.item_types import ITEM_TYPES
 
 
 def dataset(path, pairs):
@@ -14,9 +14,11 @@ def dataset(path, pairs):
 
 
 def check_files(files):
-    kind = KINDS["classify"]
-    own = {role: File(role, data, kind) for role, data in files.items()}
-    return [found for check in (*kind.between, *kind.answer.between) for found in check(own)]
+    kind = ITEM_TYPES["classify"]
+    own = {role: CheckedFile(role, data, kind) for role, data in files.items()}
+    return [
+        found for check in (*kind.cross_file_checks, *kind.answer.cross_file_checks) for found in check(own)
+    ]
 
 
 def test_shared_texts():

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.core.errors import ConfigError
 from headwise.data import ReadOptions
-from headwise.data.doctor.flow import diagnose, doctor_files, guess_roles, measure
+from headwise.data.doctor.diagnose import diagnose, doctor_files, guess_roles, summarize_lengths
 from headwise.data.errors import CODES
-from headwise.data.kinds import KINDS
-from headwise.errors import ConfigError
+from headwise.data.items.item_types import ITEM_TYPES
 
-CLASSIFY = KINDS["classify"]
+CLASSIFY = ITEM_TYPES["classify"]
 
 
 def codes(diagnosis):
@@ -21,7 +21,7 @@ def codes(diagnosis):
 @given(st.lists(st.integers(0, 300), min_size=1))
 @settings(max_examples=100, deadline=None)
 def test_lengths_against_numpy(words):
-    found = measure(words)
+    found = summarize_lengths(words)
     assert (found.min, found.max) == (min(words), max(words))
     assert found.mean == pytest.approx(np.mean(words))
     assert found.median == np.median(words)
@@ -29,7 +29,7 @@ def test_lengths_against_numpy(words):
 
 
 def test_no_texts_have_no_lengths():
-    assert measure([]).max == 0
+    assert summarize_lengths([]).max == 0
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_the_verb_finds_the_task_out(write):
             doctor_files(paths, task)
 
 
-@pytest.mark.parametrize("task", KINDS)
+@pytest.mark.parametrize("task", ITEM_TYPES)
 def test_every_kind_tells_of_a_file_that_is_not_there(task):
-    found = diagnose(KINDS[task], ["none.csv"], KINDS[task].options())
+    found = diagnose(ITEM_TYPES[task], ["none.csv"], ITEM_TYPES[task].options())
     assert codes(found) == [("error", "HW101")]

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from headwise.data.doctor.flow import diagnose as examine
-from headwise.data.doctor.guesses import majority_share, one_sided_accuracy
-from headwise.data.kinds import KINDS
+from headwise.data.doctor.diagnose import diagnose as examine
+from headwise.data.doctor.shortcut_checks import majority_accuracy, one_sided_accuracy
+from headwise.data.items.item_types import ITEM_TYPES
 
 HEAD = "premise\thypothesis\tlabel"
 
@@ -18,7 +18,7 @@ def diagnose(tmp_path):
         for name, rows in zip(("train.tsv", "test.tsv"), files, strict=False):
             (tmp_path / name).write_text("\n".join([HEAD, *rows]) + "\n")
             paths.append(str(tmp_path / name))
-        return examine(KINDS[task], paths)
+        return examine(ITEM_TYPES[task], paths)
 
     return diagnose
 
@@ -86,7 +86,7 @@ def test_scores_are_no_classes(diagnose):
 
 def test_unreadable_files_are_findings(tmp_path):
     (tmp_path / "a.tsv").write_text("premise\thypothesis\tlabel\na\tb\n")
-    found = examine(KINDS["pair"], [str(tmp_path / "a.tsv")])
+    found = examine(ITEM_TYPES["pair"], [str(tmp_path / "a.tsv")])
     assert found.errors >= 1
 
 
@@ -94,6 +94,6 @@ def test_one_sided_accuracy_of_chance_is_low():
     chance = random.Random(1)
     texts = [" ".join(chance.choices([f"w{n}" for n in range(30)], k=5)) for _ in range(600)]
     labels = [chance.choice("abc") for _ in texts]
-    assert one_sided_accuracy(texts, labels) < majority_share(labels) + 0.06
+    assert one_sided_accuracy(texts, labels) < majority_accuracy(labels) + 0.06
     assert one_sided_accuracy([], []) == 0
     assert one_sided_accuracy(["same"] * 9, ["a"] * 9) == 0  # never guessed from itself

@@ -2,20 +2,20 @@ import random
 
 import pytest
 
-from headwise.data.columns import Columns
-from headwise.data.dataset import Dataset
-from headwise.data.diagnosis import count, places
-from headwise.data.doctor.file import File
-from headwise.data.doctor.flow import examine
-from headwise.data.example import Example
-from headwise.data.kinds import KINDS
+from headwise.data.columns.text_columns import Columns
+from headwise.data.doctor.diagnose import examine
+from headwise.data.doctor.examined_file import CheckedFile
+from headwise.data.doctor.findings import count, places
+from headwise.data.items.dataset import Dataset
+from headwise.data.items.examples import Example
+from headwise.data.items.item_types import ITEM_TYPES
 
 
 def findings(*pairs, role="train"):
     examples = [Example(text, label, line) for line, (text, label) in enumerate(pairs, start=1)]
     data = Dataset(examples, "f", "csv", Columns("text", "label"))
-    kind = KINDS["classify"]
-    return {found.code: found for found in examine(kind, {role: File(role, data, kind)}).findings}
+    kind = ITEM_TYPES["classify"]
+    return {found.code: found for found in examine(kind, {role: CheckedFile(role, data, kind)}).findings}
 
 
 CLEAN = [(f"a good film number {i}", "ab"[i % 2]) for i in range(20)]

@@ -3,8 +3,8 @@
 import pytest
 
 from headwise import doctor_files
-from headwise.data.example import Example
-from headwise.data.shares import counting
+from headwise.data.items.examples import Example
+from headwise.data.items.soft_labels import effective_sample_size
 
 
 def told(write, weights, head="text,label,weight", labels=("good", "bad")):
@@ -43,6 +43,6 @@ def test_only_what_is_trained_on(write):
 
 def test_how_many_count():
     own = [Example("a", "b", weight=weight * 1e200) for weight in (3, 1, 0)]
-    assert counting(own) == (2, pytest.approx(1.6))
-    assert counting([Example("a", "b", weight=0)]) == (0, 0)
-    assert counting([Example("a", "b")] * 7) == (7, 7)
+    assert effective_sample_size(own) == (2, pytest.approx(1.6))
+    assert effective_sample_size([Example("a", "b", weight=0)]) == (0, 0)
+    assert effective_sample_size([Example("a", "b")] * 7) == (7, 7)

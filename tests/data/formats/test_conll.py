@@ -1,16 +1,16 @@
 import pytest
 
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import TagOptions
+from headwise.data.files.file_source import DataSource
 from headwise.data.formats.conll import choose_token_columns, read_sentences, recognise, split_row
-from headwise.data.source import Source
-from headwise.data.tag_options import TagOptions
-from headwise.errors import ConfigError
 
 CONLL03 = "EU NNP I-NP I-ORG\nsays VBZ I-VP O\n\n-DOCSTART- -X- O O\n\nYes UH I-INTJ O"
 
 
 def read(text, *, labelled=True, report=None, **options):
     lines = list(enumerate(text.split("\n"), start=1))
-    source = Source("a", **({"report": report} if report else {}))
+    source = DataSource("a", **({"report": report} if report else {}))
     layout = choose_token_columns(lines, source, TagOptions(**options), labelled=labelled)
     return list(read_sentences(iter(lines), source, layout, labelled=labelled)), layout, source
 

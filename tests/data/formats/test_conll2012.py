@@ -1,10 +1,10 @@
 import pytest
 
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import TagOptions
+from headwise.data.formats.character_spans import tag_column
 from headwise.data.formats.conll2012 import COLUMNS, recognise
-from headwise.data.formats.tag_columns import tag_column
-from headwise.data.tag_options import TagOptions
-from headwise.data.tagged import read_tagged
-from headwise.errors import ConfigError
+from headwise.data.readers.tagged_files import read_tagged
 
 # document part number word pos parse lemma frame sense speaker names predicates... coreference
 TEXT = """\

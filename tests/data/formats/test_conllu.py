@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwise.data.errors import DataError
-from headwise.data.formats.conllu import MultiWord, Sentence, read_conllu, read_sentences
-from headwise.data.source import Source
+from headwise.data.files.file_source import DataSource
+from headwise.data.formats.conllu import ConlluSentence, MultiWord, read_conllu, read_sentences
 
 
 def row(ident, form="a", head="0", upos="X", **more):
@@ -26,8 +26,8 @@ def lines_of(text):
     return iter(list(enumerate(text.removesuffix("\n").split("\n"), start=1)))
 
 
-def read(text, **more) -> list[Sentence]:
-    return list(read_sentences(lines_of(text), Source("a.conllu", **more)))
+def read(text, **more) -> list[ConlluSentence]:
+    return list(read_sentences(lines_of(text), DataSource("a.conllu", **more)))
 
 
 # From the description of the format: "Sue likes coffee and Bill tea", and multi-word tokens.

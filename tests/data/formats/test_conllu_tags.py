@@ -1,9 +1,9 @@
 import pytest
 
+from headwise.core.errors import ConfigError
+from headwise.data.files.file_source import DataSource
+from headwise.data.formats.character_spans import tag_column
 from headwise.data.formats.conllu_tags import COLUMNS, read_sentences
-from headwise.data.formats.tag_columns import tag_column
-from headwise.data.source import Source
-from headwise.errors import ConfigError
 
 TEXT = """\
 # newdoc id = a
@@ -28,7 +28,7 @@ TEXT = """\
 def read(column="upos", text=TEXT, **options):
     lines = enumerate(text.split("\n"), start=1)
     options = {"labelled": True, **options}
-    return list(read_sentences(iter(lines), Source("a"), column, **options))
+    return list(read_sentences(iter(lines), DataSource("a"), column, **options))
 
 
 def test_tags_heads_and_places():

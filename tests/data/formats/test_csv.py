@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.file_source import DataSource
 from headwise.data.formats.csv import guess_delimiter, read_cells
-from headwise.data.options import ReadOptions
-from headwise.data.source import Source
-from headwise.errors import ConfigError
 
 
 def lines(text):
@@ -17,7 +17,7 @@ def lines(text):
 
 
 def cells(text, delimiter=",", report=None):
-    source = Source("a.csv", ReadOptions(delimiter=delimiter))
+    source = DataSource("a.csv", ReadOptions(delimiter=delimiter))
     if report is not None:
         source.report = report.append
     return list(read_cells(lines(text), source))

@@ -1,10 +1,10 @@
+from headwise.data.files.file_source import DataSource
 from headwise.data.formats.fasttext import read_records
-from headwise.data.source import Source
 
 
 def records(text):
     lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
-    return [(n, *fields.values()) for n, fields in read_records(lines, Source("a"))]
+    return [(n, *fields.values()) for n, fields in read_records(lines, DataSource("a"))]
 
 
 def test_lines():

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.file_source import DataSource
 from headwise.data.formats.jsonl import as_text, read_records
-from headwise.data.options import ReadOptions
-from headwise.data.source import Source
 
 
 def records(text, report=None, **options):
-    source = Source("a.jsonl", ReadOptions(**options))
+    source = DataSource("a.jsonl", ReadOptions(**options))
     if report is not None:
         source.report = report.append
     return list(read_records(enumerate(text.split("\n"), start=1), source))
@@ -108,7 +108,7 @@ def test_an_object_of_very_many_lines_takes_no_long_time(takes_under):
     found = []
 
     def read():
-        found[:] = read_records(iter(enumerate(text, 1)), Source(""))
+        found[:] = read_records(iter(enumerate(text, 1)), DataSource(""))
 
     assert takes_under(5, read)
     assert [record.line for record in found] == [2, 40_004]

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.file_source import DataSource
 from headwise.data.formats.jsonl import read_records
-from headwise.data.kinds import KINDS, infer_task
-from headwise.data.options import ReadOptions
-from headwise.data.read import read_examples, read_rows
-from headwise.data.source import Source
-from headwise.data.tagged import read_tagged
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.readers.labelled_files import read_examples, read_rows
+from headwise.data.readers.tagged_files import read_tagged
 
 
 def chosen(*names, control="sentiment"):
@@ -27,7 +27,7 @@ def task(number, text, *annotations, **said):
 
 
 def records(*tasks):
-    source = Source("a.json")
+    source = DataSource("a.json")
     lines = enumerate(json.dumps(tasks, indent=1).split("\n"), start=1)
     return [record.fields for record in read_records(lines, source)], source.notes
 
@@ -54,7 +54,7 @@ def test_any_number_of_choices_are_label_sets(write):
     tasks = [task(n, f"a text of {n}", [chosen(*said[n % 3], control="topic")]) for n in range(9)]
     path = write("export.json", json.dumps(tasks))
     assert infer_task(path, {})[0] == "multi-label"
-    kind = KINDS["multi-label"]
+    kind = ITEM_TYPES["multi-label"]
     assert [own.labels for own in kind.read(path, kind.options()).items[:3]] == [("a", "b"), ("b",), ()]
 
 

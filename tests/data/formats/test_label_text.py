@@ -1,14 +1,14 @@
 import pytest
 
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.file_source import DataSource
 from headwise.data.formats.label_text import read_records
-from headwise.data.options import ReadOptions
-from headwise.data.source import Source
-from headwise.errors import ConfigError
 
 
 def records(text, **options):
     lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
-    source = Source("a", ReadOptions(**options))
+    source = DataSource("a", ReadOptions(**options))
     return [(n, *fields.values()) for n, fields in read_records(lines, source)]
 
 

@@ -1,9 +1,9 @@
 import pytest
 
-from headwise.data.formats.orange import declares
-from headwise.data.formats.table import named
-from headwise.data.options import ReadOptions
-from headwise.data.source import Source
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.file_source import DataSource
+from headwise.data.formats.table_header import has_type_rows
+from headwise.data.formats.table_rows import records_from_rows
 
 NAMES, KINDS = ["Category", "Text"], ["d", "string"]
 
@@ -25,13 +25,13 @@ NAMES, KINDS = ["Category", "Text"], ["d", "string"]
     ],
 )
 def test_rows_of_kinds_and_roles(rows, found):
-    assert declares(rows) is found
+    assert has_type_rows(rows) is found
 
 
 def test_they_are_no_data():
     rows = [NAMES, KINDS, ["class", ""], ["news", "it rains"], ["ads", "buy it"]]
-    source = Source("a.tab", ReadOptions())
-    found = list(named(iter(list(enumerate(rows, start=1))), source))
+    source = DataSource("a.tab", ReadOptions())
+    found = list(records_from_rows(iter(list(enumerate(rows, start=1))), source))
     assert [(own.line, own.fields) for own in found] == [
         (4, {"Category": "news", "Text": "it rains"}),
         (5, {"Category": "ads", "Text": "buy it"}),
@@ -43,11 +43,15 @@ def test_they_are_no_data():
 
 
 def test_without_a_header_they_are_rows_like_others():
-    source = Source("a.tab", ReadOptions(header=False))
+    source = DataSource("a.tab", ReadOptions(header=False))
     rows = [NAMES, KINDS, ["class", ""]]
-    assert len(list(named(iter(list(enumerate(rows, start=1))), source))) == 3
+    assert len(list(records_from_rows(iter(list(enumerate(rows, start=1))), source))) == 3
 
 
 def test_nothing_below_them(fails):
     rows = iter(list(enumerate([NAMES, KINDS, ["class", ""]], start=1)))
-    assert fails(lambda: list(named(rows, Source("a.tab", ReadOptions())))) == ("HW113", 1, None)
+    assert fails(lambda: list(records_from_rows(rows, DataSource("a.tab", ReadOptions())))) == (
+        "HW113",
+        1,
+        None,
+    )

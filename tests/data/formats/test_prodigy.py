@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from headwise.data.kinds import KINDS
+from headwise.data.items.item_types import ITEM_TYPES
 
 TOLD = "Prodigy's tasks that were not accepted, left out: 'reject' 1, 'ignore' 1"
 
@@ -30,27 +30,27 @@ ANSWERS = {
 @pytest.mark.parametrize("task", ANSWERS)
 def test_what_is_not_accepted_is_left_out_and_told(write, task):
     path = write("a.jsonl", tasks(*({"text": text} | ANSWERS[task] for text in TEXTS)))
-    data = KINDS[task].read(path)
-    assert [KINDS[task].text(item) for item in data.items] == [TEXTS[0], TEXTS[2]]
+    data = ITEM_TYPES[task].read(path)
+    assert [ITEM_TYPES[task].text(item) for item in data.items] == [TEXTS[0], TEXTS[2]]
     assert TOLD in data.notes
 
 
 def test_pairs(write):
     path = write("a.jsonl", tasks(*({"text1": a, "text2": "a vote", "label": "x"} for a in TEXTS)))
-    data = KINDS["pair"].read(path)
+    data = ITEM_TYPES["pair"].read(path)
     assert ([item.first for item in data.items], TOLD in data.notes) == ([TEXTS[0], TEXTS[2]], True)
 
 
 def test_all_are_predicted(write):
     path = write("a.jsonl", tasks(*({"text": text} | ANSWERS["classify"] for text in TEXTS)))
-    assert [row.item.text for row in KINDS["classify"].rows(path)] == list(TEXTS)
+    assert [row.item.text for row in ITEM_TYPES["classify"].rows(path)] == list(TEXTS)
 
 
 def test_a_column_called_answer_of_others_stays(write):
     rows = [
         {"text": text, "answer": answer} for text, answer in zip(TEXTS, ["reject", "ok"] * 2, strict=True)
     ]
-    data = KINDS["classify"].read(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
+    data = ITEM_TYPES["classify"].read(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
     assert [item.label for item in data.items] == ["reject", "ok", "reject", "ok"]
 
 
@@ -58,4 +58,4 @@ def test_a_column_called_answer_of_others_stays(write):
 def test_where_nothing_was_accepted_that_is_told(write, fails, task):
     rows = ({"text": text} | ANSWERS[task] for text in TEXTS)
     text = tasks(*rows).replace('"accept"}', '"reject"}')
-    assert fails(KINDS[task].read, write("a.jsonl", text))[0] == "HW103"
+    assert fails(ITEM_TYPES[task].read, write("a.jsonl", text))[0] == "HW103"

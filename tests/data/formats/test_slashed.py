@@ -1,7 +1,7 @@
 import pytest
 
-from headwise.data.formats.slashed import is_spread, read_sentences
-from headwise.data.source import Source
+from headwise.data.files.file_source import DataSource
+from headwise.data.formats.slashed_tags import is_spread, read_sentences
 
 PENN = """\
 ======================================
@@ -22,7 +22,7 @@ here/RB ./.
 
 def read(text, spread=False, report=None):
     lines = enumerate(text.split("\n"), start=1)
-    source = Source("a", **({"report": report} if report else {}))
+    source = DataSource("a", **({"report": report} if report else {}))
     return list(read_sentences(iter(lines), source, spread=spread))
 
 

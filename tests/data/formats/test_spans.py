@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from headwise.data.columns.reading_options import TagOptions
 from headwise.data.errors import DataError
-from headwise.data.kinds import KINDS, SentenceKind, infer_task
-from headwise.data.tag_options import TagOptions
-from headwise.data.tagged import read_tagged
+from headwise.data.items.item_types import ITEM_TYPES, TaggedSentenceItems, infer_task
+from headwise.data.readers.tagged_files import read_tagged
 
 TEXT = "Tom Lee's visit to New York, again."
 SPANS = [[0, 7, "PER"], [19, 27, "LOC"]]
@@ -54,7 +54,7 @@ def test_spans_become_tags_of_words(write, name, spans):
 
 def test_words_are_those_of_the_models_tokenizer(write):
     path = write("a.jsonl", lines({"text": "to Rome, now", "spans": [[3, 7, "LOC"]]}))
-    assert SentenceKind(tokenizer="whitespace").read(path).items[0].tokens == ("to", "Rome,", "now")
+    assert TaggedSentenceItems(tokenizer="whitespace").read(path).items[0].tokens == ("to", "Rome,", "now")
 
 
 def test_ends_within_words_are_moved_to_theirs_and_counted(write):
@@ -130,7 +130,7 @@ def test_a_text_that_is_none_or_empty(write, fails):
 
 def test_texts_to_predict_are_cut_by_the_model(write):
     path = write("a.jsonl", lines({"text": TEXT, "label": SPANS}))
-    [row] = KINDS["tag"].rows_or_texts(path, {})
+    [row] = ITEM_TYPES["tag"].read_sentences_or_texts(path, {})
     assert row.item.text == TEXT
 
 

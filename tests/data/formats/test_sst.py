@@ -2,15 +2,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data.formats.sst import parse_tree, read_records
-from headwise.data.options import ReadOptions
-from headwise.data.source import Source
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.file_source import DataSource
+from headwise.data.formats.sentiment_trees import parse_tree, read_records
 
 TREE = "(3 (2 It) (4 (2 's) (4 lovely)))"
 
 
 def records(*trees, **options):
-    source = Source("a", ReadOptions(**options))
+    source = DataSource("a", ReadOptions(**options))
     found = [(n, *fields.values()) for n, fields in read_records(enumerate(trees, 1), source)]
     return found, source
 

@@ -1,16 +1,16 @@
 import pytest
 
-from headwise.data.formats.header import has_header
-from headwise.data.formats.table import named
-from headwise.data.options import ReadOptions
-from headwise.data.source import Source
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.file_source import DataSource
+from headwise.data.formats.table_header import has_header
+from headwise.data.formats.table_rows import records_from_rows
 
 
 def records(*rows, report=None, **options):
-    source = Source("a.csv", ReadOptions(**options))
+    source = DataSource("a.csv", ReadOptions(**options))
     if report is not None:
         source.report = report.append
-    return list(named(iter(list(enumerate(map(list, rows), start=1))), source))
+    return list(records_from_rows(iter(list(enumerate(map(list, rows), start=1))), source))
 
 
 WORDS = "this film is far too long"

@@ -1,9 +1,9 @@
 import pytest
 
-from headwise.data.formats.table import named
-from headwise.data.formats.title import title_rows
-from headwise.data.options import ReadOptions
-from headwise.data.source import Source
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.file_source import DataSource
+from headwise.data.formats.table_header import title_rows
+from headwise.data.formats.table_rows import records_from_rows
 
 NAMES, ROW = ["Date", "Review", "Sentiment"], ["2024-01-01", "it came late", "bad"]
 TITLE, BLANK = ["Reviews of spring", "", ""], ["", "", ""]
@@ -42,8 +42,8 @@ def test_what_is_asked_for_counts(options, found):
 
 
 def test_they_are_no_data_and_are_told():
-    source = Source("a.csv", ReadOptions())
-    found = list(named(iter(list(enumerate([TITLE, BLANK, NAMES, ROW], start=1))), source))
+    source = DataSource("a.csv", ReadOptions())
+    found = list(records_from_rows(iter(list(enumerate([TITLE, BLANK, NAMES, ROW], start=1))), source))
     assert [(own.line, own.fields["Review"]) for own in found] == [(4, "it came late")]
     assert source.notes == [
         "lines 1 to 2 are no data: a title above the table",

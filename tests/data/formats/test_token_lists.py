@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from headwise.data.kinds import KINDS, infer_task
-from headwise.data.tag_options import TagOptions
-from headwise.data.tagged import read_tagged
+from headwise.data.columns.reading_options import TagOptions
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.readers.tagged_files import read_tagged
 
 ROWS = [
     {"id": "0", "tokens": ["Tom", "ran"], "pos_tags": [3, 7], "ner_tags": ["B-PER", "O"]},
@@ -68,17 +68,17 @@ def test_half_surrogates_are_told_and_replaced_on_request(write, fails):
 
 def test_no_sentences_to_predict(write, fails):
     path = write("a.jsonl", "\n\n")
-    assert fails(KINDS["tag"].rows, path, TagOptions(format="lists")) == ("HW103", None, None)
+    assert fails(ITEM_TYPES["tag"].rows, path, TagOptions(format="lists")) == ("HW103", None, None)
 
 
 def test_a_record_without_words_keeps_its_place_in_predictions(write):
-    rows = KINDS["tag"].rows(write("a.jsonl", lines([ROWS[1], ROWS[0]])), TagOptions(format="lists"))
+    rows = ITEM_TYPES["tag"].rows(write("a.jsonl", lines([ROWS[1], ROWS[0]])), TagOptions(format="lists"))
     assert [len(row.item.tokens) for row in rows] == [0, len(ROWS[0]["tokens"])]
 
 
 def test_lists_without_tags_are_predicted_and_texts_stay_texts(write):
     bare = write("a.jsonl", lines([{"words": ["Tom", "ran"]}]))
-    rows = KINDS["tag"].rows(bare, TagOptions(format="lists"))
+    rows = ITEM_TYPES["tag"].rows(bare, TagOptions(format="lists"))
     assert [row.item.tokens for row in rows] == [("Tom", "ran")]
     said = lines(
         [{"text": "Tom ran", "words": ["Tom", "ran"], "tags": ["B", "O"]}]

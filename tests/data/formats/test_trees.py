@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data.formats.trees import read_sentences
-from headwise.data.source import Source
+from headwise.data.files.file_source import DataSource
+from headwise.data.formats.penn_trees import read_sentences
 
 TREES = """
 ( (S (NP-SBJ (PRP It)
@@ -16,7 +16,7 @@ TREES = """
 
 def read(text, report=None):
     lines = enumerate(text.split("\n"), start=1)
-    source = Source("a", **({"report": report} if report else {}))
+    source = DataSource("a", **({"report": report} if report else {}))
     return list(read_sentences(iter(lines), source))
 
 

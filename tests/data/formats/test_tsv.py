@@ -4,13 +4,13 @@ import io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.data.files.file_source import DataSource
 from headwise.data.formats.tsv import read_cells, unquoted
-from headwise.data.source import Source
 
 
 def cells(text):
     lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
-    return list(read_cells(lines, Source("a.tsv")))
+    return list(read_cells(lines, DataSource("a.tsv")))
 
 
 def test_a_stray_quote_does_not_swallow_the_next_lines():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from headwise.data.kinds import KINDS, infer_task
-from headwise.data.tag_options import TagOptions
-from headwise.data.tagged import read_tagged
+from headwise.data.columns.reading_options import TagOptions
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.readers.tagged_files import read_tagged
 
 KAGGLE = (
     "Sentence #,Word,POS,Tag\n"
@@ -77,7 +77,7 @@ def test_a_row_before_the_first_sentence(write, fails):
 
 def test_words_without_tags_are_predicted(write):
     path = write("new.csv", "Sentence #,Word\nSentence: 1,Tom\n,ran\nSentence: 2,He\n")
-    rows = KINDS["tag"].rows_or_texts(path, {})
+    rows = ITEM_TYPES["tag"].read_sentences_or_texts(path, {})
     assert [row.item.tokens for row in rows] == [("Tom", "ran"), ("He",)]
 
 

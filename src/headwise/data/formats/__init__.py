@@ -3,15 +3,16 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from headwise.data.files import Line
-from headwise.data.formats import csv, fasttext, jsonl, label_text, sst, text, tsv
+from headwise.data.files.file_source import DataSource, Record
+from headwise.data.files.text_lines import Line
+from headwise.data.formats import csv, fasttext, jsonl, label_text, text, tsv
+from headwise.data.formats import sentiment_trees as sst
 from headwise.data.formats.csv import Cells
-from headwise.data.formats.table import named
-from headwise.data.source import Record, Source
+from headwise.data.formats.table_rows import records_from_rows
 
 
 @dataclass(frozen=True)
-class Format:
+class TextFormat:
     """A format of labelled or plain texts.
 
     Attributes:
@@ -23,28 +24,28 @@ class Format:
             only `text`.
     """
 
-    records: Callable[[Iterator[Line], Source], Iterator[Record]]
+    records: Callable[[Iterator[Line], DataSource], Iterator[Record]]
     recognise: Callable[[Sequence[str]], bool]
     suffixes: tuple[str, ...] = ()
     table: bool = False
 
 
-def _rows(
-    read: Callable[[Iterator[Line], Source], Iterator[Cells]],
-) -> Callable[[Iterator[Line], Source], Iterator[Record]]:
+def _records_from_cells(
+    read: Callable[[Iterator[Line], DataSource], Iterator[Cells]],
+) -> Callable[[Iterator[Line], DataSource], Iterator[Record]]:
     """The record reader of a format, from its reader of rows of cells."""
-    return lambda lines, source: named(read(lines, source), source)
+    return lambda lines, source: records_from_rows(read(lines, source), source)
 
 
-FORMATS: dict[str, Format] = {
-    "jsonl": Format(jsonl.read_records, jsonl.recognise, (".jsonl", ".ndjson", ".json"), table=True),
-    "fasttext": Format(fasttext.read_records, fasttext.recognise),
-    "sst": Format(sst.read_records, sst.recognise),
-    "label-text": Format(label_text.read_records, label_text.recognise),
-    "tsv": Format(_rows(tsv.read_cells), tsv.recognise, (".tsv", ".tab"), table=True),
-    "csv": Format(_rows(csv.read_cells), csv.recognise, (".csv",), table=True),
-    # Binary tables, which `headwise.data.tables` converts to csv and JSON Lines.
-    "xlsx": Format(_rows(csv.read_cells), lambda texts: False, table=True),
-    "parquet": Format(jsonl.read_records, lambda texts: False, table=True),
-    "text": Format(text.read_records, lambda texts: False),
+FORMATS: dict[str, TextFormat] = {
+    "jsonl": TextFormat(jsonl.read_records, jsonl.recognise, (".jsonl", ".ndjson", ".json"), table=True),
+    "fasttext": TextFormat(fasttext.read_records, fasttext.recognise),
+    "sst": TextFormat(sst.read_records, sst.recognise),
+    "label-text": TextFormat(label_text.read_records, label_text.recognise),
+    "tsv": TextFormat(_records_from_cells(tsv.read_cells), tsv.recognise, (".tsv", ".tab"), table=True),
+    "csv": TextFormat(_records_from_cells(csv.read_cells), csv.recognise, (".csv",), table=True),
+    # Binary tables, which `headwise.data.files.tables` converts to csv and JSON Lines.
+    "xlsx": TextFormat(_records_from_cells(csv.read_cells), lambda texts: False, table=True),
+    "parquet": TextFormat(jsonl.read_records, lambda texts: False, table=True),
+    "text": TextFormat(text.read_records, lambda texts: False),
 }

@@ -15,16 +15,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from headwise.data.circles import circle, shown_circle
-from headwise.data.columns import check_apart, find_column
+from headwise.data.columns.column_names import normal_name
+from headwise.data.columns.reading_options import TagOptions
+from headwise.data.columns.text_columns import check_distinct_columns, find_column
 from headwise.data.errors import DataError
-from headwise.data.files import Line, without_returns
-from headwise.data.formats.shares import recurring, share
-from headwise.data.names import normal_name
-from headwise.data.sentence import Tagged, align
-from headwise.data.source import Source
-from headwise.data.tag_checks import look_like_words, marks_entities, some_tags
-from headwise.data.tag_options import TagOptions
+from headwise.data.files.file_source import DataSource, fraction_true, values_recur
+from headwise.data.files.text_lines import Line, without_returns
+from headwise.data.items.examples import TaggedSentence, align
+from headwise.data.items.parses import cycle_text, find_cycle
+from headwise.data.readers.tag_checks import look_like_words, marks_entities, shown_tags
 
 DOCUMENT = "-DOCSTART-"
 TOKEN_NAMES = ("token", "tokens", "word", "words", "form", "text")
@@ -36,7 +35,7 @@ _COMMENT = re.compile(r"#\s+(id\b|[\w.:-]+( [\w.:-]+)? = )|#\s*(\w+_)?id\s*[:=]"
 _TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
 _DOCUMENT_COMMENT = re.compile(r"#\s*newdoc\b")
 FIELD = re.compile(r"[^ \t]+")
-_NOTHING = {"_", "-", ""}
+_EMPTY_CELLS = {"_", "-", ""}
 
 Block = list[tuple[int, list[str]]]
 """The rows of a sentence: the line number and the cells of each."""
@@ -71,7 +70,7 @@ class TokenColumns:
 def recognise(head: Sequence[Line]) -> str | None:
     """The reason why lines look like columns, or None: rows of one width with one word per cell, in blocks
     of sentences or with entity tags."""
-    blocks, tabs = sample_blocks(head)
+    blocks, tabs = sample_sentences(head)
     rows = [cells for block in blocks for _, cells in block]
     texts = [text for _, text in head if text.strip() and not text.startswith(("#", DOCUMENT))]
     width = len(rows[0]) if rows else 0
@@ -80,13 +79,13 @@ def recognise(head: Sequence[Line]) -> str | None:
     token = likely_token(blocks)
     tag = likely_tag(blocks, [i for i in range(width) if i != token])
     tags, tokens = [cells[tag] for cells in rows], [cells[token] for cells in rows]
-    if share(" " in cell for cell in (*tags, *tokens)) > 0.05:
+    if fraction_true(" " in cell for cell in (*tags, *tokens)) > 0.05:
         return None
-    shown = f"in column {tag + 1} of {width} {some_tags(tags)}"
+    shown = f"in column {tag + 1} of {width} {shown_tags(tags)}"
     if marks_entities(Counter(tags)):
         return shown
     enough = len(blocks) > 1 and sum(map(len, blocks)) >= (2 if tabs else 3) * len(blocks)
-    if enough and recurring(tags) and len(set(tags)) < len(set(tokens)):
+    if enough and values_recur(tags) and len(set(tags)) < len(set(tokens)):
         return f"{shown}; blank lines between sentences"
     return None
 
@@ -104,7 +103,7 @@ def uses_tabs(rows: Sequence[str]) -> bool:
 
 
 def choose_token_columns(
-    head: Sequence[Line], source: Source, options: TagOptions, *, labelled: bool
+    head: Sequence[Line], source: DataSource, options: TagOptions, *, labelled: bool
 ) -> TokenColumns:
     """The layout of the columns, from the options and the first lines.
 
@@ -114,8 +113,8 @@ def choose_token_columns(
         DataError: HW103, HW111, HW112, HW251 (a single column), HW254.
         ConfigError: The options name the same column for tokens and tags.
     """
-    blocks, tabs = sample_blocks(head)
-    names, header = _names(blocks, source) if blocks else ((), 0)
+    blocks, tabs = sample_sentences(head)
+    names, header = _column_names(blocks, source) if blocks else ((), 0)
     if header:
         blocks = [[row for row in block if row[0] != header] for block in blocks]
         blocks = [block for block in blocks if block]
@@ -128,19 +127,19 @@ def choose_token_columns(
         raise source.error("HW251", "a single column", line, expected=expected, advice=advice)
 
     guessed = []
-    head_column = _chosen(options.head_column, names, source, "--head-column")
+    head_column = _requested_column(options.head_column, names, source, "--head-column")
     usual = [normal_name(name) for name in names]
     if head_column is None and "head" in usual:
         head_column = usual.index("head")
         guessed.append(f"head={names[head_column]!r}")
     try:
-        tag = _chosen(options.tag_column, names, source, "--tag-column")
+        tag = _requested_column(options.tag_column, names, source, "--tag-column")
     except DataError:
         if labelled:
             raise
         tag = None
-    token = _chosen(options.token_column, names, source, "--token-column")
-    check_apart(token_column=token, tag_column=tag)
+    token = _requested_column(options.token_column, names, source, "--token-column")
+    check_distinct_columns(token_column=token, tag_column=tag)
     if token is None:
         left = [i for i in range(width) if i not in (tag, head_column)] or [0]
         named = [i for i in left if usual[i] in TOKEN_NAMES]
@@ -159,12 +158,14 @@ def choose_token_columns(
     return TokenColumns(tabs, names, token, tag, head_column, header)
 
 
-def _chosen(requested: str | None, names: Sequence[str], source: Source, flag: str) -> int | None:
+def _requested_column(
+    requested: str | None, names: Sequence[str], source: DataSource, flag: str
+) -> int | None:
     """The index of a requested column; None if none is requested."""
     return None if requested is None else find_column(requested, names, source, flag)
 
 
-def _check_words(blocks: list[Block], token: int, tag: int, source: Source) -> None:
+def _check_words(blocks: list[Block], token: int, tag: int, source: DataSource) -> None:
     """Raise HW254 if the guessed tag column looks like words."""
     tags, tokens = ([row[i] for block in blocks for _, row in block] for i in (tag, token))
     if look_like_words(tags, tokens):
@@ -177,7 +178,7 @@ def _check_words(blocks: list[Block], token: int, tag: int, source: Source) -> N
         )
 
 
-def sample_blocks(head: Sequence[Line]) -> tuple[list[Block], bool]:
+def sample_sentences(head: Sequence[Line]) -> tuple[list[Block], bool]:
     """The sentences of the first lines (only rows of the usual width), and whether tabs separate."""
     lines = list(without_returns(iter(head)))
     rows = [text for _, text in lines if text.strip(" \t") and not text.startswith(DOCUMENT)]
@@ -194,7 +195,7 @@ def sample_blocks(head: Sequence[Line]) -> tuple[list[Block], bool]:
     return [block for block in blocks if block], tabs
 
 
-def _names(blocks: list[Block], source: Source) -> tuple[tuple[str, ...], int]:
+def _column_names(blocks: list[Block], source: DataSource) -> tuple[tuple[str, ...], int]:
     """The names of the columns, and the line of the header.
 
     The line is 0 for a file without a header; the names are then usual ones or numbers."""
@@ -230,14 +231,14 @@ def likely_token(blocks: list[Block]) -> int:
 
 def likely_tag(blocks: list[Block], free: Sequence[int]) -> int:
     """The likely tag column: the last of the `free` columns that is not empty."""
-    return next((i for i in reversed(free) if not _column(blocks, i) <= _NOTHING), free[-1])
+    return next((i for i in reversed(free) if not _column(blocks, i) <= _EMPTY_CELLS), free[-1])
 
 
 def _has_heads(block: Block) -> bool:
     """Whether the third column holds the heads of a dependency tree."""
     cells = [row[2] for _, row in block]
     heads = [number for number in map(_number, cells) if number >= 0]
-    return len(heads) == len(cells) >= max(heads) and 0 in heads and not circle(heads)
+    return len(heads) == len(cells) >= max(heads) and 0 in heads and not find_cycle(heads)
 
 
 def _number(cell: str) -> int:
@@ -246,8 +247,8 @@ def _number(cell: str) -> int:
 
 
 def read_sentences(
-    lines: Iterator[Line], source: Source, layout: TokenColumns, *, labelled: bool
-) -> Iterator[Tagged]:
+    lines: Iterator[Line], source: DataSource, layout: TokenColumns, *, labelled: bool
+) -> Iterator[TaggedSentence]:
     """The sentences of a file; invalid ones are reported and left out.
 
     Raises:
@@ -286,12 +287,12 @@ def _is_comment(text: str, layout: TokenColumns) -> bool:
 
 def _sentence(
     rows: list[Line],
-    source: Source,
+    source: DataSource,
     layout: TokenColumns,
     labelled: bool,
     written: str | None,
     starts: bool,
-) -> Tagged:
+) -> TaggedSentence:
     cells = [_cells(number, text, source, layout, labelled) for number, text in rows]
     columns = list(zip(*cells, strict=True))
     tokens = columns[layout.token]
@@ -299,7 +300,7 @@ def _sentence(
     if layout.head is not None:
         heads = _heads(columns[layout.head], rows, source)
     spans = align(tokens, written) if written is not None else None
-    return Tagged(
+    return TaggedSentence(
         tokens=tokens,
         tags=() if layout.tag is None or "" in columns[layout.tag] else columns[layout.tag],
         line=rows[0][0],
@@ -311,7 +312,7 @@ def _sentence(
     )
 
 
-def _cells(number: int, text: str, source: Source, layout: TokenColumns, labelled: bool) -> list[str]:
+def _cells(number: int, text: str, source: DataSource, layout: TokenColumns, labelled: bool) -> list[str]:
     """The checked cells of a row, with an empty tag if it is missing."""
     cells = split_row(text, layout.tabs)
     width = len(layout.names)
@@ -327,7 +328,7 @@ def _cells(number: int, text: str, source: Source, layout: TokenColumns, labelle
 def check_cells(
     cells: Sequence[str],
     layout: TokenColumns,
-    source: Source,
+    source: DataSource,
     number: int,
     *,
     labelled: bool,
@@ -361,7 +362,7 @@ def check_cells(
         raise source.error("HW251", problem, number, place, advice=advice)
 
 
-def _heads(cells: Sequence[str], rows: list[Line], source: Source) -> tuple[int, ...]:
+def _heads(cells: Sequence[str], rows: list[Line], source: DataSource) -> tuple[int, ...]:
     """The dependency heads of a sentence."""
     heads = []
     for cell, (line, _) in zip(cells, rows, strict=True):
@@ -370,8 +371,8 @@ def _heads(cells: Sequence[str], rows: list[Line], source: Source) -> tuple[int,
             expected = f"a token of the sentence, 1 to {len(cells)}, or 0 for a root"
             raise source.error("HW255", f"the head {cell!r}", line, expected=expected)
         heads.append(number)
-    if words := circle(heads):
-        problem = f"the tokens {shown_circle(words)} depend on each other in a circle"
+    if words := find_cycle(heads):
+        problem = f"the tokens {cycle_text(words)} depend on each other in a circle"
         expected = "a way from every token to a root"
         raise source.error("HW256", problem, rows[words[0] - 1][0], expected=expected)
     return tuple(heads)

@@ -16,11 +16,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from headwise.data.errors import DataError
-from headwise.data.files import Line, without_returns
+from headwise.data.files.file_source import DataSource, most_true
+from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.conll import FIELD
-from headwise.data.formats.shares import most
-from headwise.data.sentence import Tagged
-from headwise.data.source import Source
+from headwise.data.items.examples import TaggedSentence
 
 COLUMNS = ("ner", "pos")
 _NUMBER, _WORD, _POS, _PARSE, _NAMES = 2, 3, 4, 5, 10
@@ -33,14 +32,14 @@ _PARSE_BIT = re.compile(r"(\([^\s()*]+)*\*\)*")
 def recognise(head: Sequence[Line]) -> str | None:
     """The reason why lines look like CoNLL-2012, or None: 12 or more columns, a parse in the sixth."""
     rows = [FIELD.findall(text) for _, text in head if text.strip() and not text.startswith("#")]
-    fits = most(
+    fits = most_true(
         len(row) >= _LEAST and row[_NUMBER].isdecimal() and bool(_PARSE_BIT.fullmatch(row[_PARSE]))
         for row in rows
     )
     return "CoNLL-2012, brackets around named entities in column 11" if fits else None
 
 
-def read_sentences(lines: Iterator[Line], source: Source, column: str) -> Iterator[Tagged]:
+def read_sentences(lines: Iterator[Line], source: DataSource, column: str) -> Iterator[TaggedSentence]:
     """The sentences of a file, with the tags of one of `COLUMNS`; invalid ones are reported and left out.
 
     Raises:
@@ -63,7 +62,7 @@ def read_sentences(lines: Iterator[Line], source: Source, column: str) -> Iterat
         starts = starts or text.startswith(_BEGIN)
 
 
-def _sentence(rows: list[Line], source: Source, column: str, starts: bool) -> Tagged:
+def _sentence(rows: list[Line], source: DataSource, column: str, starts: bool) -> TaggedSentence:
     cells = [FIELD.findall(text) for _, text in rows]
     for (number, _), row in zip(rows, cells, strict=True):
         if len(row) < _LEAST:
@@ -73,7 +72,7 @@ def _sentence(rows: list[Line], source: Source, column: str, starts: bool) -> Ta
         "ner": _tags([(line, row[_NAMES]) for (line, _), row in zip(rows, cells, strict=True)], source),
         "pos": tuple(row[_POS] for row in cells),
     }
-    return Tagged(
+    return TaggedSentence(
         tokens=tuple(row[_WORD] for row in cells),
         tags=tags.pop(column),
         line=rows[0][0],
@@ -82,7 +81,7 @@ def _sentence(rows: list[Line], source: Source, column: str, starts: bool) -> Ta
     )
 
 
-def _tags(cells: list[Line], source: Source) -> tuple[str, ...]:
+def _tags(cells: list[Line], source: DataSource) -> tuple[str, ...]:
     """The BIO tags of a column of bracketed spans."""
     tags, opened = [], ""
     for line, cell in cells:

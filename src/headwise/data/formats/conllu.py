@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import NamedTuple
 
-from headwise.data.circles import circle, shown_circle
-from headwise.data.errors import DataError, OnError, stop
-from headwise.data.files import Line, read_lines, without_returns
-from headwise.data.options import DEFAULT, ReadOptions
-from headwise.data.source import Source
+from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
+from headwise.data.errors import DataError, OnError, raise_error
+from headwise.data.files.file_source import DataSource
+from headwise.data.files.text_lines import Line, read_lines, without_returns
+from headwise.data.items.parses import cycle_text, find_cycle
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _HEAD = COLUMNS.index("HEAD")
@@ -44,7 +44,7 @@ class MultiWord(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ConlluSentence:
     """A sentence as columns with one value per word; missing values are `_`, as in the file.
 
     Attributes:
@@ -94,8 +94,8 @@ class Sentence:
 
 
 def read_conllu(
-    path: str | PathLike[str], options: ReadOptions = DEFAULT, report: OnError = stop
-) -> Iterator[Sentence]:
+    path: str | PathLike[str], options: ReadOptions = DEFAULT_READ_OPTIONS, report: OnError = raise_error
+) -> Iterator[ConlluSentence]:
     """The sentences of a CoNLL-U file, in constant memory.
 
     Args:
@@ -107,12 +107,12 @@ def read_conllu(
     Raises:
         DataError: HW101 to HW106 (the file), HW240 to HW245, with line and column.
     """
-    source = Source(fspath(path), options, report)
+    source = DataSource(fspath(path), options, report)
     lines = read_lines(source.path, options.encoding, options.encoding_errors)
     return read_sentences(lines, source)
 
 
-def read_sentences(lines: Iterator[Line], source: Source) -> Iterator[Sentence]:
+def read_sentences(lines: Iterator[Line], source: DataSource) -> Iterator[ConlluSentence]:
     """The sentences of a file, separated by blank lines; after the last one these may be missing.
 
     Raises:
@@ -129,14 +129,14 @@ def read_sentences(lines: Iterator[Line], source: Source) -> Iterator[Sentence]:
         yield from _read(block, source)
 
 
-def _read(block: list[Line], source: Source) -> Iterator[Sentence]:
+def _read(block: list[Line], source: DataSource) -> Iterator[ConlluSentence]:
     try:
         yield _sentence(block, source)
     except DataError as error:
         source.report(error)
 
 
-def _sentence(block: list[Line], source: Source) -> Sentence:
+def _sentence(block: list[Line], source: DataSource) -> ConlluSentence:
     comments: list[str] = []
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -178,7 +178,7 @@ def _sentence(block: list[Line], source: Source) -> Sentence:
         advice = "put comments directly before the first word"
         raise source.error("HW245", "comments without a sentence", block[0][0], advice=advice)
     _, words, lemmas, upos, xpos, feats, _, deprels, _, misc = zip(*rows, strict=True)
-    return Sentence(
+    return ConlluSentence(
         words=words,
         lemmas=lemmas,
         upos=upos,
@@ -194,7 +194,7 @@ def _sentence(block: list[Line], source: Source) -> Sentence:
     )
 
 
-def _cells(number: int, text: str, source: Source) -> list[str]:
+def _cells(number: int, text: str, source: DataSource) -> list[str]:
     cells = text.split("\t")
     if len(cells) != len(COLUMNS):
         raise source.error(
@@ -216,12 +216,12 @@ def _column(cells: Sequence[str], cell: int) -> int:
     return sum(map(len, cells[:cell])) + cell + 1
 
 
-def _unexpected_id(cell: str, expected: str, line: int, source: Source) -> DataError:
+def _unexpected_id(cell: str, expected: str, line: int, source: DataSource) -> DataError:
     advice = "put a blank line between sentences" if cell in ("1", "1-2") else ""
     return source.error("HW241", f"the id {cell!r}", line, 1, expected=repr(expected), advice=advice)
 
 
-def _heads(rows: list[list[str]], lines: list[int], source: Source) -> tuple[int, ...] | None:
+def _heads(rows: list[list[str]], lines: list[int], source: DataSource) -> tuple[int, ...] | None:
     if all(cells[_HEAD] == "_" for cells in rows):
         return None
     heads: list[int] = []
@@ -238,9 +238,9 @@ def _heads(rows: list[list[str]], lines: list[int], source: Source) -> tuple[int
                 advice="give every word of the sentence a head, or none" if head == "_" else "",
             )
         heads.append(number)
-    if words := circle(heads):
+    if words := find_cycle(heads):
         word = words[0] - 1
-        problem = f"the words {shown_circle(words)} depend on each other in a circle"
+        problem = f"the words {cycle_text(words)} depend on each other in a circle"
         at = _column(rows[word], _HEAD)
         raise source.error("HW244", problem, lines[word], at, expected="a way from every word to a root")
     return tuple(heads)

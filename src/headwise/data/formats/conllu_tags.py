@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from headwise.data.errors import DataError
-from headwise.data.files import Line
-from headwise.data.formats.conllu import Sentence
+from headwise.data.files.file_source import DataSource, most_true
+from headwise.data.files.text_lines import Line
+from headwise.data.formats.conllu import ConlluSentence
 from headwise.data.formats.conllu import read_sentences as read_conllu_sentences
-from headwise.data.formats.shares import most
-from headwise.data.sentence import Tagged, align
-from headwise.data.source import Source
+from headwise.data.items.examples import TaggedSentence, align
 
 COLUMNS = ("upos", "xpos", "feats", "deprel", "lemma")
 UNKNOWN = "_"
@@ -19,13 +18,13 @@ _ID = re.compile(r"\d+([-.]\d+)?\t")
 def recognise(head: Sequence[Line]) -> str | None:
     """The reason why lines look like CoNLL-U, or None."""
     rows = [text for _, text in head if text.strip() and not text.startswith("#")]
-    fits = most(text.count("\t") == 9 and bool(_ID.match(text)) for text in rows)
+    fits = most_true(text.count("\t") == 9 and bool(_ID.match(text)) for text in rows)
     return "CoNLL-U, ten columns that begin with ids" if fits else None
 
 
 def read_sentences(
-    lines: Iterator[Line], source: Source, column: str, *, labelled: bool
-) -> Iterator[Tagged]:
+    lines: Iterator[Line], source: DataSource, column: str, *, labelled: bool
+) -> Iterator[TaggedSentence]:
     """The sentences of a file, with the tags of one of `COLUMNS`; invalid ones are reported and left out.
 
     Raises:
@@ -38,7 +37,7 @@ def read_sentences(
             source.report(error)
 
 
-def _tagged(sentence: Sentence, source: Source, column: str, labelled: bool) -> Tagged:
+def _tagged(sentence: ConlluSentence, source: DataSource, column: str, labelled: bool) -> TaggedSentence:
     values = {
         "upos": sentence.upos,
         "xpos": sentence.xpos,
@@ -55,7 +54,7 @@ def _tagged(sentence: Sentence, source: Source, column: str, labelled: bool) -> 
         raise source.error("HW251", problem, sentence.lines[word], advice=advice)
     text = sentence.comment("text")
     spans = word_spans(sentence, text) if text is not None else None
-    return Tagged(
+    return TaggedSentence(
         tokens=sentence.words,
         tags=tags if has_tags else (),
         line=sentence.lines[0],
@@ -67,7 +66,7 @@ def _tagged(sentence: Sentence, source: Source, column: str, labelled: bool) -> 
     )
 
 
-def word_spans(sentence: Sentence, text: str) -> tuple[tuple[int, int], ...] | None:
+def word_spans(sentence: ConlluSentence, text: str) -> tuple[tuple[int, int], ...] | None:
     """The character span of each word in the text; None if the text does not match the words.
 
     The words of a multi-word token share its span, unless the token is their concatenation ("do n't").

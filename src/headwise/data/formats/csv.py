@@ -9,17 +9,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
 from headwise.data.errors import DataError
-from headwise.data.files import Line
-from headwise.data.formats.header import has_header
-from headwise.data.options import DEFAULT
-from headwise.data.source import Source, look_ahead
-from headwise.errors import ConfigError
+from headwise.data.files.file_source import DataSource, look_ahead
+from headwise.data.files.text_lines import Line
+from headwise.data.formats.table_header import has_header
 
 DELIMITERS = ",;\t|"
 LONGEST_FIELD = 1 << 26  # characters; a longer quoted field has a stray quotation mark
 MOST_FIELDS = 1 << 17  # of a record
-_SAID = re.compile(r"sep=(.)\r?", re.IGNORECASE)  # a first line for Excel that declares the delimiter
+_SEPARATOR_LINE = re.compile(
+    r"sep=(.)\r?", re.IGNORECASE
+)  # a first line for Excel that declares the delimiter
 _INSIDE = re.compile(r'[^"]*+(?:""[^"]*+)*+')  # the rest of a quoted field on a line
 
 Cells = tuple[int, list[str]]
@@ -29,16 +31,16 @@ Cells = tuple[int, list[str]]
 def recognise(texts: Sequence[str]) -> bool:
     """Whether the lines have a header with a usual name, and records of equally many fields."""
     lines: list[Line] = list(enumerate(texts, start=1))
-    rows = [cells for _, cells in read_cells(iter(lines), Source("", report=lambda error: None))]
+    rows = [cells for _, cells in read_cells(iter(lines), DataSource("", report=lambda error: None))]
     even = bool(rows) and all(len(row) == len(rows[0]) > 1 for row in rows)
-    return even and guess_delimiter(lines) in texts[0] and has_header(rows, DEFAULT)
+    return even and guess_delimiter(lines) in texts[0] and has_header(rows, DEFAULT_READ_OPTIONS)
 
 
-def read_cells(lines: Iterator[Line], source: Source) -> Iterator[Cells]:
+def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     """The rows of a csv file, without blank lines."""
     delimiter = source.options.delimiter
     head, lines = look_ahead(lines, count=100)
-    if head and (declared := _SAID.fullmatch(head[0][1])):
+    if head and (declared := _SEPARATOR_LINE.fullmatch(head[0][1])):
         next(lines)
         delimiter = delimiter or declared[1]
     if delimiter is None:
@@ -55,7 +57,7 @@ def guess_delimiter(head: list[Line]) -> str:
     """The delimiter for which most rows have the same number of fields, at least two."""
 
     def agreement(delimiter: str) -> float:
-        quiet = Source("", report=lambda error: None)
+        quiet = DataSource("", report=lambda error: None)
         rows = list(islice(_records(iter(head), delimiter, quiet), 100))
         counts = Counter(len(cells) for _, cells in rows)
         common, times = counts.most_common(1)[0] if counts else (0, 0)
@@ -64,30 +66,30 @@ def guess_delimiter(head: list[Line]) -> str:
     return max(DELIMITERS, key=agreement)
 
 
-def _records(lines: Iterator[Line], delimiter: str, source: Source) -> Iterator[Cells]:
+def _records(lines: Iterator[Line], delimiter: str, source: DataSource) -> Iterator[Cells]:
     """The rows of a csv file with a known delimiter; invalid ones are reported and left out."""
     for number, text in lines:
         if '"' in text:
             try:
-                yield number, _quoted(number, text, lines, delimiter, source.path)
+                yield number, _quoted_record(number, text, lines, delimiter, source.path)
             except DataError as error:
                 source.report(error)
         elif text.strip(" \r"):
             if text.count(delimiter) >= MOST_FIELDS:
-                source.report(too_many(source.path, number))
+                source.report(too_many_fields_error(source.path, number))
                 continue
             yield number, text.removesuffix("\r").split(delimiter)
         else:
             source.blank += 1
 
 
-def too_many(path: str, number: int) -> DataError:
+def too_many_fields_error(path: str, number: int) -> DataError:
     """The error for a record of more than `MOST_FIELDS` fields."""
     problem = f"a row of more than {MOST_FIELDS:,} fields"
     return DataError("HW110", problem, expected="a table", path=path, line=number)
 
 
-def _quoted(number: int, text: str, lines: Iterator[Line], delimiter: str, path: str) -> list[str]:
+def _quoted_record(number: int, text: str, lines: Iterator[Line], delimiter: str, path: str) -> list[str]:
     """The fields of a record that starts with the line `text` and may take more `lines`."""
     cells, at = [], 0
     while True:
@@ -124,7 +126,7 @@ def _quoted(number: int, text: str, lines: Iterator[Line], delimiter: str, path:
                 break
         cells.append("".join(parts))
         if len(cells) > MOST_FIELDS:
-            raise too_many(path, number)
+            raise too_many_fields_error(path, number)
         if at == len(text) or (at == len(text) - 1 and text[at] == "\r"):
             return cells
         if text[at] != delimiter:

@@ -2,25 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 
-from headwise.data.files import Line, without_returns
-from headwise.data.formats.shares import most
-from headwise.data.options import LabelSetOptions
-from headwise.data.source import Record, Source
+from headwise.data.columns.reading_options import MultiLabelOptions
+from headwise.data.files.file_source import DataSource, Record, most_true
+from headwise.data.files.text_lines import Line, without_returns
 
 PREFIX = "__label__"
 
 
 def recognise(texts: Sequence[str]) -> bool:
     """Whether most lines begin with a label of fastText."""
-    return most(text.startswith(PREFIX) for text in texts)
+    return most_true(text.startswith(PREFIX) for text in texts)
 
 
-def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
+def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per line, without blank lines; `label` is empty for a line without a label.
 
     For multi-label data, `label` is a list.
     """
-    multi_label = isinstance(source.options, LabelSetOptions)
+    multi_label = isinstance(source.options, MultiLabelOptions)
     for number, text in without_returns(lines):
         if not text.strip():
             source.blank += 1
@@ -34,7 +33,7 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
             label, _, rest = text.replace("\t", " ", 1).partition(" ")
             label = label.removeprefix(PREFIX)
             if rest.startswith(PREFIX):
-                source.refuse(
+                source.report_error(
                     "HW121",
                     "a second label",
                     number,

@@ -5,24 +5,23 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 
-from headwise.data.files import Line
+from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
+from headwise.data.files.text_lines import Line
 from headwise.data.formats import label_studio, spacy
-from headwise.data.formats.csv import LONGEST_FIELD, MOST_FIELDS, too_many
-from headwise.data.formats.shares import most
-from headwise.data.source import Record, Source, look_ahead
+from headwise.data.formats.csv import LONGEST_FIELD, MOST_FIELDS, too_many_fields_error
 
 _ARRAY = re.compile(r"\[\s*(\{|\[\s*\"|$)")
-_BETWEEN = re.compile(r"[\s,]*")
-_NOTHING = object()
+_ELEMENT_SEPARATOR = re.compile(r"[\s,]*")
+_MISSING = object()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def recognise(texts: Sequence[str]) -> bool:
     """Whether most lines look like JSON objects, or the first one like an array of them."""
-    return most(text.lstrip().startswith("{") for text in texts) or bool(_ARRAY.match(texts[0]))
+    return most_true(text.lstrip().startswith("{") for text in texts) or bool(_ARRAY.match(texts[0]))
 
 
-def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
+def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per object, with its JSON values; NaN is read as null.
 
     The requested column `data.text` is the field `text` of the object `data`; a number from 0 selects an
@@ -30,29 +29,29 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
     training data of spaCy by `headwise.data.formats.spacy`.
     """
     inner = [name for name in source.requested_columns if "." in name]
-    records = label_studio.flat(_objects(lines, source), source)
+    records = label_studio.flatten_tasks(_objects(lines, source), source)
     if not any(name.startswith("cats.") for name in inner):
-        records = spacy.flat(records, source)
+        records = spacy.flatten_cats(records, source)
     for record in records:
         for name in inner:
-            if name not in record.fields and (value := _reach(record.fields, name)) is not _NOTHING:
+            if name not in record.fields and (value := _value_at_path(record.fields, name)) is not _MISSING:
                 record.fields[name] = value
         yield record
 
 
-def _reach(fields: object, name: str) -> object:
-    """The value at a path of keys and indices joined by dots; `_NOTHING` if there is none."""
+def _value_at_path(fields: object, name: str) -> object:
+    """The value at a path of keys and indices joined by dots; `_MISSING` if there is none."""
     for step in name.split("."):
         if isinstance(fields, list) and step.isdecimal() and int(step) < len(fields):
             fields = fields[int(step)]
         elif isinstance(fields, dict) and step in fields:
             fields = fields[step]
         else:
-            return _NOTHING
+            return _MISSING
     return fields
 
 
-def _objects(lines: Iterator[Line], source: Source) -> Iterator[Record]:
+def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per JSON object; invalid ones are reported and left out."""
     head, lines = look_ahead(lines, count=100)
     if _ARRAY.match(next(filter(str.strip, (text for _, text in head)), "")):
@@ -65,29 +64,33 @@ def _objects(lines: Iterator[Line], source: Source) -> Iterator[Record]:
             row = spacy.fields_of(json.loads(text, parse_constant=_constant))
         except json.JSONDecodeError as error:
             place = number + error.lineno - 1, error.colno
-            source.refuse("HW115", f"invalid JSON: {error.msg}", *place, advice=_advice(text))
+            source.report_error("HW115", f"invalid JSON: {error.msg}", *place, advice=_advice(text))
             continue
         except (RecursionError, ValueError) as error:  # nested too deeply; a number too long
-            source.refuse("HW115", f"JSON that cannot be read: {error}", number)
+            source.report_error("HW115", f"JSON that cannot be read: {error}", number)
             continue
         if not isinstance(row, dict):
-            source.refuse(
-                "HW116", f"JSON {_kind(row)}", number, expected="one object a line", advice=_advice(text)
+            source.report_error(
+                "HW116",
+                f"JSON {_json_type(row)}",
+                number,
+                expected="one object a line",
+                advice=_advice(text),
             )
         elif len(row) > MOST_FIELDS:
-            source.report(too_many(source.path, number))
+            source.report(too_many_fields_error(source.path, number))
         elif "\\u" in text and (bad := _SURROGATE.search(written := json.dumps(row, ensure_ascii=False))):
             if source.options.encoding_errors == "strict":
                 problem = f"half of a surrogate pair, \\u{ord(bad[0]):04x}"
                 advice = "give --encoding-errors replace to read it as U+FFFD"
-                source.refuse("HW105", problem, number, advice=advice)
+                source.report_error("HW105", problem, number, advice=advice)
             else:
                 yield Record(number, json.loads(_SURROGATE.sub("\ufffd", written)))
         else:
             yield Record(number, row)
 
 
-def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
+def _elements(lines: Iterator[Line], source: DataSource) -> Iterator[Line]:
     """The elements of a JSON array, each with a line number.
 
     Reading stops after the first invalid element, as the start of the next one is unknown. An incomplete
@@ -96,7 +99,7 @@ def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
     The number is the line on which the element begins, or one more than that of the previous element if
     that is larger: so all numbers differ, and the elements of an array on one line are counted."""
     decoder, rest, first, number, place = json.JSONDecoder(), "", 0, 0, 0
-    while taken := list(_as_much_as(lines, len(rest))):
+    while taken := list(_lines_longer_than(lines, len(rest))):
         number = taken[-1][0]
         texts = [text for _, text in taken]
         if not first:
@@ -106,7 +109,7 @@ def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
         else:
             first = taken[0][0]
         rest, at = "\n".join(texts), 0
-        while (begin := _BETWEEN.match(rest, at).end()) < len(rest):  # type: ignore[union-attr]
+        while (begin := _ELEMENT_SEPARATOR.match(rest, at).end()) < len(rest):  # type: ignore[union-attr]
             first, at = first + rest.count("\n", at, begin), begin
             if rest[at] == "]":
                 return
@@ -128,12 +131,12 @@ def _elements(lines: Iterator[Line], source: Source) -> Iterator[Line]:
     if rest:
         yield max(first, place + 1), rest
     else:
-        source.refuse(
+        source.report_error(
             "HW115", "an array that is not closed", number, advice="copy or export the file again"
         )
 
 
-def _as_much_as(lines: Iterator[Line], length: int) -> Iterator[Line]:
+def _lines_longer_than(lines: Iterator[Line], length: int) -> Iterator[Line]:
     """The fewest lines that together have more than `length` characters, at least one."""
     for line in lines:
         yield line
@@ -154,7 +157,7 @@ def as_text(value: object) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _kind(value: object) -> str:
+def _json_type(value: object) -> str:
     """The JSON type of a value, for messages."""
     names = {list: "array", str: "string", bool: "literal", type(None): "literal"}
     return names.get(type(value), "number")

@@ -10,19 +10,19 @@ name, as in Label Studio's export JSON-MIN.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from headwise.data.source import Record, Source, look_ahead
+from headwise.data.files.file_source import DataSource, Record, look_ahead
 
 
-def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
+def flatten_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """The records with tasks of Label Studio flattened; other records are unchanged."""
     first, records = look_ahead(records, count=1)
     by_path = any(name.startswith(("data.", "annotations.")) for name in source.requested_columns)
-    if by_path or not (first and _like_task(first[0].fields)):
+    if by_path or not (first and _looks_like_task(first[0].fields)):
         yield from records
         return
     head, records = look_ahead(records)
     tasks = [record.fields for record in head]
-    if not (all(map(_like_task, tasks)) and any(map(_annotated, tasks))):
+    if not (all(map(_looks_like_task, tasks)) and any(map(_has_annotation, tasks))):
         yield from records
         return
     list_controls = _list_controls(head)
@@ -30,7 +30,7 @@ def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
     source.notes.append(f"Label Studio's export, read by task; what was annotated: {controls}")
     apart = 0
     for record in records:
-        done = _done(record.fields)
+        done = _completed_results(record.fields)
         answers = [_answers(result, list_controls) for result in done]
         apart += any(answer != answers[0] for answer in answers)
         first_answer = answers[0] if answers else dict.fromkeys(list_controls)
@@ -42,19 +42,19 @@ def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
         source.notes.append(f"tasks whose annotations differ, of which the first is read: {apart:,}")
 
 
-def _like_task(fields: Mapping[str, Any]) -> bool:
+def _looks_like_task(fields: Mapping[str, Any]) -> bool:
     """Whether an object has the fields of a task."""
     return isinstance(fields.get("data"), dict) and isinstance(fields.get("annotations"), list)
 
 
-def _annotated(fields: Mapping[str, Any]) -> bool:
+def _has_annotation(fields: Mapping[str, Any]) -> bool:
     """Whether an object with the fields of a task has an annotation with a result, as only tasks have."""
     return any(
         isinstance(annotation, dict) and "result" in annotation for annotation in fields["annotations"]
     )
 
 
-def _done(fields: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
+def _completed_results(fields: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
     """The results of each annotation that was not cancelled, ground truth first."""
     annotations = fields.get("annotations")
     done = (
@@ -75,7 +75,7 @@ def _list_controls(head: Sequence[Record]) -> dict[str, bool]:
     """The controls of the first tasks, and whether each gives a list: of spans, or of several choices."""
     is_list: dict[str, bool] = {}
     for record in head:
-        for result in _done(record.fields):
+        for result in _completed_results(record.fields):
             for part in result:
                 name, (kind, value) = str(part.get("from_name")), _value(part)
                 if kind is not None:

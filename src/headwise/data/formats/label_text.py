@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from headwise.data.files import Line, without_returns
-from headwise.data.formats.header import has_header
-from headwise.data.formats.shares import recurring
-from headwise.data.options import DEFAULT
-from headwise.data.source import Record, Source, look_ahead
-from headwise.errors import ConfigError
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
+from headwise.data.files.file_source import DataSource, Record, look_ahead, values_recur
+from headwise.data.files.text_lines import Line, without_returns
+from headwise.data.formats.table_header import has_header
 
 _NUMBER = re.compile(r"-?\d+ ")
 
@@ -17,14 +16,14 @@ def recognise(texts: Sequence[str]) -> bool:
     """Whether lines look like a label and a text: a few short labels, then a tab, and no further columns;
     or a number, then a space."""
     if not all("\t" in text for text in texts):
-        return all(map(_NUMBER.match, texts)) and recurring(text.split()[0] for text in texts)
+        return all(map(_NUMBER.match, texts)) and values_recur(text.split()[0] for text in texts)
     rows = [text.split("\t") for text in texts]
-    table = has_header(rows, DEFAULT) or all(len(row) == len(rows[0]) > 2 for row in rows)
+    table = has_header(rows, DEFAULT_READ_OPTIONS) or all(len(row) == len(rows[0]) > 2 for row in rows)
     first = [row[0] for row in rows]
-    return not table and max(len(cell.split()) for cell in first) <= 3 and recurring(first)
+    return not table and max(len(cell.split()) for cell in first) <= 3 and values_recur(first)
 
 
-def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
+def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per line, without blank lines.
 
     The separator is a tab if all of the first lines have one, otherwise a space. Further separators belong
@@ -46,7 +45,7 @@ def read_records(lines: Iterator[Line], source: Source) -> Iterator[Record]:
         if matched:
             yield Record(number, {"label": label, "text": rest})
         else:
-            source.refuse(
+            source.report_error(
                 "HW120",
                 f"a line without a {'tab' if separator == chr(9) else repr(separator)}",
                 number,

@@ -8,13 +8,13 @@ The label, choices or spans are valid only if the task was accepted; rejected ta
 from collections import Counter
 from collections.abc import Iterator
 
-from headwise.data.source import Record, Source
+from headwise.data.files.file_source import DataSource, Record
 
-_MARKS = ("_task_hash", "_input_hash")  # fields that only Prodigy writes
-_REFUSED = ("reject", "ignore")
+_PRODIGY_FIELDS = ("_task_hash", "_input_hash")  # fields that only Prodigy writes
+_NOT_ACCEPTED = ("reject", "ignore")
 
 
-def accepted(records: Iterator[Record], source: Source) -> Iterator[Record]:
+def accepted_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """The records without tasks of Prodigy that were rejected or ignored, whose number goes into a note.
 
     Raises:
@@ -24,13 +24,13 @@ def accepted(records: Iterator[Record], source: Source) -> Iterator[Record]:
     any_accepted = False
     for record in records:
         answer = record.fields.get("answer")
-        if answer in _REFUSED and any(mark in record.fields for mark in _MARKS):
+        if answer in _NOT_ACCEPTED and any(mark in record.fields for mark in _PRODIGY_FIELDS):
             refused[answer] += 1
         else:
             any_accepted = True
             yield record
     if refused:
-        counts = ", ".join(f"{answer!r} {refused[answer]:,}" for answer in _REFUSED if refused[answer])
+        counts = ", ".join(f"{answer!r} {refused[answer]:,}" for answer in _NOT_ACCEPTED if refused[answer])
         if not any_accepted:
             problem = f"none of Prodigy's tasks was accepted: {counts}"
             raise source.error("HW103", problem, expected="tasks whose 'answer' is 'accept'")

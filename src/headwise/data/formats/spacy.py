@@ -8,7 +8,7 @@ a list `labels` if texts have any number of labels, and one field per label if i
 
 from collections.abc import Iterator, Mapping
 
-from headwise.data.source import Record, Source, look_ahead
+from headwise.data.files.file_source import DataSource, Record, look_ahead
 
 _CATS = "cats"
 
@@ -20,7 +20,7 @@ def fields_of(row: object) -> object:
     return row
 
 
-def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
+def flatten_cats(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """The records with fields for the labels in `cats` added, if they have any; `cats` stays, as prediction
     writes all fields back."""
     first, records = look_ahead(records, count=1)
@@ -28,7 +28,7 @@ def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
         yield from records
         return
     head, records = look_ahead(records)
-    cats = [_cats(record.fields) for record in head]
+    cats = [_label_scores(record.fields) for record in head]
     label_names = list(dict.fromkeys(name for scores in cats for name in scores or ()))
     names = {name for record in head for name in record.fields}
     if None in cats or not label_names or names & {"label", "labels", *label_names}:
@@ -40,7 +40,7 @@ def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
     source.notes.append(f"spaCy's {_CATS!r} are read as {target}")
     for record in records:
         fields = dict(record.fields)
-        scores = _cats(fields)
+        scores = _label_scores(fields)
         if scores is not None:
             labels = [name for name, value in scores.items() if value == 1]
             if one:
@@ -52,7 +52,7 @@ def flat(records: Iterator[Record], source: Source) -> Iterator[Record]:
         yield Record(record.line, fields)
 
 
-def _cats(fields: Mapping[str, object]) -> dict[str, float] | None:
+def _label_scores(fields: Mapping[str, object]) -> dict[str, float] | None:
     """The labels of a text with their scores, {} if there are none; None for an invalid `cats`."""
     scores = fields.get(_CATS, {})
     if not isinstance(scores, dict) or any(

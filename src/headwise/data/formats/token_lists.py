@@ -9,13 +9,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeGuard
 
-from headwise.data.files import Line
+from headwise.data.columns.column_names import TEXT_NAMES, name_rank, normal_name
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.file_source import DataSource, most_true
+from headwise.data.files.text_lines import Line
 from headwise.data.formats.jsonl import as_text, read_records
-from headwise.data.formats.shares import most
-from headwise.data.names import TEXT_NAMES, normal_name, rank
-from headwise.data.options import ReadOptions
-from headwise.data.sentence import Tagged
-from headwise.data.source import Source
+from headwise.data.items.examples import TaggedSentence
 
 TOKEN_NAMES = ("tokens", "words")
 TAG_NAMES = ("ner_tags", "tags", "labels", "ner", "upos", "pos_tags", "pos")
@@ -32,29 +31,31 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
         return None
     rows = sample_rows(head)
     token = next((name for name in rows[0] if normal_name(name) in TOKEN_NAMES), None) if rows else None
-    if token is None or any(rank(name, TEXT_NAMES) is not None for name in rows[0]):
+    if token is None or any(name_rank(name, TEXT_NAMES) is not None for name in rows[0]):
         return None
     if not labelled and isinstance(rows[0][token], list):
         return f"the list {token!r}"
-    tags = _beside(rows, token)
+    tags = _parallel_lists(rows, token)
     return f"the lists {token!r} and {tags[0]!r}" if tags else None
 
 
 def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
     """The fields of the first objects of a file."""
-    quiet = Source("", ReadOptions(encoding_errors="replace"), lambda error: None)
+    quiet = DataSource("", ReadOptions(encoding_errors="replace"), lambda error: None)
     return [record.fields for record in islice(read_records(iter(head), quiet), _LOOKED_AT)]
 
 
-def _beside(rows: Sequence[dict[str, object]], token: str) -> list[str]:
+def _parallel_lists(rows: Sequence[dict[str, object]], token: str) -> list[str]:
     """The names of the lists that are as long as the list of tokens in most records, usual names first."""
     names = [name for name in rows[0] if name != token] if rows else []
-    as_long = [name for name in names if most(_fit(row.get(name), row.get(token)) for row in rows)]
-    places = {name: rank(name, TAG_NAMES) for name in as_long}
+    as_long = [
+        name for name in names if most_true(_is_parallel(row.get(name), row.get(token)) for row in rows)
+    ]
+    places = {name: name_rank(name, TAG_NAMES) for name in as_long}
     return sorted(as_long, key=lambda name: len(TAG_NAMES) if (at := places[name]) is None else at)
 
 
-def _fit(tags: object, words: object) -> TypeGuard[list[Any]]:
+def _is_parallel(tags: object, words: object) -> TypeGuard[list[Any]]:
     """Whether the values are lists with one tag per word."""
     if not isinstance(tags, list) or not isinstance(words, list) or len(tags) != len(words):
         return False
@@ -62,7 +63,7 @@ def _fit(tags: object, words: object) -> TypeGuard[list[Any]]:
 
 
 def choose_lists(
-    head: Sequence[Line], source: Source, token: str | None, tag: str | None, *, labelled: bool
+    head: Sequence[Line], source: DataSource, token: str | None, tag: str | None, *, labelled: bool
 ) -> tuple[str, str | None, tuple[str, ...]]:
     """The names of the lists of tokens and of tags, and of further lists of the same length.
 
@@ -72,7 +73,7 @@ def choose_lists(
     rows = sample_rows(head)
     names = list(dict.fromkeys(name for row in rows for name in row))
     first = token or next((name for name in names if normal_name(name) in TOKEN_NAMES), "")
-    candidates = _beside(rows, first)
+    candidates = _parallel_lists(rows, first)
     tag_list = tag or next(iter(candidates), None)
     for list_name, what, flag in ((first, "tokens", "--token-column"), (tag_list, "tags", "--tag-column")):
         if list_name not in names and (labelled or list_name):
@@ -86,13 +87,13 @@ def choose_lists(
 
 def read_sentences(
     lines: Iterator[Line],
-    source: Source,
+    source: DataSource,
     token: str,
     tag: str | None,
     extra: Sequence[str],
     *,
     labelled: bool,
-) -> Iterator[Tagged]:
+) -> Iterator[TaggedSentence]:
     """The sentences of a file; invalid ones are reported and left out.
 
     Raises:
@@ -102,23 +103,25 @@ def read_sentences(
         words = fields.get(token)
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
             problem = f"the field {token!r} is {as_text(words)[:40] or 'null'}"
-            source.refuse("HW118", problem, line, expected="a list of words")
+            source.report_error("HW118", problem, line, expected="a list of words")
             continue
         tags = fields.get(tag or "")
-        fits = _fit(tags, words) and "" not in tags
+        fits = _is_parallel(tags, words) and "" not in tags
         if labelled and not fits:
             number = len(tags) if isinstance(tags, list) else "no"
             problem = f"{number} tags in {tag!r} for {len(words)} tokens"
             if number == len(words):
                 problem = f"a tag in {tag!r} that is empty, or no text"
-            source.refuse("HW251", problem, line, expected="a tag for each token")
+            source.report_error("HW251", problem, line, expected="a tag for each token")
         elif not words and labelled:
             source.blank += 1
         else:
-            columns = {name: _texts(values) for name in extra if _fit(values := fields.get(name), words)}
-            tagged = Tagged(tuple(words), _texts(tags) if fits else (), line, columns=columns)
+            columns = {
+                name: _as_texts(values) for name in extra if _is_parallel(values := fields.get(name), words)
+            }
+            tagged = TaggedSentence(tuple(words), _as_texts(tags) if fits else (), line, columns=columns)
             yield tagged if labelled else replace(tagged, fields=fields)
 
 
-def _texts(values: Any) -> tuple[str, ...]:
+def _as_texts(values: Any) -> tuple[str, ...]:
     return tuple(map(as_text, values))

@@ -8,9 +8,9 @@ read the file as csv with the delimiter "\\t".)
 
 from collections.abc import Iterator, Sequence
 
-from headwise.data.files import Line, without_returns
+from headwise.data.files.file_source import DataSource
+from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.csv import Cells
-from headwise.data.source import Source
 
 
 def recognise(texts: Sequence[str]) -> bool:
@@ -18,7 +18,7 @@ def recognise(texts: Sequence[str]) -> bool:
     return all("\t" in text for text in texts)
 
 
-def read_cells(lines: Iterator[Line], source: Source) -> Iterator[Cells]:
+def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     """The rows of a tsv file, without blank lines."""
     for number, text in without_returns(lines):
         if not text.strip(" "):

@@ -12,16 +12,15 @@ Codes: HW111 no such column; HW250 a row of other width; HW251 a word without a 
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
-from headwise.data.columns import check_apart, find_column
+from headwise.data.columns.column_names import most_usual_column
+from headwise.data.columns.reading_options import TagOptions
+from headwise.data.columns.text_columns import check_distinct_columns, find_column
 from headwise.data.errors import DataError
-from headwise.data.files import Line
+from headwise.data.files.file_source import DataSource, fraction_true
+from headwise.data.files.text_lines import Line
 from headwise.data.formats.conll import TAG_NAMES, TOKEN_NAMES, Block, TokenColumns, check_cells
 from headwise.data.formats.csv import Cells, read_cells
-from headwise.data.formats.shares import share
-from headwise.data.names import surest
-from headwise.data.sentence import Tagged
-from headwise.data.source import Source
-from headwise.data.tag_options import TagOptions
+from headwise.data.items.examples import TaggedSentence
 
 SENTENCE_NAMES = (
     *("sentence_#", "sentence_id", "sentence_idx", "sentence_no", "sentence_number", "sentence_num"),
@@ -39,28 +38,28 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
         return None
     names = rows[0][1]
     sentence, token, tag = (
-        surest(names, usual_names) for usual_names in (SENTENCE_NAMES, TOKEN_NAMES, TAG_NAMES)
+        most_usual_column(names, usual_names) for usual_names in (SENTENCE_NAMES, TOKEN_NAMES, TAG_NAMES)
     )
     if sentence is None or token is None or (tag is None and labelled):
         return None
     below = [cells for _, cells in rows[1:] if len(cells) == len(names)]
-    if not below or share(len(cells[sentence].split()) > _LONGEST for cells in below) > 0:
+    if not below or fraction_true(len(cells[sentence].split()) > _LONGEST for cells in below) > 0:
         return None
     words = [cells[i] for cells in below for i in (token, tag) if i is not None]
     starts = [cells[sentence] not in ("", before[sentence]) for before, cells in pairwise(below)]
-    if share(" " in word for word in words) > 0.05 or share(starts) > 0.5:
+    if fraction_true(" " in word for word in words) > 0.05 or fraction_true(starts) > 0.5:
         return None
     shown = [repr(names[i]) for i in (sentence, token, tag) if i is not None]
     return f"the columns {', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _rows(head: Sequence[Line]) -> list[Cells]:
-    quiet = Source("", report=lambda error: None)
+    quiet = DataSource("", report=lambda error: None)
     return list(read_cells(iter(head), quiet))
 
 
 def choose_word_columns(
-    head: Sequence[Line], source: Source, options: TagOptions, *, labelled: bool
+    head: Sequence[Line], source: DataSource, options: TagOptions, *, labelled: bool
 ) -> tuple[TokenColumns, int]:
     """The layout of the columns, from the options and their names, and the index of the sentence column.
 
@@ -72,7 +71,7 @@ def choose_word_columns(
     if not rows:
         raise source.error("HW103", "no sentences", expected="a word in each row")
     line, names = rows[0]
-    sentence = surest(names, SENTENCE_NAMES)
+    sentence = most_usual_column(names, SENTENCE_NAMES)
     if sentence is None:
         problem = f"no column that tells the sentences apart among {', '.join(map(repr, names))}"
         raise source.error("HW111", problem, line, expected="a header with a column 'Sentence #'")
@@ -83,7 +82,9 @@ def choose_word_columns(
     ):
         try:
             column = (
-                surest(names, usual) if requested is None else find_column(requested, names, source, flag)
+                most_usual_column(names, usual)
+                if requested is None
+                else find_column(requested, names, source, flag)
             )
         except DataError:
             if labelled or flag == "--token-column":
@@ -94,7 +95,7 @@ def choose_word_columns(
             raise source.error("HW111", f"a column for {flag} is not found", line, advice=advice)
         chosen.append(column)
     token, tag = chosen
-    check_apart(token_column=token, tag_column=tag)
+    check_distinct_columns(token_column=token, tag_column=tag)
     roles = [f"{what}={names[i]!r}" for what, i in (("token", token), ("tag", tag)) if i is not None]
     source.notes.append(
         f"a sentence goes on until {names[sentence]!r} names another; {', '.join(roles)}"
@@ -104,8 +105,8 @@ def choose_word_columns(
 
 
 def read_sentences(
-    lines: Iterator[Line], source: Source, layout: TokenColumns, sentence: int, *, labelled: bool
-) -> Iterator[Tagged]:
+    lines: Iterator[Line], source: DataSource, layout: TokenColumns, sentence: int, *, labelled: bool
+) -> Iterator[TaggedSentence]:
     """The sentences of a file; invalid ones are reported and left out.
 
     Raises:
@@ -130,13 +131,13 @@ def read_sentences(
             rows.append((number, [cell.strip() for cell in cells]))
         else:
             expected = f"a name in the column {layout.names[sentence]!r} where a sentence begins"
-            source.refuse("HW251", "a word of no sentence", number, expected=expected)
+            source.report_error("HW251", "a word of no sentence", number, expected=expected)
 
 
-def _sentence(rows: Block, source: Source, layout: TokenColumns, labelled: bool) -> Tagged:
+def _sentence(rows: Block, source: DataSource, layout: TokenColumns, labelled: bool) -> TaggedSentence:
     for number, cells in rows:
         check_cells(cells, layout, source, number, labelled=labelled)
     columns = list(zip(*(cells for _, cells in rows), strict=True))
     tags = () if layout.tag is None or "" in columns[layout.tag] else columns[layout.tag]
     extra = {layout.names[i]: columns[i] for i in layout.extra}
-    return Tagged(columns[layout.token], tags, rows[0][0], columns=extra)
+    return TaggedSentence(columns[layout.token], tags, rows[0][0], columns=extra)

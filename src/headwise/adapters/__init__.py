@@ -1,1 +1,0 @@
-"""Adapters that let other libraries use headwise models; each needs its own extra."""

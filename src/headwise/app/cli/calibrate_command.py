@@ -1,0 +1,93 @@
+"""`headwise calibrate`: fit the probabilities and thresholds of a model again."""
+
+# The type of the flags is created at run time from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from headwise.app.cli.console import FileArgument, Switch, note, percent, print_json, visible
+from headwise.app.cli.console import output as console
+from headwise.app.cli.flags import flag_values, section_flags
+from headwise.app.cli.terminal import TerminalReporter
+from headwise.core.allocator import keep_freed_memory
+
+_SHOWN = 5  # labels listed
+
+
+def calibrate(
+    model: Path,
+    file: FileArgument,
+    /,
+    *,
+    output: Annotated[Path, Parameter(alias="-o")],
+    thresholds: str | None = None,
+    overwrite: Switch = False,
+    json: Switch = False,
+    heads: Annotated[Path | None, Parameter(alias="--syntax")] = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    read: section_flags("data") = None,
+) -> int:
+    """Fit a model's probabilities and thresholds to labelled texts.
+
+    For a model that is trained already, and meets other texts: labels may be more common there, or rarer.
+    What the model has learnt of words stays; its probabilities mean again what they say, and with
+    --thresholds a label is given where that keeps a promise. Texts that it was trained on are left out.
+
+    Args:
+        model: Folder of the model, one that gives labels.
+        file: Texts with the true answers that the model was not trained on, compressed or not; "-" is
+            standard input.
+        output: Folder for the new model.
+        thresholds: When a label is given, as headwise train --classifier.thresholds takes it: f1,
+            spam:fpr=0.01, urgent:recall=0.95, spam:precision=0.98; none for the most probable label. [as in
+            training]
+        overwrite: Replace the model in the output folder.
+        json: Print JSON for other programs.
+        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it;
+            --syntax is the same.
+        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used.
+    """
+    from headwise.app.workflows.calibrate import calibrate_file
+    from headwise.models.evaluation.metric_table import FORMATS  # with these comes torch
+
+    keep_freed_memory()
+    recalibrated = calibrate_file(
+        model,
+        file,
+        output,
+        thresholds=thresholds,
+        heads=heads,
+        pipeline=pipeline,
+        device=device,
+        reading=flag_values(read),
+        overwrite=overwrite,
+        listener=TerminalReporter(),
+    )
+    if json:
+        print_json(recalibrated.to_json())
+        return 0
+    out, line = console(), recalibrated.sheet.headline
+    before, after = map(percent, recalibrated.errors)
+    of = f"of {recalibrated.nouns.count(recalibrated.items)}"
+    out.print(
+        f"Calibration error {of}: {before} before, {after} now (cross-fitted; temperature "
+        f"{recalibrated.temperature:.2f})."
+    )
+    scores = [FORMATS[line.form](score) for score in recalibrated.scores]
+    out.print(f"{line.title.capitalize()} {of}: {scores[0]} before, {scores[1]} now (fitted to them).")
+    moved = sorted(recalibrated.biases.items(), key=lambda label_bias: -abs(label_bias[1]))[:_SHOWN]
+    odds = ", ".join(f"{visible(label)} x {math.exp(bias):.2f}" for label, bias in moved)
+    out.print(f"What the odds of labels are multiplied by, the most: {odds}.")
+    for promise in recalibrated.promise_messages:
+        out.print(promise)
+    note(f"the model is in {output}")
+    return 0

@@ -1,0 +1,235 @@
+"""Types of command-line arguments: files (also "-" for standard input), integers and switches.
+
+The consoles of the commands: results go to standard output, everything else to standard error.
+
+Check output files for pictures and pages before the work starts, and write files atomically.
+"""
+
+import io
+import json
+import logging
+import os
+import sys
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+from cyclopts import Parameter, Token
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def _path(type_: object, tokens: Sequence[Token]) -> Path:
+    """Convert a file argument; accept "-", but reject a misspelt option."""
+    value = tokens[0].value
+    if value.startswith("-") and value != "-":
+        raise ValueError(f"unknown option {value} (write ./{value} for a file of this name)")
+    return Path(value)
+
+
+def parse_integers(type_: object, tokens: Sequence[Token]) -> int | tuple[int, ...]:
+    """Convert tokens to an integer, or to a tuple of integers; a fraction is an error."""
+    is_tuple, integers = "tuple" in str(type_), []
+    for token in tokens:
+        try:
+            integers.append(int(token.value))
+        except ValueError:
+            flag = f"{token.keyword}: " if is_tuple and token.keyword else ""  # cyclopts adds it else
+            raise ValueError(f"{flag}{token.value!r} is no whole number") from None
+    return tuple(integers) if is_tuple else integers[0]
+
+
+Integer = Annotated[int, Parameter(converter=parse_integers)]
+"""An integer."""
+
+OptionalInteger = Annotated[int | None, Parameter(converter=parse_integers)]
+"""An optional integer."""
+
+Integers = Annotated[tuple[int, ...], Parameter(converter=parse_integers)]
+"""Integers."""
+
+FileArgument = Annotated[Path, Parameter(allow_leading_hyphen=True, converter=_path)]
+"""A file to read; an argument that looks like an option is rejected."""
+
+OptionalFile = Annotated[Path | None, Parameter(allow_leading_hyphen=True, converter=_path)]
+"""An optional file to read."""
+
+OptionalOutput = Annotated[Path | None, Parameter(alias="-o")]
+"""An optional file or folder to write."""
+
+Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
+"""A flag without a value, off by default."""
+
+
+_STRICT_HANDLERS = ("strict", "surrogateescape")
+"""Error handlers of streams that raise for characters outside their encoding."""
+
+
+class _Console(Console):
+    """A console that raises BrokenPipeError. Rich would exit with code 1, which for `doctor` means that an
+    error was found."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
+def output() -> Console:
+    """The console for results, on standard output, without markup."""
+    return _Console(highlight=False, emoji=False, markup=False)
+
+
+def messages() -> Console:
+    """The console for notes, progress, warnings and errors, on standard error."""
+    return _Console(stderr=True, highlight=False, emoji=False, markup=False)
+
+
+def make_streams_safe() -> None:
+    """Make writing to the standard streams never fail: characters outside their encoding are escaped, and
+    closed streams are replaced by the null device."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+            if name == "stdout":
+                warn("standard output is closed: what is printed there is lost")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in _STRICT_HANDLERS:
+            with suppress(OSError):  # some pipes cannot be reconfigured
+                stream.reconfigure(errors="backslashreplace")
+
+
+def forget_output() -> None:
+    """Redirect standard output and error to the null device, so that the flush at exit cannot fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # a stream without a file descriptor
+            os.dup2(nowhere, stream.fileno())
+
+
+def print_json(data: Any, indent: int | None = 2) -> None:
+    """Print JSON, escaped for the encoding of standard output; on one line if `indent` is None. NaN and
+    infinities become null."""
+    data = json.loads(json.dumps(data), parse_constant=lambda _: None)
+    wide = (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(data, ensure_ascii=not wide, indent=indent))
+
+
+def note(text: str) -> None:
+    """Print a note for the user."""
+    _print_message(Text(f"- {visible(text)}", style="dim"))
+
+
+def warn(text: str) -> None:
+    """Print a warning."""
+    _print_message(Text.assemble(("warning ", "bold yellow"), visible(text)))
+
+
+def fail(text: str) -> None:
+    """Print the error that stops the command."""
+    _print_message(Text.assemble(("error ", "bold red"), (visible(text), "red")))
+
+
+class _Notes(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())
+
+
+@contextmanager
+def log_to_console() -> Iterator[None]:
+    """Within this context, log records of the package are printed as notes."""
+    log, handler = logging.getLogger("headwise"), _Notes(logging.INFO)
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
+
+
+def _print_message(text: Text) -> None:
+    # The terminal wraps lines; in a file every message is one line.
+    messages().print(text, soft_wrap=True)
+
+
+def percent(share: float) -> str:
+    """A fraction from 0 to 1 as a percentage with one decimal."""
+    return f"{100 * share:.1f} %"
+
+
+def excerpt(text: str, most: int) -> str:
+    """A text on one line, cut to `most` characters."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def columns(*titles: str, texts: Container[str] = ("",)) -> Table:
+    """A table without rules. Columns are right-aligned, except those in `texts`, which are left-aligned and
+    wrap."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for title in titles:
+        wide = title in texts
+        table.add_column(title, justify="left" if wide else "right", overflow="fold", no_wrap=not wide)
+    return table
+
+
+def visible(text: str) -> str:
+    """Text for a terminal: unprintable characters, such as escape sequences, are escaped."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+_KINDS = {".svg": "a picture", ".html": "a page"}
+_BEGIN = (b"<svg", b"<!doctype html", b"<?xml")
+
+
+def check_page_output(path: Path | None, *endings: str) -> None:
+    """Check an output file for a picture or a page: only an existing picture or page may be replaced.
+
+    Args:
+        path: The file; None for no check.
+        endings: Allowed suffixes; all if none is given.
+
+    Raises:
+        OutputError: HW601, the file exists and is neither; HW604, its folder does not exist, it is a
+            folder, or it cannot be read; HW605, the suffix is not allowed.
+    """
+    if path is None:
+        return
+    from headwise.models.predictions.prediction_file import (  # with it comes torch
+        OutputError,
+        reporting_write_errors,
+    )
+
+    if path.is_dir() or not path.parent.is_dir():
+        reason = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise OutputError(f"{path}: cannot be written: {reason}", code="HW604")
+    if path.exists() and not path.is_file():  # a device, whatever its suffix
+        return
+    if path.is_file():
+        with reporting_write_errors(path), path.open("rb") as file:
+            begin = file.read(64).lstrip().lower()
+        if begin and not begin.startswith(_BEGIN):
+            raise OutputError(
+                f"{path} exists and is no picture or page, which might be replaced; name another file",
+                code="HW601",
+            )
+    if endings and path.suffix.lower() not in endings:
+        kinds = " or ".join(_KINDS[ending] for ending in endings)
+        raise OutputError(
+            f"{path}: expected a file for {kinds}; name it {' or '.join(endings)}", code="HW605"
+        )
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file atomically: on failure the old file stays.
+
+    Raises:
+        OutputError: HW604, it cannot be written.
+    """
+    from headwise.core.file_lock import atomic_output
+    from headwise.models.predictions.prediction_file import reporting_write_errors  # with it comes torch
+
+    with reporting_write_errors(path), atomic_output(path) as part:
+        part.write_text(text, encoding="utf-8", errors="replace")

@@ -1,0 +1,115 @@
+"""`headwise curve`: the learning curve of a file, and the forecast for more texts."""
+
+# The type of the flags is created at run time from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from headwise.app.cli.console import (
+    FileArgument,
+    Integer,
+    Integers,
+    Switch,
+    check_page_output,
+    columns,
+    note,
+    output,
+    print_json,
+    write_atomically,
+)
+from headwise.app.cli.flags import flag_values, section_flags
+from headwise.app.cli.terminal import TerminalReporter
+
+
+def curve(
+    file: FileArgument,
+    /,
+    *,
+    task: str | None = None,
+    more: Annotated[Integers, Parameter(negative=(), consume_multiple=True, show_default=False)] = (),
+    seeds: Integer = 5,
+    full_model: Annotated[bool, Parameter(name="--whole", negative=(), show_default=False)] = False,
+    base: str = "auto",
+    svg: Path | None = None,
+    work: Path | None = None,
+    json: Switch = False,
+    read: section_flags("data") = None,
+) -> int:
+    """Say what more texts are worth.
+
+    Models are trained on an eighth of the texts, and on more, up to all but a fifth that they are judged
+    on; a power law through their errors says what others would add, and how sure that is. So for pairs and
+    tagged sentences.
+
+    Args:
+        file: Texts, pairs or sentences with answers, compressed or not; "-" is standard input.
+        task: What the file is for; by its looks if it is not given.
+        more: Numbers of more texts to think of. [about a quarter, a half and all of the file's]
+        seeds: Orders of the texts, each with other texts held out.
+        full_model: Train what headwise train does, which takes long, instead of its linear expert alone.
+        base: A base whose vectors, of tagged sentences groups of words, the linear expert reads beside the
+            words; none for words alone.
+        svg: Draw the curve into this file; an earlier picture is replaced.
+        work: A file that keeps what was measured; an interrupted command goes on with it.
+        json: Print JSON for other programs.
+
+    Raises:
+        HeadwiseError: The file cannot be read, or its texts are too few.
+    """
+    check_page_output(svg, ".svg")
+    from headwise.app.workflows.learning_curve import curve_file
+    from headwise.models.evaluation.metric_table import format_number
+    from headwise.models.predictions.prediction_file import reporting_write_errors  # with these comes torch
+    from headwise.training.stopping import TrainingInterrupted
+
+    settings = {
+        "task": task,
+        "more": more,
+        "seeds": seeds,
+        "full_model": full_model,
+        "base": base,
+        "work": work,
+    }
+    try:
+        with reporting_write_errors(work or "standard output"):
+            forecast_curve = curve_file(
+                str(file), **settings, reading=flag_values(read), listener=TerminalReporter()
+            )
+    except TrainingInterrupted as stop:
+        raise KeyboardInterrupt from stop
+    if svg is not None:
+        write_atomically(svg, forecast_curve.figure())
+        note(f"the picture is in {svg}")
+    if json:
+        print_json(forecast_curve.to_json())
+        return 0
+    line, of, out = forecast_curve.sheet.headline, forecast_curve.sheet.of, output()
+    table = columns(of, line.title, "from", "to")
+    for size, size_scores in zip(forecast_curve.sizes.tolist(), forecast_curve.scores.T, strict=True):
+        row = (size_scores.mean(), size_scores.min(), size_scores.max())
+        table.add_row(f"{size:,}", *(format_number(float(value), line.form) for value in row))
+    out.print(table)
+    now, low, high = (
+        format_number(value, line.form) for value in forecast_curve.score(forecast_curve.items)
+    )
+    out.print(f"\nWith all {forecast_curve.items:,} {of} it should be {now} ({low} to {high}).")
+    if forecast_curve.outlier_score is not None:
+        most, last = (
+            f"{forecast_curve.sizes[-1]:,} {of}",
+            format_number(forecast_curve.outlier_score, line.form),
+        )
+        out.print(f"(The models of {most} were better, {last}: by what those of fewer say, by chance.)")
+    for forecast in forecast_curve.forecasts:
+        values = forecast["gain"], *forecast["interval"]
+        if forecast_curve.sheet.lower:
+            gain, low, high = (format_number(value, line.form) for value in values)
+            worth = f"take {gain} off it"
+        else:
+            gain, low, high = (f"{100 * value:+.1f}" for value in values)
+            worth = f"are worth {gain} points"
+        then = format_number(forecast["score"], line.form)
+        out.print(f"Another {forecast['more']:,} {of} {worth} ({low} to {high}), to {then}.")
+    return 0

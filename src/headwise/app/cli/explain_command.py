@@ -1,0 +1,159 @@
+"""`headwise explain`: word attributions of the predictions for a file."""
+
+# The type of the flags is created at run time from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.text import Text
+
+from headwise.app.cli.console import FileArgument, OptionalOutput, Switch, note, visible
+from headwise.app.cli.console import output as console
+from headwise.app.cli.flags import LABEL_SETTINGS, flag_values, section_flags
+from headwise.app.cli.predict_command import check_file
+from headwise.app.cli.terminal import TerminalReporter
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from headwise.models.explanations.explanation import Explanation
+
+_FORMS = {".jsonl": "jsonl", ".html": "html"}
+_LEAST = 0.005  # smallest attribution listed: less is written as 0.00
+_MARKS = ("", "", "underline", "bold underline")  # in addition to colours, for accessibility
+_BACKGROUNDS = {
+    1: ("", "on #10345f", "on #174f94", "on #1f6fd0"),
+    -1: ("", "on #4a2708", "on #7a3f0c", "on #b35c12"),
+}
+
+
+def explain(
+    model: Path,
+    file: FileArgument,
+    /,
+    *,
+    output: OptionalOutput = None,
+    json: Switch = False,
+    heads: Path | None = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    overwrite: Switch = False,
+    # The files may have labels, but these are not used.
+    read: section_flags("data", LABEL_SETTINGS) = None,
+) -> int:
+    """Show which words made a model say what it says.
+
+    Every word has a share of the label's margin (its log-odds): what speaks for the label is blue, what
+    speaks against it orange. The shares of all words, that of the text's form where the model reads it
+    (length, capitals, digits, marks), and a rest that belongs to none add up to the margin.
+
+    Args:
+        model: Folder of the model.
+        file: A csv, tsv or jsonl file, or one text a line, compressed or not; "-" is standard input.
+        output: File for the explanations, a page (.html) or one JSON object a line (.jsonl), which have the
+            characters and the share of every word. The terminal by default.
+        json: Write one JSON object a line, to standard output or to OUTPUT (.jsonl).
+        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
+        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        overwrite: Replace an output that exists.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used.
+        ConfigError: JSON is asked for in a page.
+    """
+    from headwise.app.workflows.explain import explain_file
+    from headwise.app.workflows.predict import check_output_file
+    from headwise.models.predictions.prediction_file import format_of, open_output  # with these comes torch
+
+    check_file(model, file, "explain")
+    form = "jsonl" if json and output is None else format_of(output, _FORMS, "terminal")
+    if json and form != "jsonl":
+        raise ConfigError(
+            f"--json writes JSON lines and {output} is a page; leave out --json, or name it .jsonl"
+        )
+    if output is not None:
+        check_output_file(output, file, overwrite=overwrite)
+    keep_freed_memory()
+    explanations = explain_file(
+        model,
+        file,
+        heads=heads,
+        pipeline=pipeline,
+        device=device,
+        reading=flag_values(read),
+        listener=TerminalReporter(),
+    )
+    if form == "terminal":
+        _show(explanations)
+        return 0
+    # An error on the first item leaves no output.
+    explanations = chain([*islice(explanations, 1)], explanations)
+    with open_output(output, atomic=True) as target:
+        for piece in _pieces(explanations, form, model):
+            target.write(piece.encode("utf-8", "surrogatepass"))
+    if output is not None:
+        note(f"the explanations are in {output}")
+    return 0
+
+
+def _pieces(explanations: Iterable[tuple[int, "Explanation"]], form: str, model: Path) -> Iterator[str]:
+    """The text of the output file, one explanation at a time."""
+    from headwise.core.html import escape_html, html_page
+    from headwise.models.predictions.prediction_file import json_text
+
+    if form == "jsonl":
+        for line, explanation in explanations:
+            yield json_text({"line": line, **explanation.to_json()}) + "\n"
+        return
+    title, gap = f"Why {model.name} says what it says", "<!-- explanations -->"
+    note = "What speaks for the label is blue and underlined, what speaks against it orange and dotted."
+    head, tail = html_page(title, f"<h1>{escape_html(title)}</h1><p>{note}</p>{gap}").split(gap)
+    yield head
+    for _, explanation in explanations:
+        yield explanation.to_html() + "\n"
+    yield tail
+
+
+def _show(explanations: Iterable[tuple[int, "Explanation"]]) -> None:
+    """Print explanations on a terminal: the highlighted text, and the words with the largest
+    attributions."""
+    out = console()
+    for line, explanation in explanations:
+        out.print(Text(f"{line}  {visible(explanation.head)}", style="bold"))
+        for text in _highlighted(explanation):
+            out.print(Padding(text, (0, 0, 0, 2)))
+        if explanation.tail:
+            out.print(Padding(Text(visible(explanation.tail)), (0, 0, 0, 2)))
+        for title, words in (("for", explanation.first(5)), ("against", explanation.strongest_against(3))):
+            if words := [(word, share) for word, share in words if abs(share) >= _LEAST]:
+                word_shares = "  ".join(f"{visible(word)} {share:+.2f}" for word, share in words)
+                out.print(Padding(Text.assemble((f"{title}: ", "dim"), word_shares), (0, 0, 0, 2)))
+        if explanation.form is not None:
+            out.print(Padding(Text(explanation.form.summary), (0, 0, 0, 2)))
+        of = "no word" if explanation.form is None else "neither"
+        out.print(
+            Padding(
+                Text(f"margin {explanation.margin:+.2f}, of it {explanation.rest:+.2f} of {of}", "dim"),
+                (0, 0, 1, 2),
+            )
+        )
+
+
+def _highlighted(explanation: "Explanation") -> list[Text]:
+    """The texts of an item, with words highlighted by their attributions."""
+    marked_texts = []
+    for rows in explanation.pieces():
+        marked = Text()
+        for text, word, strength in rows:
+            marked.append(visible(text).replace("\n", " ") if word else visible(text))
+            if word is not None:
+                level = min(int(abs(strength) * 4), 3)
+                style = f"{_MARKS[level]} {_BACKGROUNDS[1 if strength > 0 else -1][level]}".strip()
+                marked.append(visible(word.word), style=style)
+        marked_texts.append(marked)
+    return marked_texts

@@ -1,0 +1,41 @@
+"""`headwise export`: export a model to ONNX, to predict without torch."""
+
+import shlex
+from pathlib import Path
+
+from headwise.app.cli.console import Switch, note, visible
+
+
+def export(model: Path, output: Path, /, *, overwrite: Switch = False) -> int:
+    """Make a folder of a model that predicts without torch.
+
+    The network becomes two ONNX files, which onnxruntime computes; words, the linear expert, calibration
+    and thresholds are what they were. What was written is compared with the model before it is put in
+    place. headwise predict takes the folder as it takes the model's.
+
+    Args:
+        model: Folder of the model.
+        output: Folder for what is exported; made if need be.
+        overwrite: Replace a model that was exported there before.
+
+    Raises:
+        HeadwiseError: The model cannot be used or exported, or the folder has other files in it.
+    """
+    from headwise.app.workflows.explain import export_model
+    from headwise.models.predictions.prediction_file import reporting_write_errors  # with these comes torch
+
+    with reporting_write_errors(output):
+        done = export_model(model, output, overwrite=overwrite)
+    comparison = done.compared
+    note(
+        f"compared on {comparison.texts} texts of 0 to {comparison.longest:,} words: the outputs differ by "
+        f"{comparison.difference:.1g} at most"
+    )
+    size = sum(done.sizes.values()) / 1e6
+    shown, needs = (visible(shlex.quote(str(path))) for path in (output, output / "requirements.txt"))
+    print(
+        f"Exported: {visible(str(output))} ({size:.1f} MB). On a machine without torch:\n"
+        f"  pip install -r {needs}; pip install --no-deps headwise\n"
+        f"  headwise predict {shown} NEW_TEXTS --output {done.predictions}"
+    )
+    return 0

@@ -1,0 +1,241 @@
+"""Flags from configuration dataclasses: one flag per field, with the field's docstring as help.
+
+A flag that is not given is None; its field then comes from the recipe file or the defaults.
+
+The training settings as flags, read from `settings.json` without importing torch.
+
+`python -m headwise.app.cli.collect` writes `settings.json` from the configurations; a test checks that it
+is up to date. `headwise train --help` and usage errors need nothing else.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, make_dataclass
+from functools import cache
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from cyclopts import Group, Parameter
+from docstring_parser import parse_from_object
+
+from headwise.app.cli.console import parse_integers
+
+
+def flags(
+    name: str,
+    configs: Mapping[str, type],
+    *,
+    prefix: str,
+    group: str,
+    order: int,
+    omit: Collection[str] = (),
+    hidden: Collection[str] = (),
+    by_data: Collection[str] = (),
+) -> Any:
+    """The annotation of a command's parameter that holds a configuration's flags.
+
+    Args:
+        name: Name of the created class, for error messages.
+        configs: The dataclasses, by the names under which they are selected. Fields with the same name
+            share one flag, with the help of the first; if few have the field, the help names them.
+        prefix: `*` for plain flags (`--epochs`), or a prefix (`--encoder` gives `--encoder.layers`).
+        group: Heading in the help.
+        order: Sort key of the heading.
+        omit: Fields without a flag.
+        hidden: Fields whose flag is not in the help.
+        by_data: Fields whose default depends on the data.
+    """
+    described = describe(configs, omit=omit, by_data=by_data)
+    return flags_annotation(name, described, prefix=prefix, group=group, order=order, hidden=hidden)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """The description of a flag.
+
+    Attributes:
+        name: Name of the field.
+        kind: Type of the value.
+        help: Help text, with the default.
+        owners: Names of the configurations that have the field; empty if all do.
+    """
+
+    name: str
+    kind: Any
+    help: str
+    owners: tuple[str, ...] = ()
+
+
+def describe(
+    configs: Mapping[str, type], *, omit: Collection[str] = (), by_data: Collection[str] = ()
+) -> list[Flag]:
+    """The flags of the fields of configurations; see `flags` for the arguments."""
+    owners: dict[str, dict[str, Any]] = {}  # field -> owner -> field
+    for owner, config in configs.items():
+        for item in fields(config):
+            if item.name not in omit:
+                owners.setdefault(item.name, {})[owner] = item
+    described = []
+    for item, fields_by_owner in owners.items():
+        first = configs[next(iter(fields_by_owner))]
+        text = " ".join((_help_of(first).get(item) or "").split())
+        if len(fields_by_owner) <= len(configs) // 2:
+            text += f" ({', '.join(fields_by_owner)})"
+        defaults = {_shown(field.default) for field in fields_by_owner.values()}
+        default = "by data" if item in by_data else defaults.pop() if len(defaults) == 1 else "by encoder"
+        text += f" \\[{default}]" if default else ""
+        kinds = [get_type_hints(configs[owner])[item] for owner in fields_by_owner]
+        # A value that fits any of them is accepted here; the selected configuration checks it again.
+        kind = kinds[0] if all(kind == kinds[0] for kind in kinds) else _any_of(kinds)
+        described.append(
+            Flag(item, kind, text, tuple(fields_by_owner) if len(fields_by_owner) < len(configs) else ())
+        )
+    return described
+
+
+def flags_annotation(
+    name: str,
+    described: Sequence[Flag],
+    *,
+    prefix: str,
+    group: str,
+    order: int,
+    hidden: Collection[str] = (),
+) -> Any:
+    """The annotation of a command's parameter that holds the described flags; see `flags`."""
+    made = []
+    for flag in described:
+        shown = Parameter(
+            help=flag.help,
+            show_default=False,
+            negative_iterable=(),
+            consume_multiple=True,
+            show=flag.name not in hidden,
+            converter=parse_integers if flag.kind in (int, int | None) else None,
+        )
+        made.append((flag.name, Annotated[flag.kind | None, shown], field(default=None)))
+    kind = make_dataclass(name, made, frozen=True)
+    # cyclopts treats a class of the module "types" as built-in, and reads the source of a headwise module.
+    kind.__module__ = f"{__name__}.made"
+    heading = Group(group, sort_key=order)
+    return Annotated[kind | None, Parameter(name=prefix, group=heading, show_default=False)]
+
+
+def flag_values(held: Any) -> dict[str, Any]:
+    """The values of the flags that the user gave, by field name."""
+    if held is None:
+        return {}
+    return {name: value for name, value in asdict(held).items() if value is not None}
+
+
+@cache
+def _help_of(config: type) -> dict[str, str | None]:
+    """The docstrings of a configuration's fields, also of inherited ones."""
+    classes = reversed(config.__mro__[:-1])  # but for object
+    return {
+        parameter.arg_name: parameter.description
+        for one in classes
+        for parameter in parse_from_object(one).params
+    }
+
+
+def _any_of(kinds: list[Any]) -> Any:
+    """A type for values of any of several types: the union of their choices if all are Literals, else
+    str."""
+    choices = [option for kind in kinds for option in (get_args(kind) or (kind,)) if option is not NoneType]
+    if not all(get_origin(option) is Literal for option in choices):
+        return str
+    return Literal[tuple(dict.fromkeys(name for option in choices for name in get_args(option)))]
+
+
+def _shown(default: Any) -> str:
+    if isinstance(default, tuple):
+        return " ".join(map(str, default))
+    return "" if default is None else str(default).lower() if isinstance(default, bool) else f"{default}"
+
+
+FILE = Path(__file__).with_name("settings.json")
+
+# section: (prefix of the flags, heading, sort key of the heading)
+SECTION_HEADINGS = {
+    "data": ("*", "Reading files", 3),
+    "split": ("--split", "Splitting", 4),
+    "teach": ("--teach", "Teacher", 4),
+    "train": ("*", "Training", 5),
+    "words": ("--words", "Words", 6),
+    "vectors": ("--vectors", "Words", 6),
+    "base": ("--base", "Words", 6),
+    "pretrained": ("--pretrained", "Pretrained encoder", 6),
+    "syntax": ("--syntax", "Syntax", 6),
+    "windows": ("--windows", "Long texts", 6),
+    "classifier": ("--classifier", "Classifier", 7),
+    "expert": ("--expert", "Linear expert", 8),
+    "thresholds": ("--thresholds", "Thresholds (multi-label)", 8),
+    "characters": ("--characters", "Spelling (tag)", 8),
+    "tagger": ("--tagger", "Tagger (tag)", 8),
+    "pair": ("--pair", "Text pairs (pair, pair-score)", 8),
+    "bags": ("--bags", "Bags of instances (bags)", 8),
+    "regressor": ("--regressor", "Regressor (regress, pair-score)", 8),
+    "language": ("--language", "Language model (language-model)", 8),
+    "masked": ("--masked", "Masked words (masked-words)", 8),
+    "encoder": ("--encoder", "Encoder", 9),
+}
+
+LABEL_SETTINGS = frozenset(
+    (
+        *("label_column", "label_columns", "label_separator", "probability_columns", "confidence_column"),
+        *("weight_column", "empty_labels", "no_label"),
+    )
+)
+"""Reading settings for labels; commands that ignore labels hide them."""
+
+_PLAIN = {kind.__name__: kind for kind in (int, float, bool, str, NoneType)}
+
+
+def section_flags(section: str, hidden: Collection[str] = ()) -> Any:
+    """The annotation of a command's parameter that holds the flags of a section; see `flags`."""
+    prefix, heading, order = SECTION_HEADINGS[section]
+    name = f"{section.title()}Flags"
+    return flags_annotation(
+        name, flags_of(section), prefix=prefix, group=heading, order=order, hidden=hidden
+    )
+
+
+@cache
+def flags_of(section: str) -> tuple[Flag, ...]:
+    """The flags of a section."""
+    return tuple(
+        Flag(flag["name"], read_kind(flag["kind"]), flag["help"], tuple(flag.get("owners", ())))
+        for flag in load_settings()["sections"][section]
+    )
+
+
+@cache
+def load_settings() -> dict[str, Any]:
+    """The content of `settings.json`: the flags of all `sections`, the `encoders`, the `default_encoder`,
+    and the sections of the `tasks`."""
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def write_kind(kind: Any) -> Any:
+    """The type of a setting as plain data."""
+    if kind in _PLAIN.values():
+        return kind.__name__
+    if get_origin(kind) is Literal:
+        return {"one of": list(get_args(kind))}
+    if get_origin(kind) is tuple and len(get_args(kind)) == 2 and get_args(kind)[1] is ...:
+        return {"many": write_kind(get_args(kind)[0])}
+    return {"any of": [write_kind(option) for option in get_args(kind)]}
+
+
+def read_kind(data: Any) -> Any:
+    """The type of a setting from plain data; inverse of `write_kind`."""
+    if isinstance(data, str):
+        return _PLAIN[data]
+    [(form, value)] = data.items()
+    if form == "one of":
+        return Literal[tuple(value)]
+    if form == "many":
+        return tuple[read_kind(value), ...]
+    return Union[tuple(map(read_kind, value))]  # noqa: UP007 - the types are dynamic

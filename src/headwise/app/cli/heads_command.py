@@ -1,0 +1,113 @@
+"""`headwise heads`: the importance of each attention head of a model; pruning."""
+
+# The type of the flags is created at run time from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from headwise.app.cli.console import FileArgument, Switch, columns, note, output, print_json
+from headwise.app.cli.flags import flag_values, section_flags
+from headwise.app.cli.terminal import TerminalReporter
+from headwise.core.allocator import keep_freed_memory
+
+if TYPE_CHECKING:
+    from headwise.app.workflows.head_scores import PruningReport
+
+
+def heads(
+    model: Path,
+    file: FileArgument,
+    /,
+    *,
+    prune: Path | None = None,
+    overwrite: Switch = False,
+    json: Switch = False,
+    heads: Annotated[Path | None, Parameter(alias="--syntax")] = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    read: section_flags("data") = None,
+) -> int:
+    """Show what each attention head is worth; leave out useless ones.
+
+    The model is judged on a file without each head in turn: what the head finds is taken for zeros.
+    With --prune the heads that add nothing, by themselves and together, are removed with their weights.
+
+    Args:
+        model: Folder of the model.
+        file: Texts with the true answers that the model was not trained on, compressed or not; "-" is
+            standard input.
+        prune: Folder for the model without the heads that add nothing.
+        overwrite: Replace the model in that folder.
+        json: Print JSON for other programs.
+        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it;
+            --syntax is the same.
+        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+
+    Raises:
+        HeadwiseError: The model or the file cannot be used, or the model has no heads.
+    """
+    from headwise.app.workflows.head_scores import heads_file, prune_file
+    from headwise.models.evaluation.metric_table import FORMATS  # with these comes torch
+
+    keep_freed_memory()
+    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    if prune is not None:
+        pruned = prune_file(model, file, prune, **how, overwrite=overwrite, listener=TerminalReporter())
+        if json:
+            print_json(pruned.to_json())
+        else:
+            show_pruned(pruned, prune)
+        return 0
+    sheet, score, worths = heads_file(model, file, **how, listener=TerminalReporter())
+    line = sheet.headline
+    if json:
+        print_json({"score": line.key, "whole": score, "heads": [head.to_json() for head in worths]})
+        return 0
+    form = FORMATS[line.form]
+    worth = "worth, points" if line.form == "percent" else "worth"
+    texts = ("attention", "prior", f"{line.title} without", "95 % interval")
+    last = ["log loss"] if any(head.loss is not None for head in worths) else []  # numbers have none
+    table = columns("attention", "head", *texts[1:3], worth, texts[3], *last, texts=texts)
+    scale, unit = (100, ".1f") if line.form == "percent" else (1, ".4g")
+    signed = lambda value: format(scale * value, f"+{unit}")  # noqa: E731
+    for head in sorted(worths, key=lambda head: (-head.worth, -(head.loss or 0.0))):
+        bounds = (
+            "" if head.interval is None else f"{signed(head.interval[0])} to {signed(head.interval[1])}"
+        )
+        loss = [] if head.loss is None else [f"{head.loss:+.4f}"]
+        place = (_named(head.module), str(head.head), head.prior)
+        table.add_row(*place, form(head.score), signed(head.worth), bounds, *loss)
+    out = output()
+    out.print(table)
+    dead = sum(head.is_redundant for head in worths)
+    out.print(
+        f"\n{line.title} with all heads: {form(score)}; {dead} of {len(worths)} heads add nothing to it."
+    )
+    return 0
+
+
+def _named(module: str) -> str:
+    """The name of an attention module in reports."""
+    short = module.removesuffix(".attention")
+    return re.sub(r"\bblocks\.(\d+)", lambda match: f"layer {int(match[1]) + 1}", short)
+
+
+def show_pruned(pruned: "PruningReport", folder: Path) -> None:
+    """Print the removed heads, and score, size and speed before and after."""
+    from headwise.models.evaluation.metric_table import FORMATS
+
+    line, out = pruned.sheet.headline, output()
+    names = [f"{_named(head.module)}, head {head.head}" for head in pruned.removed]
+    removed = ", ".join(names) or "all add something"
+    out.print(f"{len(names)} of {pruned.heads} heads are removed: {removed}.")
+    table = columns("", "before", "after")
+    table.add_row(f"{line.title} on this file", *map(FORMATS[line.form], pruned.scores))
+    table.add_row("megabytes", *(f"{number / 1e6:.2f}" for number in pruned.bytes))
+    table.add_row("processor time, ms an item", *(f"{number:.3f}" for number in pruned.milliseconds))
+    out.print(table)
+    note(f"the model is in {folder}")

@@ -1,0 +1,148 @@
+"""Metric tables on a terminal: scores and baselines, per-class scores, confusion matrix."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from headwise.app.cli.console import columns, percent, visible
+from headwise.models.evaluation.metric_table import (
+    ComparisonSystem,
+    MetricTable,
+    PerClassTable,
+    format_number,
+    lookup,
+)
+
+MATRIX_LABELS = 12  # most labels of a confusion matrix
+_NARROWEST = 16  # least width of the label names beside the matrix
+MAX_TABLE_LABELS = 40  # most labels of the per-class table
+MAX_CONFUSIONS = 10
+
+
+def print_metrics(
+    console: Console,
+    sheet: MetricTable,
+    scores: Mapping[str, Any],
+    rivals: Sequence[ComparisonSystem] = (),
+    *,
+    indent: int = 0,
+) -> None:
+    """Print all metric tables, each followed by an empty line."""
+    tables: list[RenderableType | None] = [scores_table(sheet, scores, rivals)]
+    if sheet.per_class is not None:
+        tables.append(per_class_table(sheet.per_class, scores))
+        tables.append(confusion_table(sheet, scores, width=console.width - indent))
+    for table in tables:
+        if table is not None:
+            console.print(Padding(table, (0, 0, 1, indent), expand=False))
+
+
+def scores_table(
+    sheet: MetricTable, scores: Mapping[str, Any], rivals: Sequence[ComparisonSystem] = ()
+) -> Table:
+    """The overall scores: the model in the first column, the comparison systems in the others."""
+    wide = len(rivals) > 2  # four columns of intervals just fit into 80 characters
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1 if wide else 2, 0, 0))
+    table.add_column("", no_wrap=wide)
+    for title in ("model", *(rival.name for rival in rivals)):
+        shown = visible(title.replace(" + ", " +\n", 1) if wide else title)
+        table.add_column(shown, justify="left", overflow="fold")
+    gaps = [sheet.ahead.formatted(rival.difference) for rival in rivals]
+    for line in sheet.lines:
+        value = line.shown(scores)
+        if not value or (line.if_any and not lookup(scores, line.key)):
+            continue
+        columns = [scores, *((rival.scores for rival in rivals) if line.rivals else ())]
+        table.add_row(line.title, *map(line.shown, columns))
+        if any(intervals := [line.shown_interval(system_scores) for system_scores in columns]):
+            table.add_row("  95 % interval", *intervals)
+        if line is sheet.headline and any(gaps):
+            rows = zip(*(gap or ("", "", "") for gap in gaps), strict=True)
+            titles = ("  model ahead by", "    its interval", f"    {sheet.ahead.test}")
+            for title, cells in zip(titles, rows, strict=True):
+                table.add_row(title, "", *cells)
+    return table
+
+
+def per_class_table(
+    class_table: PerClassTable, scores: Mapping[str, Any], *, most: int = MAX_TABLE_LABELS
+) -> RenderableType:
+    """The per-class scores; of more than `most` labels, those with the lowest F1."""
+    key, title = class_table.count
+    rows = every = class_table.rows(scores)
+    table = columns(
+        class_table.title, title, *(line.title for line in class_table.lines), texts=(class_table.title,)
+    )
+    if len(rows) > most:
+        rows = sorted((row for row in rows if row.get(key)), key=lambda row: row.get("f1", 0.0))[:most]
+    for row in rows:
+        # A label that does not occur has no recall; if it is not predicted either, no precision.
+        none = set() if row.get(key) else {"recall"} if row.get("precision") else {"recall", "precision"}
+        cells = ("-" if line.key in none else line.shown(row) or "-" for line in class_table.lines)
+        table.add_row(
+            visible(str(row.get(class_table.name) or "-")), format_number(row.get(key), "count"), *cells
+        )
+    if len(rows) == len(every):
+        return table
+    what = f"{class_table.title}s"
+    return Group(table, f"(the {len(rows)} of {len(every):,} {what} with the lowest F1)")
+
+
+def confusion_table(sheet: MetricTable, scores: Mapping[str, Any], *, width: int) -> RenderableType | None:
+    """The confusions: a matrix of up to 12 labels if it fits, else a list of the most frequent ones.
+
+    Args:
+        sheet: The metric table definition, with the key of the matrix.
+        scores: The scores.
+        width: Columns of the terminal; label names that do not fit above the matrix become numbers.
+
+    Returns:
+        None if there is no matrix, or the list of confusions would be empty.
+    """
+    matrix = sheet.matrix(scores)
+    if matrix is None or sheet.per_class is None:
+        return None
+    rows = sheet.per_class.rows(scores)
+    names = [visible(str(row.get(sheet.per_class.name))) for row in rows]
+    drawn = _matrix(matrix, names, width) if len(names) <= MATRIX_LABELS else None
+    if drawn is not None:
+        return drawn
+    confusions = [
+        (count, i, j) for i, row in enumerate(matrix) for j, count in enumerate(row) if i != j and count
+    ]
+    if not confusions:
+        return None
+    confusions.sort(key=lambda confusion: -confusion[0])
+    texts = ("label", "taken for")
+    table = columns(*texts, sheet.of, f"of its {sheet.of}", texts=texts)
+    for count, i, j in confusions[:MAX_CONFUSIONS]:
+        table.add_row(names[i], names[j], f"{count:,}", percent(count / sum(matrix[i])))
+    if len(confusions) <= MAX_CONFUSIONS:
+        return table
+    rest = sum(count for count, _, _ in confusions[MAX_CONFUSIONS:])
+    return Group(table, f"(and {rest:,} {sheet.of} of {len(confusions) - MAX_CONFUSIONS:,} other pairs)")
+
+
+def _matrix(matrix: Sequence[Sequence[int]], names: list[str], width: int) -> Table | None:
+    """The confusion matrix as a table; None if it does not fit."""
+    widest = max(cell_len(f"{count:,}") for row in matrix for count in row)
+    heads = names
+    if max(map(cell_len, names)) + sum(max(widest, cell_len(name)) + 2 for name in names) > width:
+        heads = [str(number) for number in range(1, len(names) + 1)]
+        names = [f"{number:>2} {name}" for number, name in enumerate(names, start=1)]
+        if _NARROWEST + len(names) * (max(widest, 2) + 2) > width:
+            return None
+    corner = "label \\ taken for"
+    table = columns(corner, *heads, texts=(corner,))
+    for i, (name, row) in enumerate(zip(names, matrix, strict=True)):
+        cells = [
+            Text(f"{count:,}" if count else "·", style="bold" if i == j else "" if count else "dim")
+            for j, count in enumerate(row)
+        ]
+        table.add_row(name, *cells)
+    return table

@@ -1,0 +1,113 @@
+"""`headwise noise`: find likely label errors in a file."""
+
+# The type of the flags is created at run time from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+import csv
+import io
+from dataclasses import asdict, astuple
+
+from headwise.app.cli.console import (
+    FileArgument,
+    Integer,
+    OptionalOutput,
+    Switch,
+    columns,
+    excerpt,
+    note,
+    percent,
+    print_json,
+    visible,
+    write_atomically,
+)
+from headwise.app.cli.console import output as console
+from headwise.app.cli.flags import flag_values, section_flags
+from headwise.app.cli.terminal import TerminalReporter
+from headwise.core.errors import ConfigError
+
+_EXCERPT = 70  # characters shown of a text
+_COLUMNS = (
+    "line",
+    "label",
+    "suggested",
+    "probability of label",
+    "probability of suggested",
+    "text",
+    "twin",
+)
+
+
+def noise(
+    file: FileArgument,
+    /,
+    *,
+    output: OptionalOutput = None,
+    overwrite: Switch = False,
+    show: Integer = 20,
+    json: Switch = False,
+    base: str = "auto",
+    read: section_flags("data") = None,
+) -> int:
+    """Rank the labels of a file that are likely to be wrong.
+
+    A linear model judges each text after it was trained on others (cross-validation); confident learning
+    says which labels do not fit. Nothing is changed: look at the first ones, and correct the file.
+
+    Args:
+        file: Texts with one label or a set of labels each, or tagged sentences, compressed or not; "-" is
+            standard input.
+        output: A csv file for all suspects, with their lines in the file.
+        overwrite: Replace an output that exists.
+        show: How many to show.
+        json: Print all suspects as JSON, one a line.
+        base: A base whose vectors, of tagged sentences groups of words, the model reads beside the words;
+            none for words alone.
+
+    Raises:
+        HeadwiseError: The file or the output cannot be used.
+    """
+    from headwise.app.workflows.label_errors import (
+        TagIssue,
+        noise_file,  # with these comes torch
+    )
+    from headwise.app.workflows.predict import check_output_file
+
+    if show < 0:
+        raise ConfigError(f"--show {show}; expected 0 or more")
+    if output is not None:
+        if output.suffix.lower() not in ("", ".csv"):
+            raise ConfigError(f"--output {output}: the list is a table with commas; name it .csv")
+        check_output_file(output, file, overwrite=overwrite)
+    suspects = noise_file(str(file), base=base, reading=flag_values(read), listener=TerminalReporter())
+    tagged = any(isinstance(suspect, TagIssue) for suspect in suspects)
+    if output is not None:
+        text = io.StringIO()
+        names = (*_COLUMNS, "words", "place") if tagged else _COLUMNS
+        csv.writer(text, lineterminator="\n").writerows([names, *map(astuple, suspects)])
+        write_atomically(output, text.getvalue())
+        note(f"{len(suspects):,} suspects are in {output}")
+    if json:
+        for suspect in suspects:
+            print_json(asdict(suspect), indent=None)
+        return 0
+    titles = ("line", "label", "", "rather", "", "text")
+    table = columns(*titles, texts=titles[1:])
+    for suspect in suspects[: max(show, 0)]:
+        twin = f" (like line {suspect.twin:,})" if suspect.twin else ""
+        chances = percent(suspect.given_probability), percent(suspect.probability)
+        names = [visible(name or "no label") for name in (suspect.label, suspect.suggested)]
+        shown = excerpt(suspect.text, _EXCERPT)
+        if isinstance(suspect, TagIssue):
+            shown = f"{excerpt(suspect.words, _EXCERPT)} in: {shown}"
+        table.add_row(
+            f"{suspect.line:,}", names[0], chances[0], names[1], chances[1], visible(shown) + twin
+        )
+    console().print(table)
+    surer = sum(suspect.probability > suspect.given_probability for suspect in suspects)
+    what = "tag" if tagged else "label"
+    are = f"{what} is" if len(suspects) == 1 else f"{what}s are"
+    of_these = (
+        f"; in {surer:,} of these places another is the more probable one" if surer < len(suspects) else ""
+    )
+    console().print(f"{len(suspects):,} {are} likely to be wrong{of_these}.")
+    return 0

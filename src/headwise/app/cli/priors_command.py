@@ -1,0 +1,128 @@
+"""`headwise priors`: list the priors, draw a gallery, and search the best ones for a file."""
+
+# The type of the flags is created at run time from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from collections.abc import Mapping, Sequence
+from inspect import getdoc
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from headwise.app.cli.console import (
+    OptionalFile,
+    OptionalInteger,
+    OptionalOutput,
+    Switch,
+    check_page_output,
+    note,
+    print_json,
+    write_atomically,
+)
+from headwise.app.cli.console import output as output_
+from headwise.app.cli.flags import flag_values, section_flags
+from headwise.app.cli.tune_command import print_candidates, run_search
+from headwise.core.errors import ConfigError
+
+
+def priors(
+    *,
+    draw: Path | None = None,
+    search: OptionalFile = None,
+    dev: Path | None = None,
+    output: OptionalOutput = None,
+    recipe: Path | None = None,
+    minutes: float | None = None,
+    seeds: OptionalInteger = None,
+    json: Switch = False,
+    read: section_flags("data") = None,
+) -> None:
+    """List the priors of heads, or find those that suit a file.
+
+    A prior says where a head may look and how strongly. Any of them can sit on any head of a self-attention
+    layer, alone or added to others.
+
+    With --search a ladder of priors is tried on a file: all on few texts and epochs, the better half on
+    twice as much, until a few have had all. The folder --output then has the winner as recipe.toml
+    (headwise train FILE --recipe FOLDER/recipe.toml) and picture (winner.svg). A search that was stopped
+    goes on.
+
+    Args:
+        draw: Write a gallery of all priors to this file, a page (.html) or a picture (.svg).
+        search: A file of texts, of pairs or of tagged sentences, as headwise train takes them.
+        dev: What is judged on in the search; split off by default.
+        output: Folder of the search; by default FILE.priors.
+        recipe: Settings of all candidates: a recipe's name, or a TOML file.
+        minutes: Time for training, over all sessions. [30]
+        seeds: Trainings of each candidate at each step. [2]
+        json: Print what the search found as JSON.
+
+    Raises:
+        HeadwiseError: A file is of another kind, or cannot be read or written; or a flag of the search is
+            given without it.
+    """
+    search_flags = {"dev": dev, "output": output, "recipe": recipe, "minutes": minutes, "seeds": seeds}
+    search_flags |= {"json": json or None, **flag_values(read)}
+    if search is not None and draw is not None:
+        raise ConfigError("--draw draws all priors and --search looks for some; give the one or the other")
+    if search is None and (flags := [name for name, value in search_flags.items() if value is not None]):
+        raise ConfigError(f"--{flags[0].replace('_', '-')} is for the search; give --search FILE, too")
+    if search is not None:
+        from headwise.app.configuration import read_preset  # with it comes torch
+
+        layers = [*([] if recipe is None else [read_preset(recipe)]), {"data": flag_values(read)}]
+        how = (30.0 if minutes is None else minutes, 2 if seeds is None else seeds)
+        search_priors(search, dev, output or Path(f"{search}.priors"), layers, *how, json)
+        return
+    # With these comes torch.
+    from headwise.nn.priors import PRIORS, alibi
+    from headwise.nn.priors.gallery import gallery_html, gallery_svg
+
+    forms = {".html": gallery_html, ".svg": gallery_svg}
+    if draw is not None:
+        check_page_output(draw, *forms)
+        write_atomically(draw, forms[draw.suffix.lower()]())
+        note(f"the gallery is in {draw}")
+        return
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, prior in {**PRIORS, alibi.__name__: alibi}.items():
+        table.add_row(name, summary(prior))
+    output_().print(table)
+
+
+def search_priors(
+    file: Path,
+    dev: Path | None,
+    folder: Path,
+    layers: Sequence[Mapping[str, Any]],
+    minutes: float,
+    seeds: int,
+    json: bool,
+) -> None:
+    """Run the search, save a picture of the winner, and print the candidates."""
+    from headwise.app.workflows.tune import priors_search_space
+    from headwise.models.predictions.prediction_file import reporting_write_errors
+    from headwise.nn.priors.drawing import draw
+
+    alone = {"expert": {"kind": "none"}}  # the linear model would mask the effect of the heads
+    how = {"dev": None if dev is None else str(dev), "minutes": minutes, "seeds": seeds, "settings": layers}
+    tuned = run_search(
+        file, folder, "headwise priors --search", space=priors_search_space, meanwhile=alone, **how
+    )
+    config: Any = tuned.recipe.model.encoder
+    with reporting_write_errors(folder):
+        picture = draw(config.layer_priors, title=tuned.best.name)
+        (folder / "winner.svg").write_text(picture, encoding="utf-8")
+    if json:
+        print_json(tuned.to_json())
+        return
+    print_candidates(tuned, "priors")
+    note(f"the winner is in {folder}: recipe.toml, winner.svg")
+
+
+def summary(documented: object) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join((getdoc(documented) or "").split("\n\n")[0].split()).replace("`", "")

@@ -1,0 +1,100 @@
+"""`headwise probe`: the attention span of each head of an encoder."""
+
+# The type of the flags is created at run time from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from itertools import islice
+from pathlib import Path
+
+from headwise.app.cli.console import (
+    FileArgument,
+    Integer,
+    Switch,
+    check_page_output,
+    columns,
+    note,
+    output,
+    print_json,
+    write_atomically,
+)
+from headwise.app.cli.flags import LABEL_SETTINGS, flag_values, section_flags
+from headwise.app.cli.terminal import TerminalReporter
+from headwise.core.errors import ConfigError
+
+
+def probe(
+    model: str,
+    texts: FileArgument,
+    /,
+    *,
+    most: Integer = 200,
+    svg: Path | None = None,
+    heads: Path | None = None,
+    json: Switch = False,
+    read: section_flags("data", LABEL_SETTINGS) = None,
+) -> None:
+    """Show how far the heads of an encoder look.
+
+    Of every word the one that it looks at most is taken, and how many words lie between; by layer and head
+    (MS-Trans, Figure 3). A head of small scale has a small distance; one that looks everywhere, a third
+    of the words of a text.
+
+    Args:
+        model: Folder of a model, or an encoder of Hugging Face: a folder or owner/name (needs the extra
+            pretrained).
+        texts: A file of texts, of pairs or of sentences, whatever the model reads; "-" is standard input.
+        most: Texts that are read, from the first on.
+        svg: Draw the distances by head and by layer into this file; an earlier picture is replaced.
+        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
+        json: Print JSON for other programs.
+
+    Raises:
+        HeadwiseError: The model or the file cannot be used, or the encoder has no attention.
+    """
+    if most < 1:
+        raise ConfigError(f"--most {most}; expected 1 or more")
+    check_page_output(svg, ".svg")
+    # With these comes torch.
+    from headwise.app.opening import open_model, rows_for
+    from headwise.artifacts import read_info
+    from headwise.core.folder_layout import MANIFEST
+    from headwise.data.items.item_types import ITEM_TYPES, options_for
+    from headwise.models.reports.head_pictures import attention_span_figure, distances_by_layer
+    from headwise.models.tasks import find_task
+    from headwise.nn.embeddings.pretrained.hub import PretrainedEncoder, load_pretrained
+    from headwise.nn.networks.attention_inspection import attention_spans as look
+    from headwise.nn.networks.language_model import LanguageModel
+    from headwise.nn.networks.masked_model import MaskedModel
+
+    encoder = open_model(model) if (Path(model) / MANIFEST).exists() else load_pretrained(model)
+    if isinstance(encoder, PretrainedEncoder | LanguageModel | MaskedModel):  # any texts will do
+        kind = ITEM_TYPES["classify"]
+        rows = kind.rows(str(texts), options_for("classify", flag_values(read)))
+        TerminalReporter().notes(rows.notes)
+        if heads is not None:
+            raise ConfigError(f"--heads {heads}: {model} reads no syntax; leave it out")
+    else:
+        task = find_task(encoder.config.task)
+        rows = rows_for(
+            task, encoder, read_info(model), texts, flag_values(read), TerminalReporter(), heads
+        )
+    distances = look(encoder, (row.item for row in islice(rows, most)))
+    if svg is not None:
+        write_atomically(
+            svg, attention_span_figure(distances, f"How far the heads of {Path(model).name} look")
+        )
+        note(f"the picture is in {svg}")
+    if json:
+        print_json([head.to_json() for head in distances])
+        return
+    titles = ("layer", "mean", "up to 1", "up to 5", "heads, from near to far")
+    table = columns(*titles, texts=titles)
+    for layer, counts in distances_by_layer(distances).items():
+        layer_heads = sorted(
+            (head for head in distances if head.layer == layer), key=lambda head: head.mean
+        )
+        shares = [counts[: far + 1].sum() / counts.sum() for far in (1, 5)]
+        mean = sum(head.mean for head in layer_heads) / len(layer_heads)
+        head_means = "  ".join(f"{head.head}:{head.mean:.1f}" for head in layer_heads)
+        table.add_row(str(layer), f"{mean:.1f}", *(f"{share:.0%}" for share in shares), head_means)
+    output().print(table)

@@ -1,0 +1,72 @@
+"""`headwise sample`: generate text with a language model."""
+
+# The type of the flags is created at run time from the configuration.
+# pyright: reportInvalidTypeForm=false
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from headwise.app.cli.console import note
+from headwise.app.cli.flags import flag_values, flags
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.config import from_dict
+from headwise.core.errors import ConfigError
+from headwise.nn.networks.sample_config import SampleConfig
+
+SamplingFlags = flags("SamplingFlags", {"": SampleConfig}, prefix="*", group="Sampling", order=1)
+
+
+def sample(
+    model: Path,
+    /,
+    *,
+    prompt: Annotated[str, Parameter(show_default=False, allow_leading_hyphen=True)] = "",
+    device: str = "auto",
+    settings: SamplingFlags = None,
+) -> int:
+    """Let a language model go on with a text, symbol by symbol.
+
+    The prompt and what follows go to standard output as they come. Only the last symbols, as many as the
+    model's context, decide on the next.
+
+    Args:
+        model: Folder of a language model.
+        prompt: The text to go on with; "-" reads it from standard input.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+
+    Raises:
+        HeadwiseError: The folder holds no language model, or the prompt has characters (words, bytes) that
+            the model does not know.
+    """
+    # With these comes torch.
+    from headwise.artifacts import load_model
+    from headwise.nn.networks.language_model import LanguageModel, encode_prompt, text_of
+    from headwise.nn.networks.language_model import generate as go_on
+
+    config = from_dict(SampleConfig, flag_values(settings))
+    keep_freed_memory()
+    loaded = load_model(model, device=device)
+    if not isinstance(loaded, LanguageModel):
+        raise ConfigError(
+            f"{model}: a model of the task {loaded.config.task!r}; only language models write, see "
+            "headwise train --task language-model"
+        )
+    if prompt == "-":
+        raw = getattr(sys.stdin, "buffer", None)
+        prompt = raw.read().decode("utf-8", "surrogateescape") if raw else sys.stdin.read()
+    before = encode_prompt(loaded.symbols, prompt)
+    if len(before) > loaded.context:
+        note(
+            f"the prompt has {len(before):,} {loaded.symbols.unit}; the model looks back to the last "
+            f"{loaded.context:,}"
+        )
+    # Bytes that are not valid UTF-8 are replaced, as in the generated text.
+    sys.stdout.write(prompt.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    for piece in text_of(loaded.symbols, go_on(loaded, before, config), after=prompt):
+        sys.stdout.write(piece)
+        sys.stdout.flush()
+    sys.stdout.write("\n")
+    return 0

@@ -1,0 +1,115 @@
+"""`headwise suggest`: choose the texts to label next (active learning)."""
+
+# The type of the flags is created at run time from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from headwise.app.cli.console import FileArgument, Integer, OptionalOutput, Switch, note
+from headwise.app.cli.flags import flag_values, section_flags
+from headwise.app.cli.terminal import TerminalReporter
+from headwise.core.allocator import keep_freed_memory
+
+if TYPE_CHECKING:
+    from headwise.app.workflows.suggest_texts import Suggestion, Suggestions
+
+_FORMS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
+
+
+def suggest(
+    model: Path,
+    file: FileArgument,
+    /,
+    *,
+    count: Annotated[Integer, Parameter(alias="-n")] = 100,
+    output: OptionalOutput = None,
+    overwrite: Switch = False,
+    heads: Path | None = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    read: section_flags("data", {"label_columns", "probability_columns"}) = None,
+) -> int:
+    """Choose the texts to label next.
+
+    They are those that the model is in doubt of and that are unlike each other. Every record of them has
+    an empty label, to be filled in, and what the model would guess; then it can be trained on beside the
+    other texts. Of a tagger they are sentences, with the tags that it would guess, to be corrected.
+
+    Args:
+        model: Folder of the model.
+        file: Texts without labels, compressed or not; for taggers also files of sentences without tags; "-"
+            is standard input.
+        count: How many to choose.
+        output: File for them, the worthiest first: .csv, .tsv or .jsonl (taggers: .conll). Standard output
+            by default.
+        overwrite: Replace an output that exists.
+        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
+        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used.
+    """
+    from headwise.app.cli.predict_command import check_file
+    from headwise.app.workflows.predict import check_output_file
+    from headwise.app.workflows.suggest_texts import suggest_file
+    from headwise.artifacts import read_info
+    from headwise.data.items.sentence_items import TaggedSentenceItems
+    from headwise.models.evaluation.metric_table import lookup
+    from headwise.models.predictions.prediction_file import format_of, open_output  # with these comes torch
+    from headwise.models.tasks import find_task
+
+    check_file(model, file, "suggest")
+    task = find_task(str(lookup(read_info(model), "config.model.task")))
+    tags = isinstance(task.kind, TaggedSentenceItems)
+    form = format_of(output, {".conll": "conll"} if tags else _FORMS, "conll" if tags else "csv")
+    if output is not None:
+        check_output_file(output, file, overwrite=overwrite)
+    keep_freed_memory()
+    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    suggestions = suggest_file(model, file, count, **how, listener=TerminalReporter())
+    with open_output(output, atomic=True) as target:
+        written = _tagged(suggestions) if tags else _written(suggestions, form)
+        target.write(written.encode("utf-8", "surrogatepass"))
+    if output is not None and not suggestions:
+        note(f"there is nothing to label in {file}: {output} has no {'sentences' if tags else 'texts'}")
+    elif output is not None and tags:
+        note(
+            f"{len(suggestions):,} sentences to tag are in {output}: their tags are guesses, to be "
+            "corrected"
+        )
+    elif output is not None:
+        columns = suggestions.columns
+        where = f"column{'s' * (len(columns) > 1)} {', '.join(map(repr, columns))}"
+        note(f"{len(suggestions):,} texts to label are in {output}: fill in the {where}")
+    return 0
+
+
+def _tagged(suggestions: Sequence["Suggestion"]) -> str:
+    """The sentences in CoNLL format, with predicted tags."""
+    from headwise.models.predictions.prediction_records import TagLayout
+
+    layout = TagLayout("conll", (), (), (), lambda item: item, spans=False)
+    return "".join(layout.record(suggestion.row, suggestion.guess) for suggestion in suggestions)
+
+
+def _written(suggestions: "Suggestions", form: str) -> str:
+    """The records with their original fields, empty label columns, and the predicted label."""
+    from headwise.data.formats.jsonl import as_text
+    from headwise.models.predictions.prediction_file import free_name, json_text
+
+    fields, labels = suggestions.names, dict.fromkeys(suggestions.columns, "")
+    guess = free_name("guess", {*fields, *labels})
+    records = [{**suggestion.row.fields, **labels, guess: suggestion.guess} for suggestion in suggestions]
+    if form == "jsonl":
+        return "".join(json_text(record) + "\n" for record in records)
+    names, out = list(dict.fromkeys([*fields, *labels, guess])), io.StringIO()
+    table = csv.writer(out, lineterminator="\n", delimiter="\t" if form == "tsv" else ",")
+    table.writerows([names, *([as_text(record.get(name)) for name in names] for record in records)])
+    return out.getvalue()

@@ -1,0 +1,248 @@
+"""`headwise train`: train a model on a labelled file."""
+
+# The types of the flags are created at run time from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from headwise.app.cli.console import FileArgument, check_page_output, note, warn
+from headwise.app.cli.flags import SECTION_HEADINGS, flag_values, load_settings, section_flags
+from headwise.app.cli.terminal import TerminalReporter
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.errors import ConfigError
+from headwise.data.files.compression import read_once
+
+_RENAMED_SECTIONS = {
+    "training": "train",
+    "vector_settings": "vectors",
+    "base_settings": "base",
+    "pretrained_settings": "pretrained",
+    "encoder_settings": "encoder",
+}
+SECTIONS = {
+    section: section for section in SECTION_HEADINGS if section not in _RENAMED_SECTIONS.values()
+} | _RENAMED_SECTIONS
+"""The parameters of `train` that hold the flags of a section, and the section."""
+
+_FILES, _MODEL, _RUN = (
+    Group(title, sort_key=place) for place, title in enumerate(("Files", "Model", "Run"))
+)
+_SWITCH = Parameter(group=_RUN, negative=(), show_default=False)
+
+
+def train(
+    file: Annotated[FileArgument, Parameter(group=_FILES, show_default=False)],
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(alias="-o", group=_FILES)] = None,
+    task: Annotated[
+        str | None,
+        Parameter(
+            group=_FILES, help=f"{', '.join(load_settings()['tasks'])}. \\[by the looks of the file]"
+        ),
+    ] = None,
+    dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    test: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    drop: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    weight: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    vectors: Annotated[Path | None, Parameter(group=_MODEL)] = None,
+    base: Annotated[str | None, Parameter(group=_MODEL)] = None,
+    pretrained: Annotated[str | None, Parameter(group=_MODEL)] = None,
+    encoder: Annotated[
+        str | None,
+        Parameter(
+            group=_MODEL,
+            help=(
+                f"{', '.join(load_settings()['encoders'])}. "
+                f"\\[{load_settings()['default_encoder']}, by data ms-san]"
+            ),
+        ),
+    ] = None,
+    readout: Annotated[str | None, Parameter(group=_MODEL)] = None,
+    recipe: Annotated[Path | None, Parameter(group=_MODEL)] = None,
+    heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    dev_heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    test_heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    unlabelled: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    teacher: Annotated[str | None, Parameter(group=_MODEL)] = None,
+    work: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    resume: Annotated[bool, _SWITCH] = False,
+    overwrite: Annotated[bool, _SWITCH] = False,
+    no_baseline: Annotated[bool, _SWITCH] = False,
+    report: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    teach: section_flags("teach") = None,
+    data: section_flags("data") = None,
+    split: section_flags("split") = None,
+    training: section_flags("train") = None,
+    words: section_flags("words") = None,
+    vector_settings: section_flags("vectors") = None,
+    base_settings: section_flags("base") = None,
+    pretrained_settings: section_flags("pretrained") = None,
+    syntax: section_flags("syntax") = None,
+    windows: section_flags("windows") = None,
+    classifier: section_flags("classifier") = None,
+    expert: section_flags("expert") = None,
+    thresholds: section_flags("thresholds") = None,
+    characters: section_flags("characters") = None,
+    tagger: section_flags("tagger") = None,
+    pair: section_flags("pair") = None,
+    bags: section_flags("bags") = None,
+    regressor: section_flags("regressor") = None,
+    language: section_flags("language") = None,
+    encoder_settings: section_flags("encoder") = None,
+) -> int:
+    """Train a model on a file of texts, and judge it.
+
+    The file alone is enough: task, format and columns are guessed, dev and test texts are split off where
+    they are not given, and settings marked \\[by data] are chosen by the task, the number of texts and by
+    whether there is a base or word vectors. The model is reported beside a simple baseline on the same
+    test texts.
+
+    Args:
+        file: The training texts, plain or compressed; "-" is standard input. Labelled: csv, tsv, jsonl,
+            "label, tab, text", fastText, sentiment trees. Tagged: columns (CoNLL), CoNLL-U, word/TAG,
+            bracketed trees. Bags of instances: csv with a row of numbers for each instance.
+        output: Folder of the model. [FILE without its ending, and .model]
+        task: Replaced by the list of tasks.
+        dev: Labelled texts that choose the best epoch and set the temperature. [split off]
+        test: Labelled texts for the final report; read once. [split off]
+        drop: A csv file with the lines of FILE that are not to be trained on, as headwise noise writes it
+            (take out of it what you have read and found right).
+        weight: Such a file whose column "weight" (or "probability of label") says how much each of these
+            lines counts in training; texts that are not listed count 1.
+        vectors: Pretrained word vectors in GloVe or word2vec text format (plain, .gz, .xz), or .npy with
+            the words beside it.
+        base: What the model knows of words before it sees a label: auto, the name or the folder of a base,
+            the folder of an earlier model to go on from, or none. [auto: the base that comes with headwise,
+            where it lists two words of five]
+        pretrained: A Hugging Face encoder (a name of the hub, or a folder) that reads the words in place of
+            word vectors.
+        encoder: Replaced by the list of encoders.
+        readout: From words to text: node+max; node,max; mean,max; node; max; mean; attentive;
+            attentive,max; or attentive,cls. [by data]
+        recipe: A TOML file with settings: \\[train] epochs = 5 is --epochs 5, \\[encoder] layers = 1 is
+            --encoder.layers 1. Flags go before it.
+        heads: Dependency syntax of the training texts, for encoders that go by it (ms-san): a line of heads
+            for each text (1-based numbers of words, 0 for a root), "words, tab, heads", or CoNLL-U.
+        dev_heads: The same of the dev texts.
+        test_heads: The same of the test texts.
+        unlabelled: Texts without labels, which the teacher labels; see headwise distill.
+        teacher: What labels them: a sentence encoder (a name of the hub, or a folder), a model folder, or a
+            file of texts with labels or probabilities.
+        work: Folder that keeps what a sentence encoder says of texts, for other trainings too. [none]
+        resume: Go on with the interrupted run in the output folder; give the same settings again.
+            Begins a run that had not begun, and does nothing where it is finished.
+        overwrite: Replace the model in the output folder.
+        no_baseline: Do not fit the simple baseline.
+        report: Also write all there is to say of the model to this page (see `headwise report`); an
+            earlier page is replaced.
+    """
+    check_page_output(report)
+    # With these comes torch.
+    from headwise.app.cli.train_summary import print_outcome
+    from headwise.app.configuration import read_preset
+    from headwise.app.workflows.train import TrainingFinished, train_files
+    from headwise.core.folder_layout import RUN_FOLDER
+    from headwise.data.items.parses import ParseFiles
+    from headwise.training.loop import STATE
+    from headwise.training.stopping import TrainingInterrupted
+
+    keep_freed_memory()
+    output = output or _output_for(file)
+    named = {
+        "data": flag_values(data),
+        "split": flag_values(split),
+        "train": flag_values(training),
+        "vectors": flag_values(vector_settings) | ({"file": str(vectors)} if vectors else {}),
+        "words": flag_values(words),
+        "base": flag_values(base_settings) | ({"name": base} if base else {}),
+        "pretrained": flag_values(pretrained_settings) | ({"name": pretrained} if pretrained else {}),
+        "syntax": flag_values(syntax),
+        "windows": flag_values(windows),
+        "encoder": ({"name": encoder} if encoder else {}) | flag_values(encoder_settings),
+        "classifier": flag_values(classifier),
+        "expert": flag_values(expert),
+        "thresholds": flag_values(thresholds),
+        "characters": flag_values(characters),
+        "tagger": flag_values(tagger),
+        "pair": flag_values(pair),
+        "bags": flag_values(bags),
+        "regressor": flag_values(regressor),
+        "language": flag_values(language),
+        "model": ({"readout": readout} if readout else {}) | ({"task": task} if task else {}),
+    }
+    layers = (*((read_preset(recipe),) if recipe else ()), named)
+    terminal = TerminalReporter()
+    try:
+        outcome = train_files(
+            file,
+            output,
+            dev=dev,
+            test=test,
+            drop=drop,
+            weight=weight,
+            parses=ParseFiles(
+                *(None if path is None else str(path) for path in (heads, dev_heads, test_heads))
+            ),
+            settings=layers,
+            teaching=teaching_of(teacher, unlabelled, flag_values(teach)),
+            work=work,
+            resume=resume,
+            overwrite=overwrite,
+            baseline=not no_baseline,
+            listener=terminal,
+        )
+    except KeyboardInterrupt:  # a second Ctrl-C, or one after the last epoch
+        if (output / RUN_FOLDER / STATE).exists():
+            warn(f"stopped at once; --resume goes on from what was saved last in {output / RUN_FOLDER}")
+        else:
+            warn("stopped before the first update: nothing is saved yet, so the same command begins anew")
+        raise
+    except TrainingInterrupted as stop:
+        warn(stop.args[0])
+        return 128 + stop.signal  # the shell convention: 130 for Ctrl-C
+    except TrainingFinished as finished:  # the run had finished before: success
+        note(finished.args[0])
+        outcome = None
+    else:
+        print_outcome(outcome, output, terminal)
+    if report is not None:
+        from headwise.app.cli.report_command import write_page
+        from headwise.app.workflows.report import report_file, report_outcome
+
+        page = (
+            report_file(output, test, heads=test_heads if test else None, reading=named["data"])
+            if outcome is None
+            else report_outcome(outcome, output)
+        )
+        write_page(report, page)
+    return 0
+
+
+def teaching_of(teacher: str | None, unlabelled: Path | None, settings: dict[str, Any]) -> Any:
+    """The distillation settings (`headwise.app.distillation.distillation.DistillationSettings`) of the
+    flags; None without a teacher.
+
+    Raises:
+        ConfigError: There are unlabelled texts or settings, but no teacher.
+    """
+    if teacher is None:
+        if unlabelled is not None or settings:
+            given_flag = "--unlabelled" if unlabelled is not None else f"--teach.{next(iter(settings))}"
+            raise ConfigError(f"{given_flag} needs a --teacher")
+        return None
+    from headwise.app.distillation.distillation import DistillationSettings
+    from headwise.app.distillation.distillation_config import DistillationConfig
+    from headwise.core.config import from_dict
+
+    texts = None if unlabelled is None else str(unlabelled)
+    return DistillationSettings(teacher, texts, from_dict(DistillationConfig, settings))
+
+
+def _output_for(file: Path) -> Path:
+    if read_once(str(file)):
+        raise ConfigError("texts from standard input or a pipe need --output, the folder of the model")
+    return Path(file.name.split(".")[0] + ".model")

@@ -1,0 +1,110 @@
+"""The progress of a training run: a bar on a terminal, and a line per epoch."""
+
+from collections.abc import Mapping
+
+from rich.progress import BarColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.text import Text
+
+from headwise.app.cli.console import messages, percent
+from headwise.app.cli.progress import WithProgressBar
+from headwise.training.loop import EpochReporter
+from headwise.training.run_state import RunProgress
+from headwise.training.settings import TrainConfig
+
+UNBOUNDED_METRICS = {"loss", "bits", "perplexity", "mae", "rmse"}
+"""Dev metrics that are not fractions between 0 and 1."""
+
+
+class _Time(TimeRemainingColumn):
+    """The time left for the epochs; the elapsed time of other stages, which have no total."""
+
+    def render(self, task: Task) -> Text:
+        return TimeElapsedColumn().render(task) if task.total is None else super().render(task)
+
+
+class TrainDisplay(WithProgressBar):
+    """A progress bar on a terminal, and a line per epoch.
+
+    Args:
+        config: Configuration of the training run.
+        headline: The dev metric shown beside the loss; `loss` for none.
+        of: Name of the training items, such as texts.
+    """
+
+    def __init__(self, config: TrainConfig, headline: str = "accuracy", of: str = "texts"):
+        self.config, self.headline, self.of = config, headline, of
+        self.console, self._part, self._begun = messages(), "", False
+        # If the last epoch is kept, none is called best.
+        self._selected = "last" if config.score == "last" else "best"
+        self.bar = Bar(
+            TextColumn("{task.fields[what]}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[how]}"),
+            _Time(compact=True),
+            console=self.console,
+            transient=True,
+            disable=not self.console.is_terminal,
+        )
+        self.task = self.bar.add_task("", total=None, what=f"epoch 1/{config.epochs}", how="")
+
+    def show(self, report: EpochReporter) -> None:
+        """Show a report; called by the training loop after each update and epoch."""
+        progress = report.progress
+        if not self._begun and progress.step > 1:
+            self._tell_resumed(report)
+        self._begun = True
+        part = f"{report.part}: " if report.until else ""
+        best_text = "" if report.until else f"{self._selected} dev {self._best(progress)}  "
+        self.bar.update(
+            self.task,
+            total=report.batches * (report.until or self._last_epoch(progress)),
+            completed=report.batches * progress.epoch + progress.batch,
+            what=f"{part}epoch {progress.epoch + 1}/{report.until or self.config.epochs}",
+            how=f"loss {report.loss:.3f}  {best_text}{report.texts_per_second:,.0f} {self.of}/s  left",
+        )
+        if report.scores is None:
+            return
+        if report.part != self._part:
+            self._part = report.part
+            self.console.print(f"{report.part}:")
+        scores = report.scores
+        best = "  best" if self._selected == "best" and progress.best_epoch == progress.epoch else ""
+        self.console.print(
+            f"epoch {progress.epoch + 1:>2}  loss {report.loss:.3f}  dev {self._score_text(scores)}  "
+            f"{report.texts_per_second:,.0f} {self.of}/s{best}"
+        )
+
+    def stage(self, text: str) -> None:
+        """Show a stage without epochs, with its elapsed time."""
+        self.bar.remove_task(self.task)
+        self.task = self.bar.add_task("", total=None, what=text, how="")
+
+    def _tell_resumed(self, report: EpochReporter) -> None:
+        """Print where an interrupted run was resumed, after its first update."""
+        progress = report.progress
+        epoch, before = progress.epoch + 1, progress.step - 1
+        message = f"goes on in epoch {epoch} after {before:,} update{'s' * (before != 1)}"
+        if progress.history and not report.until:
+            message += f"; {self._selected} so far is epoch {progress.best_epoch + 1}"
+            message += f" with dev {self._score_text(progress.history[progress.best_epoch])}"
+        self.console.print(message)
+
+    def _last_epoch(self, progress: RunProgress) -> int:
+        """The epoch after which the run stops if the dev score does not improve."""
+        if not self.config.patience or not progress.history:
+            return self.config.epochs
+        return min(self.config.epochs, progress.epoch + max(1, self.config.patience - progress.stale))
+
+    def _best(self, progress: RunProgress) -> str:
+        return self._shown(progress.history[progress.best_epoch]) if progress.history else "-"
+
+    def _shown(self, scores: Mapping[str, float]) -> str:
+        score = scores[self.headline]
+        return f"{score:.3f}" if self.headline in UNBOUNDED_METRICS else percent(score)
+
+    def _score_text(self, scores: Mapping[str, float]) -> str:
+        if self.headline == "loss":
+            return f"loss {scores['loss']:.3f}"
+        name = {"f1": "F1"}.get(self.headline, self.headline)
+        return f"{name} {self._shown(scores)}, loss {scores['loss']:.3f}"

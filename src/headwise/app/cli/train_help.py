@@ -1,0 +1,115 @@
+"""`headwise train --help`: the most important flags for the task; `--help-all` shows all."""
+
+from collections.abc import Callable, Sequence
+from inspect import cleandoc, signature
+from pathlib import Path
+from types import FunctionType
+from typing import Annotated, Any, get_args
+
+from cyclopts import Parameter
+
+from headwise.app.cli.flags import SECTION_HEADINGS, Flag, flags_of, load_settings, section_flags
+from headwise.core.errors import HeadwiseError
+
+DEFAULT_TASK = "classify"
+_ENCODER_FLAGS = {"base", "vectors", "encoder"}
+_TEACHER_FLAGS = {"unlabelled", "teacher"}
+_ALWAYS_SHOWN = {
+    "file",
+    "output",
+    "task",
+    "dev",
+    "test",
+    "resume",
+    "overwrite",
+    "recipe",
+    *_ENCODER_FLAGS,
+    *_TEACHER_FLAGS,
+}
+_DATA = {"format", "text_column", "label_column"}
+_COMMON = {
+    "split": {"dev", "test"},
+    "train": {"epochs", "batch_texts", "learning_rate", "patience", "seed", "device"},
+    "words": {"vector_size", "dropout"},
+    "encoder": {"width", "layers", "heads", "dropout"},
+    "classifier": {"class_weights"},
+    "expert": {"kind"},
+    "windows": {"words"},
+    "characters": {"network", "vector_size", "shape"},
+}
+"""The most common flags, by section."""
+_SHARED = {"words", "vectors", "base", "pretrained", "syntax", "encoder", "windows", "classifier", "expert"}
+"""Sections shared by several tasks."""
+
+
+def train_with_short_help(words: Sequence[str]) -> Callable[..., Any]:
+    """A copy of `train` whose help omits rare flags and those of other tasks.
+
+    Args:
+        words: The arguments after `headwise train`, which may name the task, a file or an encoder.
+    """
+    from headwise.app.cli.train_command import SECTIONS, train
+
+    task = _value(words, "--task")
+    if task is None or task not in load_settings()["tasks"]:
+        task = _task_of(words)
+    encoder = _value(words, "--encoder") or load_settings()["default_encoder"]
+    sections = load_settings()["tasks"].get(task, list(SECTION_HEADINGS))
+    made = FunctionType(train.__code__, train.__globals__, train.__name__)
+    made.__kwdefaults__, made.__annotations__ = train.__kwdefaults__, dict(train.__annotations__)
+    count = 0
+    for name in signature(train).parameters:
+        if section := SECTIONS.get(name):
+            every = flags_of(section)
+            hidden = {flag.name for flag in every if not _is_shown(section, flag, task, encoder, sections)}
+            made.__annotations__[name] = section_flags(section, hidden)
+            count += len(hidden)
+        elif (
+            name not in _ALWAYS_SHOWN
+            or (name in _ENCODER_FLAGS and "encoder" not in sections)
+            or (name in _TEACHER_FLAGS and task != DEFAULT_TASK)
+        ):
+            kind, *parameters = get_args(train.__annotations__[name])
+            made.__annotations__[name] = Annotated[kind, *parameters, Parameter(show=False)]
+            count += 1
+    summary, _, rest = cleandoc(train.__doc__ or "").partition("\n\n")  # None with python -OO
+    explanation = (
+        f"Shown are the flags that matter most for the task {task}; --help-all lists {count} more, and "
+        "--task NAME --help those of another task."
+    )
+    made.__doc__ = f"{summary}\n\n{explanation}\n\n{rest}"
+    return made
+
+
+def _is_shown(section: str, flag: Flag, task: str, encoder: str, sections: Sequence[str]) -> bool:
+    """Whether the help of a task shows a flag."""
+    if section == "data":
+        applies = not flag.owners or task in flag.owners
+        return applies and (flag.name in _DATA or flag.name.endswith(("_column", "_columns", "_separator")))
+    if section not in sections and section not in ("split", "train"):
+        return False
+    if section not in _SHARED and section not in _COMMON:
+        return True  # a section specific to the task
+    return flag.name in _COMMON.get(section, ()) and (not flag.owners or encoder in flag.owners)
+
+
+def _value(words: Sequence[str], flag: str) -> str | None:
+    """The value of a flag on a command line; None if it is not given."""
+    for place, word in enumerate(words):
+        if word.startswith(f"{flag}="):
+            return word.partition("=")[2]
+        if word == flag and place + 1 < len(words):
+            return words[place + 1]
+    return None
+
+
+def _task_of(words: Sequence[str]) -> str:
+    """The task inferred from the first file on a command line."""
+    if words and not words[0].startswith("-") and Path(words[0]).is_file():
+        from headwise.data.items.item_types import infer_task  # with it comes numpy
+
+        try:
+            return infer_task(words[0], {})[0]
+        except HeadwiseError:  # the help does not report errors in files
+            return DEFAULT_TASK
+    return DEFAULT_TASK

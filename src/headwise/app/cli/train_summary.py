@@ -1,0 +1,78 @@
+"""Print the report at the end of a training run."""
+
+import shlex
+from pathlib import Path
+
+from headwise.app.cli.console import output, visible
+from headwise.app.cli.metric_tables import print_metrics
+from headwise.app.cli.train_display import UNBOUNDED_METRICS
+from headwise.app.reporter import Reporter
+from headwise.app.training_report import TrainingReport
+from headwise.artifacts import read_info
+from headwise.metrics.operating_points import OPERATING_POINTS
+from headwise.models.evaluation.metric_table import FORMATS
+from headwise.models.evaluation.report_messages import baseline_message
+
+
+def print_outcome(outcome: TrainingReport, folder: Path, listener: Reporter) -> None:
+    """Print the report at the end of a training run.
+
+    Args:
+        outcome: The result of the training run.
+        folder: The model folder.
+        listener: Receives remarks.
+    """
+    out, task, fitted = output(), outcome.task, outcome.fitted
+    progress, many = fitted.progress, outcome.parts.kind.nouns.many
+    weights = (folder / "model.safetensors").stat().st_size
+    headline = task.headline(outcome.parts, outcome.recipe.model)
+    best = progress.history[progress.best_epoch][headline]
+    shown = FORMATS["figure" if headline in UNBOUNDED_METRICS else "percent"](best)
+    name = {"f1": "F1", "mae": "mean absolute error"}.get(headline, headline)
+    score = outcome.recipe.train.score
+    best_by = "lowest loss" if score == "loss" and headline not in UNBOUNDED_METRICS else "best"
+    best_by_text = "kept" if score == "last" else f"{best_by} on dev in"
+    out.print()
+    out.print(
+        f"Trained in {progress.seconds:,.0f} s; {best_by_text} epoch {progress.best_epoch + 1} of "
+        f"{len(progress.history)}: {name} {shown}."
+    )
+    if fitted.coverage is not None:
+        out.print(f"Words with a pretrained vector: {fitted.coverage}.")
+    for line in task.training_summary(fitted):
+        out.print(line)
+    if outcome.test is None:
+        out.print(f"\nThere were no test {many}, so there is no honest score; give some with --test.\n")
+    else:
+        seen = outcome.seen
+        what = (
+            f"{seen:,} of which are known from training or dev" if seen else "which nothing was chosen on"
+        )
+        out.print(f"\nOn the test {many}, {what}:\n")
+        scores = outcome.test.to_json()
+        sheet = task.sheet(scores)
+        rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")
+        print_metrics(out, sheet, scores, [rival for _, rival in rivals], indent=2)
+        plain = "classifier" in task.sections and outcome.recipe.model.classifier.thresholds == "none"
+        for remark in (
+            *task.remarks(read_info(folder), scores, thresholds=plain),
+            *task.label_shift(fitted.model, outcome.parts.test, outcome.test),
+        ):
+            listener.remark(remark)
+        # Operating points of a label lower the accuracy on others, and the baseline has none.
+        rival = None if OPERATING_POINTS in fitted.dev else outcome.rivals.get("baseline")
+        remark = baseline_message(sheet, scores, rival, task.advice)
+        if remark is not None:
+            listener.remark(remark)
+    if outcome.teaching and (speeds := outcome.teaching["texts_per_second"]):
+        model_speed, teacher_speed, name = speeds["model"], speeds["teacher"], outcome.teaching["teacher"]
+        ratio = model_speed / teacher_speed
+        out.print(
+            f"The model reads {model_speed:,.0f} {many}/s, its teacher ({name}) {teacher_speed:,.0f}: "
+            f"it is {ratio:,.{0 if ratio > 9.5 else 1}f} times as fast.\n"
+        )
+    out.print(f"Model: {visible(str(folder))} ({weights / 1e6:.1f} MB of weights). Next:")
+    shown = visible(shlex.quote(str(folder)))
+    then = task.next_command.format(model=shown, new=task.new_file, predictions=task.predictions)
+    out.print(f"  headwise {then}")
+    out.print(f"  headwise evaluate {shown} {task.answered_file}")

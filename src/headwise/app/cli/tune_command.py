@@ -1,0 +1,179 @@
+"""`headwise tune`: hyperparameter search for a file."""
+
+# The type of the flags is created at run time from the configurations.
+# pyright: reportInvalidTypeForm=false
+
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from headwise.app.cli.console import (
+    FileArgument,
+    Integer,
+    OptionalOutput,
+    Switch,
+    columns,
+    note,
+    print_json,
+)
+from headwise.app.cli.console import output as output_
+from headwise.app.cli.flags import flag_values, load_settings, section_flags
+from headwise.app.cli.terminal import TerminalReporter
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.errors import ConfigError
+from headwise.data.doctor.findings import count
+from headwise.data.files.compression import read_once
+
+_NAME, _NUMBER = 17, 14  # columns for the name of a candidate, at least, and for a title above numbers
+_RECIPE_PREFIX = "# headwise "  # first characters of a recipe that a search wrote
+
+if TYPE_CHECKING:
+    from headwise.app.workflows.tune import Gain, SearchResult
+
+
+def tune(
+    file: FileArgument,
+    /,
+    *,
+    output: OptionalOutput = None,
+    minutes: float = 10.0,
+    seeds: Integer = 4,
+    task: Annotated[
+        str | None, Parameter(help=f"{', '.join(load_settings()['tasks'])}. \\[by the looks of the file]")
+    ] = None,
+    recipe: Path | None = None,
+    dev: Path | None = None,
+    json: Switch = False,
+    read: section_flags("data") = None,
+) -> int:
+    """Search the settings that suit a file.
+
+    Changes of the settings of headwise train are tried one by one on folds of the file, the better half on
+    more, and those that gain together; the winner is compared with the defaults on folds that had no say
+    (with --dev: by other seeds). Use what was found with headwise train FILE --recipe FOLDER/recipe.toml. A
+    search that was stopped goes on. Test texts that are split off are not looked at.
+
+    Args:
+        file: The training data, as headwise train takes them.
+        output: Folder of the search. [FILE.tuned]
+        minutes: Time for training, over all sessions.
+        seeds: Trainings of each of the last candidates that choose, and as many that confirm.
+        task: Replaced by the list of tasks.
+        recipe: Settings of all candidates: a recipe's name, or a TOML file.
+        dev: What is judged on. [each text in its turn; of one long text its end]
+        json: Print what the search found as JSON.
+
+    Raises:
+        HeadwiseError: A file cannot be used.
+    """
+    from headwise.app.configuration import read_preset  # with it comes torch
+
+    keep_freed_memory()
+    folder = output or Path(f"{file}.tuned")
+    layers = [
+        *([] if recipe is None else [read_preset(recipe)]),
+        {"data": flag_values(read), "model": {"task": task} if task else {}},
+    ]
+    how = {"dev": None if dev is None else str(dev), "minutes": minutes, "seeds": seeds, "settings": layers}
+    tuned = run_search(file, folder, "headwise tune", **how)
+    if json:
+        print_json(tuned.to_json())
+    else:
+        print_candidates(tuned, "change")
+    return 0
+
+
+def run_search(file: Path, folder: Path, command: str, **how: Any) -> "SearchResult":
+    """Run a search, and write the best settings to recipe.toml in the folder.
+
+    Raises:
+        HeadwiseError: As `tune_file`; or the file is standard input or a pipe; HW601, the folder has a
+            recipe that no search wrote.
+    """
+    if read_once(str(file)):
+        raise ConfigError(
+            "a search reads its file anew where it goes on, and standard input or a pipe is gone by then; "
+            "write it to a file, and name that"
+        )
+    from headwise.app.workflows.tune import recipe_text, tune_file
+    from headwise.models.predictions.prediction_file import OutputError, reporting_write_errors
+    from headwise.training.stopping import TrainingInterrupted
+
+    recipe = folder / "recipe.toml"
+    try:
+        with reporting_write_errors(folder):
+            if recipe.is_file() and not recipe.read_text("utf-8", "replace").startswith(_RECIPE_PREFIX):
+                raise OutputError(
+                    f"{recipe} exists and is not of a search; move it, or give another --output",
+                    code="HW601",
+                )
+            tuned = tune_file(str(file), folder, listener=TerminalReporter(), **how)
+            comment = f"{command} {file.name}: {tuned.best.name}\n{confirmation(tuned)}"
+            recipe.write_text(recipe_text(tuned.settings, comment), encoding="utf-8")
+    except TrainingInterrupted as stop:
+        note(f"what was trained is in {folder}; the same command goes on")
+        raise KeyboardInterrupt from stop
+    if not tuned.finished:
+        note(f"the time is over; the same command with more --minutes goes on ({folder})")
+    return tuned
+
+
+def print_candidates(tuned: "SearchResult", what: str) -> None:
+    """Print the candidates and the gain of the best one; `what` is the title of the first column."""
+    from headwise.models.evaluation.metric_table import FORMATS
+
+    line = tuned.sheet.headline
+    baseline = next(tried.name for tried in tuned.tried if tried.gain is None)
+    loss = "error" if line.key == "mae" else "loss"
+    # Narrow enough for 80 columns; wider tables would be cut off.
+    titles = (fill(title, _NUMBER) for title in (line.title, f"gain over {baseline}", f"less {loss}"))
+    table = columns(what, "step", *titles, texts=(what,))
+    table.columns[0].min_width = _NAME
+    for tried in tuned.tried:
+        less = f"of {tried.loss:.4f}" if tried.gain is None else loss_gain(tried.gain)
+        gains = (gain.replace(" (", "\n(") for gain in (score_gain(tuned, tried.gain), less))
+        table.add_row(tried.name, f"{tried.step}/{tuned.steps}", FORMATS[line.form](tried.score), *gains)
+    out = output_()
+    out.print(table)
+    gains = [candidate.gain for candidate in tuned.tried if candidate.gain is not None]
+    if none := sum(not any((gain.loss, *gain.loss_interval)) for gain in gains):
+        out.print(
+            f"\n{count(none, 'candidate')} made no difference to any item: where the linear expert decides "
+            "alone, as it may with few items, the settings of the encoder tell nothing."
+        )
+    out.print(f"\n{confirmation(tuned)}")
+
+
+def confirmation(tuned: "SearchResult") -> str:
+    """The gain of the best candidate in trials that did not select it, as a sentence."""
+    first, gain = tuned.tried[0], tuned.confirmed
+    if len(tuned.tried) == 1:
+        return f"Nothing but {first.name} was tried, as the time was over: give more --minutes."
+    if first.gain is None:
+        return f"Nothing is better than {first.name}."
+    kept_text = "" if tuned.best is first else f" The recipe keeps {tuned.best.name}."
+    if gain is None:
+        return f"{first.name}: not confirmed, as the time was over.{kept_text}"
+    line = tuned.sheet.headline
+    where = "that had no say in the choice" if tuned.apart else "that chose it too, with other seeds"
+    return (
+        f"{first.name}: {line.title} {score_gain(tuned, gain)}, less loss {loss_gain(gain)}, on "
+        f"{gain.items:,} items {where}.{kept_text}"
+    )
+
+
+def score_gain(tuned: "SearchResult", gain: "Gain | None") -> str:
+    """A gain of the primary metric with its interval, in its unit."""
+    if gain is None:
+        return ""
+    scale, form = (100, "+.1f") if tuned.sheet.headline.form == "percent" else (1, "+.4g")
+    value, low, high = (format(scale * number, form) for number in (gain.score, *gain.interval))
+    return f"{value} ({low} to {high})"
+
+
+def loss_gain(gain: "Gain") -> str:
+    """A gain of the loss with its interval."""
+    low, high = gain.loss_interval
+    return f"{gain.loss:+.4f} ({low:+.4f} to {high:+.4f})"

@@ -1,0 +1,275 @@
+"""Lesson: the distillation set, which has labelled texts and unlabelled texts with a teacher's soft
+labels."""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+from headwise.app.distillation.distillation_config import DistillationConfig
+from headwise.app.distillation.teachers import (
+    EncoderTeacher,
+    LabelFileTeacher,
+    ModelTeacher,
+    ProgressCallback,
+    Teacher,
+)
+from headwise.artifacts.model_folder import is_headwise_folder
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.data.columns.reading_options import ReadOptions, SoftLabelOptions
+from headwise.data.doctor.findings import abbreviate
+from headwise.data.files.compression import plain_name
+from headwise.data.files.fingerprint import hash_fields
+from headwise.data.items.examples import Example
+from headwise.data.items.label_types import SingleLabelType
+from headwise.data.items.labels import all_labels
+from headwise.data.items.soft_labels import SoftLabel
+from headwise.data.items.text_items import TextItems
+from headwise.data.readers.labelled_files import read_rows
+from headwise.data.splits.contamination import ContaminationIndex, PartOverlap, fingerprint_overlaps
+from headwise.data.splits.data_parts import DataParts
+from headwise.data.splits.duplicates import normal_text
+from headwise.training.fit import merge_dev_into_train
+from headwise.training.pretraining.base_config import TeacherConfig
+
+_FILES = (
+    ".csv",
+    ".tsv",
+    ".jsonl",
+    ".json",
+    ".txt",
+    ".xlsx",
+    ".parquet",
+)  # no encoder's name has these endings
+_TIMED = 256  # number of texts for the speed measurement
+_NEAR_DUPLICATES = "nearly dev or test texts"
+
+
+@dataclass(frozen=True)
+class DistillationSettings:
+    """Distillation settings: the teacher and the unlabelled texts.
+
+    Attributes:
+        teacher: A sentence encoder (name on the Hugging Face hub, or folder), a headwise model folder, or a
+            file of labelled texts.
+        unlabelled: A file of texts; None for the texts of the teacher's file.
+        config: See `DistillationConfig`.
+    """
+
+    teacher: str
+    unlabelled: str | None = None
+    config: DistillationConfig = field(default_factory=DistillationConfig)
+
+
+class DistillationSet:
+    """Data splits with a training part extended by texts that a teacher labels.
+
+    Args:
+        teaching: The distillation settings.
+        parts: The splits labelled by people.
+        work: Folder that caches the vectors of an encoder.
+        reading: Reading options of the labelled file; the other files have the same encoding.
+        seed: Seed of the sample of unlabelled texts.
+        report: Called with the progress of encoding.
+
+    Attributes:
+        human: The splits labelled by people.
+        notes: Messages for the user.
+        teacher: The teacher.
+
+    Raises:
+        HeadwiseError: The teacher or the texts cannot be used.
+    """
+
+    def __init__(
+        self,
+        teaching: DistillationSettings,
+        parts: DataParts[Any],
+        work: Path,
+        *,
+        reading: Any,
+        seed: int = 0,
+        report: ProgressCallback = lambda _done, _total: None,
+    ):
+        if not (isinstance(parts.kind, TextItems) and type(parts.kind.answer) is SingleLabelType):
+            raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
+        self.config, self.human, self.notes = teaching.config, parts, list[str]()
+        decoding = {"encoding": reading.encoding, "encoding_errors": reading.encoding_errors}
+        soft_options = decoding | {"empty_labels": reading.empty_labels}
+        self.teacher: Teacher = _make_teacher(teaching, work, SoftLabelOptions(**soft_options), report)
+        texts = self._texts(teaching, seed, decoding)
+        self.texts = self._new(texts, parts, teaching.unlabelled or teaching.teacher)
+
+    def _texts(self, teaching: DistillationSettings, seed: int, decoding: Mapping[str, Any]) -> list[str]:
+        self.notes += [f"teacher: {note}" for note in self.teacher.notes]
+        if teaching.unlabelled is not None:
+            options = ReadOptions(text_column=teaching.config.column, **decoding)
+            rows = read_rows(teaching.unlabelled, options)
+            self.notes += [f"unlabelled: {note}" for note in rows.notes]
+            texts = (row.item.text for row in rows)
+        elif self.teacher.texts is not None:
+            texts = self.teacher.texts
+        else:
+            raise ConfigError(f"--teacher {teaching.teacher}: give texts to label with --unlabelled")
+        drawn, total = sample(texts, teaching.config.most, seed)
+        if len(drawn) < total:
+            self.notes.append(f"a random sample of {len(drawn):,} of {total:,} texts, as --teach.most says")
+        return drawn
+
+    def _new(self, texts: Sequence[str], parts: DataParts[Any], file: str) -> list[str]:
+        """The unlabelled texts to use: distinct texts that are in no split and that the teacher can label.
+        Near-duplicates of dev and test texts are left out too, as they would make scores optimistic."""
+        labelled = {normal_text(item.text) for part in parts.named.values() for item in part}
+        out = {"labelled too": 0, _NEAR_DUPLICATES: 0, "repeated or empty": 0, "unknown to the teacher": 0}
+        unlabelled: dict[str, str] = {}
+        for text, knows in zip(texts, self.teacher.can_label(texts), strict=True):
+            key = normal_text(text)
+            if not key or key in unlabelled:
+                out["repeated or empty"] += 1
+            elif key in labelled:
+                out["labelled too"] += 1
+            elif not knows:
+                out["unknown to the teacher"] += 1
+            else:
+                unlabelled[key] = text
+        keys, judged = list(unlabelled), (*parts.dev, *parts.test)
+        _, near_duplicates = ContaminationIndex(
+            parts.kind, (normal_text(item.text) for item in judged)
+        ).places(keys)
+        for number in near_duplicates:
+            del unlabelled[keys[number]]
+        out[_NEAR_DUPLICATES] = len(near_duplicates)
+        left = ", ".join(f"{count:,} {what}" for what, count in out.items() if count)
+        summary = f"{len(unlabelled):,} unlabelled texts from {file}" + (
+            f"; left out: {left}" if left else ""
+        )
+        if not unlabelled:
+            raise HeadwiseError(f"there are {summary}; give texts that are not labelled yet", code="HW411")
+        self.notes.append(summary)
+        return list(unlabelled.values())
+
+    def identity(self) -> dict[str, str | float]:
+        """The identity of the distillation set: hashes of its texts and teacher, and its settings."""
+        prints = {name: fingerprint.sha256 for name, fingerprint in self.human.fingerprints().items()}
+        sources = {"teacher": self.teacher.fingerprint, "unlabelled": hash_fields(self.texts)}
+        how = {name: getattr(self.config, name) for name in ("label_weight", "temperature", "linear")}
+        return {**prints, **sources, **how}
+
+    def placeholder_parts(self) -> DataParts[Any]:
+        """The result of `parts` with placeholder labels instead of the teacher's: enough to choose settings
+        by, without running the teacher."""
+        labels = tuple(all_labels(self.human.train))
+        shares = SoftLabel(labels, np.full(len(labels), 1 / len(labels), np.float32))
+        texts = [Example(text, shares.likeliest, shares=shares) for text in self.texts]
+        return replace(self.human, train=[*self.human.train, *texts])
+
+    def parts(self, human: DataParts[Any]) -> DataParts[Any]:
+        """The splits with the teacher's soft labels in the training part. The teacher is first fitted to
+        the people's labels."""
+        weight = self.config.label_weight
+        train, dev = (
+            [replace(item, weight=weight * item.weight) for item in part]
+            for part in (human.train, human.dev)
+        )
+        self.labels = tuple(self.teacher.learn(human.train, all_labels(human.train)))
+        probabilities = sharpened(self.teacher.probabilities(self.texts), self.config.temperature)
+        taught = []
+        for text, row, weight in zip(
+            self.texts, probabilities, self.teacher.weights(self.texts), strict=True
+        ):
+            shares = SoftLabel(self.labels, row)
+            taught.append(Example(text, shares.likeliest, weight=weight, shares=shares))
+        self._check(human, Counter(example.label for example in taught if example.label))
+        return replace(human, train=[*train, *taught], dev=dev)
+
+    def _check(self, human: DataParts[Any], taught_labels: Counter[str]) -> None:
+        """Check for labels that people have not given. If only some are new, the model learns them; if all
+        are, the teacher belongs to another task, or spells labels differently."""
+        human_labels = [*all_labels([item for part in human.named.values() for item in part])]
+        new = [repr(label) for label, _ in taught_labels.most_common() if label not in human_labels]
+        if len(new) == len(taught_labels):
+            raise ConfigError(
+                f"--teacher: {self.teacher.name}: {abbreviate(new)}; expected labels that the labelled "
+                f"texts have, such as {abbreviate([*map(repr, human_labels)])}"
+            )
+        note = f"labels that only the teacher gives, which the model learns too: {abbreviate(new)}"
+        if new and note not in self.notes:  # with a refit, parts are made twice
+            self.notes.append(note)
+
+    def overlaps(self) -> tuple[PartOverlap, ...]:
+        """Dev and test texts that the teacher was trained on, which make scores optimistic."""
+        return fingerprint_overlaps(self.human.kind, self.teacher.seen, self.teacher.name, self.human.named)
+
+    def together(self, parts: DataParts[Any]) -> DataParts[Any]:
+        """The data of the refit on training and dev items together."""
+        return self.parts(merge_dev_into_train(self.human))
+
+    def judge(self, items: Sequence[Any], labels: Sequence[str]) -> np.ndarray | None:
+        """The teacher's predicted label indices of items; None where it cannot label all of them."""
+        texts = [item.text for item in items]
+        if not self.teacher.can_label(texts).all():
+            return None
+        scores = np.zeros((len(texts), len(labels)), np.float32)
+        columns = [labels.index(label) for label in self.labels]
+        scores[:, columns] = self.teacher.probabilities(texts)
+        return scores.argmax(axis=1)
+
+    def speeds(self, model: Any, items: Sequence[Any]) -> dict[str, float] | None:
+        """Measured speed of teacher and model in texts/s; None for a file."""
+        if self.teacher.texts is not None:
+            return None
+        texts = [item.text for item in items] or self.texts
+        return {
+            "teacher": texts_per_second(
+                lambda batch: self.teacher.probabilities(batch, keep=False), texts[:_TIMED]
+            ),
+            "model": texts_per_second(model.predict_proba, texts[: 16 * _TIMED]),
+        }
+
+
+def _make_teacher(
+    teaching: DistillationSettings, work: Path, options: SoftLabelOptions, report: ProgressCallback
+) -> Teacher:
+    path, config = Path(teaching.teacher), teaching.config
+    if path.is_file() or plain_name(path.name).endswith(_FILES):
+        return LabelFileTeacher(path, options)
+    if path.is_dir() and is_headwise_folder(path):
+        return ModelTeacher(path)
+    encoder = TeacherConfig(teaching.teacher, revision=config.revision, max_pieces=config.max_pieces)
+    return EncoderTeacher(encoder, linear=config.linear, work=work, report=report)
+
+
+def sample(texts: Iterable[str], most: int, seed: int) -> tuple[list[str], int]:
+    """A uniform sample of at most `most` texts of a stream, in order (0 = all), and the number of texts in
+    the stream."""
+    drawn: list[tuple[int, str]] = []
+    choose, total = random.Random(seed), 0
+    for number, text in enumerate(texts):
+        total += 1
+        if not most or number < most:
+            drawn.append((number, text))
+        elif (place := choose.randrange(number + 1)) < most:
+            drawn[place] = (number, text)
+    return [text for _, text in sorted(drawn)], total
+
+
+def sharpened(probabilities: np.ndarray, temperature: float) -> np.ndarray:
+    """Probabilities `[texts, labels]` raised to the power 1 / temperature and renormalised."""
+    if temperature == 1:
+        return probabilities
+    # In log space: with many labels, powers would underflow to 0.
+    return softmax(np.log(np.maximum(probabilities, 1e-12)) / temperature, axis=1).astype(np.float32)
+
+
+def texts_per_second(read: Callable[[Sequence[str]], Any], texts: Sequence[str]) -> float:
+    """Speed in texts/s after a warm-up."""
+    read(texts[:32])
+    start = time.perf_counter()
+    read(texts)
+    return len(texts) / max(time.perf_counter() - start, 1e-9)

@@ -1,0 +1,242 @@
+"""Teacher: the interface of the sources of soft labels for distillation.
+
+A file of labels or label probabilities as teacher for distillation.
+
+A frozen sentence encoder with a linear head as teacher for distillation.
+
+A headwise model as teacher for distillation.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from headwise.artifacts import load_model, read_info
+from headwise.core.errors import ConfigError
+from headwise.core.folder_layout import MANIFEST
+from headwise.data.columns.reading_options import SoftLabelOptions
+from headwise.data.errors import NO_LABEL_CODES, DataError
+from headwise.data.files.fingerprint import file_sha256
+from headwise.data.items.item_types import DEFAULT_TASK, ITEM_TYPES
+from headwise.data.items.labels import all_labels, label_targets, rename_labels, training_spellings
+from headwise.data.items.soft_labels import soft_targets, training_weights
+from headwise.data.readers.labelled_files import read_examples
+from headwise.data.splits.duplicates import first_in_group, normal_text
+from headwise.linear.linear_fit import fit_linear
+from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.training.label_names import named_labels, names_are_predictive, with_names
+from headwise.training.linear_probe import FOLDS, fit_linear_probe
+from headwise.training.pretraining.base_config import TeacherConfig
+from headwise.training.pretraining.sentence_encoder import SentenceEncoder, embed_with_teacher
+from headwise.training.pretraining.work_folder import hash_of
+
+ProgressCallback = Callable[[int, int], None]
+"""Progress callback: number of texts done, and their total."""
+
+
+class Teacher(ABC):
+    """A source of label probabilities for texts.
+
+    Attributes:
+        name: Display name.
+        fingerprint: Hash of the teacher; teachers with the same hash give the same labels.
+        notes: Messages for the user.
+        texts: The texts that it can label; None if it labels any.
+        seen: Fingerprint of its training set (`headwise.data.splits.contamination.make_fingerprint`), if
+            known.
+    """
+
+    name: str
+    fingerprint: str
+    notes: Sequence[str] = ()
+    texts: Sequence[str] | None = None
+    seen: Any = None
+
+    @abstractmethod
+    def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
+        """Fit the teacher to texts labelled by people, if it needs that.
+
+        Args:
+            items: The labelled examples.
+            labels: All labels of these.
+
+        Returns:
+            The labels that the teacher predicts.
+        """
+
+    def can_label(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether it can label each text, `[texts]`."""
+        return np.ones(len(texts), dtype=np.bool_)
+
+    @abstractmethod
+    def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
+        """The label probabilities of texts, `[texts, labels]`.
+
+        Args:
+            texts: Texts that it can label.
+            keep: Whether to cache results, as the same texts may be requested again in the same order.
+        """
+
+    def weights(self, texts: Sequence[str]) -> Sequence[float]:
+        """Weights of texts that it can label."""
+        return [1.0] * len(texts)
+
+
+class LabelFileTeacher(Teacher):
+    """A teacher that looks texts up in a file (see `headwise.data.columns.soft_label_columns`); for
+    repeated texts, the first row counts.
+
+    Args:
+        file: Csv, tsv or jsonl file with one column of probabilities per label, or with labels and their
+            confidence.
+        options: Reading options.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+
+    def __init__(self, file: Path, options: SoftLabelOptions):
+        try:
+            data = read_examples(file, options, answers=True)
+        except DataError as error:
+            if error.code not in NO_LABEL_CODES:
+                raise
+            raise DataError(
+                error.code,
+                error.problem,
+                expected="a file of answers as teacher: texts with a label each (and how sure it is), or a "
+                "column of probabilities a label",
+                advice="texts to be labelled go to --unlabelled, and --teacher is what labels them: such a "
+                "file, a sentence encoder or a model folder",
+                path=error.path,
+                line=error.line,
+                column=error.column,
+            ) from None
+        self.name, self.notes = f"the answers in {file.name}", data.notes
+        self.fingerprint = ITEM_TYPES[DEFAULT_TASK].fingerprint(data.items).sha256
+        self._items: dict[str, Any] = {}
+        for item in data.items:
+            self._items.setdefault(normal_text(item.text), item)
+        self.texts = [item.text for item in data.items]
+        self._labels: Sequence[str] = ()
+
+    def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
+        names = training_spellings(all_labels([*self._items.values()]), labels)
+        self._items = {text: rename_labels(item, names) for text, item in self._items.items()}
+        self._labels = all_labels([*items, *self._items.values()])
+        return self._labels
+
+    def can_label(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        return np.array([normal_text(text) in self._items for text in texts], dtype=np.bool_)
+
+    def weights(self, texts: Sequence[str]) -> Sequence[float]:
+        return [self._items[normal_text(text)].weight for text in texts]
+
+    def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
+        items = [self._items[normal_text(text)] for text in texts]
+        shares = soft_targets(items, self._labels)
+        if shares is None:  # hard labels
+            number = {label: n for n, label in enumerate(self._labels)}
+            shares = np.zeros((len(items), len(self._labels)), np.float32)
+            shares[range(len(items)), [number[item.label] for item in items]] = 1
+        return shares
+
+
+_TRIED = 64  # number of texts for the bfloat16 check
+_SHARD = 1024  # texts per cache file
+
+
+class EncoderTeacher(Teacher):
+    """A frozen sentence encoder as teacher. Its head is a linear model of the vectors, words and character
+    n-grams, whose weights cross-validation chooses (encoders know topics better than opinions), or a
+    logistic regression on the vectors alone.
+
+    Args:
+        config: The encoder.
+        linear: Whether the head also reads words and character n-grams.
+        work: Folder that caches its vectors.
+        report: Called with the progress of encoding.
+
+    Raises:
+        PretrainedError: HW701 to HW706, the encoder cannot be loaded.
+    """
+
+    def __init__(self, config: TeacherConfig, *, linear: bool, work: Path, report: ProgressCallback):
+        self.name = Path(config.name).name
+        self._encoder, self._linear = SentenceEncoder(config), linear
+        self.fingerprint = self._encoder.fingerprint
+        self._work, self._report, self._hastened = work, report, False
+
+    def vectors(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
+        """The vectors of texts, `[texts, size]`, cached in the work folder if `keep`."""
+        if not self._hastened:
+            self._encoder.hasten(list(texts[:_TRIED]))
+            self._hastened = True
+        if not keep:
+            return self._encoder.read(texts).astype(np.float32)
+        folder = self._work / f"answers-{hash_of(self.fingerprint, list(texts))}"
+        return embed_with_teacher(self._encoder, texts, folder, self._report, size=_SHARD).astype(
+            np.float32
+        )
+
+    def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
+        texts, classes = [item.text for item in items], len(labels)
+        soft, weights = soft_targets(items, labels), training_weights(items)
+        targets = label_targets(items, labels) if soft is None else soft
+        vectors, names = self.vectors(texts), named_labels(labels, targets, weights)
+        of_names = self.vectors(list(names.values())) if names else vectors[:0]
+        always = 0
+        if names_are_predictive(of_names, vectors, targets, list(names)):
+            texts, vectors, always = [*texts, *names.values()], np.vstack([vectors, of_names]), len(names)
+            targets, weights = with_names(targets, weights, list(names), classes)
+        if self._linear:
+            how = {"dense": vectors, "sample_weight": weights, "always": always}
+            self._logits = fit_linear(texts, targets, classes, **how).model.scores
+        else:
+            same = first_in_group(texts, FOLDS)
+            matrix, bias = fit_linear_probe(
+                vectors, targets, classes, weights=weights, same=same, always=always
+            )
+            self._logits = lambda _, vectors: vectors @ matrix.T + bias
+        return labels
+
+    def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
+        return softmax(self._logits(texts, self.vectors(texts, keep=keep)), axis=1)
+
+
+_CHUNK = 4096
+
+
+class ModelTeacher(Teacher):
+    """A trained headwise classifier as teacher, used unchanged.
+
+    Args:
+        folder: The model folder.
+
+    Raises:
+        StoreError: It is not a sound model folder.
+        ConfigError: It is not a single-label text classifier.
+    """
+
+    def __init__(self, folder: Path):
+        self.model = load_model(folder)
+        if not isinstance(self.model, TextClassifierModel):
+            task = self.model.config.task
+            raise ConfigError(f"--teacher {folder}: a model of the task {task}, not a classifier of texts")
+        self.fingerprint = file_sha256(folder / MANIFEST)  # the manifest has the hashes of all files
+        self.name, self.seen = f"the model {folder.name}", read_info(folder)["data"].get("seen")
+
+    def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
+        return self.model.labels
+
+    def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
+        parts = [
+            self.model.predict_proba(texts[start : start + _CHUNK]).astype(np.float32)
+            for start in range(0, len(texts), _CHUNK)
+        ]
+        return np.concatenate([np.zeros((0, len(self.model.labels)), np.float32), *parts])

@@ -1,0 +1,116 @@
+"""TextTagger: sequence labelling as an estimator, `TextTagger().fit(sentences, tags)`."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from headwise.app.estimators.base_estimator import (
+    UNORDERED_TYPES,
+    TextEstimator,
+    check_is_list,
+    check_targets,
+    plain_str,
+    unpack_dev,
+    weights_for,
+)
+from headwise.data.items.examples import TaggedSentence
+from headwise.models.evaluation.tag_evaluation import score_tagging
+from headwise.nn.networks.tag_outputs import TaggedText
+
+
+class TextTagger(TextEstimator):
+    """A sequence tagger for named entities, parts of speech or other spans; see `TextEstimator` for its
+    parameters.
+
+    The tagging scheme of spans (IOB1, IOB2 or BIOES) is detected from the tags. Tags in no such scheme are
+    plain, one per word.
+
+    Attributes:
+        classes_: The tags, sorted.
+        model_: The fitted `headwise.nn.networks.tag_model.TagModel`.
+        recipe_: The settings that were used, as the sections of a recipe.
+        history_: Dev scores, one dictionary per epoch.
+    """
+
+    TASK: ClassVar[str] = "tag"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
+        """Train on sentences, which are lists of words, and a list of tags for each.
+
+        Args:
+            X: Sentences, each a list of one or more words.
+            y: Their tags, one for each word.
+            sample_weight: How much each sentence counts, `[sentences]`, 0 or more; also on dev.
+            dev: Sentences and tags that select the best epoch. By default a share of X (`split.dev` of the
+                recipe, 15 %); equal sentences stay on one side of the split.
+
+        Raises:
+            HeadwiseError: A setting is invalid, or the sentences are too few to split.
+            TypeError, ValueError: X or y has a wrong type or value.
+        """
+        sentences = _sentences(X, y, sample_weight)
+        if len({tag for sentence in sentences for tag in sentence.tags}) < 2:
+            raise ValueError("y has only one tag; a tagger needs two or more")
+        return self._fit(sentences, None if dev is None else _sentences(*unpack_dev(dev)))
+
+    def predict(self, X: Any) -> list[list[str]]:
+        """The tags of each sentence, in the scheme of the training tags."""
+        check_is_fitted(self, "model_")
+        return [list(tagged.tags) for tagged in self.model_.tag(self._items(X))]
+
+    def tag(self, texts: Iterable[str]) -> Iterator[TaggedText]:
+        """Tag raw texts: each is tokenized first; results include the character offsets of each word."""
+        check_is_fitted(self, "model_")
+        if isinstance(texts, str):
+            raise TypeError("texts is one text; give a list of texts")
+        return self.model_.predict(texts)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Entity F1 (exact spans) if the tags mark spans; else token accuracy."""
+        check_is_fitted(self, "model_")
+        sentences = _sentences(X, y)
+        predicted = self.predict([sentence.tokens for sentence in sentences])
+        tokens, entities = score_tagging(predicted, sentences, self.model_.written)
+        return tokens.accuracy if entities is None else entities.f1
+
+    def _items(self, X: Any) -> Sequence[Any]:
+        return [TaggedSentence(words, ()) for words in _words(X)]
+
+    def _take(self, model: Any, info: dict[str, Any]) -> None:
+        super()._take(model, info)
+        self.classes_ = sorted(info["data"].get("train", {}).get("labels", model.tags))
+
+
+def _words(X: Any) -> list[tuple[str, ...]]:
+    check_is_list(X, "lists of words")
+    return [_row("X", place, row) for place, row in enumerate(X)]
+
+
+def _sentences(X: Any, y: Any, weights: Any = None) -> list[TaggedSentence]:
+    rows, words = check_targets(y, "lists of tags"), _words(X)
+    tags = [_row("y", place, row) for place, row in enumerate(rows)]
+    check_consistent_length(words, tags)
+    for place, (tokens, named) in enumerate(zip(words, tags, strict=True)):
+        if len(tokens) != len(named):
+            raise ValueError(f"X[{place}] has {len(tokens)} words and y[{place}] {len(named)} tags")
+    rows = enumerate(zip(words, tags, weights_for(words, weights), strict=True))
+    return [TaggedSentence(tokens, named, place, weight=weight) for place, (tokens, named, weight) in rows]
+
+
+def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
+    if (
+        isinstance(row, (str, Mapping, *UNORDERED_TYPES))
+        or not hasattr(row, "__len__")
+        or not all(isinstance(item, str) for item in row)
+    ):
+        numbers = (
+            name == "y" and hasattr(row, "__len__") and all(isinstance(item, Integral) for item in row)
+        )
+        fix = "; give the names that the numbers stand for, or str(number)" if numbers else ""
+        raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts{fix}")
+    if not len(row):
+        raise ValueError(f"{name}[{place}] is empty; a sentence has one or more words")
+    return tuple(map(plain_str, row))

@@ -1,0 +1,232 @@
+"""A loaded model that answers requests: records in, predictions and explanations out; independent of HTTP.
+
+Records are read by the same code as the lines of a jsonl file (bags: the rows of a csv file), so that a
+request may contain whatever such a file may, with the same error messages.
+"""
+
+import csv
+import io
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from headwise.app.opened_model import open_model_folder
+from headwise.app.reporter import NULL_REPORTER
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.data.errors import DataError
+from headwise.data.items.dataset import InputRow
+
+_OPEN = Path("/proc/self/fd")
+REQUEST = "the request"
+"""The name of the input in messages, in place of a file name."""
+_FILE_OPTIONS = frozenset(("format", "header", "delimiter", "encoding"))  # options of file formats
+_MISSING_COLUMN_CODES = ("HW111", "HW131", "HW285")  # errors about missing columns
+_FLAG = re.compile(r"(?<!\w)--[a-z]")
+_FLAG_ASIDE = re.compile(r" \(--[a-z][^()]*\)")
+
+
+class RequestError(HeadwiseError):
+    """A request that cannot be answered.
+
+    Codes: HW903 the content is invalid, HW904 it is too large, HW907 the server cannot store it.
+    """
+
+    code = "HW903"
+
+
+class ModelService:
+    """A loaded model that answers requests; thread-safe, one request at a time.
+
+    Args:
+        folder: The model's folder, or an exported one.
+        unsure: See `headwise.app.workflows.predict.predict_file`.
+        pipeline: See `headwise.app.opening.open_model`.
+        batch_tokens: The number of words per batch.
+        device: See `headwise.app.opening.open_model`.
+        reading: The names of the fields of records; missing ones are detected.
+
+    Attributes:
+        source: The opened model folder.
+        model: The model.
+        kind: The item type of the model.
+
+    Raises:
+        ConfigError: `reading` has options of file formats, which do not apply to requests.
+        HeadwiseError: The model cannot be loaded, or does not predict.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        unsure: str | None = None,
+        pipeline: str | None = None,
+        batch_tokens: int = 16_384,
+        device: str = "auto",
+        reading: Mapping[str, Any] | None = None,
+    ):
+        self.folder, self.reading = Path(folder), dict(reading or {})
+        for name in _FILE_OPTIONS & self.reading.keys():
+            raise ConfigError(f"{name} is for files, but requests are JSON; leave it out")
+        self.source = open_model_folder(folder, device, pipeline)
+        self.model, self.kind = self.source.model, self.source.kind
+        self._predictor = self.source.predictor(batch_tokens, self.reading, unsure)
+        self._one = Lock()
+        fields = {1: ("text",), 2: ("first", "second")}.get(self.kind.sides, ())
+        self._names = [self.reading.get(f"{name}_column") or name for name in fields]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The name, task, item type and, if any, labels of the model."""
+        labels = getattr(self.model, "labels", None)
+        named = {} if labels is None else {"labels": list(labels)}
+        return {
+            "model": self.folder.name,
+            "task": self.source.task,
+            "reads": self.kind.nouns.many,
+            **named,
+        }
+
+    def records(
+        self, texts: Sequence[str] = (), pairs: Sequence[Sequence[str]] = ()
+    ) -> list[dict[str, Any]]:
+        """Texts, or pairs of texts, as records of this model.
+
+        Raises:
+            RequestError: HW903, the model does not read them.
+        """
+        if (texts and self.kind.sides != 1) or (pairs and self.kind.sides != 2):
+            input_kind = "texts" if texts else "pairs"
+            expected = {1: "texts", 2: "pairs"}.get(self.kind.sides, "records")
+            raise RequestError(
+                f"{REQUEST}: {input_kind}, but this model reads {self.kind.nouns.many}; give {expected}"
+            )
+        if texts:
+            return [{self._names[0]: text} for text in texts]
+        return [dict(zip(self._names, pair, strict=True)) for pair in pairs]
+
+    def client_message(self, error: HeadwiseError) -> str:
+        """The message of an error without advice about command-line flags, which clients cannot set."""
+        message = str(error).removeprefix(f"[{error.code}] ")
+        if isinstance(error, DataError) and error.code in _MISSING_COLUMN_CODES and self.kind.sides:
+            fields = f"the field{'s' * (len(self._names) > 1)} {' and '.join(map(repr, self._names))}"
+            tokens = self.reading.get("token_column") or "tokens"
+            words = f" (or {tokens!r}, a list of words)" * hasattr(self.kind.options, "token_column")
+            return f"{REQUEST}: {error.problem}; expected {fields}{words} in each record"
+        first, *more = message.split("; ")
+        return "; ".join(
+            [_FLAG_ASIDE.sub("", first), *(advice for advice in more if not _FLAG.search(advice))]
+        )
+
+    def warm_up(self) -> None:
+        """Predict once before the first request: this loads what is loaded lazily (half a second), and
+        raises the errors that every request would raise.
+
+        Raises:
+            HeadwiseError: The model cannot predict, e.g. because a parser is missing.
+        """
+        with suppress(DataError):  # the records of this model have other fields than texts
+            self.predict([dict.fromkeys(self._names, "a")] if self._names else [])
+
+    def predict(self, records: Sequence[Mapping[str, Any]]) -> list[str]:
+        """The predictions of records: the JSON objects that `headwise predict --format-out jsonl` writes.
+
+        Raises:
+            HeadwiseError: The records cannot be read.
+        """
+        if not records:
+            return []
+        with self._one:
+            rows = self._read(records)
+            layout = self._predictor.layout("jsonl", rows)
+            predictions = self._predictor.predict_uncounted([row.item for row in rows])
+            return [
+                layout.record(row, prediction).rstrip("\n")
+                for row, prediction in zip(rows, predictions, strict=True)
+            ]
+
+    def explain(self, records: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """The explanations of the predictions of records: `Explanation` objects, whose `item` is the index
+        of the record.
+
+        Raises:
+            HeadwiseError: The records cannot be read, or the model has no explanations.
+        """
+        if not records:
+            return []
+        with self._one:
+            return self.source.explain([row.item for row in self._read(records)])
+
+    def _read(self, records: Sequence[Mapping[str, Any]]) -> list[InputRow[Any]]:
+        """The records as rows of the model's item type."""
+        form = "jsonl" if self.kind.sides else "csv"  # bags are read from csv only
+        text = _table(records) if form == "csv" else _lines(records)
+        # Unpaired surrogates are passed on: the reader rejects them with a message.
+        with _temporary_file(text.encode("utf-8", errors="surrogatepass"), form) as path:
+            try:
+                return list(self.source.rows(path, self.reading, NULL_REPORTER, None))
+            except DataError as error:
+                fields = {"expected": error.expected, "advice": error.advice, "column": error.column}
+                raise DataError(
+                    error.code, error.problem, path=REQUEST, line=error.line, **fields
+                ) from None
+
+
+@contextmanager
+def _temporary_file(text: bytes, form: str) -> Iterator[Path]:
+    """A temporary file with the content of a request: in memory where the system supports that (Linux), so
+    that a full or read-only disk does not matter.
+
+    Raises:
+        RequestError: HW907, the file cannot be written.
+    """
+    with ExitStack() as held:
+        try:
+            number = _in_memory()
+            if number is None:
+                folder = held.enter_context(tempfile.TemporaryDirectory(prefix="headwise-"))
+                path = Path(folder) / f"a.{form}"
+                path.write_bytes(text)
+            else:
+                file = held.enter_context(open(number, "wb"))
+                file.write(text)
+                file.flush()
+                path = _OPEN / str(number)
+        except OSError as error:
+            problem = f"{REQUEST}: cannot be kept while it is read: {error.strerror or error}; "
+            advice = "the server needs a folder for temporary files (TMPDIR)"
+            raise RequestError(problem + advice, code="HW907") from None
+        yield path
+
+
+def _in_memory() -> int | None:
+    """The descriptor of a new file in memory; None if the system has none that can be opened by name."""
+    if not (hasattr(os, "memfd_create") and _OPEN.is_dir()):
+        return None
+    try:
+        return os.memfd_create("headwise")
+    except OSError:  # the sandbox forbids it
+        return None
+
+
+def _lines(records: Sequence[Mapping[str, Any]]) -> str:
+    """The records as the content of a jsonl file."""
+    try:
+        return "".join(json.dumps(record, allow_nan=False) + "\n" for record in records)
+    except ValueError:
+        raise RequestError(f"{REQUEST}: a number that JSON does not have (NaN, Infinity)") from None
+
+
+def _table(records: Sequence[Mapping[str, Any]]) -> str:
+    """The records as the content of a csv file."""
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, list(dict.fromkeys(name for record in records for name in record)))
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue()

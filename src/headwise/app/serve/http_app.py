@@ -1,0 +1,309 @@
+"""The ASGI application: endpoints and error responses.
+
+An HTML form to try a model in a browser: no scripts and no external resources.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import parse_qs
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from headwise.app.serve.answering import REQUEST, ModelService, RequestError
+from headwise.app.serve.middleware import (
+    MEDIA_TYPE,
+    ArrivalDeadlines,
+    ArrivalLimit,
+    HostLimit,
+    Message,
+    MonitoringMiddleware,
+    Receive,
+    RequestMetrics,
+    WaitingLimit,
+    error_response,
+)
+from headwise.core import html as plots
+from headwise.core.allocator import is_out_of_memory
+from headwise.core.errors import HeadwiseError
+from headwise.core.html import bar, escape_html, html_page, table
+from headwise.core.version import __version__
+
+_TOO_LARGE = "HW904"
+_TOO_SLOW = "HW906"
+_NO_PLACE = "HW907"
+_DEFECT = "HW908"
+_NO_MEMORY = "HW410"
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_PARSE_ERROR = "There was an error parsing the body"  # FastAPI's
+_NOT_JSON = (
+    f"{REQUEST}: cannot be read as JSON; expected UTF-8, uncompressed, no numbers of thousands of digits"
+)
+
+
+class RequestBody(BaseModel):
+    """What is asked about: exactly one of these."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    texts: list[str] | None = None
+    pairs: list[tuple[str, str]] | None = Field(None, description="for models of pairs")
+    records: list[dict[str, Any]] | None = Field(
+        None, description="objects with the fields that a jsonl file for headwise predict would have"
+    )
+
+
+class _App(FastAPI):
+    """A FastAPI application with a fixed root path behind a proxy, and with monitoring of all requests.
+    Added middleware would not see the responses to unhandled exceptions."""
+
+    async def __call__(self, scope: Message, receive: Receive, send: Any) -> None:
+        # Set here and not by uvicorn, which would prepend the root path to paths that already have it.
+        scope["root_path"] = self.state.root_path or scope.get("root_path", "")
+        await super().__call__(scope, receive, send)
+
+    def build_middleware_stack(self) -> Any:
+        paths = {route.path for route in self.routes if isinstance(route, Route)}
+        return MonitoringMiddleware(
+            super().build_middleware_stack(), self.state.tally, paths, self.state.log
+        )
+
+
+def create_app(
+    answering: ModelService,
+    *,
+    most_items: int = 1_000,
+    most_bytes: int = 10_000_000,
+    most_waiting: int = 64,
+    most_seconds: float = 60,
+    host: str = "",
+    root_path: str = "",
+    log: Callable[[str], object] | None = None,
+) -> FastAPI:
+    """The ASGI application of a model, for `headwise serve` or any ASGI server.
+
+    Args:
+        answering: The loaded model.
+        most_items: The most texts (pairs, records) per request.
+        most_bytes: The largest request body, in bytes.
+        most_waiting: The most concurrent requests to the model; further ones get the status 503.
+        most_seconds: The longest time until a request has arrived completely, in seconds.
+        host: The address that the server listens on. For a loopback address the Host header must be a usual
+            name of this machine, which prevents DNS rebinding by foreign web pages.
+        root_path: The path prefix at a reverse proxy, such as `/models/intents`: `/openapi.json` has it,
+            and paths are accepted with and without it.
+        log: Called with a line for each answered request.
+    """
+    app = _App(
+        title=f"headwise: {answering.folder.name}",
+        version=__version__,
+        docs_url=None,  # these pages load third-party scripts
+        redoc_url=None,
+    )
+    facts = answering.facts
+    app.state.tally = RequestMetrics(
+        {"version": __version__, "model": facts["model"], "task": facts["task"]}
+    )
+    app.state.log, app.state.root_path = log, root_path
+    app.state.arrivals = arrivals = ArrivalDeadlines(most_seconds)
+    app.add_middleware(ArrivalLimit, most_bytes=most_bytes, arrivals=arrivals)
+    app.add_middleware(WaitingLimit, most_waiting=most_waiting)
+    if is_local(host):
+        app.add_middleware(HostLimit, allowed_hosts=(*_LOCAL, host))
+
+    def records_of(query: RequestBody, request: Request) -> Sequence[dict[str, Any]]:
+        if problem := _content_type_problem(request):  # older versions of FastAPI do not check it
+            raise RequestError(problem)
+        inputs = {
+            name: items for name in RequestBody.model_fields if (items := getattr(query, name)) is not None
+        }
+        if len(inputs) != 1:
+            names = " and ".join(inputs) or "nothing"
+            raise RequestError(f"{REQUEST}: {names}; expected one of {', '.join(RequestBody.model_fields)}")
+        [(name, items)] = inputs.items()
+        request.state.items = len(items)
+        if len(items) > most_items:
+            message = f"{REQUEST}: {len(items):,} {name}; expected at most {most_items:,}; ask in parts"
+            raise RequestError(message, code=_TOO_LARGE)
+        return items if name == "records" else answering.records(**{name: items})
+
+    @app.exception_handler(HeadwiseError)
+    def refused(request: Request, error: HeadwiseError) -> Response:
+        status = {_TOO_LARGE: 413, _NO_PLACE: 507}.get(error.code, 422)
+        return error_response(request.scope, status, error.code, answering.client_message(error))
+
+    @app.exception_handler(RequestValidationError)
+    def unfit(request: Request, error: RequestValidationError) -> Response:
+        if message := _content_type_problem(request):
+            return error_response(request.scope, 422, RequestError.code, message)
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"][1:])
+        if first["type"] == "extra_forbidden":
+            message = (
+                f"{REQUEST}: the field {place!r}; expected one of {', '.join(RequestBody.model_fields)}"
+            )
+            return error_response(request.scope, 422, RequestError.code, message)
+        why = first.get("ctx", {}).get("error", "")  # for a body that is not JSON
+        message = f"{place}{': ' * bool(place)}{first['msg']}{': ' * bool(why)}{why}"
+        return error_response(request.scope, 422, RequestError.code, f"{REQUEST}: {message}")
+
+    @app.exception_handler(HTTPException)
+    def refused_before(request: Request, error: HTTPException) -> Response:
+        code = {408: _TOO_SLOW, 413: _TOO_LARGE}.get(error.status_code, RequestError.code)
+        message = _NOT_JSON if error.detail == _PARSE_ERROR else error.detail
+        return error_response(request.scope, error.status_code, code, message, error.headers)
+
+    @app.exception_handler(Exception)
+    def failed(request: Request, error: Exception) -> Response:
+        # The server then writes the traceback to its standard error.
+        if is_out_of_memory(error):
+            message = f"{REQUEST}: the memory is not enough; ask in smaller parts"
+            return error_response(request.scope, 507, _NO_MEMORY, message)
+        message = f"{REQUEST}: headwise failed; what happened stands on the standard error of the server"
+        return error_response(request.scope, 500, _DEFECT, message)
+
+    # These endpoints run without a worker thread: all threads may wait for the model, and health checks
+    # would time out.
+    @app.head("/health", include_in_schema=False)
+    @app.get("/health")
+    async def health() -> dict[str, str]:
+        """Whether the model is there."""
+        return {"status": "ok"}
+
+    @app.get("/model")
+    async def model() -> dict[str, Any]:
+        """What the model is: its name, its task, what it reads, its labels."""
+        return {**answering.facts, "headwise": __version__}
+
+    @app.get("/metrics", include_in_schema=False)
+    async def metrics() -> Response:
+        return Response(app.state.tally.text(), media_type=MEDIA_TYPE)
+
+    @app.post("/predict")
+    def predict(query: RequestBody, request: Request) -> Response:
+        """What the model says: an object for each text, as headwise predict writes it to jsonl."""
+        lines = answering.predict(records_of(query, request))
+        return Response(f'{{"predictions": [{", ".join(lines)}]}}', media_type="application/json")
+
+    @app.post("/explain")
+    def explain(query: RequestBody, request: Request) -> dict[str, Any]:
+        """Which words made it say so: objects as headwise explain writes them, with the item's number."""
+        explanations = answering.explain(records_of(query, request))
+        return {
+            "explanations": [
+                {"item": explanation.item, **explanation.to_json()} for explanation in explanations
+            ]
+        }
+
+    @app.get("/", response_class=HTMLResponse, include_in_schema=False)
+    def form() -> str:
+        return form_page(answering)
+
+    @app.post("/", response_class=HTMLResponse, include_in_schema=False)
+    async def filled_form(request: Request) -> str:
+        fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
+        texts = [text.replace("\r\n", "\n") for text in fields.get("text", [])]
+        request.state.items = 1
+        return await run_in_threadpool(form_page, answering, texts)
+
+    return app
+
+
+def _content_type_problem(request: Request) -> str:
+    """The error message for a content type other than JSON; "" for JSON. Requiring JSON makes browsers send
+    a CORS preflight for requests from foreign web pages."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/json" or kind.endswith("+json"):
+        return ""
+    problem = f"content-type: {kind}" if kind else "no content-type"
+    return f"{REQUEST}: {problem}; expected the header content-type: application/json"
+
+
+def is_local(host: str) -> bool:
+    """Whether an address is a loopback address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+_SHOWN = 10  # the number of most probable labels that are shown
+_MARKED = "What speaks for it is blue and underlined, what speaks against it orange and dotted."
+_TITLES = {1: ("Text",), 2: ("First text", "Second text")}
+_STYLE = """\
+.hw form { margin: 1rem 0; }
+.hw label { display: block; margin: .5rem 0; }
+.hw textarea { box-sizing: border-box; display: block; width: 100%; min-height: 6rem; font: inherit;
+  color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
+  padding: .5rem; }
+.hw button { font: inherit; padding: .4rem 1.2rem; }
+"""
+
+
+def form_page(answering: ModelService, texts: Sequence[str] = ()) -> str:
+    """The page with the form, and with the prediction if `texts` is not empty.
+
+    Args:
+        answering: The loaded model.
+        texts: The text, or both texts of a pair.
+    """
+    name, titles = answering.folder.name, _TITLES.get(answering.kind.sides, ())
+    parts = [f"<h1>{escape_html(name)}</h1>"]
+    if titles:
+        parts.append(_form(titles, texts))
+    else:
+        many = answering.kind.nouns.many
+        parts.append(f"<p>This model reads {many}: POST them to /predict as records.</p>")
+    if titles and len(texts) == len(titles):
+        parts.append(_answer(answering, texts))
+    parts.append(f"<h2>The model</h2>{answering.source.shown()}")
+    return html_page(name, "\n".join(parts), style=plots.STYLE + _STYLE)
+
+
+def _form(titles: Sequence[str], texts: Sequence[str]) -> str:
+    contents = [*texts, *[""] * len(titles)]
+    areas = "".join(
+        f'<label>{title}<textarea name="text" dir="auto" required>\n{escape_html(content)}</textarea>'
+        "</label>"
+        for title, content in zip(titles, contents, strict=False)
+    )
+    # No action attribute: behind a proxy the page may have another path.
+    return f'<form method="post">{areas}<button>Predict</button></form>'
+
+
+def _answer(answering: ModelService, texts: Sequence[str]) -> str:
+    """The prediction and, if the model has explanations, its explanation."""
+    try:
+        records = answering.records(pairs=[texts]) if len(texts) == 2 else answering.records(texts)
+        answers = [_prediction_html(json.loads(line)) for line in answering.predict(records)]
+    except HeadwiseError as error:
+        return f'<p class="hw-note">{escape_html(answering.client_message(error))}</p>'
+    try:
+        why = [explanation.to_html() for explanation in answering.explain(records)]
+    except HeadwiseError:  # models without explanations
+        return "".join(answers)
+    return "".join([*answers, *why, f'<p class="hw-note">{_MARKED}</p>'])
+
+
+def _prediction_html(prediction: dict[str, Any]) -> str:
+    if "tags" in prediction:
+        pairs = zip(prediction["words"], prediction["tags"], prediction["probabilities"], strict=True)
+        return table(
+            ["word", "tag", "probability"],
+            [[escape_html(w), escape_html(t), f"{100 * p:.1f} %"] for w, t, p in pairs],
+        )
+    answer = prediction["prediction"]
+    answer = ", ".join(answer) or "no label" if isinstance(answer, list) else str(answer)
+    ranked = sorted(prediction.get("probabilities", {}).items(), key=lambda pair: -pair[1])[:_SHOWN]
+    rows = [
+        [escape_html(label), f"{100 * probability:.1f} %", bar(probability)]
+        for label, probability in ranked
+    ]
+    return f"<h2>{escape_html(answer)}</h2>" + (table(["label", "probability", ""], rows) if rows else "")

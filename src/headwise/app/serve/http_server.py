@@ -1,0 +1,140 @@
+"""The HTTP server: serves a model at a port until the process is stopped."""
+
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.serve.answering import ModelService
+from headwise.core.errors import ConfigError, HeadwiseError
+
+_LONGEST = 86_400  # seconds
+
+
+class ServeError(HeadwiseError):
+    """A model cannot be served.
+
+    Codes: HW901 the extra `serve` is not installed, HW902 the address cannot be used, HW909 the log cannot
+    be written.
+    """
+
+    code = "HW900"
+
+
+def serve(
+    folder: Path | str,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    most_items: int = 1_000,
+    most_bytes: int = 10_000_000,
+    most_waiting: int = 64,
+    most_seconds: float = 60,
+    grace_seconds: float = 5,
+    root_path: str = "",
+    log: Path | str | None = None,
+    listener: Reporter = NULL_REPORTER,
+    **answering: Any,
+) -> None:
+    """Serve a model until the process gets a signal to stop; requests in progress are answered first.
+
+    Args:
+        folder: The model's folder, or an exported one.
+        host: The address to listen on.
+        port: The port to listen on; 0 for a free one.
+        most_items: See `headwise.app.serve.http_app.create_app`.
+        most_bytes: See `headwise.app.serve.http_app.create_app`.
+        most_waiting: See `headwise.app.serve.http_app.create_app`.
+        most_seconds: See `headwise.app.serve.http_app.create_app`.
+        grace_seconds: See `headwise.app.serve.shutdown.run`.
+        root_path: See `headwise.app.serve.http_app.create_app`.
+        log: A file to which a line is appended for each request; "-" is standard error.
+        listener: Receives the address as a message.
+        answering: See `headwise.app.serve.answering.ModelService`.
+
+    Raises:
+        ServeError: HW901, HW902, HW909.
+        ConfigError: A number cannot be used.
+        HeadwiseError: The model cannot be loaded, or does not predict.
+    """
+    if not 0 <= port < 65_536:
+        raise ConfigError(f"--port {port}; expected 0 (any that is free) to 65535")
+    limits = {"most_items": most_items, "most_bytes": most_bytes, "most_waiting": most_waiting}
+    for name, value in {**limits, "batch_tokens": answering.get("batch_tokens", 1)}.items():
+        if value < 1:
+            raise ConfigError(f"--{name.replace('_', '-')} {value}; expected 1 or more")
+    for flag, seconds in {"--most-seconds": most_seconds, "--grace-seconds": grace_seconds}.items():
+        if not 0 < seconds <= _LONGEST:
+            raise ConfigError(f"{flag} {seconds:g}; expected more than 0, and at most {_LONGEST}, a day")
+    root_path = root_path.rstrip("/")
+    if root_path and not root_path.startswith("/"):
+        raise ConfigError(f"--root-path {root_path}; expected a path from the root, such as /{root_path}")
+    try:
+        from headwise.app.serve.http_app import create_app, is_local
+        from headwise.app.serve.shutdown import run
+    except ImportError as error:
+        raise ServeError(
+            f"{error.name} is not installed; headwise serve needs it: pip install 'headwise[serve]'",
+            code="HW901",
+        ) from None
+    model = ModelService(folder, **answering)
+    model.warm_up()
+    with _log_writer(log) as line, _listening_socket(host, port) as listening:
+        more = {"most_seconds": most_seconds, "root_path": root_path, "log": line}
+        app = create_app(model, host=host, **limits, **more)
+        shown = f"[{host}]" if ":" in host else host
+        listener.note(
+            f"{folder} answers at http://{shown}:{listening.getsockname()[1]} (a page to try it; POST "
+            "/predict, /explain; GET /model, /health, /metrics, /openapi.json); Ctrl-C stops it"
+        )
+        if not is_local(host):
+            listener.warn(
+                "whoever reaches this address may ask, and nothing is encrypted: where that matters, put a "
+                "server before it that asks who they are"
+            )
+        run(app, listening, grace_seconds)
+
+
+def _listening_socket(host: str, port: int) -> socket.socket:
+    try:
+        if ":" in host:
+            # The address :: also accepts IPv4 connections, as 0.0.0.0 does.
+            both = socket.has_dualstack_ipv6()
+            listening = socket.create_server((host, port), family=socket.AF_INET6, dualstack_ipv6=both)
+        else:
+            listening = socket.create_server((host, port))
+    except OSError as error:
+        reason = error.strerror or error
+        raise ServeError(
+            f"port {port} of {host} cannot be listened on: {reason}; give another --port or --host",
+            code="HW902",
+        ) from None
+    # Connections inherit this option, which asyncio does not set for such sockets. A response is written in
+    # two pieces, and the second would wait 40 ms for the acknowledgement of the first.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+@contextmanager
+def _log_writer(log: Path | str | None) -> Iterator[Callable[[str], object] | None]:
+    """A function that appends a line to the log, or None without a log; a full disk fails no request."""
+    if log is None:
+        yield None
+    elif str(log) == "-":
+        yield lambda line: print(line, file=sys.stderr, flush=True)
+    else:
+        try:
+            file = open(log, "ab", buffering=0)  # noqa: SIM115 - closed below
+        except OSError as error:
+            message = f"--log {log}: cannot be written: {error.strerror or error}; give another file, or -"
+            raise ServeError(message, code="HW909") from None
+        with file:
+
+            def write(line: str) -> None:
+                with suppress(OSError):
+                    file.write(f"{line}\n".encode())
+
+            yield write

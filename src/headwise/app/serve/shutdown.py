@@ -1,0 +1,41 @@
+"""A server that shuts down within a grace period, whatever its clients do."""
+
+import asyncio
+import socket
+
+import uvicorn
+from fastapi import FastAPI
+
+
+def run(app: FastAPI, listener: socket.socket, grace_seconds: float) -> None:
+    """Serve requests until a signal stops the process, then answer those that have begun.
+
+    Args:
+        app: See `headwise.app.serve.http_app.create_app`.
+        listener: The listening socket.
+        grace_seconds: The time that clients have after the signal to complete a request, and again to read
+            the response, in seconds.
+    """
+    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
+    _Server(config, app, grace_seconds).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server with a grace period: uvicorn itself waits for stalled clients without limit."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, grace_seconds: float):
+        super().__init__(config)
+        self._app, self._grace = app, grace_seconds
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        leaving = asyncio.create_task(self._leave())
+        await super().shutdown(sockets)
+        leaving.cancel()
+
+    async def _leave(self) -> None:
+        self._app.state.arrivals.hasten(self._grace)
+        while self.server_state.tasks:  # requests that are being answered
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(self._grace)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()  # type: ignore[union-attr]

@@ -1,0 +1,124 @@
+"""What a training came to: the model, judged on the test data beside its rivals."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from headwise.app.distillation.distillation import DistillationSet
+from headwise.data.items.labels import label_targets
+from headwise.data.items.soft_labels import evaluated_items
+from headwise.data.splits.contamination import PartOverlap
+from headwise.data.splits.data_parts import DataParts
+from headwise.models.evaluation.metric_table import ComparisonSystem
+from headwise.models.reports.document import ReportContents, scores_fragment
+from headwise.models.tasks.classify import label_baseline
+from headwise.models.tasks.task import Task
+from headwise.training.run_config import RunConfig
+from headwise.training.train_result import TrainResult
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """What a training came to.
+
+    Attributes:
+        task: What was trained for.
+        fitted: The model and its training.
+        recipe: The settings that were used.
+        parts: The data.
+        test: The model's evaluation on the test data; None where there are none.
+        rivals: Others on the same data, by their names in the metrics: the simple `baseline`, and perhaps
+            the `encoder_alone`, and the `teacher`; and the model itself on the `unseen` test data.
+        teaching: Of a model with a teacher: what this is called, how many texts it has labelled, and how
+            many `texts_per_second` it and the model read.
+        seen: How many of the test items are in the other parts too, as they are or nearly.
+    """
+
+    task: Task
+    fitted: TrainResult
+    recipe: RunConfig
+    parts: DataParts[Any]
+    test: Any
+    rivals: Mapping[str, ComparisonSystem]
+    teaching: Mapping[str, Any] = field(default_factory=dict)
+    seen: int = 0
+
+    def metrics(self) -> dict[str, Any]:
+        """What a model folder says of the model's quality."""
+        metrics = self.fitted.metrics()
+        if self.test is not None:
+            metrics["test"] = self.test.to_json()
+        if self.teaching:
+            metrics["teaching"] = dict(self.teaching)
+        return metrics | {name: rival.to_json() for name, rival in self.rivals.items()}
+
+    def _repr_html_(self) -> str:
+        scores = self.fitted.dev if self.test is None else self.test.to_json()
+        rivals, messages = list(self.rivals.values()), self.task.training_summary(self.fitted)
+        on = f"{'dev' if self.test is None else 'test'} {self.parts.kind.nouns.many}"
+        return scores_fragment(ReportContents("", on, self.task.sheet(scores), scores, rivals, messages))
+
+
+def with_teacher_scores(outcome: TrainingReport, lesson: DistillationSet) -> TrainingReport:
+    """What a training came to, beside what the teacher knows."""
+    model, test = outcome.fitted.model, outcome.parts.test
+    teaching = {
+        "teacher": lesson.teacher.name,
+        "texts": len(lesson.texts),
+        "settings": asdict(lesson.config),
+        "texts_per_second": lesson.speeds(model, test),
+    }
+    rivals = dict(outcome.rivals)
+    if len(test) and (guessed := lesson.judge(test, model.labels)) is not None:
+        targets = label_targets(test, model.labels)
+        predictions = (outcome.test.predicted,)
+        rivals["teacher"] = label_baseline("teacher", guessed, targets, model.labels, *predictions)
+    return replace(outcome, rivals=rivals, teaching=teaching)
+
+
+def evaluate_training(
+    task: Task,
+    parts: DataParts[Any],
+    recipe: RunConfig,
+    fitted: TrainResult,
+    *,
+    baseline: bool = True,
+    shared: Sequence[PartOverlap] = (),
+) -> TrainingReport:
+    """A trained model on the test data, beside its rivals, and beside itself on what the other parts do not
+    have (`shared` says what they have)."""
+    if not len(parts.test):
+        return TrainingReport(task, fitted, recipe, parts, None, {})
+    test = task.judge(fitted.model, parts.test)
+    learnt = _without_zero_weights(parts)
+    rival = task.baseline(learnt, fitted.model, test, refit=fitted.refit) if baseline else None
+    rivals = {} if rival is None else {"baseline": rival}
+    seen = frozenset[int]().union(*(overlap.places for overlap in shared if overlap.scored_part == "test"))
+    if unseen_rival := score_unseen(task, fitted.model, parts.test, seen):
+        rivals["unseen"] = unseen_rival
+    rivals |= task.ablations(fitted.model, parts.test, test)
+    return TrainingReport(task, fitted, recipe, parts, test, rivals, seen=len(seen))
+
+
+def _without_zero_weights(parts: DataParts[Any]) -> DataParts[Any]:
+    """Without training and dev items of weight 0: a baseline does not know weights, and these are what the
+    user wants nothing to learn from."""
+    if not parts.kind.has_keys:
+        return parts
+    train, dev = evaluated_items(parts.train), evaluated_items(parts.dev)
+    return parts if train is parts.train and dev is parts.dev else replace(parts, train=train, dev=dev)
+
+
+def unseen_name(items: int) -> str:
+    """What a model is called on so many items that it has not learnt from."""
+    return f"it on {items:,} unseen"
+
+
+def score_unseen(
+    task: Task, model: Any, items: Sequence[Any], seen: Collection[int]
+) -> ComparisonSystem | None:
+    """A model on those items that are not `seen` (numbers of items); None where that is all or none."""
+    if not 0 < len(seen) < len(items):
+        return None
+    new = [item for number, item in enumerate(items) if number not in seen]
+    return ComparisonSystem(unseen_name(len(new)), task.judge(model, new).to_json())

@@ -1,0 +1,126 @@
+"""A finished model whose probabilities and thresholds are fitted to other texts: newer ones, or more."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from headwise.app.opening import open_model, read_answers
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.workflows.evaluate import seen_in_training
+from headwise.app.workflows.train import check_output_folder
+from headwise.artifacts import read_info, save_model
+from headwise.core.errors import ConfigError
+from headwise.data.items.examples import DisplayNames
+from headwise.metrics.operating_points import OPERATING_POINTS
+from headwise.models.evaluation.metric_table import MetricTable, lookup
+from headwise.models.tasks import find_task
+from headwise.models.tasks.classify import operating_point_messages
+from headwise.training.train_result import calibration_json
+
+
+@dataclass(frozen=True)
+class CalibrationReport:
+    """What came of it.
+
+    Attributes:
+        sheet: What the task's scores are.
+        nouns: What the items are called.
+        items: How many the model was fitted to.
+        errors: Its calibration error on them as it was, and as it is now (with temperatures that were
+            fitted to others of them).
+        temperature: What its logits are divided by now.
+        biases: What is then added, of each label.
+        scores: Headline of these items as it was, and as it is now.
+        operating_points: What was asked of labels, and what can be promised
+            (`headwise.metrics.operating_points.ChosenThreshold`).
+    """
+
+    sheet: MetricTable
+    nouns: DisplayNames
+    items: int
+    errors: tuple[float, float]
+    temperature: float
+    biases: Mapping[str, float]
+    scores: tuple[float, float]
+    operating_points: tuple[Mapping[str, Any], ...]
+
+    @property
+    def promise_messages(self) -> list[str]:
+        """The same in words."""
+        return operating_point_messages({OPERATING_POINTS: self.operating_points}, self.nouns.many)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        result = {key: value for key, value in asdict(self).items() if key not in ("sheet", "nouns")}
+        return result | {"score": self.sheet.headline.key}
+
+
+def calibrate_file(
+    folder: Path | str,
+    file: Path | str,
+    output: Path | str,
+    *,
+    thresholds: str | None = None,
+    heads: Path | str | None = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    listener: Reporter = NULL_REPORTER,
+) -> CalibrationReport:
+    """Fit the temperature of a model, how common its labels are, and their thresholds to labelled texts,
+    and save it as another model.
+
+    Texts that the model was trained on are left out: of these it is too sure.
+
+    Args:
+        folder: The model's folder.
+        file: With the true answers; "-" is standard input.
+        output: Folder of the new model.
+        thresholds: What thresholds are asked for, as `ClassifierConfig.thresholds` says; None: what the
+            model was trained with.
+        heads: The syntax of the texts.
+        pipeline: See `headwise.app.opening.open_model`.
+        device: Likewise.
+        reading: How the file is read, where that is not to be guessed.
+        overwrite: Replace the model in the output folder.
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used, or the model gives no labels.
+    """
+    output = Path(output)
+    check_output_folder(output, resume=None, overwrite=overwrite)
+    model = open_model(folder, device, pipeline)
+    task = find_task(model.config.task)
+    task.set_thresholds_setting(model, thresholds)
+    data, info = read_answers(task, model, folder, file, heads, reading, listener), read_info(Path(folder))
+    kind = task.item_type_for(model.config)
+    seen = seen_in_training(task, model, info, data.items)[1]
+    items = [item for number, item in enumerate(data.items) if number not in seen]
+    if not items:
+        raise ConfigError(
+            f"{data.path}: the model was trained on all of these {kind.nouns.many}; give it others"
+        )
+    if seen:
+        left = "is" if len(seen) == 1 else "are"
+        listener.warn(f"{kind.nouns.count(len(seen))} that the model was trained on {left} left out")
+    before = task.judge(model, items).to_json()
+    finished = task.calibrate(model, items)
+    after = task.judge(model, items).to_json()
+    metrics = {"dev": finished.dev | after, **calibration_json(finished.calibration)}
+    data_info = info["data"] | {"dev": kind.fingerprint(items)}
+    save_model(model, output, data=data_info, training=info["training"], metrics=metrics)
+    sheet = task.sheet(after)
+    key = sheet.headline.key
+    return CalibrationReport(
+        sheet,
+        kind.nouns,
+        len(items),
+        finished.calibration or (0.0, 0.0),
+        model.temperature,
+        dict(zip(model.labels, model.biases, strict=True)),
+        (lookup(before, key), lookup(after, key)),
+        tuple(finished.dev.get(OPERATING_POINTS, ())),
+    )

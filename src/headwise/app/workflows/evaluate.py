@@ -1,0 +1,259 @@
+"""Score a model on a file with the true answers."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from headwise.app.opening import open_model, read_answers
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.training_report import score_unseen, unseen_name
+from headwise.artifacts import read_info
+from headwise.core.errors import ConfigError
+from headwise.data.items.soft_labels import evaluation_weights
+from headwise.data.splits.contamination import in_fingerprint, repetition_warning
+from headwise.metrics.classification_scores import wilson_interval
+from headwise.models.evaluation.metric_table import ComparisonSystem, MetricTable, is_number, lookup
+from headwise.models.evaluation.report_messages import ReportMessage
+from headwise.models.predictions.predictor import many_unknown, unknown_in_tests
+from headwise.models.reports.document import ReportContents, scores_fragment
+from headwise.models.tasks import find_task
+from headwise.models.tasks.task import Task
+from headwise.text.parsing import cache_warning
+
+_MANY_UNKNOWN_SYMBOLS = 0.01
+
+
+@dataclass(frozen=True)
+class EvaluationReport:
+    """A model on a file.
+
+    Attributes:
+        task: What the model does.
+        model: Its folder.
+        file: The file as the user named it.
+        evaluation: The scores.
+        baseline: That of the model's training, if this is what it was tested on.
+        unseen: The model on the items that it was not made of, where others are in the file.
+        mistakes: What the model is surest of and wrong about.
+        remarks: What else there is to say.
+        sure: What the model is sure enough of, where that was asked: from which `probability`, which
+            `share` of the items, and the `accuracy` of these with its `accuracy_interval`.
+    """
+
+    task: Task
+    model: str
+    file: str
+    evaluation: Any
+    baseline: ComparisonSystem | None
+    unseen: ComparisonSystem | None
+    mistakes: list[dict[str, Any]]
+    remarks: list[ReportMessage]
+    sure: Mapping[str, Any] | None = None
+
+    @property
+    def scores(self) -> dict[str, Any]:
+        """The scores as JSON."""
+        return {**self.evaluation.to_json(), **({} if self.sure is None else {"sure": self.sure})}
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "model": self.model,
+            "file": self.file,
+            **self.scores,
+            "baseline": None if self.baseline is None else self.baseline.to_json(),
+            "unseen": None if self.unseen is None else self.unseen.to_json(),
+            "errors": self.mistakes,
+        }
+
+    def _repr_html_(self) -> str:
+        scores, rivals = self.scores, [rival for rival in (self.baseline, self.unseen) if rival is not None]
+        messages = [remark.text for remark in self.remarks]
+        return scores_fragment(
+            ReportContents("", self.file, self.task.sheet(scores), scores, rivals, messages)
+        )
+
+
+def evaluate_file(
+    folder: Path | str,
+    file: Path | str,
+    *,
+    heads: Path | str | None = None,
+    errors: int = 0,
+    unsure: str | None = None,
+    unknown_labels: Literal["stop", "skip"] = "stop",
+    pipeline: str | None = None,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    listener: Reporter = NULL_REPORTER,
+) -> EvaluationReport:
+    """Score a model on a file with the true answers.
+
+    If the file is the one that the model was tested on when it was trained, the simple baseline of that
+    time stands beside it.
+
+    Args:
+        folder: The model's folder.
+        file: The file; "-" is standard input.
+        heads: The syntax of the texts.
+        errors: How many mistakes to give.
+        unsure: From which probability on the model is sure enough to answer, see
+            `headwise.app.workflows.predict.predict_file`.
+        unknown_labels: What to do with items whose labels are not the model's: stop, or leave them out and
+            say how many they are.
+        pipeline: See `headwise.app.opening.open_model`.
+        device: Likewise.
+        reading: How the file is read, where that is not to be guessed.
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
+    """
+    if unknown_labels not in ("stop", "skip"):
+        raise ConfigError(f"unknown_labels {unknown_labels!r}; expected stop or skip")
+    model = open_model(folder, device, pipeline)
+    task = find_task(model.config.task)
+    kind, known_only = task.item_type_for(model.config), unknown_labels == "skip"
+    data = read_answers(task, model, folder, file, heads, reading, listener, known_only=known_only)
+    info = read_info(Path(folder))
+    least = None if unsure is None else task.confidence_threshold(unsure, info["metrics"])
+    evaluation = task.judge(model, data.items)
+    mistakes = task.mistakes(model, data, evaluation, errors)
+    sha256 = kind.fingerprint(data.items).sha256
+    scores = evaluation.to_json()
+    training_remarks, unseen = contamination_remarks(task, model, info, data.items)
+    remarks = [
+        *training_remarks,
+        *task.evaluation_caveats(info, data),
+        *_out_of_vocabulary_warning(scores, info["metrics"]),
+        *task.remarks(info, scores),
+        *task.label_shift(model, data.items, evaluation),
+    ]
+    if evaluation_weights(data.items) is not None:
+        remarks.append(
+            ReportMessage(f"scores count all {kind.nouns.many} the same, whatever their weights")
+        )
+    if repeated := repetition_warning(kind, data.items):
+        remarks.append(ReportMessage(repeated, warning=True))
+    if trouble := cache_warning(model):
+        remarks.append(ReportMessage(trouble, warning=True))
+    rival = _baseline(info, task.sheet(scores)) if sha256 == lookup(info, "data.test.sha256") else None
+    sure = None if least is None else _selective_scores(task, model, data.items, evaluation, least)
+    return EvaluationReport(
+        task, str(folder), data.path, evaluation, rival, unseen, mistakes, remarks, sure
+    )
+
+
+def contamination_remarks(
+    task: Task, model: Any, info: Mapping[str, Any], items: Sequence[Any]
+) -> tuple[list[ReportMessage], ComparisonSystem | None]:
+    """What there is to say of items that a model was made of, and the model judged on the others: of what
+    it was tested on in training, on those that are not nearly such items either, which only training knows.
+
+    Args:
+        task: What the model does.
+        model: The model.
+        info: What its folder says of it.
+        items: Those with their true answers.
+    """
+    remarks, seen = seen_in_training(task, model, info, items)
+    kind, then = (
+        task.item_type_for(model.config),
+        ComparisonSystem.all_from_metrics(info["metrics"]).get("unseen"),
+    )
+    if then is None or kind.fingerprint(items).sha256 != lookup(info, "data.test.sha256"):
+        return remarks, score_unseen(task, model, items, seen)
+    if then.name != unseen_name(len(items) - len(seen)):
+        many = kind.nouns.many
+        text = f"{many} that are nearly some that the model was trained on or chosen by are left out, too"
+        remarks = [*remarks, ReportMessage(f"{text}: {then.name}", warning=True)]
+    return remarks, then
+
+
+def seen_in_training(
+    task: Task, model: Any, info: Mapping[str, Any], items: Sequence[Any]
+) -> tuple[list[ReportMessage], Collection[int]]:
+    """What there is to say of items that a model was made of, and which it has learnt from, by number: not
+    those that it was only chosen by. Of a stream it has learnt from all symbols or from none."""
+    kind = task.item_type_for(model.config)
+    sha256, many = kind.fingerprint(items).sha256, kind.nouns.many
+    is_remembered = in_fingerprint(kind, info["data"].get("seen"), items)
+    seen: Collection[int] = {
+        number for number, remembered_item in enumerate(is_remembered) if remembered_item
+    }
+    remarks = _contamination_warning(info, sha256, many) or _overlap_warning(
+        len(seen), len(is_remembered), many
+    )
+    if not kind.has_keys and _is_training_file(info, sha256):
+        seen = range(len(items))
+    chose = sha256 == lookup(info, "data.dev.sha256") and not lookup(info, "training.recipe.train.refit")
+    return remarks, set() if chose else seen
+
+
+def _selective_scores(
+    task: Task, model: Any, items: Any, evaluation: Any, least: float
+) -> dict[str, Any] | None:
+    """What a model is sure enough of; see `EvaluationReport.sure`."""
+    confidences = task.confidence(model, items, evaluation)
+    if confidences is None:
+        return None
+    right = confidences[1][confidences[0] >= least]
+    scores = {"probability": least, "share": len(right) / len(items)}
+    if len(right):
+        bounds = wilson_interval(int(right.sum()), len(right))
+        scores |= {"accuracy": float(right.mean()), "accuracy_interval": bounds}
+    return scores
+
+
+def _baseline(info: Mapping[str, Any], sheet: MetricTable) -> ComparisonSystem | None:
+    """The baseline of a model's training, if it has the score that models are compared by."""
+    baseline = info["metrics"].get("baseline")
+    if not isinstance(baseline, dict) or not is_number(lookup(baseline, sheet.headline.key)):
+        return None
+    return ComparisonSystem.from_json(baseline)
+
+
+def _contamination_warning(info: Mapping[str, Any], sha256: str, many: str) -> list[ReportMessage]:
+    """A warning where a model is judged on what it was made of."""
+    if _is_training_file(info, sha256):
+        text = f"the model was trained on {many} of this file, so these scores say nothing of new ones"
+        return [ReportMessage(text, warning=True)]
+    if sha256 == lookup(info, "data.dev.sha256"):
+        return [
+            ReportMessage(
+                f"the model was chosen by these {many}: the scores are a little too good", warning=True
+            )
+        ]
+    return []
+
+
+def _is_training_file(info: Mapping[str, Any], sha256: str) -> bool:
+    return sha256 in (lookup(info, "data.train.sha256"), lookup(info, "data.file.sha256"))
+
+
+def _overlap_warning(seen: int, items: int, many: str) -> list[ReportMessage]:
+    """A warning where a model is judged on some of what it was made of."""
+    if not seen:
+        return []
+    text = (
+        f"{seen:,} of {items:,} {many} have the words of some that the model was trained on or chosen by: "
+        "the scores are too good for new ones"
+    )
+    return [ReportMessage(text, warning=True)]
+
+
+def _out_of_vocabulary_warning(scores: Mapping[str, Any], metrics: Any) -> list[ReportMessage]:
+    """A warning where a model knows few of the words."""
+    share = scores.get("unknown_words")
+    if is_number(share) and many_unknown(share, unknown_in_tests(metrics)):
+        return [ReportMessage(f"the model does not know {100 * share:.1f} % of the words", warning=True)]
+    symbols, unknown = scores.get("symbols"), scores.get("unknown_symbols")
+    if is_number(symbols) and is_number(unknown) and unknown > _MANY_UNKNOWN_SYMBOLS * symbols:
+        share = 100 * unknown / symbols
+        return [
+            ReportMessage(
+                f"the model does not know {share:.1f} % of the {scores.get('unit')}", warning=True
+            )
+        ]
+    return []

@@ -1,0 +1,258 @@
+"""How much each head of a model is worth: its scores on a file without the head; and a smaller model
+without those that are worth nothing."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from headwise.app.opening import open_model, read_answers
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.workflows.evaluate import seen_in_training
+from headwise.app.workflows.train import check_output_folder
+from headwise.artifacts import read_info, save_model
+from headwise.core.errors import ConfigError
+from headwise.metrics.classification_scores import paired_interval
+from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION, RiskCoverageCurve
+from headwise.models.evaluation.metric_table import MetricTable, is_number, lookup
+from headwise.models.tasks import find_task
+from headwise.nn.networks.head_pruning import (
+    AttentionHead,
+    check_removable,
+    heads_of,
+    masked_head,
+    prune_heads,
+)
+
+_NEGLIGIBLE_LOSS = 1e-3
+"""Nats that make no difference."""
+
+
+@dataclass(frozen=True)
+class HeadImportance:
+    """What a model loses without a head.
+
+    Attributes:
+        module: The name of the head's attention in the encoder.
+        head: Its number there, from 1.
+        prior: What its prior is, where it has one.
+        score: The score of the model without it.
+        worth: How much better the model is with it.
+        interval: 95 % interval of that, over items; None where the task has none.
+        loss: How much larger the log loss is without it, in nats; None where there is none.
+    """
+
+    module: str
+    head: int
+    prior: str
+    score: float
+    worth: float
+    interval: tuple[float, float] | None
+    loss: float | None
+
+    @property
+    def is_redundant(self) -> bool:
+        """Whether the model does as well without it, as far as these items tell."""
+        low = self.worth if self.interval is None else self.interval[0]
+        return low <= 0 and (self.loss is None or self.loss < _NEGLIGIBLE_LOSS)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return asdict(self)
+
+
+def heads_file(
+    folder: Path | str,
+    file: Path | str,
+    *,
+    heads: Path | str | None = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    listener: Reporter = NULL_REPORTER,
+) -> tuple[MetricTable, float, list[HeadImportance]]:
+    """Judge a model on a file without each of its heads in turn.
+
+    Args:
+        folder: The model's folder.
+        file: With the true answers; best the dev or test part of the training.
+        heads: The syntax of the texts.
+        pipeline: See `headwise.app.opening.open_model`.
+        device: Likewise.
+        reading: How the file is read, where that is not to be guessed.
+        listener: Is told what happens.
+
+    Returns:
+        What the task's scores are, the score of the whole model, and the heads layer by layer.
+
+    Raises:
+        HeadwiseError: The model or the file cannot be used, or the model has no heads.
+    """
+    trial = _HeadAblation(folder, file, heads, pipeline, device, reading, listener)
+    return trial.sheet, trial.score, trial.importances(listener)
+
+
+@dataclass(frozen=True)
+class PruningReport:
+    """A model without the heads that it did not need.
+
+    Attributes:
+        sheet: What the task's scores are.
+        heads: How many it had.
+        removed: Those that are gone, each with what the model is worth more with it and all before it.
+        scores: Headline of the file's items, with all heads and without.
+        bytes: Of the model's folder, before and after.
+        milliseconds: Of processor time for an item, before and after.
+    """
+
+    sheet: MetricTable
+    heads: int
+    removed: tuple[HeadImportance, ...]
+    scores: tuple[float, float]
+    bytes: tuple[int, int]
+    milliseconds: tuple[float, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {key: value for key, value in asdict(self).items() if key != "sheet"} | {
+            "score": self.sheet.headline.key
+        }
+
+
+def prune_file(
+    folder: Path | str,
+    file: Path | str,
+    output: Path | str,
+    *,
+    heads: Path | str | None = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    listener: Reporter = NULL_REPORTER,
+) -> PruningReport:
+    """Save a model without the heads that add nothing to it on a file.
+
+    Heads go one by one, first those that are worth least by themselves, as long as the model does as well
+    without all of them together. Every layer keeps one.
+
+    Args:
+        folder: The model's folder.
+        file: With the true answers, best the dev part of the training: it chooses, so it cannot also judge.
+        output: Folder of the smaller model.
+        heads: The syntax of the texts.
+        pipeline: See `headwise.app.opening.open_model`.
+        device: Likewise.
+        reading: How the file is read, where that is not to be guessed.
+        overwrite: Replace the model in the output folder.
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used, or heads of the encoder cannot be
+            removed.
+    """
+    output = Path(output)
+    check_output_folder(output, resume=None, overwrite=overwrite)
+    trial = _HeadAblation(folder, file, heads, pipeline, device, reading, listener)
+    model, task, items = trial.model, trial.task, trial.items
+    check_removable(model)
+    size, before = _folder_size(Path(folder)), trial.milliseconds()
+    alone = zip(trial.heads, trial.importances(listener), strict=True)
+    left = Counter(head.module for head in trial.heads)
+    gone, removed = list[AttentionHead](), list[HeadImportance]()
+    for head, single in sorted(alone, key=lambda single: (single[1].loss or 0.0, single[1].worth)):
+        if (
+            single.is_redundant
+            and left[head.module] > 1
+            and (both := trial.worth([*gone, head])).is_redundant
+        ):
+            gone.append(head)
+            removed.append(both)
+            left[head.module] -= 1
+    prune_heads(model, gone)
+    after, info = task.judge(model, items).to_json(), trial.info
+    metrics = {"calibration": info["calibration"], "pruned": [asdict(worth) for worth in removed]}
+    # Items as they came where all are new: those of a stream are no list.
+    new = items if not trial.learnt else [item for n, item in enumerate(items) if n not in trial.learnt]
+    if len(new):
+        judged = task.judge(model, new)
+        metrics["dev"] = judged.to_json()
+        if (confidence := task.confidence(model, new, judged)) is not None:
+            metrics["dev"] |= {SELECTIVE_PREDICTION: RiskCoverageCurve.of(*confidence).to_json()}
+    save_model(model, output, data=info["data"], training=info["training"], metrics=metrics)
+    scores = trial.score, lookup(after, trial.sheet.headline.key)
+    sizes, times = (size, _folder_size(output)), (before, trial.milliseconds())
+    return PruningReport(trial.sheet, len(trial.heads), tuple(removed), scores, sizes, times)
+
+
+def _folder_size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+
+
+class _HeadAblation:
+    """A model on a file, with and without heads; see `heads_file`."""
+
+    def __init__(
+        self,
+        folder: Path | str,
+        file: Path | str,
+        parses: Path | str | None,
+        pipeline: str | None,
+        device: str,
+        reading: Mapping[str, Any] | None,
+        listener: Reporter,
+    ):
+        self.model = model = open_model(folder, device, pipeline)
+        self.task = task = find_task(model.config.task)
+        self.heads = heads_of(model) if hasattr(model, "encoder") else []
+        if not self.heads:
+            raise ConfigError(f"{folder}: the encoder has no heads that can be left out")
+        self.items = read_answers(task, model, folder, file, parses, reading, listener).items
+        self.info = read_info(Path(folder))
+        remarks, self.learnt = seen_in_training(task, model, self.info, self.items)
+        for remark in remarks:
+            listener.remark(remark)
+        evaluation = task.judge(model, self.items)
+        self.scores = evaluation.to_json()
+        self.sheet = task.sheet(self.scores)
+        self.score = lookup(self.scores, self.sheet.headline.key)
+        self.confidence = task.confidence(model, self.items, evaluation)
+
+    def importances(self, listener: Reporter) -> list[HeadImportance]:
+        """What the model loses without each head."""
+        worths = []
+        with listener.teacher_progress() as update:
+            for number, head in enumerate(self.heads, start=1):
+                worths.append(self.worth([head]))
+                update(number, len(self.heads))
+        return worths
+
+    def worth(self, heads: Sequence[AttentionHead]) -> HeadImportance:
+        """What the model loses without heads, told of the last of them."""
+        with ExitStack() as stack:
+            for head in heads:
+                stack.enter_context(masked_head(head))
+            evaluation = self.task.judge(self.model, self.items)
+            bare = self.task.confidence(self.model, self.items, evaluation)
+        scores_without, head = evaluation.to_json(), heads[-1]
+        key, sign = self.sheet.headline.key, -1 if self.sheet.lower else 1
+        bounds = None
+        if self.confidence is not None and bare is not None:
+            bounds = paired_interval(self.confidence[1], bare[1])
+        losses = [lookup(scores, "log_loss") for scores in (scores_without, self.scores)]
+        loss = losses[0] - losses[1] if all(map(is_number, losses)) else None
+        worth = sign * (self.score - lookup(scores_without, key))
+        place = (head.module, head.number + 1, head.prior)
+        return HeadImportance(*place, lookup(scores_without, key), worth, bounds, loss)
+
+    def milliseconds(self) -> float:
+        """Processor time for an item, the least of three times."""
+        times = []
+        for _ in range(3):
+            began = time.process_time()
+            self.task.judge(self.model, self.items)
+            times.append(time.process_time() - began)
+        return 1000 * min(times) / len(self.items)

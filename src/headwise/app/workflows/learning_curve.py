@@ -1,0 +1,377 @@
+"""What more items are worth: models of fewer, and a power law through their errors.
+
+How good models of some items of a file are on others of it, by the headline of their task.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.app.configuration import Sections, build_config, resolve_recipe
+from headwise.app.opening import with_task, word_groups
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.core.errors import ConfigError
+from headwise.data.files.text_lines import file_name
+from headwise.data.items.item_types import options_for
+from headwise.data.items.label_types import LabelSetType, NumericLabelType, SingleLabelType
+from headwise.data.items.labels import label_targets, multi_hot_targets
+from headwise.data.items.sentence_items import TaggedSentenceItems
+from headwise.data.items.soft_labels import classification_targets, evaluated_items, training_weights
+from headwise.data.splits.data_parts import DataParts
+from headwise.data.splits.duplicates import indices_by_text
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.tag_crf import fit_crf
+from headwise.metrics.multi_label_scores import micro_f1, set_counts
+from headwise.metrics.power_law import PowerLaw, fit_power_law
+from headwise.metrics.tag_schemes import detect_scheme
+from headwise.models.evaluation.metric_table import MetricTable
+from headwise.models.evaluation.tag_evaluation import tag_counts
+from headwise.models.reports.curve_picture import learning_curve_figure
+from headwise.models.tasks import find_task
+from headwise.models.tasks.task import Task
+from headwise.text.static_embeddings.base_folder import AUTO
+from headwise.text.static_embeddings.word_groups import WordClusters
+from headwise.training.fit import fit
+
+MIN_ITEMS = 100
+_SIZES, _STEP = 7, 2**-0.5  # down to an eighth of the texts
+_TEST_SHARE, _MAX_TEST_ITEMS = 0.2, 2_000
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """How good models of fewer items are, and what more are worth.
+
+    Attributes:
+        file: As the user named it.
+        items: How many it has.
+        model: What was trained: `linear` or `whole`.
+        sheet: What the score is called, how it is written, and whether lower is better.
+        sizes: Items that were trained on, `[sizes]`.
+        scores: Of these models on other items, `[seeds, sizes]`.
+        law: Through their errors.
+        more: Numbers of more items that somebody may think of.
+    """
+
+    file: str
+    items: int
+    model: str
+    sheet: MetricTable
+    sizes: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    law: PowerLaw
+    more: tuple[int, ...]
+
+    def score(self, items: float) -> tuple[float, float, float]:
+        """The score with so many items, and its 95 % interval."""
+        middle, low, high = self.law.error(items)
+        return (middle, low, high) if self.sheet.lower else (1 - middle, 1 - high, 1 - low)
+
+    @property
+    def outlier_score(self) -> float | None:
+        """The mean score of the models of most items, where it is better than that of all items should be:
+        what the models of fewer say goes before it, and the difference is less than chance and what is off
+        from power laws by experience."""
+        last, now = float(self.scores[:, -1].mean()), self.score(self.items)[0]
+        return last if (last < now if self.sheet.lower else last > now) else None
+
+    @property
+    def forecasts(self) -> list[dict[str, Any]]:
+        """For each of `more`: how much better the score is (`gain`), the `interval` of that, and the
+        `score` then."""
+        forecasts, now, sign = [], self.score(self.items)[0], -1 if self.sheet.lower else 1
+        for more in self.more:
+            gain, low, high = self.law.gain(more)
+            forecasts.append(
+                {
+                    "more": more,
+                    "gain": gain,
+                    "interval": [low, high],
+                    "score": now + sign * gain,
+                }
+            )
+        return forecasts
+
+    def figure(self) -> str:
+        """The source of an SVG, up to the most items that somebody thinks of; what a notebook shows."""
+        title = f"What more {self.sheet.of} are worth: {Path(self.file).name}"
+        return learning_curve_figure(
+            title, self.sheet, self.sizes, self.scores, self.law, self.items + max(self.more)
+        )
+
+    def _repr_svg_(self) -> str:
+        return self.figure()
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        now, low, high = self.score(self.items)
+        return {
+            "file": self.file,
+            self.sheet.of: self.items,
+            "model": self.model,
+            "score": self.sheet.headline.key,
+            "sizes": self.sizes.tolist(),
+            "scores": self.scores.tolist(),
+            "now": {"score": now, "interval": [low, high]},
+            "off": self.law.off,
+            "forecasts": self.forecasts,
+        }
+
+
+def curve_file(
+    file: Path | str,
+    *,
+    task: str | None = None,
+    more: Sequence[int] = (),
+    seeds: int = 5,
+    full_model: bool = False,
+    base: str = AUTO,
+    work: Path | None = None,
+    reading: Mapping[str, Any] | None = None,
+    listener: Reporter = NULL_REPORTER,
+) -> LearningCurve:
+    """Train models on more and more of the items of a file, and say what others would add.
+
+    Each seed holds a fifth of the items out and takes the rest in another order, of which every model has
+    the first so many: what differs between the sizes of a seed is the number of items alone. Equal items
+    (of pairs: those with the same first text) are held out together, or not at all.
+
+    Args:
+        file: Texts, pairs or sentences with answers; "-" is standard input.
+        task: What the file is for; by its looks if it is not given.
+        more: Numbers of more items to think of; by default about a quarter, a half and all of the file's.
+        seeds: Orders of the items, two or more.
+        full_model: Train what `headwise train` does, instead of its linear expert alone.
+        base: Whose vectors the linear expert reads beside the words: `auto`, `none`, or what `--base`
+            takes.
+        work: A file that keeps what was measured, for an interrupted run to go on with.
+        reading: How the file is read, where that is not to be guessed.
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The file cannot be read, it is of bags or of one long text, its items are too few, or
+            a number makes no sense.
+    """
+    if seeds < 2 or any(number < 1 for number in more):
+        raise ConfigError("--seeds must be 2 or more, and --more 1 or more")
+    file, options = file_name(file), dict(reading or {})
+    layers, guessed = with_task(file, {"model": {"task": task} if task else {}, "data": options})
+    listener.notes([guessed] if guessed else [])
+    name = layers[0]["model"]["task"]
+    task_spec = find_task(name)
+    kind, many = task_spec.kind, task_spec.kind.nouns.many
+    if not kind.sides or task_spec.predictor is None:
+        raise ConfigError(
+            f"{file}: a file for the task {name}; expected texts, pairs of texts or tagged sentences"
+        )
+    data = kind.read(file, options_for(name, options))
+    listener.notes(data.notes)
+    kind.answer.check(data, kind.nouns)
+    items = evaluated_items(data.items)
+    if len(items) < len(data.items):
+        listener.note(f"{len(data.items) - len(items):,} {many} of weight 0 are left out")
+    count = len(items)
+    if count < MIN_ITEMS:
+        raise ConfigError(f"{data.path}: {count:,} {many}; expected {MIN_ITEMS} or more {many}")
+    held = min(max(round(_TEST_SHARE * count), 1), _MAX_TEST_ITEMS)
+    groups = [*indices_by_text(kind.apart(items, round(1 / _TEST_SHARE))).values()]
+    if min(map(len, groups)) > held:
+        raise ConfigError(f"{data.path}: too few different {many} to hold a fifth of them out")
+    sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)
+    parts = DataParts(kind, items, [], [])
+    listener.notes(kind.tell(parts.named))
+    if full_model:
+        judge = full_model_scorer(task_spec, items)
+    elif isinstance(kind, TaggedSentenceItems):
+        groups_of_words, note = word_groups(items, base)
+        listener.notes([note] if note else [])
+        judge = crf_scorer(items, groups_of_words)
+    else:
+        judge, notes = linear_scorer(task_spec, parts, ({"model": {"task": name}, "base": {"name": base}},))
+        listener.notes(notes)
+    identity = {
+        "texts": kind.fingerprint(items).sha256,
+        "model": f"{name} {'whole' if full_model else f'linear {base}'}",
+    }
+    measured = MeasurementCache(work, identity)
+    with listener.teacher_progress() as update:
+        for seed in range(seeds):
+            test, train = split_groups(groups, held, seed)
+            for place, size in enumerate(sizes.tolist()):
+                key = f"{seed}:{size}"
+                if key not in measured.values:
+                    measured.add(key, judge(train[:size], test, seed))
+                update(seed * len(sizes) + place + 1, seeds * len(sizes))
+    scores = np.array([[measured.values[f"{seed}:{size}"] for size in sizes] for seed in range(seeds)])
+    sheet = task_spec.metric_part_table(parts, build_config({"model": {"task": name}}).model)
+    law = fit_power_law(sizes, scores if sheet.lower else 1 - scores, count)
+    if law.off:
+        listener.warn(
+            f"the errors of the models of most {many} are {100 * abs(np.expm1(law.off)):.0f} % "
+            f"{'less' if law.off < 0 else 'more'} than a power law through all of them says: they follow "
+            "none, and what is said of more may be far off"
+        )
+    steps = tuple(more) or tuple(dict.fromkeys(_round_down(count * share) for share in (0.25, 0.5, 1)))
+    return LearningCurve(
+        data.path, count, "whole" if full_model else "linear", sheet, sizes, scores, law, steps
+    )
+
+
+def split_groups(
+    groups: Sequence[Sequence[int]], held: int, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Items to judge on and items to train on, in random order: of groups, which stay whole, those that
+    come first and fit into `held` items, and all others."""
+    test, train, room = list[int](), list[int](), held
+    for place in np.random.default_rng(seed).permutation(len(groups)).tolist():
+        group = groups[place]
+        if len(group) <= room:
+            test += group
+            room -= len(group)
+        else:
+            train += group
+    return np.array(test), np.array(train)
+
+
+class MeasurementCache:
+    """What was measured so far, in a file that an interrupted run leaves behind.
+
+    Args:
+        path: The file; None for none.
+        identity: What has to be the same for numbers to be gone on with.
+    """
+
+    def __init__(self, path: Path | None, identity: Mapping[str, Any]):
+        self.path, self.identity, self.values = path, dict(identity), dict[str, float]()
+        if path is None or not path.exists():
+            return
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if data["identity"] == self.identity:
+                self.values = {str(key): float(value) for key, value in data["measured"].items()}
+        except (OSError, ValueError, OverflowError, RecursionError, KeyError, TypeError, AttributeError):
+            raise ConfigError(f"{path}: this is no file of headwise curve; give another --work") from None
+
+    def add(self, key: str, value: float) -> None:
+        """Keep one more number."""
+        self.values[key] = value
+        if self.path is not None:
+            new = self.path.with_name(self.path.name + ".new")
+            new.write_text(
+                json.dumps({"identity": self.identity, "measured": self.values}), encoding="utf-8"
+            )
+            new.replace(self.path)
+
+
+def _round_down(number: float) -> int:
+    """1, 2 or 5 with zeros behind it, not above a number."""
+    ten = 10 ** int(np.log10(number))
+    return next(step * ten for step in (5, 2, 1) if step * ten <= number)
+
+
+Scorer = Callable[[NDArray[np.int64], NDArray[np.int64], int], float]
+"""The headline on some items (the second) of a model of others (the first), made with a seed."""
+
+
+def crf_scorer(items: Sequence[Any], groups: WordClusters | None) -> Scorer:
+    """Trains the linear CRF of tagged sentences, which reads groups of words, if there are any."""
+    scheme = detect_scheme(item.tags for item in items).scheme
+
+    def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
+        train_items, test_items = ([items[row] for row in rows] for rows in (train, test))
+        crf = fit_crf(train_items, scheme, groups=groups, seed=seed)
+        right, all_of = tag_counts(crf.predict(test_items), test_items, scheme).sum(0)
+        return float(right / max(all_of, 1))
+
+    return judge
+
+
+def linear_scorer(
+    task: Task, parts: DataParts[Any], layers: Sequence[Sections]
+) -> tuple[Scorer, tuple[str, ...]]:
+    """Trains the linear expert of texts or pairs, the training part of `parts`; what it reads is chosen
+    once, on all of them. Also what there is to say of the base."""
+    recipe, vectors, notes = resolve_recipe(parts, layers)
+    model, _ = task.build(parts, recipe, vectors)
+    texts, dense, numbers = model.expert_reads(model.encoded(parts.train))
+    answer, unit = parts.kind.answer, 1.0
+    if isinstance(answer, NumericLabelType):
+        targets = model.scale.standardize(answer.numbers(parts.train))
+        unit = model.scale.deviation
+    elif isinstance(answer, LabelSetType):
+        targets = multi_hot_targets(parts.train, model.labels)
+    else:
+        targets = label_targets(parts.train, model.labels)
+    soft_targets = (
+        classification_targets(parts.train, model.labels)
+        if isinstance(answer, SingleLabelType)
+        else targets
+    )
+    weights = training_weights(parts.train)
+
+    def read(rows: NDArray[np.int64]) -> tuple[Any, ...]:
+        features = (None if matrix is None else matrix[rows] for matrix in (dense, numbers))
+        return [texts[row] for row in rows], *features
+
+    def fitted(rows: NDArray[np.int64], **how: Any) -> Any:
+        train_texts, vectors, further = read(rows)
+        how |= {"dense": vectors, "numbers": further, "pairs": model.reads_pairs}
+        how["sample_weight"] = None if weights is None else weights[rows]
+        return fit_linear(
+            train_texts, soft_targets[rows], model.outputs, tokenizer=model.config.words.tokenizer, **how
+        )
+
+    settings = fitted(np.arange(len(texts))).settings
+
+    def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
+        predicted = fitted(train, folds=1, seed=seed, settings=settings).model.scores(*read(test))
+        if isinstance(answer, NumericLabelType):
+            return unit * float(np.abs(predicted[:, 0] - targets[test]).mean())
+        if isinstance(answer, LabelSetType):
+            return float(micro_f1(set_counts(predicted > 0, targets[test]).sum(axis=0)))
+        return float((predicted.argmax(axis=1) == targets[test]).mean())
+
+    return judge, notes
+
+
+def full_model_scorer(task: Task, items: Sequence[Any]) -> Scorer:
+    """Trains what `headwise train` does."""
+    kind = task.kind
+
+    def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
+        train_items, test_items = ([items[row] for row in rows] for rows in (train, test))
+        layers = ({"model": {"task": task.name}, "split": {"seed": seed}, "train": {"seed": seed}},)
+        cut = kind.split(train_items, 0.15, seed=seed)
+        parts = DataParts(kind, cut.train, cut.dev, [])
+        recipe, vectors, _ = resolve_recipe(parts, layers)
+        with TemporaryDirectory(prefix="headwise-") as folder:
+            model = fit(task, parts, recipe, Path(folder), vectors=vectors).model
+        answerable, lost = _with_known_labels(test_items, kind.answer, model)
+        if not answerable:
+            return 0.0
+        right, all_of = task.tally(model, answerable, task.judge(model, answerable))[:, 1:].sum(axis=0)
+        return float(right / max(all_of + lost, 1))
+
+    return judge
+
+
+def _with_known_labels(items: list[Any], answer: Any, model: Any) -> tuple[list[Any], int]:
+    """Items with the labels that a model knows alone, and how many others they had: these are missed in any
+    case."""
+    if not isinstance(answer, SingleLabelType | LabelSetType):
+        return items, 0
+    known_labels, every = set(model.labels), sum(len(item.labels) for item in items)
+    if isinstance(answer, SingleLabelType):
+        kept_items = [item for item in items if item.label in known_labels]
+    else:
+        kept_items = [
+            replace(item, labels=tuple(label for label in item.labels if label in known_labels))
+            for item in items
+        ]
+    return kept_items, every - sum(len(item.labels) for item in kept_items)

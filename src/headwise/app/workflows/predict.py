@@ -1,0 +1,370 @@
+"""What a model says of a file, of any size.
+
+Processes that predict side by side, each with the model in its memory.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from itertools import chain, islice
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from headwise.app.opened_model import open_model_folder
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.artifacts.model_folder import is_headwise_folder
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.file_lock import locked_file
+from headwise.core.folder_layout import EXPORTED, MANIFEST
+from headwise.data.files.file_preview import has_byte_order_mark
+from headwise.data.files.text_lines import file_name
+from headwise.data.items.dataset import InputRow
+from headwise.models.predictions.prediction_file import (
+    COMPRESSED,
+    OutputError,
+    RecordLayout,
+    choose_format,
+    open_output,
+    reporting_write_errors,
+)
+from headwise.models.predictions.prediction_resume import ResumePoint, cut_chunks, find_resume_point
+from headwise.models.predictions.predictor import PredictionBatch, Predictor
+
+Chunk = list[InputRow[Any]]
+_AHEAD = 2  # chunks for each worker that are read before the first of them is predicted
+
+_opening: Callable[[], Predictor]
+_computing: Callable[[], AbstractContextManager[Any]]
+_predictor: Predictor | None = None
+
+
+def predict_in_workers(
+    chunks: Iterator[Chunk],
+    workers: int,
+    opening: Callable[[], Predictor],
+    computing: Callable[[], AbstractContextManager[Any]] = nullcontext,
+) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
+    """What a model says of chunks of rows, in their order; so many processes take the next one in turn.
+
+    What is said of a chunk does not depend on how many processes there are, but for last digits where each
+    then has fewer threads: they share those that are here. They end with this process, however it ends.
+
+    Args:
+        chunks: Read as they are needed.
+        workers: How many processes.
+        opening: Opens the model in a process of its own; must be picklable.
+        computing: Surrounds what they compute, so that it does not depend on who does; likewise.
+
+    Raises:
+        OutputError: HW607, a process has ended before its time.
+        HeadwiseError: What they raise.
+    """
+    lifeline, hold = (context := get_context("spawn")).Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, context, _init_worker, (opening, computing, lifeline))
+    try:
+        waiting: deque[tuple[Chunk, Any]] = deque()
+        for chunk in chunks:
+            with _ignoring_interrupts():
+                waiting.append((chunk, pool.submit(_predict_chunk, [row.item for row in chunk])))
+            if len(waiting) > _AHEAD * workers:
+                yield _next(waiting)
+        while waiting:
+            yield _next(waiting)
+    except BrokenProcessPool:
+        raise OutputError(
+            f"one of the {workers} processes that predict has ended before its time, perhaps for want of "
+            "memory, of which each needs as much as one alone; give fewer --workers",
+            code="HW607",
+        ) from None
+    finally:
+        hold.close()  # whoever is still at work ends now
+        pool.shutdown(cancel_futures=True)
+        lifeline.close()
+
+
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    """Processes started within this never hear Ctrl-C; it is for this one, which hears it after."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows: as soon as they have begun
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _next(waiting: deque[tuple[Chunk, Any]]) -> tuple[Chunk, PredictionBatch]:
+    chunk, answer = waiting.popleft()
+    return chunk, answer.result()
+
+
+def _init_worker(
+    opening: Callable[[], Predictor],
+    computing: Callable[[], AbstractContextManager[Any]],
+    lifeline: Connection,
+) -> None:
+    """Make this process ready: it ends when nobody holds the other end of its lifeline any more."""
+    global _opening, _computing
+    _opening, _computing = opening, computing
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_exit_with_parent, args=(lifeline,), daemon=True).start()
+    keep_freed_memory()
+
+
+def _exit_with_parent(lifeline: Connection) -> None:
+    try:
+        lifeline.recv_bytes()
+    except EOFError:
+        os._exit(0)
+
+
+def _predict_chunk(items: Sequence[Any]) -> PredictionBatch:
+    global _predictor
+    if _predictor is None:
+        _predictor = _opening()
+    # All compute with the same kernels, or what is said would depend on who says it.
+    try:
+        with _computing():
+            return _predictor.predict(items)
+    except HeadwiseError as error:  # not every class of them survives being sent
+        raise HeadwiseError(error.args[0], code=error.code) from None
+
+
+def predict_file(
+    folder: Path | str,
+    file: Path | str,
+    output: Path | str | None = None,
+    *,
+    form: str | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    escape_formulas: bool = False,
+    unsure: str | None = None,
+    heads: Path | str | None = None,
+    pipeline: str | None = None,
+    batch_tokens: int = 16_384,
+    device: str = "auto",
+    workers: int = 1,
+    reading: Mapping[str, Any] | None = None,
+    listener: Reporter = NULL_REPORTER,
+) -> int:
+    """Write what a model says of every record of a file, in the same order; memory does not grow with it.
+
+    Args:
+        folder: The model's folder, or what `headwise export` made of it.
+        file: The file; "-" is standard input.
+        output: File for the predictions; standard output by default.
+        form: Format of the predictions, if not that of the output's suffix.
+        resume: Go on with an output that was interrupted.
+        overwrite: Replace an output that exists.
+        escape_formulas: Put a "'" before cells of csv and tsv that a spreadsheet would compute.
+        unsure: Mark predictions that are less probable than this, or than it takes to be right as often as
+            `precision=SHARE` asks for.
+        heads: The syntax of the texts: as many parses as the file has records.
+        pipeline: See `headwise.app.opening.open_model`.
+        batch_tokens: Words that the model reads at once: fewer need less memory.
+        device: See `headwise.app.opening.open_model`.
+        workers: Processes that predict, each with the model in its memory; see `predict_in_workers`. A
+            script that asks for several does so under `if __name__ == "__main__"`, for they import it.
+        reading: How the file is read, where that is not to be guessed.
+        listener: Is told what happens.
+
+    Returns:
+        How many items were predicted, without those that were kept.
+
+    Raises:
+        HeadwiseError: The model, the file or the output cannot be used.
+    """
+    file, reading = Path(file_name(file)), dict(reading or {})
+    output = None if output is None else Path(output)
+    if batch_tokens < 1:
+        raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
+    if workers < 1:
+        raise ConfigError(f"--workers {workers}; expected 1 or more")
+    if output is not None:
+        check_output_file(output, file, resume=resume, overwrite=overwrite)
+    elif resume or overwrite:
+        raise ConfigError("--resume and --overwrite need --output, the file they are about")
+    mark = _model_digest(folder)
+    source = open_model_folder(folder, device, pipeline)
+    if workers > 1 and not source.on_cpu:
+        raise ConfigError(f"--workers {workers} are for processors; expected 1 with a GPU, or --device cpu")
+    predictor = source.predictor(batch_tokens, reading, unsure)
+    if heads is not None and not source.kind.sides:
+        raise source.kind.no_parses_error()
+    form, marked = (
+        choose_format(output, form, predictor.formats, predictor.form),
+        has_byte_order_mark(str(file)),
+    )
+    chunks = cut_chunks(iter(source.rows(file, reading, listener, heads)))
+    first = next(chunks)
+    layout = replace(predictor.layout(form, first), escape=escape_formulas, marked=marked)
+    start = ResumePoint(0, 0, chain([first], chunks))
+    with (
+        nullcontext()
+        if output is None
+        else _exclusive_output(output, file, resume=resume, overwrite=overwrite)
+    ):
+        if resume and output is not None and output.is_file() and output.stat().st_size:
+            with reporting_write_errors(output):
+                start = find_resume_point(output, layout, start.chunks, predictor.predict_uncounted)
+                os.truncate(output, start.size)
+            listener.note(f"{output}: the first {start.rows:,} records are kept")
+        # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
+        with source.computing()() if output is not None else nullcontext():
+
+            def opening() -> Callable[[], Predictor]:
+                open_predictor = source.opening(batch_tokens, reading, unsure, workers)
+                return partial(_open_unchanged, folder, mark, open_predictor)
+
+            predicted = _predicted(start.chunks, predictor, workers, opening, source.computing())
+            seconds = _write(start, predicted, layout, predictor, output, file, listener)
+    for remark in predictor.summary(seconds):
+        listener.remark(remark)
+    if predictor.trouble:
+        listener.warn(predictor.trouble)
+    return predictor.items
+
+
+def _model_digest(folder: Path | str) -> bytes:
+    """What tells a model from others that are put in its place; opening it says what is wrong with it."""
+    with suppress(OSError, TypeError):
+        return sha256((Path(folder) / MANIFEST).read_bytes()).digest()
+    return b""
+
+
+def _open_unchanged(folder: Path | str, mark: bytes, opening: Callable[[], Predictor]) -> Predictor:
+    """Open a model in another process.
+
+    Raises:
+        OutputError: HW608, it is not the one that this prediction has begun with: another one's
+            probabilities would stand among its own, and under its labels.
+    """
+    predictor = opening()
+    if _model_digest(folder) != mark:
+        raise OutputError(
+            f"{folder}: the model has been replaced while it was opened; give the command again, and put "
+            "new versions of a model that is in use into folders of their own",
+            code="HW608",
+        )
+    return predictor
+
+
+def _predicted(
+    chunks: Iterator[Chunk],
+    predictor: Predictor,
+    workers: int,
+    opening: Callable[[], Callable[[], Predictor]],
+    computing: Callable[[], AbstractContextManager[Any]],
+) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
+    """What is said of chunks, in their order; of a single one, by this process."""
+    first = list(islice(chunks, 2 if workers > 1 else 0))
+    chunks = chain(first, chunks)
+    if len(first) == 2:
+        yield from predict_in_workers(chunks, workers, opening(), computing)
+    for chunk in chunks:
+        yield chunk, predictor.predict([row.item for row in chunk])
+
+
+@contextmanager
+def _exclusive_output(output: Path, file: Path, *, resume: bool, overwrite: bool) -> Iterator[None]:
+    """Within this, no other prediction writes to the output; what another has written by now stays. Of one
+    that fails before anything is written, no file is left that was not there before."""
+    new = not output.exists()
+    with reporting_write_errors(output), locked_file(output):
+        check_output_file(
+            output, file, resume=resume, overwrite=overwrite or not (resume or output.stat().st_size)
+        )
+        try:
+            yield
+        except BaseException:
+            if new and not output.stat().st_size:
+                with suppress(OSError):  # a system that removes no file which is open
+                    output.unlink()
+            raise
+
+
+def _write(
+    start: ResumePoint,
+    predicted: Generator[tuple[Chunk, PredictionBatch], None, None],
+    layout: RecordLayout,
+    predictor: Predictor,
+    output: Path | None,
+    file: Path,
+    listener: Reporter,
+) -> float:
+    """Predict and write what is left; if it is interrupted, say how to go on. The seconds that it took."""
+    written, began = start.rows, time.perf_counter()
+    # Predictions on a terminal leave no room for a bar.
+    shown = output is not None or not sys.stdout.isatty()
+    try:
+        reading = listener.reading(file, start.rows, shown=shown)
+        with reading as update, ExitStack() as files, closing(predicted):
+            target = None
+            for chunk, answers in predicted:
+                records = "".join(map(layout.record, chunk, predictor.take(answers)))
+                if target is None:
+                    # Only now: what can predict nothing leaves an earlier file as it is.
+                    target = files.enter_context(open_output(output, append=start.size > 0))
+                    records = records if start.size else layout.header + records
+                target.write(records.encode())
+                target.flush()
+                written += len(chunk)
+                update(written, chunk[-1].line)
+    except (KeyboardInterrupt, SystemError, HeadwiseError) as error:  # the second: in compiled code
+        again = getattr(error, "code", "") == "HW603"  # it would end there once more
+        if written and output is not None and not again and not _is_compressed(output):
+            listener.warn(
+                f"stopped after {written:,} {predictor.nouns.many}; the same command with --resume (and "
+                f"without --overwrite) goes on with {output}"
+            )
+        raise
+    return time.perf_counter() - began
+
+
+def check_output_file(output: Path, file: Path, *, resume: bool | None = None, overwrite: bool) -> None:
+    """Nothing is lost by mistake, the input and a model least of all. None: such an output cannot be gone
+    on with.
+
+    Raises:
+        ConfigError, OutputError: Something would be.
+    """
+    if resume and overwrite:
+        raise ConfigError("--resume and --overwrite exclude each other; give one of them")
+    if resume and _is_compressed(output):
+        raise OutputError(
+            f"{output}: a compressed output cannot be resumed; begin anew with --overwrite, or write a "
+            "plain file and compress it afterwards",
+            code="HW602",
+        )
+    place = output.resolve().parent
+    if is_headwise_folder(place) or is_headwise_folder(place, EXPORTED):
+        raise OutputError(f"{output} is in the folder of a model; give another --output", code="HW604")
+    if not output.exists():
+        return
+    if output.is_dir():
+        raise OutputError(f"{output} is a folder; give a file as --output", code="HW604")
+    if file.exists() and output.samefile(file):
+        raise OutputError(f"{output} is the file to be read; give another --output", code="HW604")
+    if not resume and not overwrite and output.is_file():
+        go_on = "" if resume is None else "--resume to go on with it where it was interrupted, or "
+        raise OutputError(f"{output} exists; add {go_on}--overwrite to replace it", code="HW601")
+
+
+def _is_compressed(path: Path) -> bool:
+    return path.suffix.lower() in COMPRESSED

@@ -1,0 +1,345 @@
+"""A page that tells all of a model: from its folder, and from a file or items with the true answers."""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+from unicodedata import bidirectional
+
+from headwise.app.opening import open_model, read_answers
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.training_report import TrainingReport
+from headwise.app.workflows.evaluate import contamination_remarks
+from headwise.artifacts import read_info
+from headwise.core.errors import ConfigError
+from headwise.data.files.compression import STANDARD_INPUT
+from headwise.data.items.examples import Pair
+from headwise.data.splits.contamination import in_fingerprint
+from headwise.data.splits.duplicates import find_near_duplicates, words_for_comparison
+from headwise.metrics.operating_points import OPERATING_POINTS
+from headwise.models.evaluation.metric_table import ComparisonSystem, lookup
+from headwise.models.evaluation.report_messages import ReportMessage, baseline_message
+from headwise.models.explanations.explanation import Explanation
+from headwise.models.reports.document import ReportContents, report_page
+from headwise.models.reports.head_pictures import attention_span_table, heat_maps
+from headwise.models.reports.mistakes import Mistake
+from headwise.models.tasks import find_task
+from headwise.models.tasks.task import Task
+from headwise.nn.networks.attention_inspection import attention_spans, attention_weights
+from headwise.nn.networks.text_model import WordModel
+
+MOST_MISTAKES = 10_000
+MOST_EXPLAINED = 200
+"""Mistakes that are explained, and items whose explanations say which words count."""
+_WORDS = 12  # of each label
+_MAPPED = (5, 14)  # words of the text whose attention is drawn
+_PROBED = 100  # texts, and words of each, that say how far heads look
+_COMPARED = 5_000  # items that are compared with each other
+
+
+@dataclass(frozen=True)
+class EvaluatedItems:
+    """Items with their true answers, and the evaluation of a model on them.
+
+    Attributes:
+        data: The items, in the file that they come from.
+        evaluation: As the task judges.
+        seconds: How long that took; 0 where that is not known.
+        part: "test " where they are only that part of the file.
+        remarks: What there is to say of items that the model was made of.
+        unseen: The model on the others.
+    """
+
+    data: Any
+    evaluation: Any
+    seconds: float
+    part: str = ""
+    remarks: Sequence[ReportMessage] = ()
+    unseen: ComparisonSystem | None = None
+
+
+def report_file(
+    folder: Path | str,
+    data: Path | str | None = None,
+    *,
+    heads: Path | str | None = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    listener: Reporter = NULL_REPORTER,
+) -> str:
+    """The page of a model, from its folder.
+
+    Args:
+        folder: The model's folder.
+        data: A file with the true answers, on which the model is judged; without it the scores are those
+            of its training, and there are no errors to read.
+        heads: The syntax of its texts.
+        pipeline: See `headwise.app.opening.open_model`.
+        device: Likewise.
+        reading: How the file is read, where that is not to be guessed.
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
+    """
+    if heads is not None and data is None:
+        raise ConfigError(f"--heads {heads}: parses of which texts? Give their file too (--data)")
+    model = open_model(folder, device, pipeline)
+    task, info = find_task(model.config.task), read_info(Path(folder))
+    judged = None
+    if data is not None:
+        read = read_answers(task, model, folder, data, heads, reading, listener)
+        judged = evaluate_data(task, model, read)
+        training_remarks, unseen = contamination_remarks(task, model, info, read.items)
+        judged = replace(judged, remarks=training_remarks, unseen=unseen)
+        sha256 = task.item_type_for(model.config).fingerprint(read.items).sha256
+        if lookup(info, "data.test.sha256") != sha256:
+            info = {**info, "metrics": {}}  # the baseline was not on this file
+    return report_model(task, model, info, Path(folder), judged)
+
+
+def report_outcome(outcome: TrainingReport, folder: Path) -> str:
+    """The page of a model that has just been trained, on its test items."""
+    parts, model, judged = outcome.parts, outcome.fitted.model, None
+    if outcome.test is not None:
+        file = parts.files.get("test") or parts.files["train"]
+        judged = EvaluatedItems(file.with_items(parts.test), outcome.test, 0.0, "test ")
+    return report_model(outcome.task, model, read_info(folder), folder, judged)
+
+
+def evaluate_data(task: Task, model: Any, data: Any) -> EvaluatedItems:
+    """A model on the items of a file with their true answers."""
+    began = time.perf_counter()
+    evaluation = task.judge(model, data.items)
+    return EvaluatedItems(data, evaluation, time.perf_counter() - began)
+
+
+def report_model(
+    task: Task, model: Any, info: Mapping[str, Any], folder: Path, judged: EvaluatedItems | None
+) -> str:
+    """The page of a model.
+
+    Args:
+        task: What it does.
+        model: The model.
+        info: What its folder says of it.
+        folder: The folder.
+        judged: The model on items; None where there are none.
+    """
+    metrics, many = info["metrics"], task.kind.nouns.many
+    named = ComparisonSystem.all_from_metrics(metrics)
+    if judged is not None:
+        scores, on = (
+            judged.evaluation.to_json(),
+            f"{len(judged.data.items):,} {judged.part}{many} of {_file_label(judged.data.path)}",
+        )
+    else:
+        part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
+        scores, on = metrics.get(part) or {}, f"its {part} {many}"
+    if judged is not None and judged.unseen is not None:
+        named.setdefault("unseen", judged.unseen)
+    sheet = task.sheet(scores)
+    rival = None if lookup(metrics, f"dev.{OPERATING_POINTS}") else named.get("baseline")
+    compared = baseline_message(sheet, scores, rival, task.advice)
+    training_remarks, odd = (), []
+    if judged is not None:
+        training_remarks, odd = (
+            judged.remarks,
+            task.label_shift(model, judged.data.items, judged.evaluation),
+        )
+    remarks = [*training_remarks, *task.remarks(info, scores), *odd, *([compared] if compared else [])]
+    item_material: dict[str, Any] = (
+        {} if judged is None else _item_material(task, model, judged, info["data"].get("seen"))
+    )
+    history = info["training"].get("history")
+    return report_page(
+        ReportContents(
+            title=f"{folder.resolve().name}: a {task.title}",
+            on=on,
+            sheet=sheet,
+            scores=scores,
+            rivals=list(named.values()),
+            remarks=[remark.text[:1].upper() + remark.text[1:] + "." for remark in remarks],
+            data=info["data"],
+            history=history if isinstance(history, list) else [],
+            facts=_facts(model, info, folder, judged, many),
+            made={
+                "settings": info["training"].get("recipe"),
+                "calibration": info.get("calibration"),
+                "environment": info.get("environment"),
+                "data": info["data"],
+            },
+            **item_material,
+        )
+    )
+
+
+def _file_label(path: str) -> str:
+    return "standard input" if path == STANDARD_INPUT else Path(path).name
+
+
+def _item_material(task: Task, model: Any, judged: EvaluatedItems, seen: Any) -> dict[str, Any]:
+    """What items have to tell: probabilities, mistakes, words, attention, repeats.
+
+    `seen` is what the folder keeps of the items that the model was made of.
+    """
+    kind, data, items = task.item_type_for(model.config), judged.data, judged.data.items
+    sure, right = task.confidence(model, items, judged.evaluation) or (None, None)
+    try:
+        mistakes_found = task.mistakes(model, data, judged.evaluation, sys.maxsize)
+    except ConfigError:  # a language model has no labels that could be wrong
+        mistakes_found = []
+    listed = mistakes_found[:MOST_MISTAKES]
+    places = {f"{data.path}:{item.line}": item for item in items} if listed else {}
+    wrong = [places[mistake["where"]] for mistake in listed[:MOST_EXPLAINED] if mistake["where"] in places]
+    explanations = _explanations(task, model, _sample_items(items, MOST_EXPLAINED))
+    # What is explained of a part of an item need not be the part that is wrong.
+    explains_items = all(explanation.about is None for explanation in explanations)
+    why: dict[int, list[Explanation]] = {}
+    for explanation in _explanations(task, model, wrong) if explains_items else ():
+        why.setdefault(id(wrong[explanation.item]), []).append(explanation)
+    mistakes = []
+    for mistake in listed:
+        item = places.get(mistake["where"])
+        answers = mistake.get("label", mistake.get("tag")), mistake.get("predicted")
+        label, predicted = (answer if isinstance(answer, str) else "" for answer in answers)
+        reason = _reason(mistake, why.get(id(item), ()))
+        place, message = Path(mistake["where"]).name, task.describe_error(_isolate_bidi(mistake))
+        mistakes.append(Mistake(place, message, mistake["text"], label, predicted, reason))
+    counted_items = items if kind.sides else ()  # of bags and streams there are no words to count
+    return {
+        "sure": sure,
+        "right": right,
+        "mistakes": mistakes,
+        "wrong": len(mistakes_found),
+        "parts": task.evaluated_units,
+        "lengths": [kind.size(item) for item in counted_items],
+        "words": _top_words(explanations),
+        "maps": _maps(model, kind, counted_items[:200]),
+        "repeats": _duplicate_counts(kind, items, seen),
+    }
+
+
+def _reason(mistake: Mapping[str, Any], explanations: Sequence[Explanation]) -> str:
+    """What is shown beside a mistake of the explanations of its item: of several labels one that is wrong,
+    and nothing where only others are explained."""
+    wrong = mistake.get("wrong")
+    return next(
+        (
+            explanation.to_html()
+            for explanation in explanations
+            if wrong is None or explanation.prediction in wrong
+        ),
+        "",
+    )
+
+
+def _isolate_bidi(content: Any) -> Any:
+    """What is told of a mistake, with what runs from right to left, such as Hebrew labels, marked to turn
+    nothing beside it."""
+    if isinstance(content, Mapping):
+        return {_isolate_bidi(name): _isolate_bidi(value) for name, value in content.items()}
+    if isinstance(content, list):
+        return [_isolate_bidi(value) for value in content]
+    turns = isinstance(content, str) and any(bidirectional(c) in ("R", "AL") for c in content)
+    return f"\u2068{content}\u2069" if turns else content
+
+
+def _duplicate_counts(kind: Any, items: Sequence[Any], seen: Any) -> list[tuple[str, int, int]]:
+    """How many items are not new: what they repeat, their number, and of how many."""
+    if not kind.has_keys or not kind.sides:
+        return []
+    word_lists = [words_for_comparison(kind.contamination_key(item)) for item in items[:_COMPARED]]
+    near_duplicates = find_near_duplicates(word_lists)
+    same = sum(
+        any(word_lists[duplicate] == word_lists[number] for duplicate in duplicates)
+        for number, duplicates in near_duplicates.items()
+    )
+    repeated = sum(in_fingerprint(kind, seen, items))
+    repeats = [("the same words as another one", same, len(word_lists))]
+    if kind.sides == 1:
+        repeats.append(("nearly the same as another one", len(near_duplicates) - same, len(word_lists)))
+    return [*repeats, ("the words of one of training or dev", repeated, len(items))]
+
+
+def _explanations(task: Task, model: Any, items: Sequence[Any]) -> list[Explanation]:
+    """Explanations, or none where the task has none."""
+    try:
+        return task.explain(model, items) if items else []
+    except ConfigError:
+        return []
+
+
+def _sample_items(items: Sequence[Any], most: int) -> list[Any]:
+    """So many items of the whole file, in its order, the same ones each time: the first are often of one
+    label."""
+    places = range(len(items))
+    return [items[place] for place in sorted(Random(0).sample(places, min(most, len(items))))]
+
+
+def _top_words(explanations: Sequence[Explanation]) -> dict[str, list[tuple[str, float]]]:
+    """The words that add most to each label; those that take from it are none of them, few as there are."""
+    sums: dict[str, dict[str, float]] = {}
+    for explanation in explanations:
+        if explanation.probability is not None:
+            words = sums.setdefault(explanation.prediction, {})
+            for word in explanation.words:
+                words[word.word.lower()] = words.get(word.word.lower(), 0.0) + word.share
+    adding = {label: [pair for pair in words.items() if pair[1] > 0] for label, words in sums.items()}
+    return {
+        label: sorted(words, key=lambda pair: -pair[1])[:_WORDS]
+        for label, words in sorted(adding.items())
+        if words
+    }
+
+
+def _maps(model: Any, kind: Any, items: Sequence[Any]) -> str:
+    """What the heads look at in the first text, or pair of texts, that is short enough to be drawn, or in
+    the beginning of one. Of texts with parses, which have no beginnings, only short ones are looked at."""
+    low, high = _MAPPED
+    if not isinstance(model, WordModel) or not items:
+        return ""
+    texts = [kind.words(item, str.split) for item in items]
+    fits = [all(low <= len(words) <= high for words in sides) for sides in texts]
+    place = fits.index(True) if any(fits) else 0
+    if model.features.trees != "none" and all(map(kind.has_parses, items)):
+        if not fits[place]:
+            return ""
+        text: Any = items[place]
+        short_texts = [
+            item for item, sides in zip(items, texts, strict=True) if max(map(len, sides)) <= _PROBED
+        ]
+    else:
+        text, short_texts = _truncated(texts[place], high), [_truncated(sides, _PROBED) for sides in texts]
+    named: Any = model.encoder.named_modules()
+    priors = {name: module.priors for name, module in named if hasattr(module, "priors")}
+    try:
+        far = attention_spans(model, short_texts[:_PROBED])
+        return heat_maps(attention_weights(model, text), priors) + attention_span_table(far)
+    except ConfigError:  # an encoder without attention
+        return ""
+
+
+def _truncated(sides: Sequence[Sequence[str]], most: int) -> str | Pair:
+    """A text, or a pair of two, as far as so many words."""
+    first, *second = (" ".join(words[:most]) for words in sides)
+    return Pair(first, second[0]) if second else first
+
+
+def _facts(
+    model: Any, info: Mapping[str, Any], folder: Path, judged: EvaluatedItems | None, many: str
+) -> list[tuple[str, str]]:
+    facts = [("parameters", f"{sum(parameter.numel() for parameter in model.parameters()):,}")]
+    if folder.is_dir():
+        size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+        facts.append(("size on disk", f"{size / 1e6:.1f} MB"))
+    seconds = info["training"].get("seconds")
+    if isinstance(seconds, int | float):
+        facts.append(("training", f"{seconds:,.0f} s"))
+    if judged is not None and judged.seconds:
+        facts.append(("speed", f"{len(judged.data.items) / judged.seconds:,.0f} {many} a second"))
+    return facts

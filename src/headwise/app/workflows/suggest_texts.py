@@ -1,0 +1,165 @@
+"""What to label (or to tag) next: texts that a model is in doubt of and that are unlike each other."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from headwise.app.model_columns import columns_of_training, label_column
+from headwise.app.opening import open_rows
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.artifacts import read_info
+from headwise.core.errors import ConfigError
+from headwise.data.columns.column_names import LABEL_NAMES, PAIR_LABEL_NAMES, most_usual_column
+from headwise.data.columns.multi_label_columns import LABEL_SET_NAMES as SET_NAMES
+from headwise.data.formats.jsonl import as_text
+from headwise.data.items.dataset import InputRow
+from headwise.data.items.sentence_items import TaggedSentenceItems
+from headwise.data.splits.contamination import in_fingerprint
+from headwise.data.splits.duplicates import normal_text
+from headwise.linear.tfidf_features import BlockReader
+from headwise.metrics.label_quality import select_items
+
+_FEATURES = 50_000
+_USUAL_LABEL_COLUMNS = {"multi-label": SET_NAMES, "pair": PAIR_LABEL_NAMES}  # names of the column of labels
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A text that is worth a label.
+
+    Attributes:
+        row: Its record in the file.
+        guess: What the model says of it; of a sentence its words and tags, a `TaggedText`.
+        doubt: How little the model knows, from 0 to 1.
+        column: Where its label belongs (the first, where each label has a column of its own); not for
+            sentences.
+    """
+
+    row: InputRow[Any]
+    guess: Any
+    doubt: float
+    column: str = "label"
+
+
+class Suggestions(list[Suggestion]):
+    """What is worth a label, the worthiest first; and what there is to say of the file even if nothing is.
+
+    Args:
+        suggestions: The suggestions.
+        names: The columns of the file.
+        columns: Where labels belong: one, or one for each label.
+    """
+
+    def __init__(self, suggestions: Iterable[Suggestion], names: Iterable[str], columns: Sequence[str]):
+        super().__init__(suggestions)
+        self.names = tuple(names)
+        self.columns = tuple(columns)
+
+
+def suggest_file(
+    folder: Path | str,
+    file: Path | str,
+    count: int = 100,
+    *,
+    heads: Path | str | None = None,
+    pipeline: str | None = None,
+    device: str = "auto",
+    reading: Mapping[str, Any] | None = None,
+    listener: Reporter = NULL_REPORTER,
+) -> Suggestions:
+    """The texts of a file that are worth a label most, the worthiest first.
+
+    Texts that the model was made of, that have a label (sentences that have tags), that come again, or that
+    have no words are passed over.
+
+    Args:
+        folder: The model's folder.
+        file: Texts (or pairs) without labels, for a tagger also sentences without tags; "-" is standard
+            input.
+        count: How many to give.
+        heads: The syntax of the texts: as many parses as the file has records.
+        pipeline: See `headwise.app.opening.open_model`.
+        device: Likewise.
+        reading: How the file is read, where that is not to be guessed. Texts that have a label in its
+            `label_column` are passed over; by default that is the one of the training, else one which is
+            called as such columns are, else a new one that is called as in the training (`label`, if that
+            column had no name).
+        listener: Is told what happens.
+
+    Raises:
+        HeadwiseError: The model or the file cannot be used, or the task gives no labels and no tags.
+    """
+    if count < 1:
+        raise ConfigError(f"--count {count}; expected 1 or more")
+    model, task, rows = open_rows(folder, file, pipeline, device, reading, listener, heads)
+    task.uncertainty(model, [])  # refuses such a model before its file is read
+    kind, every = task.item_type_for(model.config), list(rows)
+    tags = isinstance(kind, TaggedSentenceItems)
+    if tags:
+        every = [replace(row, item=model.sentence(row.item)) for row in every]
+    names = list(every[0].fields) if every and not tags else []
+    requested, info = (reading or {}).get("label_column"), read_info(Path(folder))
+    columns = _columns(requested, names, task.name, model, info, listener)
+    seen = in_fingerprint(kind, info["data"].get("seen"), [row.item for row in every])
+    left: dict[str, InputRow[Any]] = {}
+    for row, was_seen in zip(every, seen, strict=True):
+        key = normal_text(kind.key(row.item))
+        has_answer = (
+            row.item.tags if tags else any(as_text(row.fields.get(name)).strip() for name in columns)
+        )
+        if key and not (was_seen or has_answer):
+            left.setdefault(key, row)
+    if len(left) < len(every):
+        have = f"{len(every) - len(left):,} of {len(every):,} {kind.nouns.many} have"
+        answers = "tags" if tags else "a label"
+        listener.note(f"{have} {answers}, come again, are empty, or were trained on: passed over")
+    items = [row.item for row in left.values()]
+    guesses, doubt = task.uncertainty(model, items)
+    chosen_rows = select_items(doubt, _vectors(model, kind, items), count) if items else []
+    chosen = list(left.values())
+    all_names = dict.fromkeys(name for row in every for name in row.fields)
+    return Suggestions(
+        (Suggestion(chosen[n], guesses[n], float(doubt[n]), columns[0]) for n in chosen_rows),
+        all_names,
+        columns,
+    )
+
+
+def _columns(
+    requested: str | None,
+    names: Sequence[str],
+    task: str,
+    model: Any,
+    info: Mapping[str, Any],
+    listener: Reporter,
+) -> list[str]:
+    """Where labels are, or are to be: a column, or one for each label."""
+    if requested is not None:
+        number = int(requested) if requested.isdecimal() and requested not in names else 0
+        return [names[number - 1] if 1 <= number <= len(names) else requested]
+    flag = "override with --label-column"
+    label_columns = [name for name in names if name in getattr(model, "labels", ())]
+    if (trained := label_column(info, names)) is not None:
+        listener.note(f"labels are in the column {trained!r}, as in training - {flag}")
+        return [trained]
+    if len(label_columns) > 1:
+        listener.note(f"labels are in the columns {', '.join(map(repr, label_columns))} - {flag}")
+        return label_columns
+    if (usual := most_usual_column(names, _USUAL_LABEL_COLUMNS.get(task, LABEL_NAMES))) is not None:
+        listener.note(f"labels are in the column {names[usual]!r} - {flag}")
+        return [names[usual]]
+    trained_name = columns_of_training(info).get("label_column", "")
+    named = (
+        trained_name and not trained_name.isdecimal() and "." not in trained_name
+    )  # which leads into objects
+    return [trained_name if named else "label"]
+
+
+def _vectors(model: Any, kind: Any, items: list[Any]) -> Any:
+    """What tells texts apart: their vectors by the model's base, or their words."""
+    single_texts = kind.sides == 1 and not isinstance(kind, TaggedSentenceItems)
+    if single_texts and (vectors := model.base_vectors(model.encoded(items))) is not None:
+        return vectors
+    reader = BlockReader("words", model.config.words.tokenizer)
+    return reader.fit([kind.text(item) for item in items], max_features=_FEATURES)[1]

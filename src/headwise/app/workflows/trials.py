@@ -1,0 +1,246 @@
+"""Trials of settings: trainings on parts of a file, each judged on items that it was not trained on, and
+the list of them that a kill leaves behind."""
+
+import json
+import shutil
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.app.configuration import Sections, SettingsSources, build_config, resolve_recipe
+from headwise.core.config import differences
+from headwise.core.errors import HeadwiseError
+from headwise.data.errors import DataError
+from headwise.data.items.soft_labels import evaluated_items, evaluation_weights
+from headwise.data.splits.data_parts import DataParts
+from headwise.models.tasks import find_task
+from headwise.training.fit import fit, merge_dev_into_train
+from headwise.training.loop import STATE
+from headwise.training.run_config import RunConfig
+from headwise.training.train_result import memoizing
+
+Tally = NDArray[np.float32]
+"""See `headwise.models.tasks.task.Task.tally`."""
+
+TRIAL_LOG = "search.jsonl"
+SCORING_VERSION = 2
+"""Counts up when trials come to something else by the same settings: what is judged, and how. Lists of
+before it was counted have none."""
+_DIVERGED, _COST = "HW404", 1e3
+"""A training that diverges is as bad as this for each item."""
+_LEAST_FOLDS = 5
+
+
+class TimeBudgetExceeded(Exception):
+    """No training may begin any more."""
+
+
+class Trials:
+    """Trainings of candidates on a file's training and dev items.
+
+    Where dev was split off, trial n is judged on fold n of all items but the test part, and of the others a
+    part chooses epoch, shares and temperature, as in a training; where dev was given, or is the end of one
+    long text, that chooses and judges in all, and the seeds differ.
+
+    Args:
+        parts: The data; the test part is not looked at.
+        layers: Sections of settings that all candidates have.
+        folder: For the list and the trainings.
+        seeds: How many trials choose; as many others may confirm.
+
+    Attributes:
+        base: The settings without a change.
+        sheet: What the headline is called.
+        seconds: Of all trainings so far.
+
+    Raises:
+        HeadwiseError: HW403, the folder holds trials of something else.
+    """
+
+    def __init__(self, parts: DataParts[Any], layers: tuple[Sections, ...], folder: Path, seeds: int):
+        self.parts, self.layers, self.folder = parts, layers, folder
+        self.sources = SettingsSources(parts)
+        self.base, self.vectors, notes = resolve_recipe(parts, layers, sources=self.sources)
+        self.task = find_task(self.base.model.task)
+        self._starts = {"": self.base}
+        self._experts = dict[str, Any]()  # candidates on the same items have the same, but without a base
+        self.sheet = self.task.metric_part_table(parts, self.base.model)
+        self.folds: NDArray[np.int64] | None = None
+        if "dev" not in parts.files and parts.kind.has_keys:
+            self.pool = merge_dev_into_train(parts).train
+            self.folds = np.array(parts.kind.folds(self.pool, max(2 * seeds, _LEAST_FOLDS)))
+        prints = [parts.kind.fingerprint(part).sha256 for part in (parts.train, parts.dev)]
+        key = {"judging": SCORING_VERSION, "data": prints, "recipe": self.base.to_json(), "seeds": seeds}
+        self.runs = TrialLog(folder / TRIAL_LOG, key)
+        self.notes = (*notes, *self.runs.notes)
+
+    @property
+    def items(self) -> int:
+        """How many a candidate that has all of them is trained on, about."""
+        return len(self.parts.train)
+
+    def tally(self, change: Sections, share: float, trial: int, until: float = 0.0) -> tuple[Tally, bool]:
+        """How a candidate does, `[judged, 3]`, and whether it was trained for that just now.
+
+        Args:
+            change: Its sections of settings.
+            share: Of the items to train on.
+            trial: See the class.
+            until: Seconds of all trainings after which none begins.
+
+        Raises:
+            TimeBudgetExceeded: They are over.
+        """
+        key = json.dumps([change, share, trial])
+        if (saved_tally := self.runs.tallies.get(key)) is not None:
+            return saved_tally, False
+        if self.runs.seconds >= until:
+            raise TimeBudgetExceeded
+        began = time.monotonic()
+        parts, judged = self._parts(share, trial)
+        recipe = self.task.with_share(self.recipe(change), share)
+        train = replace(recipe.train, seed=trial, refit=False, folds=0)
+        place = self.folder / sha256(key.encode()).hexdigest()[:12]
+        how = {"vectors": self.vectors, "resume": (place / STATE).exists()}
+        try:
+            with memoizing(self._experts):
+                model = fit(self.task, parts, replace(recipe, train=train), place, **how).model
+            tally = self.task.tally(model, judged, self.task.judge(model, judged))
+            if self.parts.kind.has_keys and (weights := evaluation_weights(judged)) is not None:
+                tally = tally * weights[:, None]
+        except HeadwiseError as error:
+            if error.code != _DIVERGED:
+                raise
+            tally = np.tile(
+                [_COST, _COST * self.sheet.lower, 1.0], (self.task.metric_part_count(judged), 1)
+            )
+        self.runs.add(key, tally.astype(np.float32), time.monotonic() - began)
+        shutil.rmtree(place, ignore_errors=True)
+        return self.runs.tallies[key], True
+
+    def _parts(self, share: float, trial: int) -> tuple[DataParts[Any], Any]:
+        """What a candidate is trained with, and the items that it is judged on: those that count."""
+        train, dev, kind = self.parts.train, self.parts.dev, self.parts.kind
+        judged = dev
+        if self.folds is not None:
+            train, judged = (
+                [item for item, fold in zip(self.pool, self.folds, strict=True) if (fold == trial) == held]
+                for held in (False, True)
+            )
+        if share < 1:
+            train = kind.split(train, 1 - share).train
+        if self.folds is not None:
+            dev = judged  # unless there are enough for both
+            with suppress(DataError):
+                split = kind.split(train, self.base.split.dev, seed=trial)
+                train, dev = split.train, split.dev
+        if self.parts.kind.has_keys:
+            judged = evaluated_items(judged)
+        return replace(self.parts, train=train, dev=dev, test=self.parts.test[:0]), judged
+
+    def recipe(self, change: Sections) -> RunConfig:
+        """The settings of a candidate; see `recipe_with`."""
+        name = change.get("base", {}).get("name", "")
+        if name not in self._starts:
+            self._starts[name] = _base_recipe(self.sources, self.layers, name)
+        return _with_change(self._starts[name], change)
+
+
+def recipe_with(sources: SettingsSources, layers: tuple[Sections, ...], change: Sections) -> RunConfig:
+    """The settings for data with a change; with another base, or none, the rest has other defaults."""
+    return _with_change(_base_recipe(sources, layers, change.get("base", {}).get("name", "")), change)
+
+
+def _base_recipe(sources: SettingsSources, layers: tuple[Sections, ...], base: str) -> RunConfig:
+    """The settings with this base; "" for that of the layers."""
+    layers = (*layers, {"base": {"name": base}}) if base else layers
+    return resolve_recipe(sources.parts, layers, sources=sources)[0]
+
+
+def _with_change(start: RunConfig, change: Sections) -> RunConfig:
+    base = {key: value for key, value in change.get("base", {}).items() if key != "name"}
+    other_sections = {section: values for section, values in change.items() if section != "base"}
+    return build_config(start.to_json(), other_sections, {"base": base} if base else {})
+
+
+class TrialLog:
+    """What has been trained, as lines of a file.
+
+    Args:
+        path: The file.
+        key: What all runs have in common.
+
+    Attributes:
+        tallies: The tally of each run, by its key.
+        seconds: Of all of them.
+        notes: What there is to tell.
+
+    Raises:
+        HeadwiseError: HW403, the file is of something else.
+    """
+
+    def __init__(self, path: Path, key: Mapping[str, Any]):
+        self.path, self.tallies, self.seconds = path, dict[str, Tally](), 0.0
+        self.notes: tuple[str, ...] = ()
+        text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        if text and _has_other_scoring(text.splitlines()[0], key):
+            message = "its runs were judged by another version of headwise, so the search begins anew"
+            text, self.notes = "", (f"{path}: {message}",)
+        first, *lines = text.splitlines() or [""]
+        if not text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(key) + "\n", encoding="utf-8")
+        elif first != json.dumps(key):
+            raise HeadwiseError(
+                f"{path}: the runs of another search{_search_difference(first, key)}. Search with the same "
+                "data and settings, or give another --output",
+                code="HW403",
+            )
+        elif not text.endswith("\n"):  # cut off: what comes next is a line of its own
+            with open(path, "a", encoding="utf-8") as file:
+                file.write("\n")
+        for line in lines:
+            try:
+                run = json.loads(line)
+                tally = np.frombuffer(bytes.fromhex(run["tally"]), "<f4").reshape(-1, 3)
+                self._note(str(run["key"]), tally, float(run["seconds"]))
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+                continue  # damaged; it is trained again
+
+    def add(self, key: str, tally: Tally, seconds: float) -> None:
+        """Keep a run."""
+        run = {"key": key, "seconds": round(seconds, 3), "tally": tally.astype("<f4").tobytes().hex()}
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(run) + "\n")
+        self._note(key, tally, seconds)
+
+    def _note(self, key: str, tally: Tally, seconds: float) -> None:
+        self.tallies[key] = tally
+        self.seconds += seconds
+
+
+def _search_difference(line: str, key: Mapping[str, Any]) -> str:
+    """How the search of a file's first line differs from another, where the line is that of one."""
+    try:
+        saved = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    return f": {differences(saved, key)}" if isinstance(saved, dict) else ""
+
+
+def _has_other_scoring(line: str, key: Mapping[str, Any]) -> bool:
+    """Whether the search of a file's first line is the same but for how it judges."""
+    try:
+        saved = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(saved, dict) or saved.get("judging") == key.get("judging"):
+        return False
+    return {**saved, "judging": None} == {**json.loads(json.dumps(key)), "judging": None}

@@ -1,0 +1,479 @@
+"""Which settings suit a file: successive halving over changes of them, confirmed by trials that had no say.
+
+All candidates are trained on a part of the items first, the better half on more and judged on more, until
+the last few have had all (Jamieson, Talwalkar; AISTATS 2016). Candidates are judged by their log loss
+after calibration, which tells them apart long before accuracy does, and on the same items as the settings
+without a change, so that differences are paired. Changes that gain by themselves are tried together at the
+end. What is best of many looks better than it is: what was gained is measured on other items.
+
+What is searched: candidates, each a few sections of settings over those that a training has anyway.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from headwise.app.configuration import Sections, SettingsSources, build_config, resolve_recipe
+from headwise.app.opening import with_task
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.workflows.trials import Tally, TimeBudgetExceeded, Trials, recipe_with
+from headwise.core.errors import ConfigError
+from headwise.core.file_lock import locked
+from headwise.data.files.text_lines import file_name
+from headwise.data.splits.data_parts import read_parts
+from headwise.metrics.classification_scores import NORMAL_QUANTILE
+from headwise.metrics.resampling import Interval, compare_ratios
+from headwise.models.evaluation.metric_table import MetricTable
+from headwise.models.tasks import find_task
+from headwise.nn.networks.model_config import encoder_name
+from headwise.training.run_config import RunConfig
+
+SearchSpace = Callable[[RunConfig], Mapping[str, Sections]]
+"""From the settings without any change to candidates by name; the first changes nothing."""
+
+DEFAULTS, ENCODER_DEFAULT = "the defaults", "the encoder's own"
+
+PRIOR_CANDIDATES: dict[str, tuple[str, ...]] = {
+    ENCODER_DEFAULT: (),
+    "everything": ("everything",),
+    "window 3": ("window(3)",),
+    "window 9": ("window(9)",),
+    "windows 3 to n/4": ("window(3)", "window(n/16)", "window(n/8)", "window(n/4)"),
+    "window 5, everything": ("window(5)", "everything"),
+    "directions": ("forward", "backward"),
+    "directions, window 9": ("forward + window(9)", "backward + window(9)"),
+    "word distance 1": ("word-distance(1)",),
+    "word distance 1, 1/4": ("word-distance(1)", "word-distance(0.25)", "everything"),
+    "directions, word distance": (
+        "forward + word-distance(1)",
+        "backward + word-distance(1)",
+        "everything",
+    ),
+    "relative positions": ("shaw(8)",),
+}
+"""Names of candidates, and the priors of the heads in turn."""
+
+_FACTORS: dict[tuple[str, str], tuple[float, ...]] = {
+    ("train", "learning_rate"): (1 / 3, 3),
+    ("train", "epochs"): (1 / 2, 2),
+    ("train", "batch_texts"): (1 / 2, 2),
+    ("encoder", "width"): (1 / 2, 2),
+}
+_CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
+    ("base", "name"): ("none",),
+    ("base", "train"): (True, False),
+    ("base", "dropout"): (0.1, 0.3, 0.5),
+    ("base", "word_dropout"): (0.0, 0.1),
+    ("words", "dropout"): (0.1, 0.3, 0.5),
+    ("words", "word_dropout"): (0.0, 0.1),
+    ("encoder", "layers"): (1, 2, 3),
+    ("model", "readout"): ("mean", "max"),
+    ("classifier", "dropout"): (0.1, 0.3, 0.5),
+    ("classifier", "label_smoothing"): (0.0, 0.1),
+    ("tagger", "dropout"): (0.1, 0.3, 0.5),
+    ("language", "dropout"): (0.0, 0.1, 0.2),
+    ("expert", "kind"): ("linear", "none"),
+}
+
+
+def settings_search_space(recipe: RunConfig) -> dict[str, Sections]:
+    """One change each of the settings that matter on small data, as far as the task has them: rates,
+    epochs, dropout, the size and the readout of the encoder, and whether there are a base and an expert."""
+    plain, candidates = recipe.to_json(), dict[str, Sections]({DEFAULTS: {}})
+    based = bool(plain.get("base", {}).get("name"))
+    for section, name in (*_FACTORS, *_CHOICES):
+        default = plain.get(section, {}).get(name)
+        if default is None or section == ("words" if based else "base"):
+            continue
+        factors = _FACTORS.get((section, name), ())
+        choices = _CHOICES.get((section, name)) or [
+            type(default)(_round(default * factor)) for factor in factors
+        ]
+        for choice in choices:
+            change = {name: choice}
+            if "heads" in plain[section] and name == "width":
+                heads = plain[section]["heads"]
+                change = {name: max(round(choice / heads), 1) * heads}
+                if "head_size" in plain[section]:
+                    change["head_size"] = change[name] // heads
+            if change[name] != default:
+                candidates[f"{section}.{name} {default} -> {change[name]}"] = {section: change}
+    return candidates
+
+
+def _round(number: float) -> float:
+    """To two digits; a half is not rounded down to nothing."""
+    return max(float(f"{number:.2g}"), 1.0) if number >= 0.5 else float(f"{number:.2g}")
+
+
+def priors_search_space(
+    recipe: RunConfig, ladder: Mapping[str, tuple[str, ...]] = PRIOR_CANDIDATES
+) -> dict[str, Sections]:
+    """The priors of a ladder on the heads of the encoder.
+
+    Raises:
+        ConfigError: There is none, or it takes no priors, or only such as look back.
+    """
+    encoder: Any = recipe.model.encoder
+    if "language" in recipe.sections:
+        raise ConfigError(
+            "priors that look to both sides are not for language models, and no others are searched; give "
+            'some in a recipe, such as priors = ["forward + window(9)"]'
+        )
+    if "encoder" not in recipe.sections:
+        raise ConfigError(f"the task {recipe.model.task} has no heads on words, so no priors are searched")
+    if not hasattr(encoder, "priors"):
+        raise ConfigError("the heads of this encoder take no priors; choose ms-transformer or transformer")
+    candidates: dict[str, Sections] = {name: {} for name in ladder}
+    for name, priors in ladder.items():
+        if priors and encoder.heads % len(priors):  # in turn, one for each head
+            priors = tuple(islice(cycle(priors), encoder.heads))
+        if priors:
+            candidates[name] = {"encoder": {"priors": list(priors)}}
+    return candidates
+
+
+_MIN_SEARCH_ITEMS = 20  # items, without which nothing can be chosen
+_FINALISTS = 3  # candidates that have all items
+_MIN_ITEMS = 500  # items that a candidate has at least, where there are as many; some choose its epoch
+_SELECTION_TIME_SHARE = 0.75  # of the time; the rest is for what confirms the choice
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much better a candidate is than the settings without its change, on the same items.
+
+    Attributes:
+        score: By the headline of the task's sheet; more than 0 is better.
+        interval: 95 % interval of that.
+        loss: How much lower the log loss (or error) is.
+        loss_interval: 95 % interval of that.
+        items: How many.
+    """
+
+    score: float
+    interval: Interval
+    loss: float
+    loss_interval: Interval
+    items: int
+
+    @property
+    def sure(self) -> bool:
+        """Whether the loss is lower by more than its standard error."""
+        return self.loss > (self.loss_interval[1] - self.loss) / NORMAL_QUANTILE
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A candidate.
+
+    Attributes:
+        name: What it is called.
+        change: Its sections of settings.
+        step: How far it came, from 1.
+        score: The headline of the task's sheet, on all items that it was judged on.
+        loss: Their mean log loss, or error.
+        gain: None for the settings without a change.
+    """
+
+    name: str
+    change: Sections
+    step: int
+    score: float
+    loss: float
+    gain: Gain | None
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search has found.
+
+    Attributes:
+        tried: All candidates that were trained, the best first: who came further, then who is better.
+        steps: How many there are.
+        finished: Whether there was time for all.
+        best: The winner; without a change where the confirmation speaks against it, or there was no time
+            for it.
+        confirmed: What the first of `tried` gains by trials that had no say in choosing it; None where it
+            changes nothing, or there was no time.
+        apart: Whether these were judged on other items than the trials that chose it; if not, they differ
+            by their seeds alone, and what is confirmed is a little too good.
+        settings: Of the best, as sections of a recipe.
+        recipe: All of its settings, without those that held for the search alone.
+        sheet: What the headline is called, and how it is written.
+        seconds: Of all trainings.
+    """
+
+    tried: tuple[Candidate, ...]
+    steps: int
+    finished: bool
+    best: Candidate
+    confirmed: Gain | None
+    apart: bool
+    settings: Mapping[str, Mapping[str, Any]]
+    recipe: RunConfig
+    sheet: MetricTable
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "steps": self.steps,
+            "finished": self.finished,
+            "seconds": self.seconds,
+            "score": self.sheet.headline.key,
+            "best": self.best.name,
+            "confirmed": None if self.confirmed is None else asdict(self.confirmed),
+            "apart": self.apart,
+            "settings": self.settings,
+            "tried": [asdict(candidate) for candidate in self.tried],
+        }
+
+
+def tune_file(
+    file: Path | str,
+    folder: Path | str,
+    *,
+    dev: Path | str | None = None,
+    minutes: float = 10.0,
+    seeds: int = 4,
+    settings: Sequence[Sections] | Sections = (),
+    space: SearchSpace = settings_search_space,
+    meanwhile: Sections = MappingProxyType({}),
+    listener: Reporter = NULL_REPORTER,
+) -> SearchResult:
+    """Find settings that suit a file.
+
+    What has been trained is kept in the folder: the same call goes on. A test part that is split off the
+    file is not looked at.
+
+    Args:
+        file: Items with answers.
+        folder: For the trainings.
+        dev: Items to judge on; by default each in its turn, by cross-validation, but of one long text its
+            end.
+        minutes: Of training in all; no training begins after that.
+        seeds: Trainings of the last candidates to choose, and of the winner to confirm.
+        settings: Sections of settings that all candidates have, as in a recipe; or several.
+        space: Gives the candidates.
+        meanwhile: Sections that hold for the search alone, where the task has them.
+        listener: Is told what happens.
+
+    Raises:
+        ConfigError: The priors of such models are not searched, there is no time at all, or a number makes
+            no sense.
+        HeadwiseError: The file cannot be read, or the folder holds the trials of something else.
+    """
+    if seeds < 1 or not minutes >= 0:
+        raise ConfigError(
+            f"--seeds {seeds} --minutes {minutes:g}; expected 1 or more trainings, and minutes of 0 or more"
+        )
+    file, folder = file_name(file), Path(folder)
+    dev = None if dev is None else file_name(dev)
+    layers, _ = with_task(file, settings)
+    requested = build_config(*layers)
+    task = find_task(requested.model.task)
+    task.check(requested)
+    parts = read_parts(
+        task.item_type_for(requested.model), file, dev, None, requested.data, requested.split
+    )
+    held = {
+        section: section_values
+        for section, section_values in meanwhile.items()
+        if section in requested.sections
+    }
+    with locked(folder):
+        trials = Trials(parts, (*layers, held), folder, seeds)
+        if trials.folds is not None and len(trials.pool) < _MIN_SEARCH_ITEMS:
+            many = parts.kind.nouns.count(len(trials.pool))
+            raise ConfigError(f"{file}: {many}; expected {_MIN_SEARCH_ITEMS} or more to choose settings by")
+        listener.notes((*parts.notes, *trials.notes))
+        search = _SuccessiveHalving(trials, space(trials.base), seeds, 60 * minutes, listener)
+        finished = search.choose()
+        tried = search.tried()
+        best, confirmed = tried[0], search.confirm(tried[0])
+        if confirmed is None or confirmed.loss < 0:
+            best = next(candidate for candidate in tried if candidate.gain is None)
+        recipe = recipe_with(trials.sources, layers, best.change)
+        best_sections = _complete_sections(_merged((*layers, best.change)), recipe, trials.sources)
+        steps, apart, seconds = len(search.shares), trials.folds is not None, trials.runs.seconds
+        return SearchResult(
+            tried, steps, finished, best, confirmed, apart, best_sections, recipe, trials.sheet, seconds
+        )
+
+
+class _SuccessiveHalving:
+    """Who is tried how far.
+
+    Args:
+        trials: Trains and judges.
+        candidates: By name; the first changes nothing.
+        seeds: Trials of the last candidates.
+        seconds: Of training in all.
+        listener: Is told what each comes to.
+    """
+
+    def __init__(
+        self,
+        trials: Trials,
+        candidates: Mapping[str, Sections],
+        seeds: int,
+        seconds: float,
+        listener: Reporter,
+    ):
+        self.trials, self.candidates, self.seeds = trials, dict(candidates), seeds
+        self.seconds, self.listener = seconds, listener
+        self.baseline = next(iter(self.candidates))
+        steps = 1 + max(0, math.ceil(math.log2(len(self.candidates) / _FINALISTS)))
+        least = min(1.0, _MIN_ITEMS / max(trials.items, 1))
+        self.shares = [round(max(2.0 ** (step + 1 - steps), least), 4) for step in range(steps)]
+        self.reached: dict[str, int] = {}  # the last step of each
+
+    def choose(self) -> bool:
+        """Train candidates until few are left; returns whether there was time for all."""
+        names = list(self.candidates)
+        for step, share in enumerate(self.shares):
+            if step == len(self.shares) - 1:
+                names += self._combined_candidates()
+            try:
+                for trial in self._trials(step):
+                    for name in names:
+                        self._train(name, share, trial, _SELECTION_TIME_SHARE * self.seconds)
+                        if not step:
+                            self.reached[name] = 0
+            except TimeBudgetExceeded:
+                if not self.reached:
+                    raise ConfigError("there was no time for a single run; give more --minutes") from None
+                return False
+            self.reached |= dict.fromkeys(names, step)
+            names = self._better_half(names)
+        return True
+
+    def _better_half(self, names: Sequence[str]) -> list[str]:
+        """The better half, whoever is as good as the last of it, and the settings without a change.
+
+        A change that has made no difference to any item goes on with these: where the encoder had no say
+        on so few items, say, nothing is known of its width yet.
+        """
+        tallies = {name: self._tally(name) for name in names}
+        losses = {name: float(tally[:, 0].mean()) for name, tally in tallies.items()}
+        last = sorted(losses.values())[: max(_FINALISTS, -(-len(names) // 2))][-1]
+        baseline_tally = tallies[self.baseline]
+        return [
+            name for name in names if losses[name] <= last or np.array_equal(tallies[name], baseline_tally)
+        ]
+
+    def tried(self) -> tuple[Candidate, ...]:
+        """What was found so far, the best first."""
+        tried = []
+        for name, step in self.reached.items():
+            tally, gain = self._tally(name), None if name == self.baseline else self._gain(name, step)
+            score = float(tally[:, 1].sum() / max(tally[:, 2].sum(), 1e-12))
+            loss = float(tally[:, 0].mean())
+            tried.append(Candidate(name, self.candidates[name], step + 1, score, loss, gain))
+        return tuple(sorted(tried, key=lambda candidate: (-candidate.step, candidate.loss)))
+
+    def confirm(self, best: Candidate) -> Gain | None:
+        """What a candidate gains on other folds (or with other seeds) than those that chose it."""
+        if best.gain is None:
+            return None
+        pairs, share = [], self.shares[best.step - 1]
+        try:
+            for trial in range(self.seeds, 2 * self.seeds):
+                names = (best.name, self.baseline)
+                pairs.append([self._train(name, share, trial, self.seconds) for name in names])
+        except TimeBudgetExceeded:
+            if not pairs:
+                return None
+        return self._compare(*(self._joined(tallies) for tallies in zip(*pairs, strict=True)))
+
+    def _trials(self, step: int) -> range:
+        return range(min(self.seeds, step + 1))
+
+    def _train(self, name: str, share: float, trial: int, until: float) -> Tally:
+        tally, new = self.trials.tally(self.candidates[name], share, trial, until)
+        if new:
+            on = "" if share == 1 else f" on {share:.0%} of the items"
+            self.listener.note(f"{name}, trial {trial + 1}{on}: loss {tally[:, 0].mean():.4f}")
+        return tally
+
+    def _tally(self, name: str, step: int | None = None) -> Tally:
+        """How a candidate did at a step; by default at its last."""
+        step = self.reached[name] if step is None else step
+        change, share = self.candidates[name], self.shares[step]
+        return self._joined([self.trials.tally(change, share, trial)[0] for trial in self._trials(step)])
+
+    def _joined(self, tallies: Sequence[Tally]) -> Tally:
+        """The items of all folds; or of one dev part, each with the mean of all seeds."""
+        if self.trials.folds is None:
+            return np.mean(tallies, axis=0)
+        return np.concatenate(tallies)
+
+    def _gain(self, name: str, step: int) -> Gain:
+        return self._compare(self._tally(name), self._tally(self.baseline, step))
+
+    def _compare(self, candidate: Tally, baseline: Tally) -> Gain:
+        if self.trials.sheet.lower:
+            score, interval = compare_ratios(baseline[:, 1:], candidate[:, 1:])
+        else:
+            score, interval = compare_ratios(candidate[:, 1:], baseline[:, 1:])
+        ones = np.ones(len(candidate))
+        loss, between = compare_ratios(
+            *(np.stack([tally[:, 0], ones], axis=1) for tally in (baseline, candidate))
+        )
+        return Gain(score, interval, loss, between, len(candidate))
+
+    def _combined_candidates(self) -> list[str]:
+        """New candidates: all changes that gain for sure, of each setting the best; and the best two."""
+        best_changes: dict[tuple[str, ...], tuple[float, str]] = {}
+        for name, step in self.reached.items():
+            if name != self.baseline and (gain := self._gain(name, step)).sure:
+                change = self.candidates[name]
+                setting = tuple(f"{section}.{key}" for section in change for key in change[section])
+                best_changes[setting] = max(best_changes.get(setting, (0.0, "")), (gain.loss, name))
+        best = [name for _, name in sorted(best_changes.values(), reverse=True)]
+        groups = {group: None for group in (tuple(best), tuple(best[:2])) if len(group) > 1}
+        new = {", ".join(group): _merged([self.candidates[name] for name in group]) for group in groups}
+        self.candidates |= new
+        return list(new)
+
+
+def _merged(layers: Sequence[Sections]) -> dict[str, dict[str, Any]]:
+    """Sections of settings as one, the later over the earlier."""
+    merged: dict[str, dict[str, Any]] = {}
+    for layer in layers:
+        for section, values in layer.items():
+            merged.setdefault(section, {}).update(values)
+    return merged
+
+
+def _complete_sections(
+    sections: dict[str, dict[str, Any]], recipe: RunConfig, sources: SettingsSources
+) -> dict[str, dict[str, Any]]:
+    """Sections that come to a recipe wherever they are read for these data: with the name of its encoder,
+    and with what is chosen for the data only where no encoder is named."""
+    if "encoder" in recipe.sections:
+        sections.setdefault("encoder", {})["name"] = encoder_name(recipe.model.encoder)
+    read = resolve_recipe(sources.parts, (sections,), sources=sources)[0].to_json()
+    for section, values in recipe.to_json().items():
+        unlike = {key: value for key, value in values.items() if read.get(section, {}).get(key) != value}
+        if unlike:
+            sections.setdefault(section, {}).update(unlike)
+    return sections
+
+
+def recipe_text(sections: Sections, comment: str) -> str:
+    """Sections of settings as a TOML recipe."""
+    value_of = partial(json.dumps, ensure_ascii=False)  # TOML has no pairs of surrogates
+    lines = [f"# {line}" for line in comment.splitlines()]
+    for section, values in ((name, values) for name, values in sections.items() if values):
+        lines += ["", f"[{section}]", *(f"{name} = {value_of(value)}" for name, value in values.items())]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,215 @@
+"""Construction of a model without weights, cheaply, from an untrusted configuration.
+
+Loading a model folder.
+
+No code from the folder is executed, and all contents are validated: the files against the manifest
+(damage), and the contents against each other (manipulation, as an attacker can write a valid manifest).
+"""
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from os import PathLike
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from headwise.artifacts.model_folder import (
+    StoreError,
+    VerifiedFolder,
+    check_digest,
+    check_size,
+    get_typed,
+    open_plain,
+    read_calibration,
+    read_vocabulary,
+    to_json,
+)
+from headwise.artifacts.weights import DTYPES, WeightsFile
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.folder_layout import (
+    CALIBRATION,
+    CONFIG,
+    DATA,
+    ENVIRONMENT,
+    LABELS,
+    METRICS,
+    PRETRAINED,
+    STATIC_EMBEDDINGS,
+    TOKENIZER,
+    TRAINING,
+    WEIGHTS,
+)
+from headwise.models.tasks import find_task
+from headwise.nn.networks.limits import check_limits
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.outputs import OutputsError
+from headwise.training.fit import default_float32_cpu, pick_device
+
+
+def parse_config(data: dict[str, Any], where: str) -> ModelConfig:
+    """Parse the configuration of a model.
+
+    Raises:
+        StoreError: HW507, it is invalid.
+    """
+    try:
+        check_limits(data, where)
+    except ConfigError as error:
+        raise StoreError(error.args[0], code="HW507") from error
+    try:
+        task = find_task(data.get("task", ModelConfig.task))
+    except HeadwiseError as error:
+        raise StoreError(f"{where}: {error.args[0]}", code="HW507") from error
+    try:
+        return ModelConfig.from_json(data, where, task.sections)
+    except HeadwiseError as error:
+        raise StoreError(error.args[0], code="HW507") from error
+    except Exception as error:  # tables where names are expected and the like
+        raise StoreError(f"{where}: no configuration of a model ({error})", code="HW507") from error
+
+
+class _SkipInitialisation(TorchFunctionMode):
+    """Skips the initialisation of new parameters, including those made as `randn(size) * number`.
+
+    The values would be overwritten, and on the meta device random numbers and arithmetic take 3 s the first
+    time, as they import torch's compiler.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__module__", None) == "torch.nn.init" and kwargs and "tensor" in kwargs:
+            return kwargs["tensor"]
+        if func is torch.randn:
+            return torch.empty(*args, **(kwargs or {}))
+        if func in (Tensor.normal_, Tensor.uniform_) or (func is Tensor.mul and isinstance(args[1], float)):
+            return args[0]
+        return func(*args, **(kwargs or {}))
+
+
+def build_empty(
+    config: ModelConfig,
+    vocabulary: Any,
+    outputs: Mapping[str, Any],
+    where: tuple[str, str],
+    parts: Mapping[str, Any] | None = None,
+) -> Any:
+    """A model on the meta device: shapes and types without memory. Draws no random numbers.
+
+    Args:
+        config: The configuration of the model.
+        vocabulary: The vocabulary of the model.
+        outputs: The JSON of the outputs (labels).
+        where: The names of the configuration file and of the outputs file, for messages.
+        parts: The files of the pretrained encoder or the static embeddings; None if there are none.
+
+    Raises:
+        StoreError: HW507, the settings do not make a model.
+    """
+    try:
+        with torch.device("meta"), _SkipInitialisation():
+            model, files = find_task(config.task).model, {} if parts is None else {"files": parts}
+            return model(config, vocabulary, **model.read_outputs(outputs), **files)
+    except OutputsError as error:
+        raise StoreError(f"{where[1]}: {error.args[0]}", code="HW507") from error
+    except HeadwiseError as error:
+        raise StoreError(f"{where[0]}: {error.args[0]}", code="HW507") from error
+    except Exception as error:  # values that torch refuses: a dropout of 2, more numbers than 2**63
+        raise StoreError(f"{where[0]}: the settings do not make a model ({error})", code="HW507") from error
+
+
+_INFO = (CONFIG, LABELS, CALIBRATION, ENVIRONMENT, DATA, TRAINING, METRICS)
+
+
+@default_float32_cpu()
+def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu") -> Any:
+    """Load a model folder that `save_model` wrote, ready to predict (in eval mode): the model of its task,
+    see `headwise.models.tasks.TASKS`.
+
+    Draws no random numbers. The folder itself may be reached through a link; the files in it must be
+    plain files.
+
+    Args:
+        folder: A folder that `save_model` wrote.
+        device: The device of the model: cpu, cuda, ..., or auto for a GPU if there is one.
+
+    Raises:
+        StoreError: The folder cannot be loaded (see `StoreError`); the message names the file.
+        ConfigError: The device cannot be used.
+    """
+    device = pick_device(device)
+    files = VerifiedFolder(folder)
+    settings = files.json(CONFIG)
+    where = files.name(CONFIG)
+    config = parse_config(get_typed(settings, "model", dict, where), f"{where}: model")
+    dtype = DTYPES.get(get_typed(settings, "weights", str, where))
+    if dtype is None:
+        raise StoreError(f"{where}: weights must be {' or '.join(DTYPES)}", code="HW507")
+    task = find_task(config.task)
+    kind = task.model
+    vocabulary = read_vocabulary(files, kind.read_vocabulary)
+    outputs = files.json(LABELS)
+    parts = _pretrained(files) if config.pretrained.name else None
+    if config.base.name:
+        parts = {STATIC_EMBEDDINGS: files.json(STATIC_EMBEDDINGS)}
+    entry = files.entry(WEIGHTS)
+    path = files.path / WEIGHTS
+    with open_plain(path) as (file, size):
+        check_size(path, size, entry)
+        try:
+            weights = WeightsFile(file, size, path)
+            # Every layer has weights, so a larger number is wrong, and would take long to build.
+            counts = (getattr(getattr(config, section), "layers", 0) for section in task.sections)
+            layers = max(count for count in counts if isinstance(count, int))
+            if layers > len(weights):
+                raise StoreError(
+                    f"{where}: {layers} layers, but {WEIGHTS} holds {len(weights)} tensors", code="HW509"
+                )
+            model = build_empty(config, vocabulary, outputs, (where, files.name(LABELS)), parts)
+            tensors, digest = weights.read(model.state_dict(), dtype)
+        except StoreError:
+            # The most likely cause is a damaged file; if the hash confirms that, report it instead.
+            file.seek(0)
+            check_digest(path, hashlib.file_digest(file, "sha256").hexdigest(), entry)
+            raise
+    check_digest(path, digest, entry)
+    try:
+        model.load_state_dict(tensors, assign=True)
+    except RuntimeError as error:  # index tensors with out-of-range values
+        raise StoreError(f"{path}: {error}", code="HW509") from error
+    for name, factor in read_calibration(files, kind, outputs.get("labels")).items():
+        setattr(model, name, factor)
+    model.card = partial(_card, files)
+    return model.eval().to(device)
+
+
+def _card(files: VerifiedFolder, model: Any) -> str:
+    """The notebook display of a loaded model; without scores if the folder has changed since."""
+    from headwise.artifacts.model_card import model_html  # imported only when needed
+
+    info = {}
+    for name in (DATA, METRICS):
+        with suppress(StoreError):
+            info[name.removesuffix(".json")] = files.json(name)
+    return model_html(model, info)
+
+
+def read_info(folder: PathLike[str] | str) -> dict[str, Any]:
+    """The metadata of a model folder, without loading the model.
+
+    Returns:
+        The contents of the JSON files by name without `.json`: config, labels, calibration, environment,
+        data, training and metrics. The vocabulary, which can be large, is left out.
+
+    Raises:
+        StoreError: The folder cannot be read (see `StoreError`).
+    """
+    files = VerifiedFolder(folder)
+    return {name.removesuffix(".json"): files.json(name) for name in _INFO}
+
+
+def _pretrained(files: VerifiedFolder) -> dict[str, Any]:
+    """The files of a pretrained encoder, for `PretrainedEmbedding.from_files`."""
+    return {PRETRAINED: files.json(PRETRAINED), TOKENIZER: to_json(files.json(TOKENIZER)).decode()}

@@ -1,0 +1,264 @@
+"""The model card: a Markdown page with the description, the scores and the usage of a model.
+
+The notebook display of a model: its description, and its scores next to the baseline.
+"""
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from headwise.core.version import __version__
+from headwise.models.evaluation.metric_table import (
+    MISSING,
+    ComparisonSystem,
+    MetricTable,
+    format_number,
+    is_number,
+    lookup,
+    section_of,
+)
+from headwise.models.reports.document import ReportContents, scores_fragment
+from headwise.models.tasks import find_task
+from headwise.models.tasks.task import Task
+from headwise.nn.networks.bag_model import BagModel
+from headwise.nn.networks.language_model import LanguageModel
+from headwise.nn.networks.model_config import encoder_name
+
+_MOST_LABELS = 50  # listed one by one
+_JOINERS = "\u200c\u200d"  # invisible, but part of words and emoji
+
+
+def model_card(model: Any, *, data: dict[str, Any], metrics: dict[str, Any], dtype: str) -> str:
+    """The model card in Markdown. `data` and `metrics` are plain data, see `save_model`; missing entries
+    are left out."""
+    task = find_task(model.config.task)
+    scores = section_of(metrics, "test") or section_of(metrics, "dev")
+    sheet = task.sheet(scores)
+    sections = [
+        _summary(model, task, dtype),
+        _labels(model, sheet, data, metrics),
+        _data(data, sheet.of),
+        _quality(metrics, sheet),
+        _use(task),
+        _LIMITS if sheet.confusion and task.in_python else "",
+        f"Written by headwise {__version__}. The JSON files beside this one say more.\n",
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def escape(text: Any, longest: int = 80) -> str:
+    """Text escaped for Markdown, Markdown tables and HTML: it creates no markup, links or line breaks."""
+    shown = str(text)
+    if len(shown) > longest:
+        shown = shown[:longest] + "…"
+    return "".join(map(_escape_character, shown))
+
+
+def _escape_character(character: str) -> str:
+    if character.isalnum() or character in " -+/%…" + _JOINERS:
+        return character
+    if unicodedata.category(character)[0] in "CZ":
+        return f"&#92;u{ord(character):04x}"  # line ends, direction marks: visible, without effect
+    return character if not character.isascii() else f"&#{ord(character)};"
+
+
+def _summary(model: Any, task: Task, dtype: str) -> str:
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    rows = [
+        ("Task", task.purpose),
+        *([("Labels", f"{len(_names(model))}")] if _names(model) else []),
+        *input_description(model),
+        ("Parameters", f"{parameters:,} ({escape(dtype)})"),
+    ]
+    if "temperature" in model.FACTORS:
+        rows.append(("Temperature of the probabilities", f"{model.temperature:.3f}"))
+    return f"# A headwise {task.title}\n\n" + _table(("", ""), rows)
+
+
+def input_description(model: Any) -> list[tuple[str, str]]:
+    """The input side of a model (encoder, vocabulary, context) as names and values."""
+    if isinstance(model, BagModel):
+        return [
+            ("Model of sets", escape(model.config.bags.model)),
+            ("Features", f"{len(model.features.names):,}"),
+        ]
+    encoder = escape(encoder_name(model.config.encoder))
+    if isinstance(model, LanguageModel):
+        vocabulary = f"{len(model.symbols):,} {model.symbols.unit}"
+        return [("Encoder", encoder), ("Vocabulary", vocabulary), ("Context", f"{model.context:,}")]
+    rows = [("Encoder", encoder), ("Words known", f"{len(model.features.vocabulary) - 1:,}")]
+    if words := model.window[0]:
+        rest = {"split": "read in windows", "truncate": "cut short", "error": "refused"}[
+            model.config.windows.long
+        ]
+        rows.append(("Words read at once", f"{words:,} (longer texts are {rest})"))
+    return rows
+
+
+def _names(model: Any) -> list[str]:
+    """The labels of the model; empty if it has none."""
+    return model.outputs_json().get("labels", [])
+
+
+def _labels(model: Any, sheet: MetricTable, data: dict[str, Any], metrics: dict[str, Any]) -> str:
+    names, per_class = _names(model), sheet.per_class
+    # The outputs of a tagger are its internal tags, not those of its training file.
+    if not names or per_class is None or per_class.name != "label":
+        return ""
+    counts = section_of(data, "train.labels")
+    where = "test" if section_of(metrics, "test") else "dev"
+    scores = {str(row.get(per_class.name)): row for row in per_class.rows(section_of(metrics, where))}
+    rows = [
+        (
+            escape(label),
+            format_number(counts.get(label), "count") or MISSING,
+            *(line.shown(scores.get(label, {})) or MISSING for line in per_class.lines[:3]),
+        )
+        for label in names[:_MOST_LABELS]
+    ]
+    head = ("label", f"training {sheet.of}", *(f"{line.title} ({where})" for line in per_class.lines[:3]))
+    more = len(names) - _MOST_LABELS
+    rest = f"\nand {more} more, in `labels.json`.\n" if more > 0 else ""
+    return "## Labels\n\n" + _table(head, rows) + rest
+
+
+def _data(data: dict[str, Any], of: str) -> str:
+    rows = [
+        (name, format_number(part.get("texts"), "count") or MISSING, escape(part.get("sha256", MISSING)))
+        for name in ("train", "dev", "test")
+        if (part := section_of(data, name))
+    ]
+    return "## Data\n\n" + _table(("part", of, f"SHA-256 of {of} and answers"), rows) if rows else ""
+
+
+def _quality(metrics: dict[str, Any], sheet: MetricTable) -> str:
+    """The table of the scores that are marked for the card, with their intervals."""
+    baseline, of = section_of(metrics, "baseline"), sheet.of
+    named = (
+        ("this model", "dev", section_of(metrics, "dev")),
+        ("this model", "test", section_of(metrics, "test")),
+        ("this model", f"test, {of} that are in no other part", section_of(metrics, "unseen")),
+        (str(baseline.get("name", "baseline")), "test", baseline),
+    )
+    lines = [line for line in sheet.lines if line.card]
+    filled = [(name, part, scores) for name, part, scores in named if scores]
+    if not filled:
+        return ""
+    head, cells = ["", "part"], [[escape(name), part] for name, part, _ in filled]
+    for line in lines:
+        values = [line.shown(scores) or MISSING for _, _, scores in filled]
+        head.append(line.title)
+        for row, value in zip(cells, values, strict=True):
+            row.append(value)
+        intervals = [line.shown_interval(scores) or MISSING for _, _, scores in filled]
+        if any(interval != MISSING for interval in intervals):
+            head.append("95 % interval")
+            for row, interval in zip(cells, intervals, strict=True):
+                row.append(interval)
+    table = _table(tuple(head), [tuple(row) for row in cells])
+    notes = _difference(sheet, baseline.get("difference")) + _calibration(
+        section_of(metrics, "calibration")
+    )
+    return "## Quality\n\n" + table + notes
+
+
+def _difference(sheet: MetricTable, difference: Any) -> str:
+    gap = sheet.ahead.formatted(difference)
+    if gap is None:
+        return ""
+    value, interval, p = gap
+    one = sheet.of.removesuffix("s")
+    chance = f", {sheet.ahead.test} {p if p.startswith('<') else f'= {p}'}" if p else ""
+    of = f"This model is ahead of the baseline, {one} by {one}, by {value}"
+    return f"\n{of} (95 % interval {interval}{chance}).\n"
+
+
+def _calibration(calibration: Mapping[str, Any]) -> str:
+    errors = [calibration.get(f"expected_calibration_error_{when}") for when in ("before", "after")]
+    if not all(map(is_number, errors)):
+        return ""
+    before, after = (format_number(error, "percent") for error in errors)
+    return f"\nExpected calibration error on dev: {before} before, {after} after temperature scaling.\n"
+
+
+def _use(task: Task) -> str:
+    folder = "PATH/OF/THIS/FOLDER"
+    verb = "evaluate" if task.predictor is None else "predict"
+    command = f"headwise {verb} {folder} {task.example_file}"
+    return f"## Use\n\n{task.usage}\n\n```\n{command}\n```\n" + (_IN_PYTHON if task.in_python else "")
+
+
+_IN_PYTHON = """
+In Python:
+
+```python
+from headwise import load_model
+
+model = load_model("PATH/OF/THIS/FOLDER")
+for prediction in model.predict(["a text", "another one"]):
+    print(prediction)
+```
+"""
+
+_LIMITS = """\
+## Limits
+
+- The model knows only the texts that it was trained on: other topics, other times or another language make
+  it worse, and no number above says by how much. Measure it on texts of your own first.
+- It gives every text one of its labels, also a text to which none applies.
+- Probabilities were adjusted on dev texts and hold for texts like those. A large share of unknown words
+  is a sign that a text is not.
+- Scores on dev texts look a little too good, as the model was chosen by them; those on test texts do not.
+"""
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+_LABELS = 12  # the most labels that are listed
+_PARTS = ("train", "dev", "test")
+
+
+def model_html(model: Any, info: Mapping[str, Any]) -> str:
+    """A small HTML fragment without scripts. Everything is escaped.
+
+    Args:
+        model: A headwise model.
+        info: The metadata of its folder, see `read_info`; `data` and `metrics` are untrusted and may be
+            missing.
+    """
+    task = find_task(model.config.task)
+    data, metrics = (section_of(info, name) for name in ("data", "metrics"))
+    part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
+    scores = section_of(metrics, part)
+    sheet = task.sheet(scores)
+    sizes = {name: lookup(data, f"{name}.texts") for name in _PARTS}
+    counted = [f"{size:,.0f} {name}" for name, size in sizes.items() if is_number(size)]
+    per_class = sheet.per_class
+    names = [str(row.get(per_class.name)) for row in per_class.rows(scores)] if per_class else []
+    if per_class and per_class.name == "label":  # for a tagger these would be its internal tags
+        names = model.outputs_json()["labels"]
+    more = f" and {len(names) - _LABELS:,} more" if len(names) > _LABELS else ""
+    shown_names = ", ".join(names[:_LABELS]) + more
+    tensors = model.state_dict().values()
+    size = sum(tensor.numel() * tensor.element_size() for tensor in tensors) / 1e6
+    facts = [
+        *([(f"{len(names):,} {per_class.title}s", shown_names)] if per_class and names else []),
+        *((name.lower(), value) for name, value in input_description(model)),
+        *([(sheet.of, ", ".join(counted))] if counted else []),
+        ("size", f"{size:.1f} MB in memory"),
+    ]
+    speed = lookup(metrics, "teaching.texts_per_second.model")
+    if is_number(speed):
+        facts.append(("speed", f"{speed:,.0f} {sheet.of} a second when it was trained"))
+    baseline = ComparisonSystem.all_from_metrics(metrics).get("baseline")
+    headline = replace(sheet.headline, title=f"{sheet.headline.title} on {part}")
+    small = replace(sheet, lines=(headline,), per_class=None)
+    return scores_fragment(
+        ReportContents(
+            f"A headwise {task.title}", "", small, scores, [baseline] if baseline else [], facts=facts
+        )
+    )

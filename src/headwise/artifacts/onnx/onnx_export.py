@@ -1,0 +1,402 @@
+"""Comparison of an exported model with the original.
+
+Export of a model: its network as ONNX files, everything else as in a model folder.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from headwise.artifacts.model_folder import is_headwise_folder, to_json
+from headwise.artifacts.onnx.graph import LIBRARIES, check_exportable, example_input, onnx_of
+from headwise.artifacts.onnx.onnx_errors import ExportError, library
+from headwise.artifacts.onnx.onnx_load import load_exported
+from headwise.artifacts.onnx.onnx_runner import MOST_WORDS
+from headwise.artifacts.onnx.onnx_settings import (
+    BaseSizes,
+    ExportSettings,
+    NetworkSizes,
+    TagSizes,
+    WindowSizes,
+)
+from headwise.artifacts.onnx.onnx_tables import BASE as BASE_TABLES
+from headwise.artifacts.onnx.onnx_tables import CHAIN, EXPERT, WORDS, to_safetensors
+from headwise.artifacts.onnx.padded_network import EncoderGraph, PairGraph, TextGraph
+from headwise.artifacts.onnx.padded_tagger import CharacterGraph, TagGraph
+from headwise.artifacts.save import calibration_parameters, flush, remove_staging
+from headwise.core.folder_layout import (
+    CALIBRATION,
+    CARD,
+    CHARACTER_FEATURES,
+    CONFIG,
+    ENCODER,
+    EXPORTED,
+    LABELS,
+    MANIFEST,
+    METRICS,
+    READOUT,
+    REQUIREMENTS,
+    STAGING,
+    STATIC_EMBEDDINGS,
+    TABLES,
+    TRAINING,
+    VOCABULARY,
+)
+from headwise.core.version import __version__
+from headwise.data.items.examples import as_example
+from headwise.linear.pair_features import dense_pair_size
+from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION
+from headwise.models.evaluation.metric_table import lookup
+from headwise.models.predictions.predictor import unknown_in_tests
+from headwise.nn.attention import SelfAttention
+from headwise.nn.embeddings.base_embedding import BaseEmbedding
+from headwise.nn.encoders.encoder import output_width
+from headwise.nn.encoders.set_transformer import SAB
+from headwise.nn.networks.tag_model import TagModel
+from headwise.nn.networks.tag_outputs import TagOutputs
+from headwise.nn.networks.text_models import PairEncoderModel
+from headwise.text.character_features import SHAPES
+
+_TOLERANCE = 1e-3
+_LENGTHS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
+_LONGEST = 6_000  # words of a text that is read in windows
+
+
+class ExportAgreement(NamedTuple):
+    """Agreement of an exported model with the original.
+
+    Attributes:
+        texts: Number of texts that were compared.
+        longest: Words of the longest text.
+        difference: Largest absolute difference of outputs: logits, standardised numbers, or probabilities
+            of tags.
+    """
+
+    texts: int
+    longest: int
+    difference: float
+
+
+def compare_outputs(model: Any, exported: Any) -> ExportAgreement:
+    """Compare the outputs of a model and of its export.
+
+    Raises:
+        ExportError: HW953, outputs differ by more than rounding.
+    """
+    texts: list[Any] = list(_test_texts(model))
+    if getattr(model, "reads_pairs", False):
+        texts = [*zip(texts, texts[::-1], strict=True), *pairwise(texts)]
+    evaluate = _tagger_outputs if isinstance(model, TagOutputs) else _model_outputs
+    (lengths, *expected), (_, *actual) = evaluate(model, texts), evaluate(exported, texts)
+    difference = 0.0
+    for what, original, copy in zip(("network", "model"), expected, actual, strict=True):
+        pairs = [*zip(original, copy, strict=True)]
+        most = [(abs(one - got) / np.maximum(abs(one), 1)).max(initial=0) for one, got in pairs]
+        if not np.max(most) <= _TOLERANCE:
+            raise ExportError(
+                f"the exported {what} does not say what the model says: outputs differ by "
+                f"{np.max(most):.2g} in {texts[int(np.argmax(most))]!r:.80}; this is a mistake of "
+                "headwise or of the exporter, please report it",
+                code="HW953",
+            )
+        difference = max(float(abs(one - got).max(initial=0)) for one, got in pairs)
+    return ExportAgreement(len(texts), max(lengths), difference)
+
+
+def _model_outputs(
+    model: Any, texts: Sequence[Any]
+) -> tuple[list[int], Sequence[np.ndarray], Sequence[np.ndarray]]:
+    """Lengths of texts, outputs of the network alone, and outputs of the whole model."""
+    encoded = model.encoded(texts)
+    return [*map(len, encoded)], model.outputs_of(encoded), model.logits(encoded)
+
+
+def _tagger_outputs(
+    model: Any, texts: Sequence[str]
+) -> tuple[list[int], Sequence[np.ndarray], Sequence[np.ndarray]]:
+    """Like `_model_outputs`, for a tagger: outputs are the marginal probabilities of the tags of words."""
+    encoded = model.encode_sentences([model.sentence(as_example(text)) for text in texts])
+    return [*map(len, encoded)], model.marginals(encoded, weights=(1.0, 0.0)), model.marginals(encoded)
+
+
+def _test_texts(model: Any) -> Iterator[str]:
+    """Random texts of known and unknown words, of many lengths; one is read in windows, unless that needs a
+    very long text."""
+    words = [*model.features.vocabulary.words[1:2_000], "zyxwvut", "Qqq-qq", "!"]
+    random = np.random.Generator(np.random.PCG64(0))
+    lengths = [*_LENGTHS, *_LENGTHS]
+    if model.config.windows.long == "split" and 0 < model.window[0] <= _LONGEST // 2:
+        lengths.append(2 * model.window[0] + 7)
+    elif model.window[0]:
+        lengths = [length for length in lengths if length <= model.window[0] // 2]
+    for length in lengths:
+        yield " ".join(words[place] for place in random.integers(len(words), size=length).tolist())
+
+
+_NEEDED = ("numpy", "scipy", "safetensors", "regex", "numba", "onnxruntime")
+_COMMANDS = ("cyclopts", "docstring-parser", "rich")
+
+
+@dataclass(frozen=True)
+class ExportResult:
+    """Result of an export.
+
+    Attributes:
+        folder: The folder of the exported model.
+        compared: Agreement with the original model.
+        sizes: Bytes of each file, by name.
+        predictions: Suggested name of a file of predictions.
+    """
+
+    folder: Path
+    compared: ExportAgreement
+    sizes: Mapping[str, int]
+    predictions: str
+
+
+def write_exported(
+    model: Any,
+    folder: Path | str,
+    *,
+    title: str = "model of this kind",
+    predictions: str = "predictions.csv",
+    columns: Mapping[str, str] | None = None,
+    metrics: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+) -> ExportResult:
+    """Export a model, and compare the export with the original.
+
+    Args:
+        model: From `load_model`, in eval mode.
+        folder: Output folder, created if needed.
+        title: Display name of models of this task.
+        predictions: Suggested name of a file of predictions.
+        columns: The columns that the model was trained on, by the options that name them.
+        metrics: Scores of the model; those that prediction needs are saved.
+        overwrite: Replace a model that was exported to this folder before.
+
+    Raises:
+        ExportError: HW951 a library is missing, HW952 such models cannot be exported, HW953 the outputs of
+            the export differ from those of the model, HW954 the folder has other files in it.
+        OSError: The folder cannot be written.
+    """
+    folder = Path(folder)
+    check_exportable(model, title)
+    check_export_folder(folder, overwrite=overwrite)
+    for name in (*LIBRARIES, "onnxruntime"):
+        library(name, "headwise export")
+    files = {
+        **_network(model),
+        **_other_files(model),
+        **_metadata_files(columns or {}, metrics or {}, predictions),
+    }
+    staging = folder / STAGING
+    remove_staging(staging)
+    staging.mkdir(parents=True)
+    try:
+        for name, content in files.items():
+            (staging / name).write_bytes(content)
+        (staging / MANIFEST).write_bytes(to_json(_manifest(files)))
+        for path in staging.iterdir():
+            flush(path)
+        compared = compare_outputs(model, load_exported(staging))
+        (folder / MANIFEST).unlink(missing_ok=True)
+        flush(folder)
+        for name in {CONFIG: 0, **files, MANIFEST: 0}:  # the manifest last
+            os.replace(staging / name, folder / name)
+        for name in {
+            STATIC_EMBEDDINGS,
+            CHARACTER_FEATURES,
+        } - files.keys():  # of the model that was here before
+            (folder / name).unlink(missing_ok=True)
+        flush(folder)
+    finally:
+        with contextlib.suppress(OSError):
+            remove_staging(staging)
+    sizes = {name: len(content) for name, content in files.items()}
+    return ExportResult(folder, compared, sizes, predictions)
+
+
+def check_export_folder(folder: Path, *, overwrite: bool) -> None:
+    """Check that a model may be exported to a folder.
+
+    Raises:
+        ExportError: HW954, it has files of something else, or an exported model that is not to be replaced.
+    """
+    if not folder.exists():
+        return
+    names = sorted(set(os.listdir(folder)) - {STAGING}) if folder.is_dir() else [folder.name]
+    if not names:
+        return
+    if not folder.is_dir() or not is_headwise_folder(folder, EXPORTED):
+        raise ExportError(
+            f"{folder}: there are files of something else ({', '.join(map(repr, names[:5]))}); choose "
+            "another folder or an empty one",
+            code="HW954",
+        )
+    if not overwrite:
+        raise ExportError(f"{folder} holds an exported model; add --overwrite to replace it", code="HW954")
+
+
+def _network(model: Any) -> dict[str, bytes]:
+    """The files of the graphs, and the settings that describe their inputs and outputs."""
+    width = output_width(model.config.encoder)
+    words, overlap = model.window
+    encoder = EncoderGraph(model, words or MOST_WORDS)
+    inputs = {name: example_input(name, _features(model, name)) for name in encoder.inputs}
+    with torch.no_grad():
+        encoded = encoder.encoded(**inputs)
+    tags = isinstance(model, TagModel)
+    summary, node = encoded.summary is not None, encoded.summary_is_node
+    if tags:
+        readout = TagGraph(model)
+    else:
+        graph = PairGraph if isinstance(model, PairEncoderModel) else TextGraph
+        readout = graph(model, summary=summary, node=node)
+    read = {name: example_input(name, _features(model, name)) for name in readout.inputs}
+    settings = ExportSettings(
+        model.config.task,
+        model.config.words.tokenizer,
+        WindowSizes(words, overlap, model.config.windows.long),
+        _base_sizes(model),
+        NetworkSizes(
+            _vectors(model),
+            summary,
+            width,
+            any(isinstance(layer, SelfAttention | SAB) for layer in model.encoder.modules()),
+            getattr(model, "interaction", None) is not None,
+        ),
+        model.config.expert,
+        **(_tags(model) if tags else {}),
+    )
+    outputs = ("states", "summaries") if summary else ("states",)
+    about = {"format": EXPORTED.format, "headwise": __version__, "model": settings.to_json()}
+    files = {
+        CONFIG: to_json(about),
+        ENCODER: onnx_of(encoder, inputs, outputs),
+        READOUT: onnx_of(readout, read, ("outputs",)),
+    }
+    if tags and model.spelling is not None:
+        spelling = CharacterGraph(model.spelling.characters)
+        read = {name: example_input(name, len(SHAPES)) for name in spelling.inputs}
+        files[CHARACTER_FEATURES] = onnx_of(spelling, read, ("features",))
+    return files
+
+
+def _tags(model: TagModel) -> dict[str, Any]:
+    """Additional settings of a tagger."""
+    config, scheme = model.config.tagger, model.config.tagger.scheme
+    characters = {} if model.spelling is None else {"characters": model.config.characters}
+    return {"tags": TagSizes(scheme, config.crf, config.constraints), **characters}
+
+
+def _features(model: Any, name: str) -> int:
+    """Number of features of an input of the graphs."""
+    size = _base_sizes(model).size
+    if name == "compared":
+        return dense_pair_size(size)
+    if name == "vectors":
+        spelling = getattr(model, "spelling", None)
+        return _vectors(model) + (0 if spelling is None else spelling.characters.config.size)
+    return output_width(model.config.encoder)
+
+
+def _vectors(model: Any) -> int:
+    """Dimensions of the word vectors."""
+    return _base_sizes(model).size or model.config.words.vector_size
+
+
+def _base_sizes(model: Any) -> BaseSizes:
+    if not isinstance(model.embedding, BaseEmbedding):
+        return BaseSizes()
+    config = model.embedding.config
+    return BaseSizes(config.size, config.subwords, config.train)
+
+
+def _other_files(model: Any) -> dict[str, bytes]:
+    """The files other than graphs: vocabulary, labels, calibration, tables."""
+    files = {
+        VOCABULARY: to_json(model.features.vocabulary.to_json(), indent=None),
+        LABELS: to_json(model.outputs_json()),
+        CALIBRATION: to_json(calibration_parameters(model)),
+    }
+    tables: dict[str, NDArray] = {}
+    layer = model.embedding
+    if isinstance(layer, BaseEmbedding):
+        files[STATIC_EMBEDDINGS] = to_json(layer.to_files()[STATIC_EMBEDDINGS], indent=None)
+        buffers = {"values": layer.values, "scales": layer.scales, "weights": layer.weights}
+        if layer.vectors is not None:
+            buffers["vectors"] = layer.vectors.weight
+        tables |= {BASE_TABLES + name: _array(tensor) for name, tensor in buffers.items()}
+    else:
+        extra = [] if layer.extra is None else [layer.extra.weight]
+        tables[f"{WORDS}vectors"] = _array(torch.cat([layer.vectors.weight, *extra]))
+    if isinstance(model, TagModel) and (crf := model.tagger.crf) is not None:
+        tables |= {CHAIN + name: _array(tensor) for name, tensor in crf.named_parameters()}
+    if model.expert is not None:
+        tables |= {EXPERT + name: _array(tensor) for name, tensor in model.expert.named_buffers()}
+    return {**files, TABLES: to_safetensors(tables)}
+
+
+def _array(tensor: torch.Tensor) -> NDArray:
+    return (tensor.float() if tensor.is_floating_point() else tensor).detach().cpu().numpy()
+
+
+def _metadata_files(
+    columns: Mapping[str, str], metrics: Mapping[str, Any], predictions: str
+) -> dict[str, bytes]:
+    """The files of training columns, scores, requirements and card."""
+    sureness = lookup(metrics, f"dev.{SELECTIVE_PREDICTION}")
+    dev = {} if sureness is None else {SELECTIVE_PREDICTION: sureness}
+    return {
+        TRAINING: to_json({"recipe": {"data": dict(columns)}}),
+        METRICS: to_json({"dev": dev, "test": {"unknown_words": unknown_in_tests(metrics)}}),
+        REQUIREMENTS: _requirements().encode(),
+        CARD: _CARD.format(predictions=predictions).encode(),
+    }
+
+
+def _manifest(files: Mapping[str, bytes]) -> dict[str, Any]:
+    entries = {
+        name: {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
+        for name, content in sorted(files.items())
+    }
+    return {"format": EXPORTED.format, "headwise": __version__, "files": entries}
+
+
+def _requirements() -> str:
+    """Requirements for inference, with the minimum versions of the installed headwise's own metadata."""
+    try:
+        requirements = requires("headwise") or []
+    except PackageNotFoundError:
+        requirements = []
+    matches = (re.match(r"([\w-]+)(>=[\d.]+)", requirement) for requirement in requirements)
+    least: dict[str, str] = {match[1]: match[2] for match in matches if match}
+    lines = (f"{name}{least.get(name, '')}\n" for name in (*_NEEDED, *_COMMANDS))
+    return _NEEDS.format(version=__version__) + "".join(lines)
+
+
+_NEEDS = """# What predicts with this model, beside headwise itself without the libraries of training:
+# pip install -r requirements.txt && pip install --no-deps headwise=={version}
+"""
+
+_CARD = """# An exported headwise model
+
+It predicts without torch: `pip install -r requirements.txt`, headwise itself with `--no-deps`, and then
+
+    headwise predict THIS_FOLDER NEW_TEXTS --output {predictions}
+
+or in Python `headwise.load_exported("THIS_FOLDER").predict(texts)`. What it was trained on and how good it
+is says the model folder that it was exported from.
+"""

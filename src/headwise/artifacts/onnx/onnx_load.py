@@ -1,0 +1,248 @@
+"""Builder: makes an exported model from the files of its folder, and checks them against each other.
+
+Loading of an exported model: without torch, and without running any code of its folder but the
+graphs.
+"""
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headwise.artifacts.model_folder import (
+    StoreError,
+    VerifiedFolder,
+    get_typed,
+    is_headwise_folder,
+    read_calibration,
+    read_vocabulary,
+)
+from headwise.artifacts.onnx.onnx_models import BY_KIND as MODELS
+from headwise.artifacts.onnx.onnx_models import CrfScores, ExportedModel, ExportedTagger, chain_shapes
+from headwise.artifacts.onnx.onnx_runner import OnnxSession, Runner
+from headwise.artifacts.onnx.onnx_settings import ExportSettings
+from headwise.artifacts.onnx.onnx_tables import BASE as BASE_TABLES
+from headwise.artifacts.onnx.onnx_tables import (
+    CHAIN,
+    CHARACTER_INPUTS,
+    EXPERT,
+    WORDS,
+    BaseLookup,
+    CharacterAugmentedLookup,
+    CharacterFeatureGraph,
+    ExportedLinearModel,
+    WordLookup,
+    base_of,
+    base_shapes,
+    from_safetensors,
+    linear_tables,
+)
+from headwise.core.errors import HeadwiseError
+from headwise.core.folder_layout import (
+    CHARACTER_FEATURES,
+    CONFIG,
+    ENCODER,
+    EXPORTED,
+    LABELS,
+    METRICS,
+    READOUT,
+    STATIC_EMBEDDINGS,
+    TABLES,
+    TRAINING,
+)
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.label_types import TagSequenceType
+from headwise.data.items.sentence_items import TaggedSentenceItems
+from headwise.linear.linear_tables import TagTableFormat
+from headwise.linear.pair_features import NUMBERS, dense_pair_size
+from headwise.nn.networks.outputs import OutputsError
+from headwise.text.vocabulary import Vocabulary
+
+
+class Builder:
+    """Builds models from a folder.
+
+    Args:
+        files: The folder.
+        settings: Settings of the model.
+        vocabulary: Its word vocabulary.
+        threads: Number of threads; see `load_exported`.
+    """
+
+    def __init__(
+        self, files: VerifiedFolder, settings: ExportSettings, vocabulary: Vocabulary, threads: int | None
+    ):
+        self.files, self.settings, self.vocabulary, self.threads = files, settings, vocabulary, threads
+
+    def build(self, kind: Any, outputs: Mapping[str, Any]) -> ExportedModel | ExportedTagger:
+        """Build a model without the factors that were fitted after training (temperature, thresholds).
+
+        Args:
+            kind: Class of the model.
+            outputs: Result of its `read_outputs`.
+
+        Raises:
+            StoreError: The files contradict each other.
+            ExportError: As `OnnxSession`.
+        """
+        return self._tagger(outputs) if kind is ExportedTagger else self._model(kind, outputs)
+
+    def _model(self, kind: Any, outputs: Mapping[str, Any]) -> ExportedModel:
+        settings, size = self.settings, self.settings.base.size
+        count = len(outputs.get("labels", "."))  # a number is one
+        tables = linear_tables(settings.expert, count, settings.tokenizer, sets=kind.SETS, pairs=kind.PAIRS)
+        reader, linear, _ = self._tables(tables, {})
+        expert = None if tables is None else ExportedLinearModel(linear, tables.vectors)
+        if expert and expert.vectors not in (0, dense_pair_size(size) - NUMBERS if kind.PAIRS else size):
+            raise self._error(CONFIG, "an expert of other vectors than the base's")
+        base = reader if isinstance(reader, BaseLookup) else None
+        read = ("tokens", *(("summary",) if settings.network.summary else ()), "lengths")
+        if kind.PAIRS:
+            read = tuple(f"{name}_{side}" for name in read for side in (1, 2))
+            read = (*read, "compared") if base else read
+        else:
+            read = *read, "vectors", "weights"
+        model = kind(settings, self.vocabulary, self._runner(reader, read), base, expert, count)
+        for name, value in outputs.items():
+            setattr(model, name, tuple(value) if name == "labels" else value)
+        return model
+
+    def _tagger(self, outputs: Mapping[str, Any]) -> ExportedTagger:
+        tags, characters = tuple(outputs["tags"]), self.settings.characters
+        sizes = self.settings.expert
+        tables = TagTableFormat(sizes.features, tags, sizes.grouped) if sizes.features else None
+        shapes = chain_shapes(len(tags)) if self.settings.tags.crf else {}
+        chain = {name: (np.float32, shape) for name, shape in shapes.items()}
+        reader, expert, tables_read = self._tables(tables, chain)
+        spelling = None
+        if characters.size:
+            graph = self._session(CHARACTER_FEATURES, CHARACTER_INPUTS, 1)
+            if graph.widths != [characters.size]:
+                raise self._error(
+                    CONFIG,
+                    f"{characters.size} features of the spelling, but its graph gives {graph.widths[0]}",
+                )
+            spelling = CharacterFeatureGraph(graph, characters, outputs["alphabet"])
+        runner = self._runner(CharacterAugmentedLookup(reader, spelling), ("tokens",))
+        prepare = reader.prepare if isinstance(reader, BaseLookup) else None
+        try:
+            parts = (expert, CrfScores.of(tables_read, len(tags)), outputs)
+            return ExportedTagger(self.settings, self.vocabulary, runner, prepare, *parts)
+        except (HeadwiseError, ValueError) as error:
+            raise self._error(LABELS, error.args[0]) from error
+
+    def _tables(
+        self, expert: Any, chain: Mapping[str, Any]
+    ) -> tuple[WordLookup | BaseLookup, Any, dict[str, np.ndarray]]:
+        """The word vectors, the linear model, and the tables of a tagger's CRF.
+
+        Args:
+            expert: Sizes and meaning of the tables of the linear model; None without one.
+            chain: Types and shapes of the tables of the CRF.
+        """
+        sizes, word_count = self.settings.base, len(self.vocabulary)
+        listed = ()
+        shapes: dict[str, Any] = {CHAIN + name: shape for name, shape in chain.items()}
+        if sizes.size:
+            if sizes.size != self.settings.network.vectors or self.vocabulary.extra:
+                raise self._error(CONFIG, "the network reads other vectors than the base's")
+            listed = self._listed()
+            table_shapes = base_shapes(len(listed), word_count, sizes)
+            shapes |= {BASE_TABLES + name: shape for name, shape in table_shapes.items()}
+        else:
+            shapes[f"{WORDS}vectors"] = np.float32, (word_count, self.settings.network.vectors)
+        if expert is not None:
+            shapes |= {EXPERT + name: shape for name, shape in expert.shapes().items()}
+        tables = from_safetensors(self.files.content(TABLES), shapes, self.files.name(TABLES))
+        if sizes.size:
+            selected = _tables_of(tables, BASE_TABLES)
+            reader = BaseLookup(base_of(selected, listed), selected.get("vectors"))
+        else:
+            reader = WordLookup(tables[f"{WORDS}vectors"])
+        linear = None
+        if expert is not None:
+            selected = _tables_of(tables, EXPERT)
+            for problem in expert.errors(selected):
+                raise self._error(TABLES, problem, "HW509")
+            linear = expert.model(selected)
+        return reader, linear, _tables_of(tables, CHAIN)
+
+    def _listed(self) -> tuple[str, ...]:
+        """The words of the base."""
+        match self.files.json(STATIC_EMBEDDINGS):
+            case {"words": list(words)} if all(isinstance(word, str) for word in words):
+                if len(set(words)) == len(words):
+                    return tuple(words)
+        raise self._error(STATIC_EMBEDDINGS, "expected a list of different words")
+
+    def _runner(
+        self, reader: WordLookup | BaseLookup | CharacterAugmentedLookup, read: tuple[str, ...]
+    ) -> Runner:
+        """The two graphs; the second one reads `read`."""
+        network = self.settings.network
+        encoder = self._session(ENCODER, ("vectors", "lengths"), 1 + network.summary)
+        return Runner(encoder, self._session(READOUT, read, 1), network, self.settings.windows, reader)
+
+    def _session(self, name: str, inputs: tuple[str, ...], outputs: int) -> OnnxSession:
+        """Load a graph, after a check of its file's hash."""
+        return OnnxSession(self.files.content(name), inputs, outputs, self.files.name(name), self.threads)
+
+    def _error(self, name: str, problem: str, code: str = "HW507") -> StoreError:
+        return StoreError(f"{self.files.name(name)}: {problem}", code=code)
+
+
+def _tables_of(tables: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(part): table for name, table in tables.items() if name.startswith(part)}
+
+
+BY_KIND = {**MODELS, (TaggedSentenceItems, TagSequenceType): ExportedTagger}
+
+
+def is_exported(folder: Path | str) -> bool:
+    """Whether a folder holds an exported model of any version, possibly an incomplete one."""
+    return is_headwise_folder(Path(folder), EXPORTED)
+
+
+def load_exported(folder: PathLike[str] | str, *, threads: int | None = None) -> Any:
+    """Load an exported model, an `ExportedModel` or an `ExportedTagger`. It has the prediction methods of
+    the original (`predict`, and `predict_proba` for labels) and its `labels`.
+
+    Args:
+        folder: The exported folder.
+        threads: Number of threads; None for OMP_NUM_THREADS, else the number of processor cores.
+
+    Raises:
+        StoreError: It is no such folder, or damaged; see there.
+        ExportError: HW951 onnxruntime is not installed, HW956 it cannot run the network.
+    """
+    files = VerifiedFolder(folder, EXPORTED)
+    where = files.name(CONFIG)
+    settings = ExportSettings.of(get_typed(files.json(CONFIG), "model", dict, where), where)
+    kind = _kind(settings, where)
+    vocabulary = read_vocabulary(files, Vocabulary.from_json)
+    labels = files.json(LABELS)
+    try:
+        outputs = kind.read_outputs(labels)
+    except OutputsError as error:
+        raise StoreError(f"{files.name(LABELS)}: {error.args[0]}", code="HW507") from error
+    model = Builder(files, settings, vocabulary, threads).build(kind, outputs)
+    for name, value in read_calibration(files, kind, outputs.get("labels")).items():
+        setattr(model, name, value)
+    return model
+
+
+def exported_info(folder: PathLike[str] | str) -> dict[str, Any]:
+    """The metadata of an exported folder: `training` has the columns that the model was trained on,
+    `metrics` the scores that selective prediction needs."""
+    files = VerifiedFolder(folder, EXPORTED)
+    return {name.removesuffix(".json"): files.json(name) for name in (TRAINING, METRICS)}
+
+
+def _kind(settings: ExportSettings, where: str) -> Any:
+    kind = ITEM_TYPES.get(settings.task)
+    model_class = None if kind is None else BY_KIND.get((type(kind), type(kind.answer)))
+    if model_class is None:
+        raise StoreError(f"{where}: no exported model does {settings.task!r:.40}", code="HW507")
+    return model_class

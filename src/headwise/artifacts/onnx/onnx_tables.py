@@ -1,0 +1,311 @@
+"""Lookup of word and text vectors in NumPy.
+
+Character features of words, computed by an ONNX graph.
+
+Arrays that an exported model stores outside its graphs: those of a base and of a linear model.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+from scipy.sparse import csr_matrix
+
+from headwise.artifacts.model_folder import StoreError
+from headwise.artifacts.onnx.onnx_settings import BaseSizes
+from headwise.linear.linear_model import LinearModel
+from headwise.linear.linear_tables import TextTableFormat
+from headwise.linear.pair_features import PairSide
+from headwise.linear.svm_solver import Floats
+from headwise.nn.networks.linear_member_config import LinearMemberConfig
+from headwise.text.character_features import Alphabet, CharacterConfig, CharacterFeatureCache
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
+from headwise.text.static_embeddings.subwords import BaseTokens, DistinctWords
+from headwise.text.text_features import EncodedText
+
+_KEPT = 1 << 16  # distinct words whose vectors are cached
+_TEXTS = 1024  # texts per batch
+
+
+class WordLookup:
+    """Vectors of the words of a vocabulary.
+
+    Args:
+        table: The vectors, `[vocabulary, size]`.
+    """
+
+    def __init__(self, table: Floats):
+        self.table, self.size = table, table.shape[1]
+
+    def words(self, texts: Sequence[EncodedText]) -> tuple[Floats, Floats]:
+        """Word vectors, text after text, `[total, size]`, and their weights, `[total]`, all 1."""
+        numbers = np.concatenate([np.zeros(0, dtype=np.int64), *(text.words for text in texts)])
+        return self.table[numbers], np.ones(len(numbers), dtype=np.float32)
+
+
+class BaseLookup:
+    """Word and text vectors from a base (see `headwise.nn.embeddings.base_embedding`).
+
+    Args:
+        base: The base, without corrections.
+        corrections: Trained corrections of the word vectors, `[vocabulary, size]`; None if the base was not
+            trained.
+    """
+
+    def __init__(self, base: StaticEmbeddings, corrections: Floats | None):
+        self.base, self.corrections, self.size = base, corrections, base.size
+
+    def prepare(self, texts: Sequence[Sequence[str]]) -> list[BaseTokens]:
+        """Compositions of the words of tokenised texts."""
+        return BaseTokens.of(self.base, texts)
+
+    def words(self, texts: Sequence[EncodedText]) -> tuple[Floats, Floats]:
+        """Word vectors with corrections, text after text, `[total, size]`, and their weights, `[total]`."""
+        vectors, weights, places = self._different([text.spelling for text in texts])
+        rows = vectors[places]
+        if self.corrections is not None:
+            numbers = np.concatenate([np.zeros(0, dtype=np.int64), *(text.words for text in texts)])
+            in_vocabulary = np.flatnonzero(numbers)
+            rows[in_vocabulary] += self.corrections[numbers[in_vocabulary]]
+        return rows, weights[places]
+
+    def sides(self, texts: Sequence[EncodedText]) -> list[PairSide]:
+        """Inputs of the comparison of texts: the word ids of each text, and the contribution of each word
+        to its text vector, without corrections (see `headwise.linear.pair_features`)."""
+        vectors, weights, places = self._different([text.spelling for text in texts])
+        compared: list[PairSide] = []
+        start = 0
+        for text in texts:
+            word_places = places[start : start + len(text)]
+            added = vectors[word_places] * weights[word_places, None]
+            length = np.maximum(np.linalg.norm(added.sum(axis=0)), np.float32(1e-12))
+            compared.append((text.words, added / length))
+            start += len(text)
+        return compared
+
+    def texts(self, texts: Sequence[EncodedText]) -> Floats:
+        """Text vectors without corrections, `[texts, size]`: weighted means of word vectors, at length
+        1."""
+        pieces = [text.spelling for text in texts]
+        parts = [self._texts(pieces[start : start + _TEXTS]) for start in range(0, len(pieces), _TEXTS)]
+        return np.concatenate([np.zeros((0, self.size), dtype=np.float32), *parts])
+
+    def _texts(self, pieces: Sequence[BaseTokens]) -> Floats:
+        vectors, weights, places = self._different(pieces)
+        ends = np.cumsum([0, *map(len, pieces)])
+        shares = csr_matrix((weights[places], places, ends), shape=(len(pieces), len(vectors)))
+        sums = np.asarray(shares @ vectors, dtype=np.float32)
+        return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+
+    def _different(self, pieces: Sequence[BaseTokens]) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """Vectors of the distinct words of texts, `[kinds, size]`, their weights, and the index of each
+        word among the distinct words, `[total]`."""
+        parts, places = BaseTokens.together(pieces)
+        vectors = [np.zeros((0, self.size), dtype=np.float32)]
+        vectors += [self._vectors(kinds, selected) for kinds, selected in parts]
+        weights = [np.zeros(0, dtype=np.float32), *(kinds.weights[selected] for kinds, selected in parts)]
+        return np.concatenate(vectors), np.concatenate(weights), places
+
+    def _vectors(self, kinds: DistinctWords, selected: NDArray[np.int64]) -> Floats:
+        if len(kinds) > _KEPT:
+            taken = kinds.take(selected)
+            return self.base.means(taken.rows, taken.ends)
+        if kinds.vectors is None:
+            kinds.vectors = self.base.means(kinds.rows, kinds.ends)
+        return kinds.vectors[selected]
+
+
+CHARACTER_INPUTS = ("letters", "lengths", "grams", "counts", "shapes")
+"""Possible inputs of the graph of character features."""
+_LETTERS = 1 << 16  # characters per batch, padding included
+
+
+class CharacterAugmentedLookup:
+    """Word vectors of a tagger, concatenated with character features.
+
+    Args:
+        reader: Looks up word vectors.
+        spelling: Computes the character features; None if the model has none.
+    """
+
+    def __init__(self, reader: WordLookup | BaseLookup, spelling: "CharacterFeatureGraph | None"):
+        self.reader, self.spelling = reader, spelling
+        self.size = reader.size + (0 if spelling is None else spelling.size)
+
+    def words(self, texts: Sequence[EncodedText]) -> tuple[Floats, Floats]:
+        """See `WordLookup.words`."""
+        bare = [replace(text, spelling=text.spelling.pieces) for text in texts]
+        vectors, weights = self.reader.words(bare)
+        if self.spelling is None:
+            return vectors, weights
+        spelled = self.spelling([text.spelling.words for text in texts])
+        return np.concatenate([vectors, spelled], axis=1), weights
+
+
+class CharacterFeatureGraph:
+    """Computes character features, once for each distinct word of a batch.
+
+    Args:
+        graph: The graph, see `headwise.artifacts.onnx.padded_tagger.CharacterGraph`.
+        config: Configuration of the features.
+        alphabet: The character vocabulary.
+    """
+
+    def __init__(self, graph: Callable[[Any], list[Floats]], config: CharacterConfig, alphabet: Alphabet):
+        self.graph, self.size, self._spell = graph, config.size, CharacterFeatureCache(config, alphabet)
+
+    def __call__(self, texts: Sequence[Sequence[str]]) -> Floats:
+        """Tokenised texts -> character features of their words, text after text, `[words, size]`."""
+        numbers: dict[str, int] = {}
+        places = [numbers.setdefault(word, len(numbers)) for word in chain.from_iterable(texts)]
+        words = list(numbers)
+        features = np.zeros((len(words), self.size), dtype=np.float32)
+        for part in _parts(words):
+            features[part] = self.graph(self._read([words[place] for place in part]))[0]
+        return features[places]
+
+    def _read(self, words: Sequence[str]) -> dict[str, NDArray]:
+        spelled = [self._spell[word] for word in words]
+        letters, lengths = _padded([word.characters for word in spelled])
+        grams, counts = _padded([word.ngrams for word in spelled])
+        shapes = np.stack([word.shape for word in spelled])
+        return dict(zip(CHARACTER_INPUTS, (letters, lengths, grams, counts, shapes), strict=True))
+
+
+def _parts(words: Sequence[str]) -> Iterator[list[int]]:
+    """Batches of word indices, with words of similar lengths, that fit into memory."""
+    order = sorted(range(len(words)), key=lambda place: -len(words[place]))
+    start = 0
+    while start < len(order):
+        most = max(1, _LETTERS // max(1, len(words[order[start]])))
+        yield order[start : start + most]
+        start += most
+
+
+def _padded(rows: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows of ids padded with 0, `[rows, longest]`, and their lengths, `[rows]`."""
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    padded = np.zeros((len(rows), max(1, lengths.max(initial=0))), dtype=np.int64)
+    padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.concatenate(rows)
+    return padded, lengths
+
+
+WORDS, BASE, EXPERT, CHAIN = "words.", "base.", "expert.", "chain."
+"""Prefixes of the array names: word vectors, base, linear model, CRF."""
+Shapes = Mapping[str, tuple[DTypeLike, tuple[int, ...]]]
+
+
+def base_shapes(listed: int, word_count: int, sizes: BaseSizes) -> Shapes:
+    """Types and shapes of the arrays of a base.
+
+    Args:
+        listed: Number of words that the base lists.
+        word_count: Size of the training vocabulary, `<unk>` included.
+        sizes: Sizes in the settings.
+    """
+    rows = listed + sizes.subwords
+    shapes: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
+        "values": (np.int8, (rows, sizes.size)),
+        "scales": (np.float32, (rows,)),
+        "weights": (np.float32, (listed + 1,)),
+    }
+    if sizes.trained:
+        shapes["vectors"] = (np.float32, (word_count, sizes.size))
+    return shapes
+
+
+def base_of(tables: Mapping[str, NDArray], words: tuple[str, ...]) -> StaticEmbeddings:
+    """The base with these arrays."""
+    values, scales, listed_count = tables["values"], tables["scales"], len(words)
+    listed, runs = (
+        QuantizedMatrix(values[part], scales[part])
+        for part in (slice(listed_count), slice(listed_count, None))
+    )
+    return StaticEmbeddings("exported", words, listed, runs, tables["weights"])
+
+
+@dataclass(frozen=True)
+class ExportedLinearModel:
+    """The linear model of an exported model.
+
+    Attributes:
+        model: The linear model.
+        vectors: Dimensions of the text vectors that it reads; 0 if it reads none.
+    """
+
+    model: LinearModel
+    vectors: int
+
+    def __call__(self, texts: Any, dense: NDArray | None = None, numbers: NDArray | None = None) -> Floats:
+        """Logits of texts, `[texts, classes]`."""
+        return self.model.scores(texts, dense, numbers)
+
+
+def linear_tables(
+    config: LinearMemberConfig, classes: int, tokenizer: str, *, sets: bool, pairs: bool
+) -> TextTableFormat | None:
+    """Sizes of the arrays of a linear model with this configuration; None without one."""
+    features = config.words + config.characters
+    if not features:
+        return None
+    return TextTableFormat(
+        features,
+        config.words,
+        config.vectors,
+        classes,
+        tokenizer,
+        sets=sets,
+        pairs=pairs,
+        stored_weights=config.kept,
+        reach=config.reach,
+        form=config.form,
+        edges=config.edges,
+    )
+
+
+def to_safetensors(tables: Mapping[str, NDArray]) -> bytes:
+    """The content of a safetensors file; arrays that float16 represents without loss are stored in it."""
+    return save({name: np.ascontiguousarray(_stored(table)) for name, table in tables.items()})
+
+
+def from_safetensors(content: bytes, shapes: Shapes, where: str) -> dict[str, NDArray]:
+    """Read arrays of these types and shapes from an untrusted file.
+
+    Raises:
+        StoreError: HW509, it holds something else; HW510, a number is NaN or infinite.
+    """
+    try:
+        tables = load(content)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise StoreError(f"{where}: cannot be read: {error!s:.200}", code="HW509") from None
+    if tables.keys() != shapes.keys():
+        strange = sorted(tables.keys() ^ shapes.keys())[0]
+        lacks = "lacks" if strange in shapes else "holds"
+        raise StoreError(f"{where}: it {lacks} {strange:.200}, unlike its settings", code="HW509")
+    return {name: _validated(name, table, *shapes[name], where) for name, table in tables.items()}
+
+
+def _stored(table: NDArray) -> NDArray:
+    if table.dtype != np.float32:
+        return table
+    with np.errstate(over="ignore"):
+        half = table.astype(np.float16)
+    return half if np.array_equal(half.astype(np.float32), table) else table
+
+
+def _validated(name: str, table: NDArray, kind: DTypeLike, shape: tuple[int, ...], where: str) -> NDArray:
+    kinds = (np.float32, np.float16) if kind == np.float32 else (kind,)
+    if table.shape != shape or table.dtype not in kinds:
+        raise StoreError(
+            f"{where}: {name} is {table.dtype} {list(table.shape)!s:.80}, but the settings ask for "
+            f"{np.dtype(kind)} {list(shape)}",
+            code="HW509",
+        )
+    if not np.isfinite(table).all():
+        raise StoreError(f"{where}: {name} holds NaN or infinite numbers", code="HW510")
+    return table.astype(kind)

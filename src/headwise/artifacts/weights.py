@@ -1,0 +1,145 @@
+"""The weights of a model: a safetensors file whose header is validated before the tensors are read.
+
+The format (https://github.com/huggingface/safetensors): 8 bytes with the size of the header, little-endian;
+the header, JSON, with the type, shape and offsets of every tensor; then the tensors.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headwise.artifacts.model_folder import StoreError, parse_json
+from headwise.core.folder_layout import WEIGHTS_HEADER
+
+DTYPES = {"float32": torch.float32, "float16": torch.float16}
+_NAMES = {
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.int16: "I16",
+    torch.int8: "I8",
+    torch.bool: "BOOL",
+}
+
+
+def stored_dtype(tensor: Tensor, dtype: torch.dtype) -> torch.dtype:
+    """The type in which a tensor is stored: `dtype` for floating-point tensors, or float16 if that is
+    exact; all others keep their type."""
+    if not tensor.is_floating_point():
+        return tensor.dtype
+    return torch.float16 if torch.equal(tensor.half().to(tensor.dtype), tensor) else dtype
+
+
+class WeightsFile:
+    """An open safetensors file whose header has been read.
+
+    Args:
+        file: The file, positioned at its beginning.
+        size: The size of the file, in bytes.
+        where: The name of the file, for messages.
+
+    Raises:
+        StoreError: HW509, the header is invalid, or does not describe the complete file.
+    """
+
+    def __init__(self, file: BufferedReader, size: int, where: Path):
+        self.file, self.where = file, where
+        start = file.read(8)
+        length = int.from_bytes(start, "little")
+        if length > min(WEIGHTS_HEADER, size - 8):
+            raise self._error(f"its header cannot have {length} bytes")
+        head = file.read(length)
+        self._hash = hashlib.sha256(start + head)
+        self._entries = parse_json(head, f"{where}: header")
+        self._entries.pop("__metadata__", None)
+        self._data_size = size - 8 - length
+
+    def __len__(self) -> int:
+        """The number of tensors."""
+        return len(self._entries)
+
+    def read(self, expected: Mapping[str, Tensor], dtype: torch.dtype) -> tuple[dict[str, Tensor], str]:
+        """Read the tensors, each into its own memory.
+
+        Args:
+            expected: Tensors with the expected names, shapes and types; may be on the meta device.
+            dtype: The floating-point type of the file (some tensors may be float16); the results have the
+                types of `expected`.
+
+        Returns:
+            The tensors, and the SHA-256 of the bytes that were read.
+
+        Raises:
+            StoreError: HW509 names, shapes, types or offsets are not the expected ones; HW510 a number is
+                NaN or infinite.
+        """
+        order = self._check(expected, dtype)
+        tensors: dict[str, Tensor] = {}
+        for name in order:
+            like = expected[name]
+            tensor = torch.empty(like.shape, dtype=self._kind(name, like, dtype), device="cpu")
+            buffer = memoryview(tensor.numpy().reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+            if self.file.readinto(buffer) != len(buffer):
+                raise self._error("it ends too early")
+            self._hash.update(buffer)
+            if not np.isfinite(tensor.numpy()).all():
+                raise StoreError(f"{self.where}: {name} holds NaN or infinite numbers", code="HW510")
+            tensors[name] = tensor.to(like.dtype)
+        return tensors, self._hash.hexdigest()
+
+    def _check(self, expected: Mapping[str, Tensor], dtype: torch.dtype) -> list[str]:
+        """The names in file order, after a check that the file has exactly the expected tensors, without
+        gaps."""
+        for name in [*expected, *self._entries]:
+            if name not in self._entries or name not in expected:
+                lacks = "lacks" if name in expected else "holds"
+                raise self._error(f"it {lacks} {name[:200]!r}, unlike a model of this configuration")
+        places = {name: self._place(name, like, dtype) for name, like in expected.items()}
+        order = sorted(places, key=lambda name: places[name])
+        end = 0
+        for name in order:
+            if places[name][0] != end:
+                raise self._error(f"{name} begins at byte {places[name][0]} of the data, not at {end}")
+            end = places[name][1]
+        if end != self._data_size:
+            raise self._error(f"the tensors take {end} bytes, but the file holds {self._data_size}")
+        return order
+
+    def _kind(self, name: str, like: Tensor, dtype: torch.dtype) -> torch.dtype:
+        """The type of a tensor in the file: float16 if its entry says so, else the expected one."""
+        if not like.is_floating_point():
+            return like.dtype
+        match self._entries[name]:
+            case {"dtype": "F16"}:
+                return torch.float16
+        return dtype
+
+    def _place(self, name: str, like: Tensor, dtype: torch.dtype) -> tuple[int, int]:
+        """The start and end offset of a tensor in the data, after a check of its entry."""
+        entry: Any = self._entries[name]
+        kind = self._kind(name, like, dtype)
+        size = like.numel() * kind.itemsize
+        begin = None
+        if isinstance(entry, dict) and set(entry) == {"dtype", "shape", "data_offsets"}:
+            actual, expected = (entry["dtype"], entry["shape"]), (_NAMES[kind], list(like.shape))
+            if actual != expected:
+                raise self._error(
+                    f"{name} is {actual[0]!r:.20} {actual[1]!r:.80}, but the configuration asks for "
+                    f"{expected[0]!r} {expected[1]}"
+                )
+            match entry["data_offsets"]:
+                case [int(first), int(last)] if last - first == size > 0:
+                    begin = first
+        if begin is None:
+            raise self._error(f"the entry of {name} is not well formed: {entry!r:.200}")
+        return begin, begin + size
+
+    def _error(self, problem: str) -> StoreError:
+        return StoreError(f"{self.where}: {problem}", code="HW509")

@@ -1,0 +1,51 @@
+"""Keep freed memory instead of returning it to the system after every batch.
+
+Batches of different lengths need buffers of different sizes. By default glibc maps each large one anew
+and the kernel fills it with zeros page by page, which on some machines costs more than the arithmetic.
+
+oneDNN, which multiplies in bfloat16, compiles a primitive for each number of rows and caches 1,024 of them
+(PyTorch caches as many again). Here the number of rows differs in nearly every batch. The primitives lie
+between the buffers of the batches and so fragment the freed memory.
+"""
+
+import ctypes
+import os
+import sys
+
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # malloc.h
+_CACHED_PRIMITIVES = "64"  # cached primitives: more than a step needs if all batches have the same size
+_CACHES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"
+
+
+def keep_freed_memory() -> bool:
+    """Let glibc keep up to 2 GiB of freed memory for the next batch, and oneDNN cache few primitives.
+
+    Only for commands that own their process (`headwise train`, `headwise predict`), before they compute; a
+    library call never changes the memory management of its host.
+
+    Returns:
+        Whether the glibc settings were changed; False on systems other than Linux with glibc.
+    """
+    for name in _CACHES:
+        os.environ.setdefault(name, _CACHED_PRIMITIVES)
+    if sys.platform != "linux":
+        return False
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is None:  # musl
+        return False
+    return all(
+        mallopt(option, value)
+        for option, value in (
+            (_MMAP_THRESHOLD, 1 << 25),
+            (_TRIM_THRESHOLD, (1 << 31) - 1),
+            (_TOP_PAD, 1 << 26),
+        )
+    )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error of Python or PyTorch, also on a GPU, means that memory is exhausted."""
+    text = str(error)
+    # The last one: a library could not be loaded, for example under an address-space limit.
+    messages = ("out of memory", "can't allocate memory", "failed to map segment")
+    return isinstance(error, MemoryError) or any(message in text for message in messages)

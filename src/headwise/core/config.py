@@ -1,0 +1,182 @@
+"""Configurations: frozen dataclasses, filled from JSON, TOML or flags, with validation."""
+
+import json
+import math
+import re
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, fields, is_dataclass
+from difflib import get_close_matches
+from functools import cache
+from numbers import Integral, Real
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from headwise.core.errors import ConfigError
+
+ConfigType = TypeVar("ConfigType")
+
+_LARGEST = sys.float_info.max
+_MAX_DIFFERENCES = 6  # differences listed in a message
+_FINGERPRINT = re.compile("[0-9a-f]{64}")
+
+
+_hints = cache(get_type_hints)
+"""Types of the fields of a dataclass; cached, since resolving them dominates the run time of this
+module."""
+
+
+def unknown_name_error(kind: str, name: str, choices: list[str]) -> ConfigError:
+    """The error for an unknown name; it suggests the nearest of `choices`."""
+    matches = get_close_matches(name, choices, n=1)
+    hint = f"did you mean {matches[0]!r}?" if matches else f"known are {', '.join(choices)}"
+    return ConfigError(f"unknown {kind} {name!r}; {hint}")
+
+
+def from_dict(cls: type[ConfigType], data: Mapping[str, Any], where: str = "") -> ConfigType:
+    """Make a configuration from plain data.
+
+    Args:
+        cls: A dataclass; fields may be dataclasses themselves.
+        data: Names and values; missing settings take their defaults.
+        where: Name of the place in messages (`model.json: encoder`).
+
+    Raises:
+        ConfigError: A key is unknown (the nearest one is suggested) or missing, or its value has the wrong
+            type or is out of range.
+    """
+    at = f"{where}: " if where else ""
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"{at}expected a table of settings, got {data!r}")
+    hints = _hints(cls)
+    fields_by_name = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
+    values = {}
+    for key, value in data.items():
+        name = key.replace("-", "_")
+        if name not in fields_by_name:
+            error = unknown_name_error(
+                "setting", key, [field.replace("_", "-") for field in fields_by_name]
+            )
+            raise ConfigError(at + error.args[0])
+        values[name] = _convert(hints[name], value, f"{where}: {key}" if where else key)
+    for name, field in fields_by_name.items():
+        if name not in values and field.default is MISSING and field.default_factory is MISSING:
+            raise ConfigError(f"{at}the setting {name!r} is missing")
+    try:
+        return cls(**values)
+    except ConfigError as error:  # from __post_init__, which does not know `where`
+        raise ConfigError(at + error.args[0], code=error.code) from None
+
+
+def check_range(
+    config: Any, *names: str, low: float, high: float = float("inf"), open: bool = False
+) -> None:
+    """Check numbers of a configuration, usually in its `__post_init__`; None is skipped.
+
+    Args:
+        config: The configuration.
+        names: Names of the fields to check.
+        low: Lower bound, inclusive.
+        high: Upper bound, inclusive. Infinity and NaN are never allowed.
+        open: Whether `high` is exclusive.
+
+    Raises:
+        ConfigError: A number is out of range or has the wrong type; the message names the setting, its
+            value and what is expected.
+    """
+    for name in names:
+        value: Any = getattr(config, name)
+        field = getattr(type(config), "__dataclass_fields__", {}).get(name)
+        is_integer = field is not None and field.type in (int, int | None)
+        kind: Any = Integral if is_integer else Real
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise ConfigError(f"{name} must be a {'whole ' * is_integer}number, got {value!r:.80}")
+        if value is None or (
+            low <= value <= high and not (open and value == high) and math.isfinite(value)
+        ):
+            continue
+        bounds = f"at least {low:g}"
+        if math.isfinite(high):
+            bounds += f" and less than {high:g}" if open else f" and at most {high:g}"
+        raise ConfigError(f"{name} must be {bounds}, got {value}")
+
+
+def check_choice(config: Any, name: str, choices: Sequence[str]) -> None:
+    """Check that a string of a configuration is one of `choices`.
+
+    Raises:
+        ConfigError: It is not; the message suggests the nearest one.
+    """
+    value = getattr(config, name)
+    if value not in choices:
+        raise ConfigError(f"{name}: {unknown_name_error('value', str(value), list(choices)).args[0]}")
+
+
+def to_dict(config: Any) -> dict[str, Any]:
+    """A configuration as plain data for JSON; tuples become lists."""
+    return {
+        key: list(value) if isinstance(value, tuple) else value for key, value in asdict(config).items()
+    }
+
+
+def _convert(kind: Any, value: Any, where: str) -> Any:
+    """`value` as the annotated type, or a ConfigError."""
+    if getattr(value, "shape", None) == ():
+        value = value.item()  # a NumPy scalar
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        if value is None and type(None) in get_args(kind):
+            return None
+        options = [option for option in get_args(kind) if option is not type(None)]
+        if len(options) == 1:
+            return _convert(options[0], value, where)
+    elif is_dataclass(kind):
+        return from_dict(kind, value, where)  # type: ignore[arg-type]
+    elif origin is tuple:
+        if isinstance(value, list | tuple):
+            return tuple(_convert(get_args(kind)[0], item, where) for item in value)
+    elif origin is Literal:
+        if value in get_args(kind):
+            return value
+    elif kind is float:
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST:
+            return float(value)
+    elif kind is int:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    elif isinstance(value, origin or kind):
+        return value
+    raise ConfigError(f"{where}: expected {_name(kind)}, got {value!r}")
+
+
+def _name(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(map(str, get_args(kind)))}"
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+    return names.get(kind, "a list" if get_origin(kind) is tuple else str(kind))
+
+
+def differences(saved: Mapping[str, Any], requested: Mapping[str, Any]) -> str:
+    """The settings that differ, for a message: the task first, then the data, then a few of the others,
+    which often follow from these. Empty if nothing differs."""
+    before, now = _flat(saved), _flat(json.loads(json.dumps(requested)))
+    changed = [key for key in before.keys() | now.keys() if before.get(key) != now.get(key)]
+    changed.sort(key=lambda key: (key.rpartition(".")[2] != "task", not key.startswith("texts"), key))
+    messages = [f"{key} was {_brief(before.get(key))} and is now {_brief(now.get(key))}" for key in changed]
+    more = len(messages) - _MAX_DIFFERENCES
+    return "; ".join(messages[:_MAX_DIFFERENCES] + ([f"and {more} more"] if more > 0 else []))
+
+
+def _brief(value: Any) -> str:
+    """A value for a message; a fingerprint is shortened to 8 characters."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_brief, value))}]"
+    return repr(f"{value[:8]}..." if isinstance(value, str) and _FINGERPRINT.fullmatch(value) else value)
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Flatten a nested table: `{"train": {"epochs": 4}}` -> `{"train.epochs": 4}`."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
+    return flat

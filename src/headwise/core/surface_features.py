@@ -1,0 +1,133 @@
+"""Surface features of texts, `FEATURE_COUNT` numbers each: length, capitals, digits and punctuation, which
+lower-cased words do not show.
+
+Essay scores and bug reports depend on length; spam and anger on capitals and punctuation. In a linear model
+these features are small beside words unless they matter.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from headwise.core.hashing import code_points, is_blank
+from headwise.core.numba_cache import compiled_kernel
+
+FEATURE_COUNT = 10
+"""Number of surface features of a text."""
+WIDTHS = np.array([0.3, *[0.075] * (FEATURE_COUNT - 1)])
+"""The standard deviation that each feature is scaled to on the training texts, relative to word, character
+and vector blocks of length 1."""
+LEAST = np.array([0.5, 0.5, 0.05, 0.05, *[0.5] * 4, 0.05, 0.05])
+"""Lower bounds of the measured standard deviations: new texts may vary more than the training texts."""
+NAMES = (
+    *("length", "length of words", "capitals", "digits", "marks", "exclamation marks", "question marks"),
+    *("line ends", "words with a capital", "words in capitals"),
+)
+"""Display names of the features."""
+REFERENCE_TEXT = "This is a sentence of some length, as plain as most texts are."
+"""The reference text that explanations of surface features compare with."""
+
+_COUNTS = {0: "letters and digits", 5: "exclamation marks", 6: "question marks", 7: "line ends"}
+_RATIOS = {1: ("letters and digits a word", -1), 4: ("marks a word", 1)}
+_SHARES = {
+    2: "capitals among letters",
+    3: "digits among letters and digits",
+    8: "words that begin with a capital",
+    9: "words of capitals alone",
+}
+
+_LETTER, _CAPITAL, _DIGIT = 1, 2, 4
+_KNOWN = 0x3000  # size of the lookup table; most characters beyond it are letters without case
+_LINE, _CALL, _QUESTION = 10, 33, 63
+
+
+def surface_features(texts: Sequence[str]) -> NDArray[np.float32]:
+    """The surface features of texts, `[texts, FEATURE_COUNT]`: log of the number of letters and digits;
+    log ratio of words to these; the share of capitals among letters, and of digits; log ratio of other
+    marks to words; logs of the numbers of exclamation marks, question marks and line ends; the shares of
+    words that begin with a capital, and that are all capitals. Words are separated by white space;
+    logarithms are of counts plus one."""
+    return _count_features(*code_points(texts), _kinds())
+
+
+def describe_value(number: int, value: float, *, below: bool) -> str:
+    """Describe texts whose feature has this value or less (`below`) or more: `40 or fewer letters and
+    digits`."""
+    if number in _RATIOS:
+        what, sign = _RATIOS[number]
+        return f"about {np.exp(sign * value):.2f} or {'fewer' if below == (sign > 0) else 'more'} {what}"
+    if number in _COUNTS:
+        what, amount = _COUNTS[number], f"{np.expm1(value):,.0f}"
+    else:
+        what, amount = _SHARES[number], f"{100 * value:.1f} %"
+    more = f"{amount} or {'fewer' if below else 'more'} {what}"
+    return more if value or not below else f"no {what}"
+
+
+@cache
+def _kinds() -> NDArray[np.uint8]:
+    """Bit flags (letter, capital, digit) of the first `_KNOWN` code points."""
+    kinds = np.zeros(_KNOWN, dtype=np.uint8)
+    for code in range(_KNOWN):
+        character = chr(code)
+        kinds[code] = (
+            _LETTER * character.isalpha() + _CAPITAL * character.isupper() + _DIGIT * character.isdigit()
+        )
+    return kinds
+
+
+@njit(inline="always")
+def _is_letter_beyond_table(code):
+    """Whether a character beyond the lookup table counts as a letter."""
+    return 0x3040 <= code < 0xE000 or 0xF900 <= code < 0xFE00 or 0x20000 <= code < 0x40000
+
+
+@compiled_kernel()
+def _count_features(codes, ends, kinds):
+    features = np.zeros((len(ends) - 1, FEATURE_COUNT), dtype=np.float32)
+    for text in range(len(ends) - 1):
+        words = letters = capitals = digits = marks = calls = questions = lines = 0
+        begun = shouted = length = spelled = loud = 0
+        for position in range(ends[text], ends[text + 1] + 1):
+            code = codes[position] if position < ends[text + 1] else np.uint32(32)
+            if is_blank(code):
+                lines += code == _LINE and position < ends[text + 1]
+                words += length > 0
+                shouted += loud > 1 and loud == spelled
+                length = spelled = loud = 0
+                continue
+            kind = (
+                kinds[code]
+                if code < len(kinds)
+                else np.uint8(_LETTER if _is_letter_beyond_table(code) else 0)
+            )
+            if kind & _CAPITAL:
+                capitals += 1
+                begun += length == 0
+                loud += 1
+            length += 1
+            if kind & _LETTER:
+                letters += 1
+                spelled += 1
+            elif kind & _DIGIT:
+                digits += 1
+            else:
+                marks += 1
+                calls += code == _CALL
+                questions += code == _QUESTION
+        written = letters + digits
+        row = features[text]
+        row[0] = np.log1p(written)
+        row[1] = np.log1p(words) - np.log1p(written)
+        row[2] = capitals / max(letters, 1)
+        row[3] = digits / max(written, 1)
+        row[4] = np.log1p(marks) - np.log1p(words)
+        row[5] = np.log1p(calls)
+        row[6] = np.log1p(questions)
+        row[7] = np.log1p(lines)
+        row[8] = begun / max(words, 1)
+        row[9] = shouted / max(words, 1)
+    return features

@@ -1,0 +1,230 @@
+"""Split a text into words whose character offsets always index the original text.
+
+`penn` writes English as the Penn Treebank does (`do n't`, `it 's`, `$ 5`, `Mr.`), which is what
+most published word vectors expect, and also reads the informal text that reviews and messages
+are made of: links, addresses, mentions, tags, emoji and emoticons are one token each.
+`whitespace` is for text that is tokenised already.
+"""
+
+from difflib import get_close_matches
+from itertools import chain
+from typing import Protocol
+from unicodedata import normalize as unicode_normalize
+
+import regex
+
+from headwise.core.errors import ConfigError
+
+
+class Tokenizer(Protocol):
+    """Cuts a text into words.
+
+    `spans` are (start, end) character offsets into the text as given: sorted, not overlapping,
+    never empty and never only whitespace; every character that is not whitespace is in one.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """The offsets of the words of `text`."""
+        ...
+
+    def words(self, text: str) -> list[str]:
+        """The words of `text`: `[text[start:end] for start, end in spans(text)]`."""
+        ...
+
+
+# U+001C..U+001F are whitespace to str.split and str.isspace, though not to Unicode.
+_SPACE = r"\s\x1C-\x1F"
+# Chinese and Japanese are written without spaces: one character is one token.
+_CJK = r"\p{Han}\p{Hiragana}\p{Katakana}"
+# Inside a word: marks (accents, Indic vowels), (non-)joiners, soft hyphen, word joiner.
+_INNER = r"\p{M}\u200C\u200D\u00AD\u2060"
+_START = rf"[[\p{{L}}\p{{N}}]--[{_CJK}]]"
+_PART = rf"{_START}[[\p{{L}}\p{{N}}{_INNER}]--[{_CJK}]]*+"
+_NO_LETTER = r"(?![\p{L}\p{M}\p{N}])"
+_CLITIC = rf"(?:[sSmMdD]|ll|LL|re|RE|ve|VE){_NO_LETTER}"
+_JOIN = (
+    rf"(?:[-/_·״׳\u2010\u2011](?={_START})"  # well-made, and/or, snake_case
+    rf"|['’](?!{_CLITIC})(?={_START})"  # o'clock, rock'n'roll, but it 's
+    r"|(?<=\p{Nd})[.,:](?=\p{Nd}))"  # 1,234.5   3.14   10:30
+)
+_DOMAIN = r"(?:[\p{L}\p{N}_\-]{1,63}+\.){1,8}"
+_TLD = rf"(?:com|org|net|edu|gov|info|biz|co(?=\.\p{{L}}{{2}}))(?:\.\p{{L}}{{2}})?{_NO_LETTER}"
+# The last character of a link is not punctuation: the comma after it belongs to the sentence.
+_LINK = rf"[^{_SPACE}<>\"]*[^{_SPACE}<>\"'’”.,;:!?)\]}}]"
+_ATTRIBUTE = r"\s++[\p{L}_:][\w:.\-]*+\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=]++)"
+_EMOJI_TAIL = r"[\p{M}\p{Emoji_Modifier}\U000E0020-\U000E007F]*+"
+_ABBREVIATIONS = (
+    "mrs?|ms|dr|prof|jr|sr|st|vs|etc|inc|ltd|corp|gen|col|sgt|capt|lt|rev|hon|gov|sen|mt|ave"
+    "|blvd|dept|approx|jan|feb|aug|sept|oct|nov|dec"
+)
+
+# Tried from top to bottom. Every repetition is possessive, bounded, or ends in a match that
+# consumes what it read: time grows linearly with the text, whatever the text.
+_PENN = [
+    r"[A-Za-z]++(?=[ ,!?;)\"\n])",  # the common word, cheaply
+    rf"[nN]['’][tT]{_NO_LETTER}",  # n't
+    rf"[\p{{L}}--[{_CJK}]][[\p{{L}}\p{{M}}]--[{_CJK}]]*(?=[nN]['’][tT]{_NO_LETTER})",  # the do of don't
+    rf"{_PART}(?![-/_·״׳\u2010\u2011'’.,:@+#])",  # any other plain word
+    rf"(?i:https?://|ftp://|www\.){_LINK}",
+    rf"[\p{{L}}\p{{N}}][\p{{L}}\p{{N}}_.+\-]{{0,63}}+@{_DOMAIN}\p{{L}}{{2,24}}+",  # e-mail
+    rf"{_DOMAIN}(?i:{_TLD})(?:/(?:{_LINK})?)?",  # amazon.com
+    rf"\p{{L}}(?:\.\p{{L}}{_NO_LETTER})+\.?(?!\.)",  # U.S.   e.g.   i.e
+    rf"(?i:(?:{_ABBREVIATIONS}|ph\.d)\.)(?!\.)",
+    r"[A-HJ-Z]\.(?=[ ]?[A-Z][\p{L}.])",  # J. K. Rowling
+    r"[cC](?:\+\+|#)(?!\w)|[wW]/(?!\w)",  # C++, w/
+    rf"{_PART}(?:{_JOIN}{_PART})*+",
+    r"``|''",
+    rf"['’](?:{_CLITIC}|(?i:em|cause|til|n|bout){_NO_LETTER}|\p{{Nd}}{{2}}s?{_NO_LETTER})",
+    r"\.{2,}+",
+    r"(?<![\p{L}\p{N}])\.\p{Nd}++",  # .5
+    r"(?i:-[lr][rsc]b-)",  # -LRB-
+    r"</?\p{L}[\w:\-]*+(?:" + _ATTRIBUTE + r")*+\s*+/?>|<!--+|-->",  # <br />
+    r"</?3(?!\w)",
+    r">?[:;=]['’]?[\-o^]?[)\]}]++|[:;=]['’]?[\-o^]?[(\[{]++(?!\w)",  # :-)   ;)   :'(
+    r"(?<!\w)[:;=][\-o^]?[DPp/\\|](?!\w)|\^_*+\^|-_+-",  # :D   :-/   ^_^
+    r"&(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});",  # &amp;
+    r"[@\#][\p{L}_][\p{L}\p{M}\p{N}_]*+",  # @mention, #hashtag
+    r"\p{Regional_Indicator}{2}",  # flags
+    rf"\p{{Extended_Pictographic}}{_EMOJI_TAIL}"
+    rf"(?:\u200D\p{{Extended_Pictographic}}{_EMOJI_TAIL})*+",
+    r"\*++|-{2,}+|=++|_++|~++|\+++|\#++|\$++",  # rules and emphasis: ****, ----
+    rf"[^{_SPACE}][\p{{M}}\u200C\u200D]*+",  # one character, with its marks
+]
+_PLAINLY_PATTERN = regex.compile(rf"[{_CJK}]|[^{_SPACE}{_CJK}]++", regex.V1)
+_WHITESPACE_PATTERN = regex.compile(rf"[^{_SPACE}]++")
+_PENN_PATTERN = regex.compile(rf"(?![{_SPACE}])(?:" + "|".join(_PENN) + ")", regex.V1)
+_INITIAL = regex.compile(r"[A-HJ-Z]\.$")
+_CACHED, _LONGEST_CACHED = 1 << 15, 32
+
+
+class _Chunks(dict[str, tuple[str, ...]]):
+    """Cache from a chunk between whitespace to its words. Only initials (`J. Rowling`) and HTML tags depend
+    on the text after whitespace: the former raise KeyError, the latter must not be looked up."""
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        if _INITIAL.search(chunk):
+            raise KeyError(chunk)
+        words = tuple(_PENN_PATTERN.findall(chunk))
+        if len(self) < _CACHED and len(chunk) <= _LONGEST_CACHED:
+            self[chunk] = words
+        return words
+
+
+class PennTokenizer:
+    """English as the Penn Treebank writes it, with the tokens of informal text kept whole.
+
+    Where the Treebank and the habits of published word vectors differ, the vectors win:
+    - `cannot`, `gonna`, `wanna` stay whole; clitics split (`ca n't`, `it 's`, `we 'll`);
+    - each of `!!!` is a token, a run of dots, dashes or asterisks is one token;
+    - hyphens and slashes inside a word stay (`well-made`, `and/or`), `&`, `%`, `$` split off;
+    - `Mr.`, `etc.`, `U.S.` and initials keep their full stop, also at the end of a sentence;
+    - a full stop between words splits (`it.The` is three tokens), a web address does not;
+    - an HTML tag such as `<br />` is one token, the only kind that can hold whitespace;
+    - each Chinese or Japanese character is a token; Thai, Lao, Khmer and Burmese, which are
+      written without spaces too, are not segmented.
+    Text that is tokenised already comes out nearly unchanged. Time is linear in the text.
+    """
+
+    name = "penn"
+
+    def __init__(self) -> None:
+        self._chunks = _Chunks()
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """The (start, end) character offsets of the words of `text`."""
+        spans, end = [], 0
+        for word in self.words(text):  # between words is nothing but whitespace, with which none begins
+            start = text.index(word, end)
+            end = start + len(word)
+            spans.append((start, end))
+        return spans
+
+    def words(self, text: str) -> list[str]:
+        """The words of `text`."""
+        if "<" not in text:
+            try:
+                return list(chain.from_iterable(map(self._chunks.__getitem__, text.split())))
+            except KeyError:
+                pass
+        return _PENN_PATTERN.findall(text)
+
+
+class WhitespaceTokenizer:
+    """The pieces between whitespace, as `str.split` gives them."""
+
+    name = "whitespace"
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """The (start, end) character offsets of the words of `text`."""
+        return [match.span() for match in _WHITESPACE_PATTERN.finditer(text)]
+
+    def words(self, text: str) -> list[str]:
+        """The words of `text`."""
+        return text.split()
+
+
+TOKENIZERS: dict[str, Tokenizer] = {
+    tokenizer.name: tokenizer for tokenizer in (PennTokenizer(), WhitespaceTokenizer())
+}
+
+
+def get_tokenizer(name: str) -> Tokenizer:
+    """The tokenizer called `name`.
+
+    Raises:
+        ConfigError: There is none of that name; the message names the nearest.
+    """
+    if name in TOKENIZERS:
+        return TOKENIZERS[name]
+    close = get_close_matches(name.lower(), TOKENIZERS, n=1, cutoff=0.5)
+    hint = f"Did you mean {close[0]!r}?" if close else f"Choose from: {', '.join(TOKENIZERS)}."
+    raise ConfigError(f"There is no tokenizer called {name!r}. {hint}")
+
+
+_PLAIN = {
+    "``": '"',
+    "''": '"',
+    "-lrb-": "(",
+    "-rrb-": ")",
+    "-lsb-": "[",
+    "-rsb-": "]",
+    "-lcb-": "{",
+    "-rcb-": "}",
+}
+_PLAIN |= {penn.upper(): plain for penn, plain in _PLAIN.items()}
+_ASCII_SPELLING = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "…": "...", "—": "--", "\u00ad": None}
+)
+
+
+_COMPOSED = 1_000
+"""Longest word whose accents are composed: the time grows with the square of a run of them."""
+
+
+def normalize_spelling(word: str) -> str:
+    """The spelling of a word under which word vectors and vocabularies list it.
+
+    The Treebank's quotes and brackets (`` -LRB-) become plain ones, curly quotes straight, the
+    long dash `--`, four and more dots `...`; soft hyphens go; accents are composed (NFC).
+    """
+    if word.isascii() and word.isalnum():
+        return word
+    spelling = word.translate(_ASCII_SPELLING)
+    if len(spelling) <= _COMPOSED:
+        spelling = unicode_normalize("NFC", spelling)
+    if spelling.startswith("....") and not spelling.strip("."):
+        return "..."
+    return _PLAIN.get(spelling, spelling) or word
+
+
+def split_approximately(text: str) -> list[str]:
+    """Fast approximate tokenisation: splits at whitespace and around each Chinese or Japanese character."""
+    return text.split() if text.isascii() else _PLAINLY_PATTERN.findall(text)
+
+
+def count_words(text: str) -> int:
+    """Number of words of a text by `split_approximately`."""
+    return len(split_approximately(text))

@@ -1,0 +1,103 @@
+"""Usual names of the columns of texts and labels, the most certain first.
+
+Texts joined from several columns, such as a subject and a body, which are named `subject+body`.
+
+A model reads one text, with a part in each line.
+"""
+
+from collections.abc import Iterable, Sequence
+
+# fmt: off
+TEXT_NAMES = (
+    "text", "review", "review_text", "reviewtext", "review_body", "sentence", "message", "content",
+    "body", "comment", "comment_text", "tweet", "utterance", "document", "doc", "description",
+    "question", "query", "post", "sms", "email", "snippet", "phrase", "abstract", "summary",
+    "headline", "title", "narrative", "feedback",
+    # German, French, Spanish, Italian, Portuguese, Chinese
+    "nachricht", "kommentar", "rezension", "satz", "beschreibung", "inhalt", "texte", "avis", "commentaire",
+    "texto", "comentario", "comentário", "mensaje", "mensagem", "reseña", "testo", "recensione",
+    "文本", "评论", "内容",
+)
+
+LABEL_NAMES = (
+    "label", "labels", "gold_label", "class", "category", "intent", "sentiment", "target", "y",
+    "rating", "stars", "star_rating", "topic", "genre", "polarity", "emotion", "coarse_label",
+    "fine_label", "is_spam", "spam", "score", "verdict", "tag",
+    "kategorie", "klasse", "stimmung", "bewertung", "thema", "absicht", "étiquette", "catégorie", "classe",
+    "etiqueta", "categoría", "categoria", "clase", "sentimiento", "etichetta", "标签", "类别", "情感",
+)
+# fmt: on
+
+FLAG_NAMES = ("is_spam", "spam")
+"""Label column names that are themselves a label, each a yes/no column (multi-hot encoding)."""
+
+HEADING_NAMES = ("title", "headline", "summary")
+"""The names in `TEXT_NAMES` that may also name the heading of a text."""
+
+PAIR_NAMES = (
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("sentence_1", "sentence_2"),
+    ("sentence_a", "sentence_b"),
+    ("text_a", "text_b"),
+    ("text1", "text2"),
+    ("text_1", "text_2"),
+    ("question1", "question2"),
+    ("s1", "s2"),
+    ("sent1", "sent2"),
+    ("first", "second"),
+    ("question", "answer"),
+    ("question", "sentence"),
+    ("query", "document"),
+    ("query", "passage"),
+)
+"""Usual names of the two text columns of pairs, the most certain first."""
+
+PAIR_LABEL_NAMES = (
+    *("gold_label", "label", "entailment_judgment", "is_duplicate", "relatedness_score", "similarity"),
+    *("similarity_score", "relevance", "relation", "score", *LABEL_NAMES),
+)
+
+
+def normal_name(name: str) -> str:
+    """A column name for comparison: lower case, words joined by one underscore."""
+    return "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
+
+
+def name_rank(name: str, names: tuple[str, ...]) -> int | None:
+    """The index of a column's name in `names` (one of the tuples above), or None."""
+    normal = normal_name(name)
+    return names.index(normal) if normal in names else None
+
+
+def has_usual_name(name: str, names: tuple[str, ...]) -> bool:
+    """Whether a column's name is in `names` or ends with one of them, as `airline_sentiment` does."""
+    last = normal_name(name).split("_")[-1]
+    return name_rank(name, names) is not None or (len(last) > 1 and last in names)
+
+
+def most_usual_column(columns: Iterable[str], names: tuple[str, ...]) -> int | None:
+    """The index of the column whose name comes first in `names`; None if no column name is in `names`."""
+    places = [(place, i) for i, name in enumerate(columns) if (place := name_rank(name, names)) is not None]
+    return min(places)[1] if places else None
+
+
+def is_pair_header(first_row: Sequence[str]) -> bool:
+    """Whether a header row contains usual names of both text columns of pairs."""
+    names = {normal_name(cell) for cell in first_row}
+    return any(names.issuperset(pair) for pair in PAIR_NAMES)
+
+
+COLUMN_JOINER = "+"
+
+
+def joined_column_names(name: str, names: Sequence[str] = ()) -> list[str]:
+    """The columns that a name stands for: `subject+body` is two, unless one of `names` is spelt so."""
+    if COLUMN_JOINER not in name or normal_name(name) in map(normal_name, names):
+        return [name]
+    return [part.strip() for part in name.split(COLUMN_JOINER)]
+
+
+def join_text_parts(parts: Iterable[str]) -> str:
+    """The parts as one text, each on a line of its own; empty parts are left out."""
+    return "\n".join(part for part in parts if part.strip())

@@ -1,0 +1,139 @@
+"""Multi-hot label columns: each label has a column, with 1 where a text has the label and 0 where not.
+
+Codes: HW124.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from headwise.data.columns.text_columns import Columns, choose_text, find_column, names_in
+from headwise.data.files.file_source import DataSource, Record
+from headwise.data.formats.jsonl import as_text
+
+YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "✓", "✔"})
+NO = frozenset({"0", "0.0", "false", "no", "n"})
+
+
+@dataclass(frozen=True)
+class MultiHotColumns(Columns):
+    """The chosen columns, where each label has a column of its own.
+
+    Attributes:
+        flags: The names of the label columns, which are the labels.
+        ticked: The label columns in which an empty cell means no, as no cell of the sample says no
+            otherwise.
+    """
+
+    flags: tuple[str, ...] = ()
+    ticked: frozenset[str] = frozenset()
+
+
+def has_label_columns(columns: Columns) -> bool:
+    """Whether there is a label column."""
+    return columns.label is not None or (isinstance(columns, MultiHotColumns) and bool(columns.flags))
+
+
+def guess_multi_hot_columns(sample: Sequence[Record], without: Collection[str | None] = ()) -> list[str]:
+    """The columns that look like multi-hot labels.
+
+    They hold nothing but 0 and 1 (true and false, yes and no, x and nothing), and two or more of them hold
+    both. Then columns with a few other cells count, too; reading the file reports these cells. Columns in
+    `without` are excluded.
+    """
+    candidates = {name: values for name, values in _values(sample).items() if name not in without}
+    flags = {name for name, values in candidates.items() if _flags(values)}
+    both = [name for name in flags if candidates[name].keys() & YES and len(candidates[name]) > 1]
+    return (
+        [name for name in candidates if name in flags or _nearly(candidates[name])] if len(both) > 1 else []
+    )
+
+
+def has_other_values(sample: Sequence[Record], name: str) -> bool:
+    """Whether a column holds anything but yes and no, or yes and nothing."""
+    return not _flags(_values(sample)[name])
+
+
+def _flags(values: Mapping[str, int]) -> bool:
+    return values.keys() <= YES | NO or _ticked(values)
+
+
+def _values(sample: Sequence[Record]) -> dict[str, Counter[str]]:
+    return {
+        name: Counter(_plain(record.fields.get(name)) for record in sample) for name in names_in(sample)
+    }
+
+
+def _ticked(values: Mapping[str, int]) -> bool:
+    """Whether cells hold yes or nothing."""
+    return "" in values and bool(values.keys() & YES) and values.keys() <= YES | {""}
+
+
+def _nearly(values: Counter[str]) -> bool:
+    """Whether all but one cell in fifty, or all but one of a short file, say yes and no, or yes and
+    nothing."""
+    no = NO if values.keys() & NO else frozenset({""})
+    odd = sum(count for value, count in values.items() if value not in YES | no)
+    both = values.keys() & YES and values.keys() & no
+    return bool(both) and 10 * odd <= values.total() and odd <= max(1, values.total() // 50)
+
+
+def choose_multi_hot_columns(
+    sample: Sequence[Record], source: DataSource, requested: Sequence[str]
+) -> MultiHotColumns:
+    """The label columns with these names or numbers, and the text column; see `columns_named`.
+
+    Raises:
+        DataError: HW111, HW131.
+    """
+    flags = columns_named(requested, sample, source, "--label-columns")
+    ticked = frozenset(
+        name for name, values in _values(sample).items() if name in flags and _ticked(values)
+    )
+    return MultiHotColumns(choose_text(sample, source, without=flags), None, flags, ticked)
+
+
+def columns_named(
+    requested: Sequence[str], sample: Sequence[Record], source: DataSource, flag: str
+) -> tuple[str, ...]:
+    """The names of the columns with these names or numbers (from 1; 3-8 is a range), each once.
+
+    Raises:
+        DataError: HW111, there is no such column.
+    """
+    names = names_in(sample)
+    places: list[int] = []
+    for part in requested:
+        first, dash, last = part.partition("-")
+        numbers = part not in names and dash and first.isdecimal() and last.isdecimal() and len(part) < 20
+        if numbers and int(first) <= int(last):
+            parts = map(str, range(int(first), int(last) + 1))
+        else:
+            parts = iter((part,))
+        places += [find_column(column, names, source, flag) for column in parts]
+    return tuple(dict.fromkeys(names[place] for place in places))
+
+
+def multi_hot_labels(record: Record, columns: MultiHotColumns, source: DataSource) -> list[str] | None:
+    """The labels whose cells say yes; None, after reporting an error, if a cell says neither yes nor no."""
+    labels = []
+    for name in columns.flags:
+        value = _plain(record.fields.get(name))
+        if value in YES:
+            labels.append(name)
+        elif value not in NO and (value or name not in record.fields or name not in columns.ticked):
+            what = f"{value[:40]!r}" if value else "nothing" if name in record.fields else "no field"
+            error = source.error(
+                "HW124",
+                f"{what} in the column {name!r}",
+                record.line,
+                expected="1 where the text has the label, 0 where not (or true and false, yes and no)",
+                advice="mend it, or name the columns of labels with --label-columns",
+            )
+            source.report(error)
+            return None
+    return labels
+
+
+def _plain(value: object) -> str:
+    return as_text(value).strip().lower()

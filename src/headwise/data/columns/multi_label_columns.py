@@ -1,0 +1,248 @@
+"""Find and read the label columns of multi-label texts.
+
+Codes: HW120 (null), HW123, HW124.
+"""
+
+import ast
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from headwise.data.columns.column_names import (
+    LABEL_NAMES,
+    TEXT_NAMES,
+    joined_column_names,
+    name_rank,
+    normal_name,
+)
+from headwise.data.columns.multi_hot_columns import (
+    MultiHotColumns,
+    choose_multi_hot_columns,
+    guess_multi_hot_columns,
+    has_other_values,
+    multi_hot_labels,
+)
+from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR, MultiLabelOptions, ReadOptions
+from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
+from headwise.data.columns.text_columns import Columns, choose_columns, find_column, names_in
+from headwise.data.doctor.findings import abbreviate
+from headwise.data.files.file_source import DataSource, Record
+from headwise.data.formats.jsonl import as_text
+
+LABEL_SET_NAMES = (
+    "labels",
+    "tags",
+    "topics",
+    "genres",
+    "categories",
+    "classes",
+    "keywords",
+    "emotions",
+    *LABEL_NAMES,
+)
+"""Usual names of the label column, the surest first."""
+
+RECURRING = 0.8
+"""Least share of the parts of cells that must occur in other cells, too, for the parts to be labels. A part
+counts as often as it occurs: in a label set with a long tail most labels occur once, but they fill few
+cells."""
+
+SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",")
+"""Separators of labels to try if the user gives none, the surest first."""
+
+LIST_SEPARATOR = "[]"
+"""The value of the separator where labels are lists."""
+
+_UNDIVIDED = re.compile(r"""(?<=['"])\s+(?=['"])""")  # between the items of a NumPy array as a text
+
+
+@dataclass(frozen=True)
+class LabelListColumns(Columns):
+    """The chosen columns, where a cell holds all labels of a text, with a separator between them."""
+
+    separator: str = DEFAULT_LABEL_SEPARATOR
+
+
+def choose_multi_label_columns(
+    sample: Sequence[Record], source: DataSource, *, labelled: bool, training_labels: Sequence[str] = ()
+) -> Columns:
+    """Choose the columns of multi-label texts, like `choose_columns`.
+
+    The label column is the column with a usual name that has several labels in a cell, else any column that
+    has, else the column with the surest name. Without one, the columns that hold nothing but 0 and 1 are
+    the labels. Another column may be the weights.
+
+    Args:
+        sample: The first records.
+        source: The file and its options.
+        labelled: Whether labels are needed.
+        training_labels: Labels of a model; if all of them are names of columns, these columns are the
+            labels.
+
+    Raises:
+        DataError: HW111, HW131.
+    """
+    columns = _choose(sample, source, labelled=labelled, training_labels=training_labels)
+    if not labelled or not isinstance(source.options, MultiLabelOptions):
+        return columns
+    taken = (columns.text, columns.label, *getattr(columns, "flags", ()))
+    weight = choose_weight(sample, source, source.options.weight_column, without=taken)
+    return replace(columns, weight=weight)
+
+
+def _choose(
+    sample: Sequence[Record], source: DataSource, *, labelled: bool, training_labels: Sequence[str]
+) -> Columns:
+    options = source.options
+    if labelled and isinstance(options, MultiLabelOptions) and options.flags:
+        return choose_multi_hot_columns(sample, source, options.flags)
+    if options.label_column or not labelled:
+        return _with_separator(choose_columns(sample, source, labelled=labelled), sample, source)
+    names = names_in(sample)
+    if training_labels and set(training_labels) <= set(names):
+        return choose_multi_hot_columns(sample, source, training_labels)
+    weights = _weights(names, sample, source)
+    excluded = {*joined_column_names(options.text_column or "", names), *weights}
+    flags = guess_multi_hot_columns(sample, excluded)
+    values_of = {name: [record.fields.get(name) for record in sample] for name in names}
+    open_names = [name for name in names if name_rank(name, TEXT_NAMES) is None and name not in excluded]
+    set_columns = [name for name in open_names if separator_of(values_of[name], options)]
+    usual = [
+        name for name in open_names if name_rank(name, LABEL_SET_NAMES) is not None and name not in flags
+    ]
+    named = sorted(usual, key=_rank)
+    candidates = [name for name in named if name in set_columns] or set_columns or named
+    if not candidates and flags:
+        shown = ", ".join(map(repr, flags))
+        source.notes.append(f"labels guessed to be the columns {shown} - override with --label-columns")
+        if lacking := [repr(label) for label in training_labels if label not in flags]:
+            message = f"labels without a column, which therefore no text has: {abbreviate(lacking)}"
+            source.notes.append(message)
+        return choose_multi_hot_columns(sample, source, flags)
+    if not candidates:
+        return _with_separator(choose_columns(sample, source, labelled=True), sample, source)
+    label = candidates[0]
+    source.notes.append(f"labels guessed to be in the column {label!r} - override with --label-column")
+    named_source = replace(source, options=replace(options, label_column=label))
+    return _with_separator(choose_columns(sample, named_source, labelled=True), sample, source)
+
+
+def _weights(names: Sequence[str], sample: Sequence[Record], source: DataSource) -> list[str]:
+    """The weight columns: the requested one, or those with a usual name that hold more than yes and no, as
+    labels do."""
+    requested = getattr(source.options, "weight_column", None)
+    if requested == "none":
+        return []
+    if requested:
+        return [names[find_column(requested, names, source, "--weight-column")]]
+    return [name for name in names if normal_name(name) in WEIGHT_NAMES and has_other_values(sample, name)]
+
+
+def _with_separator(columns: Columns, sample: Sequence[Record], source: DataSource) -> Columns:
+    """The columns, with the label separator. A guess other than the usual one is noted, and so is a mark
+    that may be the separator."""
+    if columns.label is None:
+        return columns
+    requested = getattr(source.options, "label_separator", None)
+    cells = [record.fields.get(columns.label) for record in sample]
+    detected = separator_of(cells, source.options)
+    if detected == LIST_SEPARATOR and not requested:
+        return columns
+    if not requested and detected not in (None, DEFAULT_LABEL_SEPARATOR):
+        source.notes.append(f"labels are separated by {detected!r} - override with --label-separator")
+    separator = requested.strip() if requested else detected or DEFAULT_LABEL_SEPARATOR
+    held = [mark for mark in SEPARATORS for cell in cells if isinstance(cell, str) and mark in cell]
+    if held and detected is None and not any(isinstance(cell, str) and separator in cell for cell in cells):
+        message = f"labels are taken to hold {held[0]!r} themselves"
+        source.notes.append(f"{message} - give --label-separator {held[0]!r} if it separates them")
+    return LabelListColumns(columns.text, columns.label, separator)
+
+
+def separator_of(values: Sequence[object], options: ReadOptions) -> str | None:
+    """The separator of the labels if cells look like sets of labels, whose parts recur; `LIST_SEPARATOR`
+    if they are lists; None if they do not look like sets."""
+    requested = getattr(options, "label_separator", None)
+    full = [parse_list_cell(value) for value in values if value is not None]
+    lists = [value for value in full if isinstance(value, list)]
+    if lists:
+        flat = not any(isinstance(item, list | dict) for labels in lists for item in labels)
+        return LIST_SEPARATOR if flat and len(lists) * 2 > len(full) and any(lists) else None
+    cells = [value for value in full if isinstance(value, str)]
+    marks = (requested.strip(),) if requested else SEPARATORS
+    return next((mark for mark in marks if _parts_recur(cells, mark, bool(requested))), None)
+
+
+def parse_list_cell(cell: object) -> object:
+    """The list that a cell holds as text, as JSON or as Python writes it (`["a", "b"]`, `['a', 'b']`,
+    `('a', 'b')`, `{'b', 'a'}`); any other cell as it is."""
+    text = cell.strip() if isinstance(cell, str) else ""
+    if text[:1] + text[-1:] not in ("[]", "()", "{}") and text != "set()":
+        return cell
+    for read in (json.loads, ast.literal_eval):
+        try:
+            parsed = read(_UNDIVIDED.sub(", ", text))
+        except (TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(parsed, tuple | set):
+            return sorted(parsed, key=str) if isinstance(parsed, set) else [*parsed]
+        return parsed if isinstance(parsed, list) else cell
+    return cell
+
+
+def _parts_recur(cells: Sequence[str], separator: str, requested: bool) -> bool:
+    """Whether the parts of cells recur in other cells. A comma or semicolon may belong to a name (`Toys,
+    games`), whose parts recur only with each other: for these marks equal sets count once, unless the user
+    gave the separator."""
+    parted = [parts_of(cell, separator) for cell in cells]
+    if not requested and separator != DEFAULT_LABEL_SEPARATOR:
+        parted = list({frozenset(parts): parts for parts in parted}.values())
+    multiple = [parts for parts in parted if len(parts) > 1]
+    if len(multiple) < 2:
+        return False
+    counts = Counter(part for parts in parted for part in set(parts))
+    parts = [part for cell_parts in multiple for part in cell_parts]
+    short = sum(len(part.split()) for part in parts) <= 3 * len(parts)
+    recurring = sum(counts[part] > 1 for part in parts)
+    return short and recurring >= RECURRING * len(parts)
+
+
+def parts_of(cell: str, separator: str) -> list[str]:
+    """The parts of a cell, trimmed, without empty ones."""
+    return [part.strip() for part in cell.split(separator) if part.strip()]
+
+
+def _rank(name: str) -> int:
+    place = name_rank(name, LABEL_SET_NAMES)
+    return len(LABEL_SET_NAMES) if place is None else place
+
+
+def cells_of(record: Record, columns: Columns, source: DataSource) -> list[str] | None:
+    """The labels of a record as its cells have them; None, after reporting an error, if they cannot be
+    read."""
+    if isinstance(columns, MultiHotColumns):
+        return multi_hot_labels(record, columns, source)
+    name = columns.label
+    if name is None:
+        return []
+    separator = columns.separator if isinstance(columns, LabelListColumns) else DEFAULT_LABEL_SEPARATOR
+    value = parse_list_cell(record.fields.get(name))
+    if name not in record.fields:
+        source.report_error("HW117", f"no field {name!r}", record.line, expected="a list of labels")
+    elif value is None:
+        advice = "write [] for a text without labels"
+        source.report_error("HW120", "a null in the place of labels", record.line, advice=advice)
+    elif isinstance(value, list):
+        bad = [item for item in value if isinstance(item, list | dict) or item is None]
+        if not bad:
+            return [as_text(item).strip() for item in value]
+        problem = f"the label {as_text(bad[0])[:40] or 'null'}"
+        source.report_error("HW123", problem, record.line, expected="a text")
+    elif isinstance(value, dict):
+        problem = f"the labels {as_text(value)[:40]}"
+        source.report_error("HW123", problem, record.line, expected="a list of texts")
+    else:
+        cell = as_text(value)
+        return [part.strip() for part in cell.split(separator)] if cell.strip() else []
+    return None

@@ -1,0 +1,134 @@
+"""Choose the text, label and weight columns of a table of text pairs.
+
+Code: HW285, if they cannot be guessed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwise.data.columns.column_names import PAIR_LABEL_NAMES, PAIR_NAMES, normal_name
+from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
+from headwise.data.columns.text_columns import (
+    Column,
+    ambiguous_columns_error,
+    check_distinct_columns,
+    columns_of,
+    find_column,
+)
+from headwise.data.errors import DataError
+from headwise.data.files.file_source import DataSource, Record
+from headwise.data.items.examples import PairOptions
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """The names of the chosen columns; `label` and `weight` are None if there is no such column."""
+
+    first: str
+    second: str
+    label: str | None = None
+    weight: str | None = None
+
+
+def choose_pair_columns(
+    sample: Sequence[Record],
+    source: DataSource,
+    *,
+    labelled: bool,
+    options: PairOptions,
+    numbers: bool = False,
+) -> PairColumns:
+    """Choose the columns by the options, otherwise by their names, otherwise by their contents.
+
+    A note on each guess is added to `source.notes`.
+
+    Args:
+        sample: The first records.
+        source: The file.
+        labelled: Whether a label column is required; if not, it is None when in doubt.
+        options: The columns that the user named.
+        numbers: Whether labels are numbers.
+
+    Raises:
+        DataError: HW111 (no such column), HW285 (cannot be guessed).
+        ConfigError: Two options name the same column.
+    """
+    columns = columns_of(sample)
+    names = [column.name for column in columns]
+
+    def find(requested: str | None, flag: str) -> str | None:
+        return names[find_column(requested, names, source, flag)] if requested else None
+
+    first = find(options.first_column, "--first-column")
+    second = find(options.second_column, "--second-column")
+    try:
+        label = find(options.label_column, "--label-column")
+    except DataError:
+        if labelled:
+            raise
+        label = None
+    weight_column = options.weight_column
+    weight = (
+        choose_weight(sample, source, weight_column, without=[first, second, label], many="pairs")
+        if labelled
+        else None
+    )
+    check_distinct_columns(
+        first_column=first, second_column=second, label_column=label, weight_column=weight
+    )
+    columns = [column for column in columns if column.name != weight]
+    guessed = []
+    if first is None or second is None:
+        texts = _text_columns([column for column in columns if column.name != label], alone=not labelled)
+        if first is None and second is None and texts:
+            first, second = texts
+            guessed += [f"first={first!r}", f"second={second!r}"]
+        elif texts and (first or second) in texts:
+            counterpart = texts[1 - texts.index(first or second or "")]
+            guessed.append(f"{'second' if first else 'first'}={counterpart!r}")
+            first, second = first or counterpart, second or counterpart
+    if first is None or second is None:
+        flags = "--first-column and --second-column"
+        raise ambiguous_columns_error("the columns of the texts", flags, columns, source, "HW285")
+    if options.label_column is None:
+        remaining = [column for column in columns if column.name not in (first, second)]
+        if numbers:
+            remaining = [column for column in remaining if column.numbers] or remaining
+        label = _label_column(remaining)
+        if label is not None:
+            guessed += [f"label={label!r}"] if labelled else []  # prediction does not use it
+        elif labelled:
+            raise ambiguous_columns_error(
+                "the column of the labels", "--label-column", columns, source, "HW285"
+            )
+    if guessed:
+        flags = "--first-column/--second-column" + "/--label-column" * labelled
+        source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
+    return PairColumns(first, second, label, weight)
+
+
+def _text_columns(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] | None:
+    """The two text columns, or None if they are not clear.
+
+    These are the columns with usual names, otherwise the only two columns whose cells have several words.
+    If no label is required (`alone`), also the two columns of a table that has no others, unless one is
+    named like a label or holds numbers."""
+    normal = {normal_name(column.name): column.name for column in reversed(columns)}
+    for first_name, second_name in PAIR_NAMES:
+        if first_name in normal and second_name in normal:
+            return normal[first_name], normal[second_name]
+    texts = [column.name for column in columns if column.words >= 2 and not column.is_categorical]
+    if alone and len(columns) == 2 and normal.keys().isdisjoint(PAIR_LABEL_NAMES):
+        texts = [column.name for column in columns if not column.numbers]
+    return (texts[0], texts[1]) if len(texts) == 2 else None
+
+
+def _label_column(columns: Sequence[Column]) -> str | None:
+    """The column with a usual name for labels, otherwise the only column with recurring values."""
+    normal = {normal_name(column.name): column.name for column in reversed(columns)}
+    for name in PAIR_LABEL_NAMES:
+        if name in normal:
+            return normal[name]
+    candidates = [column for column in columns if normal_name(column.name) not in WEIGHT_NAMES]
+    categorical = [column.name for column in candidates if column.is_categorical]
+    return categorical[0] if len(categorical) == 1 else None

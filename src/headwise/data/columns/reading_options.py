@@ -1,0 +1,182 @@
+"""How data files are read: every choice that headwise would otherwise guess.
+
+How files of tagged sentences are read: every choice that headwise would otherwise guess.
+
+How texts for language modelling are read.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from headwise.core.errors import ConfigError
+
+DEFAULT_LABEL_SEPARATOR = "|"
+"""The default separator of the labels in a cell."""
+
+FormatName = Literal["csv", "tsv", "jsonl", "xlsx", "parquet", "label-text", "fasttext", "sst", "text"]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How data files are read. What is not given is guessed, and the guess is told."""
+
+    format: FormatName | None = None
+    """The files' format; guessed from the name and the first lines by default."""
+
+    text_column: str | None = None
+    """The column of the text: its name (data.text: a field of an object in JSON), or its number from 1;
+    subject+body: several, whose texts are read as one, one below the other."""
+
+    label_column: str | None = None
+    """The column of the label: its name, or its number from 1."""
+
+    header: bool | None = None
+    """Whether the first row of a csv or tsv file names the columns."""
+
+    delimiter: str | None = None
+    """What separates the fields of a csv file, or the label from the text; "\\\\t" is a tab."""
+
+    encoding: str = "utf-8"
+    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+
+    encoding_errors: Literal["strict", "replace"] = "strict"
+    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
+
+    sst_unit: Literal["sentences", "phrases"] = "sentences"
+    """Which nodes of sentiment trees become texts: the roots, or in training all of them."""
+
+    sst_labels: Literal["five", "binary"] = "five"
+    """The labels of sentiment trees: 0 to 4, or 0 and 1 without the neutral ones."""
+
+    @property
+    def has_column_options(self) -> bool:
+        """Whether any option names a column; formats without columns reject such options."""
+        return bool(self.text_column or self.label_column)
+
+
+@dataclass(frozen=True)
+class MultiLabelOptions(ReadOptions):
+    """The same of files whose texts have any number of labels."""
+
+    label_separator: str | None = None
+    """What separates the labels of a cell: by default | or, where the parts of cells recur, ; or a comma;
+    for a model what it was trained with. Lists need none."""
+
+    label_columns: str | None = None
+    """Where each label has a column of its own, with 1 or 0 (true or false, yes or no) in it: their names,
+    or their numbers from 1, separated by commas; 3-8 is several. They are the labels' names."""
+
+    weight_column: str | None = None
+    """The column that says how much a text counts in training; or none."""
+
+    def __post_init__(self) -> None:
+        if self.label_columns is not None and (self.label_column or self.label_separator):
+            conflicting = "label_column" if self.label_column else "label_separator"
+            raise ConfigError(f"label_columns and {conflicting} exclude each other; give one of them")
+        if self.label_columns is not None and not self.flags:
+            raise ConfigError(f"label_columns {self.label_columns!r}; expected names or numbers of columns")
+        if self.label_separator is not None and not self.label_separator.strip():
+            raise ConfigError(f"label_separator {self.label_separator!r}; expected more than white space")
+
+    @property
+    def has_column_options(self) -> bool:
+        weighed = self.weight_column not in (None, "none")
+        return super().has_column_options or self.label_columns is not None or weighed
+
+    @property
+    def flags(self) -> list[str]:
+        """The names or numbers in `label_columns`."""
+        return split_names(self.label_columns)
+
+
+@dataclass(frozen=True)
+class WeightOptions(ReadOptions):
+    """The same of files whose texts may count more or less in training."""
+
+    weight_column: str | None = None
+    """The column that says how much a text counts in training; or none."""
+
+    empty_labels: Literal["stop", "skip"] = "stop"
+    """What to do with rows whose label is empty: stop, or leave them out and say how many."""
+
+    @property
+    def has_column_options(self) -> bool:
+        return super().has_column_options or self.weight_column not in (None, "none")
+
+
+@dataclass(frozen=True)
+class SoftLabelOptions(WeightOptions):
+    """The same of files whose texts have one label each, which need not be certain."""
+
+    probability_columns: str | None = None
+    """The columns with the probability of each label, whose names the labels have: names, or numbers from
+    1, separated by commas; 3-8 is several. In jsonl also one field with an object."""
+
+    confidence_column: str | None = None
+    """The column with the probability of the label, what is left being shared by the others; or none."""
+
+    def __post_init__(self) -> None:
+        if self.probability_columns is not None and (self.label_column or self.confidence_column):
+            conflicting = "label_column" if self.label_column else "confidence_column"
+            raise ConfigError(f"probability_columns and {conflicting} exclude each other; give one of them")
+        if self.probability_columns is not None and not split_names(self.probability_columns):
+            raise ConfigError(f"probability_columns {self.probability_columns!r}; expected columns")
+
+    @property
+    def has_column_options(self) -> bool:
+        columns = (self.probability_columns, self.confidence_column)
+        return super().has_column_options or any(column not in (None, "none") for column in columns)
+
+
+def split_names(names: str | None) -> list[str]:
+    """The elements of a comma-separated list."""
+    return [part.strip() for part in (names or "").split(",") if part.strip()]
+
+
+DEFAULT_READ_OPTIONS = ReadOptions()
+
+
+TaggedFormat = Literal["columns", "conllu", "conll2012", "slash", "trees", "lists", "table", "spans"]
+
+
+@dataclass(frozen=True)
+class TagOptions:
+    """How files of tagged sentences are read. What is not given is guessed, and the guess is told."""
+
+    format: TaggedFormat | None = None
+    """The files' format; guessed from the name and the first lines by default."""
+
+    tag_column: str | None = None
+    """The column of the tags: its name, or its number from 1. By default the last one, or the last with a
+    usual name if the first line names them; of CoNLL-U upos (others are xpos, deprel and feats), of
+    CoNLL-2012 ner (the other is pos); in JSON the list of tags or of spans."""
+
+    token_column: str | None = None
+    """The column of the tokens: its name, or its number from 1; the first by default. Of spans the field
+    of the texts."""
+
+    head_column: str | None = None
+    """The column of the syntactic heads, if there is one."""
+
+    encoding: str = "utf-8"
+    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+
+    encoding_errors: Literal["strict", "replace"] = "strict"
+    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
+
+
+DEFAULT_TAG_OPTIONS = TagOptions()
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """How plain texts are read for language modelling; bytes need none of it."""
+
+    encoding: str = "utf-8"
+    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+
+    encoding_errors: Literal["strict", "replace"] = "strict"
+    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
+
+
+DEFAULT_STREAM_OPTIONS = StreamOptions()

@@ -1,0 +1,298 @@
+"""Find and read the columns of soft labels (one probability column per label, or a label with its
+confidence) and of training weights.
+
+Codes: HW111, HW125, HW126.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from headwise.data.columns.column_names import LABEL_NAMES, name_rank, normal_name
+from headwise.data.columns.multi_hot_columns import NO, YES, columns_named, guess_multi_hot_columns
+from headwise.data.columns.reading_options import SoftLabelOptions, WeightOptions, split_names
+from headwise.data.columns.text_columns import Columns, choose_columns, choose_text, find_column, names_in
+from headwise.data.errors import DataError
+from headwise.data.files.file_source import DataSource, Record
+from headwise.data.formats.jsonl import as_text
+from headwise.data.items.soft_labels import TOLERANCE, SoftLabel
+
+PROBABILITY_PREFIX, PROBABILITIES_FIELD = "probability:", "probabilities"
+"""Prefix of columns (tables) and field (jsonl) of the label probabilities from `headwise predict`."""
+PREDICTION = "prediction"
+"""The column of the predicted label that `headwise predict` writes."""
+CONFIDENCE_NAMES = ("confidence", "probability", "prob", "certainty")
+WEIGHT_NAMES = ("weight", "sample_weight")
+MIN_VALID_FRACTION = 0.5
+"""Fraction of the first records that must hold probabilities for columns to be recognised as such; the
+remaining records are reported as errors."""
+
+
+@dataclass(frozen=True)
+class SoftLabelColumns(Columns):
+    """The columns of texts with soft labels.
+
+    Attributes:
+        shares: The columns of probabilities, or one field of JSON objects.
+        names: The label of each of these columns; empty for JSON objects, whose keys are the labels.
+        confidence: The column of the probability of the label.
+    """
+
+    shares: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    confidence: str | None = None
+
+
+def choose_soft_columns(
+    sample: Sequence[Record], source: DataSource, *, labelled: bool, answers: bool = False
+) -> Columns:
+    """Choose the text and label columns (see `choose_columns`), and those of probabilities, confidence and
+    weight.
+
+    The options decide, otherwise the column names. In a table without a label column, numeric columns that
+    sum to 1 are probabilities.
+
+    Args:
+        sample: The first records.
+        source: The file and its options.
+        labelled: Whether labels are required.
+        answers: Prefer the columns that `headwise predict` writes over a column of labels.
+
+    Raises:
+        DataError: HW111, HW131.
+    """
+    options = source.options
+    if not labelled or not isinstance(options, WeightOptions):
+        return choose_columns(sample, source, labelled=labelled)
+    names = names_in(sample)
+    soft = isinstance(options, SoftLabelOptions)
+    shares = _probability_columns(sample, source, names, answers) if soft else ()
+    if shares:
+        label_names = tuple(name.removeprefix(PROBABILITY_PREFIX) for name in shares)
+        is_object = isinstance(sample[0].fields.get(shares[0]), dict)
+        chosen = SoftLabelColumns(
+            choose_text(sample, source, without=shares), None, shares, () if is_object else label_names
+        )
+        say = "objects" if is_object else f"{len(label_names):,} columns"
+        source.notes.append(
+            f"probabilities of labels from the {say} {', '.join(map(repr, shares[:8]))}"
+            f"{', ...' if len(shares) > 8 else ''} - override with --probability-columns; "
+            "where one label is needed (dev, test), it is the likeliest"
+        )
+    else:
+        effective = options
+        if answers and not options.label_column and PREDICTION in names:
+            effective = replace(options, label_column=PREDICTION)
+        try:
+            plain = choose_columns(
+                sample, replace(source, options=effective), labelled=True, numbers=not soft
+            )
+        except DataError:
+            if answers and not effective.label_column:
+                _reject_label_sets(sample, source)
+            raise
+        if answers and not effective.label_column:
+            _reject_label_sets(sample, source, plain.label)
+        chosen = SoftLabelColumns(plain.text, plain.label)
+        confidence, named = None, getattr(options, "confidence_column", None)
+        if soft:
+            confidence = _numeric_column(named, CONFIDENCE_NAMES, "confidence", sample, source)
+        if confidence and not named and PREDICTION in names and chosen.label != PREDICTION:
+            note = (
+                f"the column {confidence!r} is taken for how sure {PREDICTION!r} was, not {chosen.label!r}"
+            )
+            source.notes.append(f"{note} - override with --confidence-column")
+        elif confidence:
+            source.notes.append(f"how sure labels are from the column {confidence!r} (--confidence-column)")
+            chosen = replace(chosen, confidence=confidence)
+    chosen = replace(
+        chosen, weight=choose_weight(sample, source, options.weight_column, without=[chosen.label])
+    )
+    more = chosen.shares or chosen.confidence
+    return chosen if more else Columns(chosen.text, chosen.label, weight=chosen.weight)
+
+
+def _probability_columns(
+    sample: Sequence[Record], source: DataSource, names: Sequence[str], answers: bool
+) -> tuple[str, ...]:
+    """The columns of probabilities, or the field of JSON objects; empty if there are none."""
+    options: Any = source.options
+    if options.probability_columns is not None:
+        requested = split_names(options.probability_columns)
+        return columns_named(requested, sample, source, "--probability-columns")
+    if options.label_column or options.confidence_column:
+        return ()
+    labels = any(name_rank(name, LABEL_NAMES) is not None for name in names)
+    if labels and not answers:
+        return ()
+    written = tuple(name for name in names if name.startswith(PROBABILITY_PREFIX))
+    if len(written) > 1:
+        return written
+    if PROBABILITIES_FIELD in names and isinstance(sample[0].fields.get(PROBABILITIES_FIELD), dict):
+        return (PROBABILITIES_FIELD,)
+    if labels:
+        return ()
+    rows = [[_probability(record.fields.get(name)) for name in names] for record in sample]
+    values = np.array(rows, dtype=np.float64)
+    within = (values >= 0) & (values <= 1)
+    between = (within.mean(axis=0) >= MIN_VALID_FRACTION) & (within & (values != np.round(values))).any(
+        axis=0
+    )
+    # Columns may hold 0 and 1 only (certain labels); without a teacher these are label sets instead.
+    certain: np.ndarray = np.all(within, axis=0)
+    if (answers or between.any()) and _summing_to_one(values, certain) == 1:
+        chosen = certain
+    elif _summing_to_one(values, between) >= MIN_VALID_FRACTION:
+        chosen = between
+    else:
+        return ()
+    return tuple(name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen)
+
+
+def _summing_to_one(values: np.ndarray, columns: np.ndarray) -> float:
+    """The fraction of the records in which at least two columns sum to 1."""
+    if columns.sum() < 2:
+        return 0.0
+    return float((np.abs(values[:, columns].sum(axis=1) - 1) <= TOLERANCE).mean())
+
+
+def _reject_label_sets(sample: Sequence[Record], source: DataSource, label: str | None = None) -> None:
+    """Reject a teacher's file with multi-hot label columns if some texts have several labels or none.
+
+    `label` is the column that would be read as the label, if any.
+
+    Raises:
+        DataError: HW131.
+    """
+    flags = guess_multi_hot_columns(sample)
+    if len(flags) < 2 or (label is not None and label not in flags):
+        return
+    label_counts = [sum(_probability(record.fields.get(name)) == 1 for name in flags) for record in sample]
+    bare, multiple = (
+        sum(label_count == 0 for label_count in label_counts),
+        sum(label_count > 1 for label_count in label_counts),
+    )
+    raise source.error(
+        "HW131",
+        f"the columns {', '.join(map(repr, flags[:8]))} hold yes and no, but of the first {len(sample):,} "
+        f"texts {bare:,} have none of these labels and {multiple:,} have several",
+        expected="one label for each text, or probabilities that add up to 1",
+        advice="write the label of each text into a column 'label'",
+    )
+
+
+def _numeric_column(
+    requested: str | None, usual: Sequence[str], what: str, sample: Sequence[Record], source: DataSource
+) -> str | None:
+    """The requested numeric column, or the first with a usual name and numbers in the valid range."""
+    if requested == "none":
+        return None
+    names = names_in(sample)
+    if requested:
+        return names[find_column(requested, names, source, f"--{what}-column")]
+    most = 1.0 if what == "confidence" else float("inf")
+    for name in names:
+        if normal_name(name) in usual:
+            if all(0 <= _number(record.fields.get(name)) <= most for record in sample):
+                return name
+            bounds = "from 0 to 1" if most == 1 else "of 0 or more"
+            source.notes.append(f"the column {name!r} is passed over, as it has not only numbers {bounds}")
+    return None
+
+
+def choose_weight(
+    sample: Sequence[Record],
+    source: DataSource,
+    requested: str | None,
+    *,
+    without: Sequence[str | None] = (),
+    many: str = "texts",
+) -> str | None:
+    """The column of training weights, after adding a note on it; None if there is none.
+
+    Args:
+        sample: The first records.
+        source: The file.
+        requested: The name or number of the column, or "none".
+        without: Columns with another role, which are not weights.
+        many: The plural noun for the records.
+
+    Raises:
+        DataError: HW111.
+    """
+    column = _numeric_column(requested, WEIGHT_NAMES, "weight", sample, source)
+    if column is None or (column in without and not requested):
+        return None
+    source.notes.append(f"weights of {many} from the column {column!r} (--weight-column)")
+    return column
+
+
+def _number(value: object) -> float:
+    """A number, or NaN."""
+    try:
+        return float("nan") if isinstance(value, bool) else float(as_text(value))
+    except ValueError:
+        return float("nan")
+
+
+def _probability(value: object) -> float:
+    """A probability, which may be spelt as yes or no; NaN for anything else."""
+    spelling = as_text(value).strip().lower()
+    return float(spelling in YES) if spelling in YES | NO else _number(value)
+
+
+def read_soft_label(
+    record: Record, columns: SoftLabelColumns, label: str | None, source: DataSource
+) -> SoftLabel | None:
+    """The soft label of a record; None, after reporting an error, if its probabilities are invalid.
+
+    Args:
+        record: The record.
+        columns: The columns of probabilities, or of the confidence.
+        label: The label that the confidence belongs to.
+        source: The file.
+    """
+    if columns.confidence:
+        names, values = (label or "",), [record.fields.get(columns.confidence)]
+    elif columns.names:
+        names, values = columns.names, [record.fields.get(name) for name in columns.shares]
+    else:
+        by_label = record.fields.get(columns.shares[0])
+        by_label = by_label if isinstance(by_label, dict) else {}
+        names, values = tuple(map(str, by_label)), list(by_label.values())
+    raw = [as_text(value).strip() for value in values]
+    read = _number if columns.confidence else _probability
+    probabilities = np.array([read(value) for value in values], dtype=np.float64)
+    wrong = ~((probabilities >= 0) & (probabilities <= 1 + TOLERANCE))  # NaN too
+    problem = ""
+    if not len(probabilities):
+        problem = "no probabilities"
+    elif wrong.any():
+        place = int(wrong.argmax())
+        problem = f"the probability of {names[place]!r} is {raw[place][:40] or 'missing'}"
+    elif not columns.confidence and abs(probabilities.sum() - 1) > TOLERANCE:
+        problem = f"the probabilities of {len(probabilities)} labels add up to {probabilities.sum():.3f}"
+    if problem:
+        expected = "numbers from 0 to 1" + ("" if columns.confidence else " that add up to 1")
+        advice = "name the columns with --probability-columns (or --label-column for certain labels)"
+        if columns.confidence:
+            advice = "--confidence-column none passes the column over"
+        source.report_error("HW125", problem, record.line, expected=expected, advice=advice)
+        return None
+    return SoftLabel(names, probabilities.astype(np.float32))
+
+
+def read_weight(record: Record, name: str | None, source: DataSource) -> float | None:
+    """The training weight of a record, 1 without a weight column; None, after reporting an error, if it is
+    invalid."""
+    if name is None:
+        return 1.0
+    weight = _number(record.fields.get(name))
+    if 0 <= weight < float("inf"):
+        return weight
+    problem = f"the weight is {as_text(record.fields.get(name))[:40]!r}"
+    advice = "--weight-column none passes the column over"
+    source.report_error("HW126", problem, record.line, expected="a number, 0 or more", advice=advice)
+    return None

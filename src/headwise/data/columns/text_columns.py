@@ -1,0 +1,330 @@
+"""Choose the text column and the label column of a table, and explain the choice."""
+
+import difflib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from headwise.core.errors import ConfigError
+from headwise.data.columns.column_names import (
+    COLUMN_JOINER,
+    HEADING_NAMES,
+    LABEL_NAMES,
+    TEXT_NAMES,
+    has_usual_name,
+    join_text_parts,
+    joined_column_names,
+    most_usual_column,
+    name_rank,
+    normal_name,
+)
+from headwise.data.errors import DataError
+from headwise.data.files.file_source import DataSource, Record
+from headwise.data.formats.jsonl import as_text
+from headwise.data.items.labels import parse_number, with_decimal_point
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The names of the chosen columns; None where there is no label column, or none of weights."""
+
+    text: str
+    label: str | None = None
+    weight: str | None = field(default=None, kw_only=True)
+
+
+_MANY = 20  # cells from which on a column of many single words can be told from a column of few values
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the sample, which is the first records of a file."""
+
+    name: str
+    values: list[str]
+    strings: bool  # at least one value is a string, as none need be in JSON
+
+    @property
+    def words(self) -> float:
+        """Mean number of words."""
+        return sum(len(value.split()) for value in self.values) / len(self.values)
+
+    @property
+    def is_mostly_filled(self) -> bool:
+        """Whether at least half of the cells are not empty: a sparse column of remarks is not the text
+        column."""
+        return 2 * sum(map(bool, map(str.strip, self.values))) >= len(self.values)
+
+    @property
+    def distinct(self) -> int:
+        return len(set(self.values))
+
+    @property
+    def has_unique_words(self) -> bool:
+        """Whether the values are alphabetic words, most of them unique."""
+        plain = [value for value in self.values if value.replace(" ", "").replace("-", "").isalpha()]
+        many = len(self.values) >= _MANY and 2 * self.distinct > len(self.values)
+        return self.strings and many and 10 * len(plain) >= 9 * len(self.values)
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether the values are few, short and recurring, and none is missing."""
+        few = 1 if len(self.values) < 4 else len(self.values) // 2
+        return self.distinct <= few and self.words <= 3 and all(map(str.strip, self.values))
+
+    @property
+    def has_few_values(self) -> bool:
+        """Whether many records share few values, such as the titles of the works that texts are from."""
+        return len(self.values) >= _MANY and 4 * self.distinct <= len(self.values)
+
+    @property
+    def heads(self) -> bool:
+        """Whether it is named like a heading or a summary, which is the text column only where there is no
+        other."""
+        return normal_name(self.name) in HEADING_NAMES
+
+    @property
+    def is_decimal(self) -> bool:
+        """Whether all values are decimal fractions: measurements rather than classes."""
+        values = [with_decimal_point(value) or value for value in self.values]
+        return all("." in value and value.lstrip("-").replace(".", "").isdecimal() for value in values)
+
+    @property
+    def numbers(self) -> bool:
+        """Whether most of the values are numbers; reading the file reports the others."""
+        values = [with_decimal_point(value) or value for value in self.values if value.strip()]
+        numeric = [parse_number(value) is not None for value in values]
+        return 2 * sum(numeric) > len(numeric)
+
+
+def choose_columns(
+    sample: Sequence[Record], source: DataSource, *, labelled: bool, numbers: bool = False
+) -> Columns:
+    """Choose the text and label columns by the options, else by the columns' names, else by their contents.
+
+    Guesses are added to `source.notes`.
+
+    Args:
+        sample: The first records.
+        source: The file and its options.
+        labelled: Whether a label column is needed; if not, it is None when in doubt, and a guess is not
+            noted.
+        numbers: Whether labels are numbers.
+
+    Raises:
+        DataError: HW111 (no such column), HW131 (cannot be guessed).
+        ConfigError: Text and label are the same column.
+    """
+    options = source.options
+    columns = columns_of(sample)
+    names = [column.name for column in columns]
+    label, requested = None, list[Column]()
+    if options.text_column:
+        requested = _columns_of_text(options.text_column, columns, source)
+    if options.label_column and labelled:
+        label = columns[find_column(options.label_column, names, source, "--label-column")]
+    for part in requested or [None]:
+        check_distinct_columns(text_column=part and part.name, label_column=label and label.name)
+    text, guessed = _joined_column(requested), list[str]()
+    if text is None:
+        text = _text_column([c for c in columns if c is not label])
+        if text is None:
+            flags = "--text-column (for pairs of texts --first-column and --second-column)"
+            raise ambiguous_columns_error("the text column", flags, columns, source)
+        guessed.append(f"text={text.name!r}")
+    choose, read = _number_column if numbers else _label_column, requested or [text]
+    if label is None:
+        label = choose([c for c in columns if c not in read], needed=labelled)
+    if label is not None and labelled and not options.label_column:
+        guessed.append(f"label={label.name!r}")
+    if label is None and labelled:
+        raise ambiguous_columns_error("the label column", "--label-column", columns, source)
+    if guessed:
+        flags = "--text-column/--label-column" if labelled else "--text-column"
+        source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
+    remaining = [column for column in columns if column not in (*read, label)]
+    if unused := [c for c in remaining if (c.strings and c.words >= 3) or c.has_unique_words]:
+        note = f"columns of text that are not used: {', '.join(repr(column.name) for column in unused)}"
+        if len(unused) == 1 and guessed and label is not None:
+            both = COLUMN_JOINER.join(column.name for column in columns if column in (text, *unused))
+            flags = f"--task pair --first-column {unused[0].name!r} --second-column {text.name!r}"
+            note += f" (to read both as one text: --text-column {both!r}; to compare them: {flags})"
+        source.notes.append(note)
+    return Columns(text.name, label.name if label else None)
+
+
+def choose_text(sample: Sequence[Record], source: DataSource, *, without: Sequence[str] = ()) -> str:
+    """Choose the text column in the same way as `choose_columns`, but none of those in `without`.
+
+    Raises:
+        DataError: HW111, HW131.
+    """
+    columns = columns_of(sample)
+    requested = source.options.text_column
+    if requested and (joint := _joined_column(_columns_of_text(requested, columns, source))):
+        return joint.name
+    text = _text_column([column for column in columns if column.name not in without])
+    if text is None:
+        raise ambiguous_columns_error("the text column", "--text-column", columns, source)
+    source.notes.append(f"columns guessed: text={text.name!r} - override with --text-column")
+    return text.name
+
+
+def check_distinct_columns(**columns: object) -> None:
+    """Check that no two options name the same column.
+
+    Args:
+        columns: The column that each option names, by the option's name; None if the option is not given.
+
+    Raises:
+        ConfigError: Two options name the same column.
+    """
+    option_of: dict[object, str] = {}
+    for option, column in columns.items():
+        if column is not None and (first_option := option_of.setdefault(column, option)) != option:
+            flags = (f"--{name.replace('_', '-')}" for name in (first_option, option))
+            raise ConfigError(f"{' and '.join(flags)} name the same column; each needs its own")
+
+
+def find_column(requested: str, names: Sequence[str], source: DataSource, flag: str) -> int:
+    """The index of a column given by its name (spacing and case aside) or by its number from 1.
+
+    Raises:
+        DataError: HW111.
+    """
+    if requested in names:
+        return list(names).index(requested)
+    normal = [normal_name(name) for name in names]
+    if normal.count(normal_name(requested)) == 1:
+        return normal.index(normal_name(requested))
+    if requested.isdecimal() and len(requested) < 10 and 1 <= int(requested) <= len(names):
+        return int(requested) - 1
+    close = difflib.get_close_matches(requested, names, n=1)
+    advice = f"did you mean {flag} {close[0]!r}?" if close else f"give another {flag}"
+    if len(parts := [normal_name(part) for part in requested.split(",")]) > 1 and {*parts} <= {*normal}:
+        advice = f"{flag} names one column"
+        if flag == "--text-column":
+            together = COLUMN_JOINER.join(part.strip() for part in requested.split(","))
+            advice = f"give {flag} {together!r} to read several as one text"
+    raise DataError(
+        "HW111",
+        f"there is no column {requested!r}",
+        expected=f"one of {', '.join(map(repr, names))}, or a number from 1 to {len(names)}",
+        advice=advice,
+        path=source.path,
+    )
+
+
+def names_in(sample: Sequence[Record]) -> list[str]:
+    """The names of the columns of the sample, in their order."""
+    return list(dict.fromkeys(name for record in sample for name in record.fields))
+
+
+def columns_of(sample: Sequence[Record]) -> list[Column]:
+    """The columns of the sample, in their order."""
+    columns = []
+    for name in names_in(sample):
+        values = [record.fields.get(name) for record in sample]
+        strings = any(isinstance(value, str) for value in values)
+        columns.append(Column(name, [as_text(value) for value in values], strings))
+    return columns
+
+
+def _columns_of_text(requested: str, columns: Sequence[Column], source: DataSource) -> list[Column]:
+    """The requested text column, or the columns that are joined into the text.
+
+    Raises:
+        DataError: HW111.
+        ConfigError: A column is named twice.
+    """
+    names = [column.name for column in columns]
+    chosen = [
+        columns[find_column(part, names, source, "--text-column")]
+        for part in joined_column_names(requested, names)
+    ]
+    if twice := [column.name for n, column in enumerate(chosen) if column in chosen[:n]]:
+        raise ConfigError(f"--text-column {requested} names the column {twice[0]!r} twice")
+    return chosen
+
+
+def _joined_column(columns: Sequence[Column]) -> Column | None:
+    """Several columns joined into one; None for no columns."""
+    if len(columns) < 2:
+        return columns[0] if columns else None
+    values = [join_text_parts(row) for row in zip(*(column.values for column in columns), strict=True)]
+    name = COLUMN_JOINER.join(column.name for column in columns)
+    return Column(name, values, any(column.strings for column in columns))
+
+
+def _text_column(columns: list[Column]) -> Column | None:
+    columns = [column for column in columns if column.strings]
+    columns = [column for column in columns if column.is_mostly_filled] or columns
+    varied = [column for column in columns if not column.has_few_values]
+    if any(column.words >= 3 for column in varied):
+        columns = varied
+    candidates = [c for c in columns if name_rank(c.name, LABEL_NAMES) is None]
+    named = _by_name(columns, TEXT_NAMES)
+    if named and not (named.heads and any(c.words >= 2 * named.words for c in candidates)):
+        return named
+    longest = sorted(candidates, key=lambda column: column.words, reverse=True)
+    if len(longest) < 2 or longest[0].words >= 1.5 * longest[1].words:
+        return longest[0] if longest else None
+    varied = [column for column in candidates if not column.is_categorical]
+    return varied[0] if len(varied) == 1 else None
+
+
+def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
+    if named := _by_name(columns, LABEL_NAMES):
+        return named
+    candidates = [column for column in columns if column.is_categorical]
+    if needed and not candidates:
+        candidates = [column for column in columns if column.is_decimal]
+    for better in (
+        lambda c: c.distinct > 1,
+        lambda c: not c.is_decimal,
+        lambda c: has_usual_name(c.name, LABEL_NAMES),
+    ):
+        candidates = [column for column in candidates if better(column)] or candidates
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def _number_column(columns: list[Column], *, needed: bool) -> Column | None:
+    """The column of numeric labels: by its name, else the only column of decimals, else the only one of
+    whole numbers (which may just count the texts), if no column is named like labels."""
+    numbers = [column for column in columns if column.numbers]
+    if named := _by_name(numbers, LABEL_NAMES):
+        return named
+    numbers = [column for column in numbers if column.distinct > 1] or numbers
+    measured = [column for column in numbers if column.is_decimal]
+    if needed and len(measured) == 1:
+        return measured[0]
+    if named := _by_name(columns, LABEL_NAMES):
+        return named
+    return numbers[0] if needed and not measured and len(numbers) == 1 else None
+
+
+def _by_name(columns: list[Column], names: tuple[str, ...]) -> Column | None:
+    index = most_usual_column((column.name for column in columns), names)
+    return None if index is None else columns[index]
+
+
+def ambiguous_columns_error(
+    what: str, flags: str, columns: Sequence[Column], source: DataSource, code: str = "HW131"
+) -> DataError:
+    """The error that a column cannot be guessed, with the columns to choose from."""
+    shown = []
+    for number, column in enumerate(columns, start=1):
+        examples = [_shortened(value) for value in dict.fromkeys(column.values)][:3]
+        shown.append(f"\n  {number} {column.name!r}: {', '.join(examples)}")
+    for column in columns:
+        inner = (
+            json.loads(column.values[0]) if column.values[0].startswith("{") and not column.strings else {}
+        )
+        shown += [f"\n  {column.name}.{key}: {_shortened(as_text(value))}" for key, value in inner.items()]
+    advice = f"give {flags} with one of these names or numbers:{''.join(shown)}"
+    return source.error(code, f"{what} cannot be guessed", advice=advice)
+
+
+def _shortened(value: str) -> str:
+    value = " ".join(value.split())
+    return repr(value if len(value) <= 40 else value[:39] + "…")

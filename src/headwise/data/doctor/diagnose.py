@@ -1,0 +1,188 @@
+"""The doctor: reads files, checks them one by one and together, and reports all findings at once."""
+
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil
+from pathlib import Path, PurePath
+from typing import Any
+
+from headwise.core.config import unknown_name_error
+from headwise.core.errors import ConfigError
+from headwise.data.doctor.examined_file import CheckedFile
+from headwise.data.doctor.findings import (
+    SHOWN,
+    DoctorReport,
+    FactNames,
+    FileReport,
+    Finding,
+    LengthSummary,
+    count,
+    with_remainder,
+)
+from headwise.data.doctor.label_checks import spread
+from headwise.data.errors import DataError
+from headwise.data.files.compression import read_once
+from headwise.data.files.text_lines import file_name
+from headwise.data.items.item_type import ItemType
+from headwise.data.items.item_types import ITEM_TYPES, infer_task, options_for
+from headwise.data.items.label_types import NumericLabelType
+
+ROLES = ("train", "dev", "test")
+_NAMES = {"train": "train", "training": "train", "test": "test", "eval": "test"} | dict.fromkeys(
+    ("dev", "devel", "valid", "validation", "val", "testa"), "dev"
+)
+_ORDER = ("error", "warning", "info")
+
+
+def doctor_files(
+    paths: Sequence[Path | str] | Path | str,
+    task: str | None = None,
+    reading: Mapping[str, Any] | None = None,
+) -> DoctorReport:
+    """Check data files before training.
+
+    Args:
+        paths: Training data, or a list with these, then perhaps development and test data ("train", "dev"
+            or "test" in a file's name goes before its place); "-" is standard input.
+        task: The task that the files are for; guessed from the first file by default.
+        reading: Reading options, where the guess may be wrong: fields of the options of the task's item
+            type (`headwise.data.items.item_types.ITEM_TYPES`).
+
+    Raises:
+        ConfigError: No files, an unknown task, or options that do not go together.
+    """
+    if isinstance(paths, str) or not isinstance(paths, Sequence):
+        paths = [paths]
+    paths = [file_name(path) for path in paths]
+    if not paths:
+        raise ConfigError("no files to look at; expected at least one, such as train.tsv")
+    reading, why = reading or {}, ""
+    if task is None:
+        task, why = infer_task(paths[0], reading)
+    if task not in ITEM_TYPES:
+        raise unknown_name_error("task", task, list(ITEM_TYPES))
+    kind = ITEM_TYPES[task]
+    diagnosis = diagnose(kind, paths, options_for(task, reading))
+    return replace(diagnosis, task=task, why=why)
+
+
+def diagnose(kind: ItemType[Any], paths: Sequence[str], options: Any = None) -> DoctorReport:
+    """Read and check files of an item type; what cannot be read becomes a finding.
+
+    A record that cannot be used is skipped and reported, and a file that is not in the given encoding is
+    read with replacement characters, so that one run reports as much as it can.
+    """
+    options = kind.options() if options is None else options
+    files: dict[str, CheckedFile] = {}
+    findings: list[Finding] = []
+    like: Any = None
+    for role, path in zip(guess_roles(paths), paths, strict=True):
+        errors: list[DataError] = []
+        try:
+            data = _read(kind, path, options, errors, like)
+            files[role] = CheckedFile(role, data, kind)
+            like = kind.schema(data) if like is None else like
+        except DataError as error:
+            errors.append(error)
+        findings += _error_findings(errors)
+    return examine(kind, files, findings)
+
+
+def examine(
+    kind: ItemType[Any], files: Mapping[str, CheckedFile], findings: Sequence[Finding] = ()
+) -> DoctorReport:
+    """Check files that have been read, by their roles; `findings` are those of reading them."""
+    all_findings = [*findings]
+    for file in files.values():
+        all_findings += file.data.findings
+        for check in (*kind.checks, *kind.answer.checks):
+            all_findings += check(file)
+    for check in (*kind.cross_file_checks, *kind.answer.cross_file_checks):
+        all_findings += check(files)
+    ranked = sorted(all_findings, key=lambda finding: _ORDER.index(finding.severity))
+    return DoctorReport(tuple(map(_report, files.values())), tuple(ranked))
+
+
+def guess_roles(paths: Sequence[str]) -> list[str]:
+    """The role of each file: from its name if that tells, else train, dev, test in order.
+
+    A file beyond the three, or a second one of a role, has a number: "train 2".
+    """
+    named = [_role(path) for path in paths]
+    open_roles = [role for role in ROLES if role not in named]
+    roles: list[str] = []
+    for role in named:
+        role = role or (open_roles.pop(0) if open_roles else "test")
+        same = sum(assigned.split()[0] == role for assigned in roles)
+        roles.append(f"{role} {same + 1}" if same else role)
+    return roles
+
+
+def _role(path: str) -> str | None:
+    words = re.split("[^a-z]+", PurePath(path).name.lower())
+    return next((_NAMES[word] for word in words if word in _NAMES), None)
+
+
+def _read(kind: ItemType[Any], path: str, options: Any, errors: list[DataError], like: Any) -> Any:
+    try:
+        return kind.examine(path, options, errors.append, like=like)
+    except DataError as error:
+        if error.code != "HW105" or read_once(path) or not hasattr(options, "encoding_errors"):
+            raise
+        errors[:] = [error]
+    return kind.examine(path, replace(options, encoding_errors="replace"), errors.append, like=like)
+
+
+def _error_findings(errors: Sequence[DataError]) -> list[Finding]:
+    """Errors of reading as findings: one for all records with the same remedy."""
+    groups: dict[tuple[str, str, str], list[DataError]] = {}
+    for error in sorted(errors, key=lambda error: error.line or 0):
+        groups.setdefault((error.code, error.expected, error.advice), []).append(error)
+    findings = []
+    for (code, expected, advice), group in groups.items():
+        different = sum(error.problem != group[0].problem for error in group)
+        message = group[0].problem + (f"; expected {expected}" if expected else "")
+        message += f" (and {count(different, 'record')} like it)" if different else ""
+        where = with_remainder([error.where for error in group[:SHOWN]], len(group))
+        findings.append(Finding("error", code, message, where, advice))
+    return findings
+
+
+def _report(file: CheckedFile) -> FileReport:
+    """The facts about a file."""
+    kind, data = file.kind, file.data
+    text, label = kind.columns_of(data)
+    return FileReport(
+        role=file.role,
+        path=data.path,
+        format=data.format,
+        text_column=text,
+        label_column=label,
+        texts=len(file.items),
+        distinct=len(file.same),
+        empty=data.empty,
+        skipped=data.skipped,
+        words=summarize_lengths(file.sizes),
+        classes=kind.classes_of(data),
+        notes=data.notes,
+        names=FactNames(
+            kind.lines or kind.nouns.many, kind.nouns.length, kind.columns_heading, kind.class_noun
+        ),
+        numbers=spread(file) if isinstance(kind.answer, NumericLabelType) else None,
+    )
+
+
+def summarize_lengths(words: Sequence[int]) -> LengthSummary:
+    """Summary of lengths; all zero for no texts."""
+    if not words:
+        return LengthSummary(0, 0.0, 0.0, 0, 0)
+    ranked = sorted(words)
+    return LengthSummary(
+        min=ranked[0],
+        median=float(statistics.median(ranked)),
+        mean=sum(ranked) / len(ranked),
+        p95=ranked[ceil(0.95 * len(ranked)) - 1],
+        max=ranked[-1],
+    )

@@ -1,0 +1,91 @@
+"""A file that the doctor looks at."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from headwise.data.doctor.findings import Finding
+from headwise.data.splits.contamination import ContaminationIndex
+from headwise.data.splits.duplicates import indices_by_key, normal_text
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """A file that has been read, with its role.
+
+    Attributes:
+        role: "train", "dev" or "test"; more files of a role are "train 2" and so on.
+        data: As `headwise.data.items.item_type.ItemType.examine` returns it.
+        kind: The `headwise.data.items.item_type.ItemType` of its items.
+    """
+
+    role: str
+    data: Any
+    kind: Any
+
+    @property
+    def items(self) -> Any:
+        """The items."""
+        return self.data.items
+
+    @property
+    def training(self) -> bool:
+        """Whether it is training data."""
+        return self.role.startswith("train")
+
+    @property
+    def part(self) -> str:
+        """The role without its number."""
+        return self.role.split()[0]
+
+    def count(self, number: int, before: str = "", after: str = "") -> str:
+        """`1 empty text`, `2,000 empty texts`."""
+        nouns = self.kind.nouns
+        words = (f"{number:,}", before, nouns.one if number == 1 else nouns.many, after)
+        return " ".join(filter(None, words))
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """The length of each item, in words or instances."""
+        return [self.kind.size(item) for item in self.items]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The whole text of each item."""
+        return [self.kind.text(item) for item in self.items]
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The comparison key of each item, equal for duplicates."""
+        return [normal_text(self.kind.key(item)) for item in self.items]
+
+    @cached_property
+    def seen(self) -> ContaminationIndex:
+        """Finds items of other files that are here too, or nearly."""
+        return ContaminationIndex(self.kind, self.same)
+
+    @cached_property
+    def same(self) -> dict[str, list[int]]:
+        """The indices of the items of each distinct key, in the order of first occurrence."""
+        return indices_by_key(self.keys)
+
+    @cached_property
+    def duplicate_groups(self) -> list[list[int]]:
+        """The indices of each group of duplicates that are not empty."""
+        return [numbers for key, numbers in self.same.items() if len(numbers) > 1 and key]
+
+
+Check = Callable[[CheckedFile], Iterator[Finding]]
+"""A check of one file."""
+
+BetweenCheck = Callable[[Mapping[str, CheckedFile]], Iterator[Finding]]
+"""A check across files, by their roles."""
+
+
+def pairs_of(files: Mapping[str, CheckedFile]) -> Iterator[tuple[CheckedFile, CheckedFile]]:
+    """All pairs of files, in their order."""
+    ordered = list(files.values())
+    for place, first in enumerate(ordered):
+        for second in ordered[place + 1 :]:
+            yield first, second

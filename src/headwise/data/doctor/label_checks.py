@@ -1,0 +1,277 @@
+"""The doctor's checks of class labels.
+
+The doctor's checks of sets of labels.
+
+The doctor's check of item weights.
+
+The doctor's checks of numeric labels.
+"""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+
+from headwise.data.doctor.examined_file import CheckedFile
+from headwise.data.doctor.findings import Finding, NumberSummary, abbreviate, count
+from headwise.data.items.labels import (
+    all_labels,
+    is_missing_value,
+    number_advice,
+    parse_number,
+    training_spellings,
+)
+from headwise.data.items.soft_labels import effective_sample_size, low_confidence_items
+from headwise.data.splits.duplicates import compose_accents
+
+RARE = 5  # items below which a class can hardly be learnt
+_EXACT = 15  # digits up to which different numbers stay different as floats
+
+
+def no_labels(file: CheckedFile) -> Iterator[Finding]:
+    """A file without labels."""
+    if file.items and not file.data.labels:
+        fix = "give --format and --label-column if the file has labels"
+        yield Finding("warning", "HW163", "no labels", (file.data.path,), fix)
+
+
+def one_class(file: CheckedFile) -> Iterator[Finding]:
+    """A training file with a single class."""
+    labels = file.data.labels
+    if len(labels) == 1 and file.training and len(all_labels(file.items)) == 1:
+        message = f"only one class, {next(iter(labels))!r}"
+        fix = f"training needs two; is {file.kind.answer.column} the right one?"
+        yield Finding("error", "HW162", message, (file.data.path,), fix)
+
+
+def rare_labels(file: CheckedFile) -> Iterator[Finding]:
+    """Labels that few items have."""
+    infrequent = [f"{name!r} ({n})" for name, n in file.data.labels.items() if n < RARE]
+    if infrequent and file.training:
+        noun = file.kind.answer.noun
+        shown = abbreviate(infrequent)
+        message = f"{count(len(infrequent), noun)} with fewer than {RARE} {file.kind.nouns.many}: {shown}"
+        fix = f"add {file.kind.nouns.many}, merge them into others, or leave them out"
+        yield Finding("warning", "HW155", message, (file.data.path,), fix)
+
+
+def spelling_variants(file: CheckedFile) -> Iterator[Finding]:
+    """Labels that differ only in their spelling."""
+    labels = file.data.labels
+    variants: dict[str | float, list[str]] = {}
+    for name in labels:
+        variants.setdefault(_spelling_key(name), []).append(name)
+    for names in variants.values():
+        if len(names) < 2:
+            continue
+        spelt = ((name, repr(name) if name == compose_accents(name) else ascii(name)) for name in names)
+        shown = abbreviate([f"{quoted} ({labels[name]:,})" for name, quoted in spelt])
+        rarer = set(names[1:])  # the rarer spellings
+        where = [n for n, item in enumerate(file.items) if not rarer.isdisjoint(item.labels)]
+        fix = f"headwise takes them for different ones; write {compose_accents(names[0])!r} throughout"
+        message = f"labels that differ in how they are written only: {shown}"
+        yield Finding("warning", "HW156", message, file.data.places(where), fix)
+
+
+def _spelling_key(name: str) -> str | float:
+    """A key that is equal for labels that differ only in case, spacing, or how accents or numbers are
+    written."""
+    number = parse_number(name) if len(name) <= _EXACT else None
+    return "".join(compose_accents(name).casefold().split()) if number is None else number
+
+
+def missing_value_labels(file: CheckedFile) -> Iterator[Finding]:
+    """Labels such as `None` and `nan`, which programs write for a missing value."""
+    if labels := [name for name in file.data.labels if is_missing_value(name)]:
+        where = [n for n, item in enumerate(file.items) if not set(labels).isdisjoint(item.labels)]
+        names = abbreviate([*map(repr, labels)])
+        message = f"{file.count(len(where))} with the label {names}, which may stand for none"
+        fix = "write empty cells for missing labels; --empty-labels skip leaves such rows out"
+        yield Finding("warning", "HW120", message, file.data.places(where), fix)
+
+
+def unlikely_labels(file: CheckedFile) -> Iterator[Finding]:
+    """Labels that are less likely than others by their own probability."""
+    if items := low_confidence_items(file.items, len(file.data.labels)):
+        message = f"{file.count(len(items))} whose label is less likely than the others, by its probability"
+        fix = "they are learnt as other labels; --confidence-column none takes labels as they stand"
+        yield Finding("warning", "HW171", message, file.data.places(items), fix)
+
+
+def unknown_labels(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
+    """Labels that the training data lack."""
+    training_labels = {label for file in files.values() if file.training for label in file.data.labels}
+    if not training_labels:
+        return
+    for file in files.values():
+        if names := training_spellings(file.data.labels, training_labels):
+            shown = abbreviate(
+                [f"{label!r} for {training_label!r}" for label, training_label in names.items()]
+            )
+            message = f"labels of {file.role} that are numbers and written otherwise than in train: {shown}"
+            where = [n for n, item in enumerate(file.items) if not names.keys().isdisjoint(item.labels)]
+            fix = "headwise reads them as train spells them"
+            yield Finding("info", "HW156", message, file.data.places(where), fix)
+        for label, times in file.data.labels.items():
+            if label in training_labels or label in names:
+                continue
+            close = difflib.get_close_matches(label, training_labels, n=1, cutoff=0.4)
+            message = f"{file.count(times)} of {file.role} with the label {label!r}, unseen in train"
+            fix = f"add such {file.kind.nouns.many} to train"
+            fix = f"write {close[0]!r} if that is meant" if close else fix
+            where = [n for n, item in enumerate(file.items) if label in item.labels]
+            yield Finding("error", "HW161", message, file.data.places(where), fix)
+
+
+_LEAST_INSEPARABLE = 5  # least number of items with labels that always occur together
+_LEAST_EXPECTED = 10  # multi-label items expected to have a label, from which on having none is odd
+
+
+def unlabelled_items(file: CheckedFile) -> Iterator[Finding]:
+    """Items without labels."""
+    unlabelled = [n for n, item in enumerate(file.items) if not item.labels]
+    if unlabelled and file.data.labels:
+        message = f"{file.count(len(unlabelled))} without a label ({len(unlabelled) / len(file.items):.1%})"
+        fix = "that is an answer like others; if it means that nobody looked, remove them"
+        yield Finding("info", "HW168", message, file.data.places(unlabelled), fix)
+
+
+def universal_labels(file: CheckedFile) -> Iterator[Finding]:
+    """Labels that all items have."""
+    labels = [repr(name) for name, n in file.data.labels.items() if n == len(file.items)]
+    if labels and file.training:
+        message = f"all {file.kind.nouns.many} have {abbreviate(labels)}"
+        fix = "a model will give such a label to all; leave it out, or add some without it"
+        yield Finding("warning", "HW162", message, (file.data.path,), fix)
+
+
+def none_labels(file: CheckedFile) -> Iterator[Finding]:
+    """A label that means "no label": it never occurs with another, and all items have a label."""
+    if not file.training or not all(item.labels for item in file.items):
+        return
+    cooccurring = {label for item in file.items if len(item.labels) > 1 for label in item.labels}
+    multi_labelled = sum(len(item.labels) > 1 for item in file.items)
+    for name, n in file.data.labels.items():
+        without_label = len(file.items) - n
+        if name not in cooccurring and multi_labelled * n >= _LEAST_EXPECTED * without_label > 0:
+            many = file.kind.nouns.many
+            message = f"the label {name!r} ({n:,}) never stands beside another, and all {many} have a label"
+            fix = (
+                "if it says that there is none of the others, leave it out (an empty cell is an answer, "
+                "too): as a label it may be predicted beside others, and micro F1 is mostly about it"
+            )
+            yield Finding("warning", "HW175", message, (file.data.path,), fix)
+
+
+def inseparable_labels(file: CheckedFile) -> Iterator[Finding]:
+    """Labels that never occur without each other."""
+    if not file.training:
+        return
+    counts, pairs = file.data.labels, Counter[tuple[str, str]]()
+    for item in file.items:
+        pairs.update(combinations(sorted(item.labels), 2))
+    inseparable = [
+        f"{first!r} and {second!r} ({n:,})"
+        for (first, second), n in pairs.most_common()
+        if n >= _LEAST_INSEPARABLE and n == counts[first] == counts[second] and n < len(file.items)
+    ]
+    if inseparable:
+        message = f"labels that never stand without each other: {abbreviate(inseparable)}"
+        fix = "they say the same; one of them is enough"
+        yield Finding("info", "HW167", message, (file.data.path,), fix)
+
+
+MIN_EFFECTIVE_SHARE = 0.5
+"""Least effective number of items, as a share of the items with a weight above 0."""
+MAX_ZERO_SHARE = 0.1
+"""Largest share of items with the weight 0."""
+
+
+def uneven_weights(file: CheckedFile) -> Iterator[Finding]:
+    """Weights where few items dominate, or many are 0: the column may hold the weight of goods."""
+    if not file.training or not file.items:
+        return
+    count, worth = effective_sample_size(file.items)
+    nothing, problems = len(file.items) - count, list[str]()
+    if worth < MIN_EFFECTIVE_SHARE * count:
+        problems.append(f"{file.count(count)} tell as much as {worth:,.0f} of equal weight")
+    if nothing > MAX_ZERO_SHARE * len(file.items):
+        problems.append(f"nothing is learnt from {file.count(nothing)} ({nothing / len(file.items):.1%})")
+    if problems:
+        message = f"by the weights in column {file.data.columns.weight!r} {', and '.join(problems)}"
+        fix = "if that column is of something else, such as grams, --weight-column none passes it over"
+        yield Finding("warning", "HW172", message, (file.data.path,), fix)
+
+
+_OUTLIER_RANGES = 10.0
+"""Least distance of an outlier from the middle nine tenths of the numbers, as a multiple of their range."""
+_MAX_OUTLIER_RATE = 0.01
+"""Largest share of outliers that can be slips."""
+
+
+def spread(file: CheckedFile) -> NumberSummary | None:
+    """Summary of the numbers of a file, if it has any."""
+    read = [parse_number(item.label) for item in file.items]
+    values = np.array([value for value in read if value is not None])
+    if not len(values):
+        return None
+    statistics = values.min(), np.median(values), values.mean(), values.max()
+    return NumberSummary(*map(float, statistics))
+
+
+def not_numbers(file: CheckedFile) -> Iterator[Finding]:
+    """Labels that are not numbers."""
+    labelled = [(n, item.label) for n, item in enumerate(file.items) if item.label is not None]
+    unreadable = [n for n, label in labelled if parse_number(label) is None]
+    if unreadable:
+        labels = dict.fromkeys(file.items[n].label for n in unreadable)
+        shown = abbreviate([repr(name[:40]) for name in labels])
+        message = f"{file.count(len(unreadable))} with a label that is not a number: {shown}"
+        yield Finding("error", "HW287", message, file.data.places(unreadable), number_advice([*labels]))
+
+
+def one_number(file: CheckedFile) -> Iterator[Finding]:
+    """A file whose labels are all equal."""
+    labels = file.data.labels
+    if len(labels) == 1 and file.training:
+        message = f"only one number, {next(iter(labels))!r}"
+        yield Finding("error", "HW162", message, (file.data.path,), "is --label-column the right one?")
+
+
+def outliers(file: CheckedFile) -> Iterator[Finding]:
+    """Outliers that are slips or stand for a missing value: 999 and 1e9 among scores from 1 to 5. Numbers
+    that are all positive, such as prices, must be outliers by their logarithm, too."""
+    read = [(n, parse_number(item.label)) for n, item in enumerate(file.items)]
+    parsed = [(n, value) for n, value in read if value is not None]
+    if not file.training or not parsed:
+        return
+    values = np.array([value for _, value in parsed])
+    low, high = _middle_range(values)
+    beyond = _is_outlier(values, low, high, _OUTLIER_RANGES)
+    if values.min() > 0:
+        logs = np.log(values)
+        beyond &= _is_outlier(logs, *_middle_range(logs), 1)
+    if not 0 < beyond.sum() <= _MAX_OUTLIER_RATE * len(values):
+        return
+    outliers = [n for (n, _), is_outlier in zip(parsed, beyond.tolist(), strict=True) if is_outlier]
+    shown = abbreviate([*dict.fromkeys(file.items[n].label for n in outliers)])
+    message = f"{file.count(len(outliers))} with a number far from the others: {shown} (nine of ten are "
+    message += f"{low:.6g} to {high:.6g})"
+    fix = (
+        "correct what is no number of this kind or stands for none: squares of the error make it decide all"
+    )
+    yield Finding("warning", "HW174", message, file.data.places(outliers), fix)
+
+
+def _middle_range(values: np.ndarray) -> tuple[float, float]:
+    """The 5 % and 95 % quantiles."""
+    low, high = np.quantile(values, (0.05, 0.95))
+    return float(low), float(high)
+
+
+def _is_outlier(values: np.ndarray, low: float, high: float, times: float) -> np.ndarray:
+    """Whether each value is outside `low` to `high` by more than `times` that range, `[numbers]`."""
+    away = np.maximum(low - values, values - high)
+    return (away > times * (high - low)) & (high > low)

@@ -1,0 +1,169 @@
+"""The doctor's checks of single items: their lengths, characters and duplicates."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from headwise.data.doctor.examined_file import CheckedFile, pairs_of
+from headwise.data.doctor.findings import SHOWN, Finding, quoted_beginning, with_remainder
+from headwise.data.items.labels import is_missing_value
+from headwise.data.splits.duplicates import count_in_long_chains, near_duplicates_of
+
+LONG = 512  # words above which an item that stands out is very long
+_MANY = 0.05  # share of near-duplicates from which on they are reported
+_COMPARED = 20_000  # different items that are compared, at most
+
+_CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]|\r(?!\n)")  # \r\n ends a line of a field
+_HTML = re.compile(
+    r"</?(?:br|p|div|span|a|b|i|u|em|strong|font|img|table|t[dr]|ul|li|hr|h[1-6])\b[^<>]*>"
+    r"|&(?:[a-z]{2,8}|#\d{1,6}|#x[0-9a-f]{1,5});",
+    re.IGNORECASE,
+)
+_LETTER = "[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]"  # of scripts that have spaces between words
+_INVISIBLE = re.compile(f"(?<={_LETTER})[\u00ad\u200b\u2060-\u2064](?={_LETTER})")
+_MOJIBAKE = re.compile("\ufffd|\u00c3[\u0080-\u00bf]|\u00c2[\u0080-\u00bf]|\u00e2\u20ac|\u00e2\u0080")
+_CHARACTERS = (
+    (
+        "HW157",
+        _CONTROL,
+        "control characters",
+        "often remains of another encoding (cp1252); replace them if there are many",
+    ),
+    ("HW158", _HTML, "remains of HTML", "strip tags and entities from all files alike"),
+    (
+        "HW159",
+        _MOJIBAKE,
+        "wrongly decoded characters",
+        "export the file again as UTF-8, or give the right --encoding",
+    ),
+    (
+        "HW176",
+        _INVISIBLE,
+        "invisible characters within words",
+        "a model reads other words there; take them out of all files alike",
+    ),
+)
+
+
+def lengths(file: CheckedFile) -> Iterator[Finding]:
+    """Items that are empty, of one word, or very long."""
+    sizes = file.sizes
+    if not sizes:
+        return
+    empty = [n for n, size in enumerate(sizes) if size == 0]
+    if empty:
+        fix = "headwise keeps and counts them; fill them or remove the rows"
+        yield Finding("warning", "HW150", file.count(len(empty), "empty"), file.data.places(empty), fix)
+    cells = {n: file.kind.text(file.items[n]).strip() for n, size in enumerate(sizes) if size == 1}
+    if none := [n for n, cell in cells.items() if is_missing_value(cell)]:
+        message = f"{file.count(len(none))} such as {cells[none[0]]!r}, which may stand for none"
+        fix = "they are read as words; write empty cells for missing texts, or remove the rows"
+        yield Finding("warning", "HW150", message, file.data.places(none), fix)
+    median = sorted(sizes)[len(sizes) // 2]
+    short = [n for n, size in enumerate(sizes) if size == 1]
+    if short and median >= 5:
+        message = f"{file.count(len(short))} of a single word (half have {median} or more)"
+        fix = "look whether they were cut off or belong to another column"
+        yield Finding("info", "HW151", message, file.data.places(short), fix)
+    limit = max(LONG, 10 * median)
+    long = [n for n, size in enumerate(sizes) if size > limit]
+    if long:
+        message = f"{file.count(len(long))} of more than {limit:,} words"
+        fix = "headwise reads them to their end, which takes longer; split them if they hold several texts"
+        yield Finding("info", "HW152", message, file.data.places(long), fix)
+
+
+def duplicate_items(file: CheckedFile) -> Iterator[Finding]:
+    """Duplicate items."""
+    extra = sorted(n for numbers in file.duplicate_groups for n in numbers[1:])
+    if extra:
+        message = f"{file.count(len(extra))} repeated an earlier one (case and white space aside)"
+        fix = (
+            f"a split by headwise keeps equal {file.kind.nouns.many} on one side; remove them if they are "
+        )
+        yield Finding("info", "HW153", message, file.data.places(extra), fix + "accidents")
+
+
+def near_duplicate_items(file: CheckedFile) -> Iterator[Finding]:
+    """Near-duplicates within a training file."""
+    if not file.training:
+        return
+    different = [numbers[0] for key, numbers in file.same.items() if key][:_COMPARED]
+    keys = [file.keys[n] for n in different]
+    near_duplicates = near_duplicates_of(keys)
+    if len(near_duplicates) < max(_MANY * len(different), 2):
+        return
+    among = (
+        f"the first {_COMPARED:,} different ones" if len(different) == _COMPARED else "the different ones"
+    )
+    message = (
+        f"{file.count(len(near_duplicates))} are nearly another one: they differ in marks or in a few "
+        f"words ({len(near_duplicates) / len(different):.1%} of {among})"
+    )
+    places, many = file.data.places([different[n] for n in sorted(near_duplicates)]), file.kind.nouns.many
+    if torn := count_in_long_chains(
+        near_duplicates, file.kind.answer.strata([file.items[n] for n in different])
+    ):
+        fix = (
+            f"{torn:,} of them are as if made of templates: a split by headwise parts these, so scores "
+            "will look too good for any others; give dev and test files of other templates"
+        )
+        yield Finding("warning", "HW173", message, places, fix)
+    else:
+        fix = f"a split by headwise keeps {many} alike on one side; give dev and test files without them"
+        yield Finding("info", "HW173", message, places, fix)
+
+
+def conflicting_labels(file: CheckedFile) -> Iterator[Finding]:
+    """Duplicate items with different labels."""
+    items = file.items
+    torn = [
+        numbers
+        for numbers in file.duplicate_groups
+        if len({frozenset(items[n].labels) for n in numbers}) > 1
+    ]
+    if not torn:
+        return
+    shown = []
+    for numbers in torn[:SHOWN]:
+        unlike = {frozenset(items[n].labels): n for n in reversed(numbers)}  # first index of each label set
+        first = numbers if len(numbers) <= SHOWN else sorted(unlike.values())[:SHOWN]
+        labelled_lines = [f"{items[n].line} ({' + '.join(items[n].labels) or 'no label'})" for n in first]
+        places = f"{file.data.path}:" + ", ".join(with_remainder(labelled_lines, len(numbers)))
+        shown.append(f"{places}: {quoted_beginning(file.kind.show(items[numbers[0]]))}")
+    message = f"{file.count(len(torn))} with different labels in different places"
+    fix = "decide for one answer each; no model can learn both"
+    yield Finding("warning", "HW154", message, with_remainder(shown, len(torn)), fix)
+
+
+def characters(file: CheckedFile) -> Iterator[Finding]:
+    """Characters that seldom occur on purpose."""
+    for code, pattern, what, fix in _CHARACTERS:
+        matches = [(n, match) for n, text in enumerate(file.texts) if (match := pattern.search(text))]
+        if matches:
+            message = f"{file.count(len(matches))} with {what}, first {matches[0][1][0]!a}"
+            severity = "warning" if code == "HW159" else "info"
+            yield Finding(severity, code, message, file.data.places([n for n, _ in matches]), fix)
+
+
+def shared_items(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
+    """Items that two files have in common, exactly or nearly."""
+    for first, second in pairs_of(files):
+        nouns, same_part = first.kind.nouns, first.part == second.part
+        severity = "info" if same_part else "warning"
+        fix = f"results on {second.role} will look too good: remove these rows from {first.role}"
+        fix = "remove one of the two" if same_part else fix
+        same, near_places = first.seen.places(second.keys)
+        if same:
+            distinct = second.same.keys() - {""}
+            both = len({second.keys[n] for n in same})
+            message = (
+                f"{second.count(both, 'distinct')} of {second.role} also in {first.role} "
+                f"({both / len(distinct):.1%} of its {nouns.many})"
+            )
+            yield Finding(severity, "HW160", message, second.data.places(same), fix)
+        if near_places:
+            message = (
+                f"{second.count(len(near_places))} of {second.role} also in {first.role} but for a few "
+                f"words ({len(near_places) / len(second.items):.1%} of its {nouns.many})"
+            )
+            yield Finding(severity, "HW160", message, second.data.places(near_places), fix)

@@ -1,0 +1,270 @@
+"""Open files decompressed; the first bytes of a file, not its name, tell the compression."""
+
+import bz2
+import difflib
+import gzip
+import lzma
+import os
+import shutil
+import stat
+import struct
+import sys
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from io import BufferedReader, RawIOBase
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from headwise.data.errors import DataError
+
+STANDARD_INPUT = "-"
+
+_peeked_pipes: dict[str, BufferedReader] = {}
+"""Pipes whose first bytes were looked at, by path; reading continues with them."""
+
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+"""Exceptions that damaged data raise; bz2 raises a bare OSError, which `_Bzip2` turns into an EOFError."""
+
+SIGNATURES = {
+    "gzip": b"\x1f\x8b\x08",
+    "xz": b"\xfd7zXZ\x00",
+    "bzip2": b"BZh",
+    "zip": b"PK\x03\x04",
+}
+SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2", ".zip": "zip"}
+PARQUET = b"PAR1"
+WORKBOOK = "xl/workbook.xml"
+"""The member of a zip that makes it an Excel workbook."""
+FOREIGN = {
+    PARQUET: "a Parquet file",
+    b"PARE": "an encrypted Parquet file",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file, or one with a password",
+    b"%PDF": "a PDF file",
+    b"\x28\xb5\x2f\xfd": "a Zstandard archive",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"SQLite format 3": "an SQLite database",
+    b"PK\x05\x06": "a zip archive without files",
+}
+DOCUMENT_MEMBERS = {
+    WORKBOOK: "an Excel workbook",
+    "xl/workbook.bin": "a binary Excel workbook (.xlsb)",
+    "[Content_Types].xml": "an Office file",
+    "content.xml": "an OpenDocument file (.ods, .odt)",
+    "Index/Document.iwa": "a file of Apple's iWork (.numbers, .pages)",
+}
+"""Members by which a zip is recognised as one document."""
+_UNPACKED = (FOREIGN[b"\x28\xb5\x2f\xfd"], FOREIGN[b"7z\xbc\xaf"])
+TABLE_DOCUMENTS = ("an Excel workbook", "a Parquet file")
+"""Foreign files that can be read as tables, but not from a pipe."""
+
+ZIP_TROUBLE = (
+    *(zipfile.BadZipFile, RuntimeError, OSError, ValueError, EOFError, OverflowError, struct.error),
+)
+"""Exceptions that `zipfile` raises for archives it cannot read: those with a password, and damaged ones."""
+
+XZ_MEMORY = 1 << 28
+"""Most bytes of memory that unpacking an xz file may take: the file itself says how many it needs."""
+
+
+def size_on_disk(path: str) -> int | None:
+    """The size in bytes of a file, or of the zip that a member is in; None for a pipe and the like."""
+    place = path
+    while place and not os.path.isfile(place):
+        place = place.rpartition("!")[0]
+    return os.path.getsize(place) or None if place else None
+
+
+def plain_name(path: str) -> str:
+    """The name of a file without the suffix of its compression, in lower case."""
+    name = Path(path).name.lower()
+    suffix = Path(name).suffix
+    return name.removesuffix(suffix) if suffix in SUFFIXES else name
+
+
+def read_once(path: str) -> bool:
+    """Whether a file can be read only once: standard input, a pipe."""
+    if path == STANDARD_INPUT:
+        return True
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def peek_arrived(path: str) -> bytes:
+    """The bytes that have arrived from standard input or a pipe; they are not consumed.
+
+    Raises:
+        DataError: HW101.
+    """
+    try:
+        if path == STANDARD_INPUT:
+            return cast(BufferedReader, sys.stdin.buffer).peek()
+        if path not in _peeked_pipes:
+            _peeked_pipes[path] = _open(path)
+        return _peeked_pipes[path].peek()
+    except (OSError, ValueError):  # closed
+        return b""
+
+
+@contextmanager
+def open_bytes(path: str) -> Iterator[BinaryIO]:
+    """Open `path` ("-" is standard input, which is left open afterwards), decompressed.
+
+    The stream has `read1`. The contents decide; a suffix only helps to recognise a damaged archive.
+
+    Raises:
+        DataError: HW101 (missing, a directory, no permission), HW102, HW104.
+    """
+    with ExitStack() as stack:
+        if path == STANDARD_INPUT:
+            raw = cast(BufferedReader, sys.stdin.buffer)
+        else:
+            raw = stack.enter_context(_peeked_pipes.pop(path, None) or _open(path))
+        yield _decompressed(raw, path, stack)
+
+
+def _open(path: str) -> BufferedReader:
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise DataError("HW101", "no such file", advice=_similar(path), path=path) from None
+    except IsADirectoryError:
+        advice = "give a file in it"
+        raise DataError("HW101", "a directory, not a file", advice=advice, path=path) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError("HW101", f"cannot be opened: {reason}", path=path) from None
+
+
+def _similar(path: str) -> str:
+    try:
+        names = [entry.name for entry in Path(path).parent.iterdir()]
+    except OSError:
+        return "its folder does not exist either"
+    close = difflib.get_close_matches(Path(path).name, names, n=1)
+    return f"did you mean {Path(path).with_name(close[0])}?" if close else ""
+
+
+def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
+    try:
+        first = raw.peek(16)
+    except (OSError, ValueError) as error:  # ValueError: standard input that is closed
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError("HW101", f"reading failed: {reason}", path=path) from None
+    for signature, what in FOREIGN.items():
+        if first.startswith(signature):
+            raise _foreign(what, path)
+    kind = next((k for k, signature in SIGNATURES.items() if first.startswith(signature)), "")
+    if kind == "gzip":
+        return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=raw)))
+    if kind == "xz":
+        return cast(BinaryIO, stack.enter_context(BufferedReader(XzFile(raw))))
+    if kind == "bzip2" and _is_bzip2(first):
+        return cast(BinaryIO, stack.enter_context(_Bzip2(raw)))
+    if kind == "zip":
+        return _only_member(raw, path, stack)
+    promised = SUFFIXES.get(Path(path).suffix.lower())
+    if promised and any(byte < 9 for byte in first):  # neither compressed nor text
+        problem = f"the name promises {promised} but the file does not begin like one"
+        raise DataError("HW102", problem, advice="copy or compress it again", path=path)
+    return raw
+
+
+def _foreign(what: str, path: str) -> DataError:
+    """The error for a file that is not text, where text is expected."""
+    if what in _UNPACKED:
+        advice = "unpack it first, or compress it with gzip, xz or bzip2"
+    elif what not in TABLE_DOCUMENTS:
+        advice = "save it as csv, tsv or jsonl (UTF-8) first, or as .xlsx without a password"
+    elif read_once(path):
+        advice = "name the file itself: it cannot be read from a pipe"
+    else:
+        advice = "save it as csv or plain text (UTF-8) first"
+    return DataError("HW104", what, expected="text", advice=advice, path=path)
+
+
+def _is_bzip2(first: bytes) -> bool:
+    """Whether the bytes are a bzip2 header, not just the letters "BZh"; a slow pipe may show a few bytes
+    only."""
+    magic = first[4:10]
+    return first[3:4].isdigit() and (b"1AY&SY".startswith(magic) or magic == b"\x17rE8P\x90")
+
+
+def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
+    if read_once(path):  # the list of a zip's members stands at its end
+        copy = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        shutil.copyfileobj(raw, copy)
+        raw = cast(BufferedReader, copy)
+    try:
+        archive = stack.enter_context(zipfile.ZipFile(raw))
+    except ZIP_TROUBLE as error:
+        advice = "copy or compress it again"
+        raise DataError("HW102", f"a damaged zip: {error}", advice=advice, path=path) from None
+    members = [
+        m for m in archive.infolist() if not m.filename.endswith("/") and not _is_clutter(m.filename)
+    ]
+    names = [member.filename for member in members]
+    if part := next((part for part in DOCUMENT_MEMBERS if part in names), None):
+        raise _foreign(DOCUMENT_MEMBERS[part], path)
+    if len(members) != 1:
+        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        raise DataError(
+            "HW104",
+            f"a zip of {len(members)} files" + (f" ({shown})" if names else ""),
+            expected="exactly one file",
+            advice="unpack it and give one of them",
+            path=path,
+        )
+    try:
+        return cast(BinaryIO, stack.enter_context(archive.open(members[0])))
+    except ZIP_TROUBLE as error:  # such as a password
+        advice = "unpack it yourself"
+        raise DataError("HW104", f"a zip: {error}", advice=advice, path=path) from None
+
+
+def _is_clutter(name: str) -> bool:
+    return name.startswith("__MACOSX/") or name.rpartition("/")[2] in (".DS_Store", "Thumbs.db")
+
+
+class XzFile(RawIOBase):
+    """The unpacked bytes of an xz file, of one or several streams, in bounded memory."""
+
+    def __init__(self, packed: IO[bytes]):
+        self._packed, self._rest = packed, b""
+        self._stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            if self._stream.eof:
+                # What follows is another stream, or zeros that fill a block.
+                more = self._stream.unused_data.lstrip(b"\0") or self._packed.read(1 << 16)
+                self._rest = more.lstrip(b"\0")
+                if not self._rest:
+                    return 0
+                self._stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+            if self._stream.needs_input and not self._rest:
+                self._rest = self._packed.read(1 << 16)
+                if not self._rest:
+                    raise EOFError("it ended before its end was marked")
+            unpacked = self._stream.decompress(self._rest, max_length=len(buffer))
+            self._rest = b""
+            if unpacked:
+                buffer[: len(unpacked)] = unpacked
+                return len(unpacked)
+
+
+class _Bzip2(bz2.BZ2File):
+    def read1(self, size: int = -1) -> bytes:
+        try:
+            return super().read1(size)
+        except OSError as error:
+            if error.errno is None:
+                raise EOFError(str(error)) from None
+            raise

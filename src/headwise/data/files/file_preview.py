@@ -1,0 +1,144 @@
+"""Read the beginning of a file, to recognise its format.
+
+Guess a file's format from its name and its first lines.
+"""
+
+import codecs
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.errors import DataError
+from headwise.data.files.archives import open_file
+from headwise.data.files.compression import peek_arrived, plain_name, read_once
+from headwise.data.files.file_source import DataSource, look_ahead
+from headwise.data.files.label_folders import folder_lines
+from headwise.data.files.tables import files_of_records
+from headwise.data.files.text_lines import Line, decoded_lines, read_piece
+from headwise.data.formats import FORMATS
+
+_LONGEST = 1 << 22  # characters of a line that are looked at
+
+
+@dataclass(frozen=True)
+class FileHead:
+    """The first lines of a file.
+
+    Attributes:
+        path: The file as the user named it.
+        lines: The lines with their numbers; none where the file cannot be read.
+    """
+
+    path: str
+    lines: tuple[Line, ...]
+
+    @property
+    def texts(self) -> list[str]:
+        """The lines without their numbers."""
+        return [text for _, text in self.lines]
+
+    def source(self, options: ReadOptions) -> DataSource:
+        """These lines as a file to be read; records that cannot be used are skipped."""
+        return DataSource(self.path, options, lambda error: None, head=self.lines)
+
+
+_MARKS = codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE
+
+
+def has_byte_order_mark(path: str) -> bool:
+    """Whether a file begins with a byte order mark, after decompression. The bytes of a pipe are not
+    consumed. False if the file cannot be read, which is reported when it is read in full."""
+    try:
+        if read_once(path):
+            return peek_arrived(path).startswith(_MARKS)
+        if os.path.isdir(path):
+            return False
+        with open_file(path) as file:
+            return read_piece(file, path).startswith(_MARKS)
+    except DataError:
+        return False
+
+
+def read_preview(path: str, encoding: str = "utf-8") -> FileHead:
+    """The first lines of a file (of several members of a zip, those of the first). Of standard input and
+    pipes these are the lines that have arrived, which are not consumed. There are none if the file cannot
+    be read, which is reported when it is read in full."""
+    try:
+        if read_once(path):
+            return FileHead(
+                path, tuple(decoded_lines(BytesIO(peek_arrived(path)), path, encoding, "replace"))
+            )
+        folder = os.path.isdir(path)
+        files = (
+            [(path, folder_lines(path, encoding, "replace"))]
+            if folder
+            else files_of_records(path, encoding, "replace")
+        )
+        for _, lines in files:
+            return FileHead(path, tuple((number, text[:_LONGEST]) for number, text in look_ahead(lines)[0]))
+    except DataError:
+        pass
+    return FileHead(path, ())
+
+
+_BRAT = re.compile(r"T\d+\t\S+ \d+ \d+(;\d+ \d+)*\t")
+
+
+def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[str, str]:
+    """The name of the format, and the reason for the guess.
+
+    Args:
+        path: The file's name; a suffix such as .csv or .tsv.gz decides the format.
+        head: The first lines.
+        labelled: Whether labels are required; if not, lines without structure are plain text.
+
+    Raises:
+        DataError: HW130, no format matches; HW104, brat's annotations.
+    """
+    refuse_brat(path, head)
+    plain = plain_name(path)
+    for name, form in FORMATS.items():
+        for suffix in form.suffixes:
+            if plain.endswith(suffix):
+                return name, f"from the suffix {suffix}"
+    texts = [text.rstrip("\r") for _, text in head if text.strip()]
+    for name, form in FORMATS.items():
+        if texts and form.recognise(texts):
+            return name, "from the first lines"
+    if labelled:
+        raise DataError(
+            "HW130",
+            "the format cannot be guessed: no labels were recognised in the first lines",
+            expected="a csv, tsv or jsonl file, or lines such as 'label<TAB>text'",
+            advice=f"give --format ({', '.join(FORMATS)}); plain text is for train --task language-model",
+            path=path,
+        )
+    return "text", "as no columns were recognised in the first lines: one text a line"
+
+
+def refuse_brat(path: str, head: Sequence[Line]) -> None:
+    """Reject annotations of brat, which look like a table but have their text in another file.
+
+    Raises:
+        DataError: HW104.
+    """
+    first = next((text for _, text in head if text.strip()), "")
+    if _BRAT.match(first):
+        raise DataError(
+            "HW104",
+            "annotations of brat (.ann), whose text is in a file of its own (.txt)",
+            expected="texts with their spans",
+            advice='write an object a text, {"text": ..., "spans": [[0, 5, "PER"]]}: the first character, '
+            "the one after the last, and the type",
+            path=path,
+        )
+
+
+def looks_like_table(path: str, head: Sequence[Line]) -> str:
+    """A warning if a plain text file looks like a table or labelled file; otherwise ""."""
+    name, why = guess_format(path, head, labelled=False)
+    note = f"looks like {name} ({why}), and is read as it stands, labels and all"
+    return "" if name == "text" else note

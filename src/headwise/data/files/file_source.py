@@ -1,0 +1,149 @@
+"""The file that a reader reads, with its options, notes and findings.
+
+Fractions of lines that decide whether a file has a format.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, islice
+from typing import NamedTuple, TypeVar
+
+from headwise.data.columns.column_names import joined_column_names
+from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
+from headwise.data.doctor.findings import Finding, places
+from headwise.data.errors import DataError, OnError, raise_error
+from headwise.data.files.archives import read_member_lines
+from headwise.data.files.label_folders import folder_lines
+from headwise.data.files.tables import table_kind, table_lines
+from headwise.data.files.text_lines import Line
+
+
+class Record(NamedTuple):
+    """One record: the line on which it starts, and its fields in the file's order.
+
+    Fields are strings, or any JSON value in a jsonl file.
+    """
+
+    line: int
+    fields: dict[str, object]
+
+
+@dataclass
+class DataSource:
+    """A file that is being read: its options, and the notes, findings and counts gathered on the way."""
+
+    path: str
+    options: ReadOptions = DEFAULT_READ_OPTIONS
+    report: OnError = raise_error
+    notes: list[str] = field(default_factory=list)
+    neutral: int = 0
+    """Sentiment trees (or phrases) left out because their label is neutral."""
+    bare: int = 0
+    """Records left out because their label is empty."""
+    nulls: int = 0
+    """Texts that are null in JSON."""
+    blank: int = 0
+    """Blank lines, which are no records."""
+    findings: list[Finding] = field(default_factory=list)
+    """Warnings on data that look wrong but can be used."""
+    head: Sequence[Line] | None = None
+    """The first lines, if only these are to be read."""
+    columns: tuple[str | None, ...] = ()
+    """Further requested columns, besides those of the options."""
+
+    @property
+    def requested_columns(self) -> list[str]:
+        """The names or numbers of all requested columns, joined ones (`subject+body`) also part by part."""
+        named = (self.options.text_column, self.options.label_column, *self.columns)
+        return [
+            part for name in named if name for part in dict.fromkeys((name, *joined_column_names(name)))
+        ]
+
+    @cached_property
+    def table(self) -> str | None:
+        """The binary table format of the file, "xlsx" or "parquet"; None for text files."""
+        return table_kind(self.path)
+
+    def open(self, *, labelled: bool = False) -> Iterator[Line]:
+        """The lines of a file, the rows of a workbook or Parquet file, or the texts of a folder.
+
+        `labelled` says whether the texts of a folder must have labels, see
+        `headwise.data.files.label_folders`.
+
+        Raises:
+            DataError: HW101 to HW109, HW112, HW128, while iterating.
+        """
+        if self.head is not None:
+            return iter(self.head)
+        if self.table:
+            return table_lines(self.table, self.path, self.notes)
+        how = self.path, self.options.encoding, self.options.encoding_errors
+        return (
+            folder_lines(*how, labelled=labelled) if os.path.isdir(self.path) else read_member_lines(*how)
+        )
+
+    def places(self, lines: Sequence[int]) -> tuple[str, ...]:
+        """The first few line numbers as `path:line`, and how many more there are."""
+        return places(self.path, lines)
+
+    def error(
+        self,
+        code: str,
+        problem: str,
+        line: int | None = None,
+        column: int | None = None,
+        *,
+        expected: str = "",
+        advice: str = "",
+    ) -> DataError:
+        """A `DataError` in this file, to raise, or to report if the record can be left out."""
+        place = {"path": self.path, "line": line, "column": column}
+        return DataError(code, problem, expected=expected, advice=advice, **place)
+
+    def report_error(self, code: str, problem: str, *place: int | None, **details: str) -> None:
+        """Report an `error` with these arguments; if the handler returns, the record is left out."""
+        self.report(self.error(code, problem, *place, **details))
+
+
+Item = TypeVar("Item", bound=Sequence)
+
+
+def look_ahead(
+    items: Iterator[Item], count: int = 1000, budget: int = 1 << 20
+) -> tuple[list[Item], Iterator[Item]]:
+    """The first items, and an iterator over all items, these included; also works for pipes.
+
+    Stops after `count` items, or when their contents (the text of a line, the fields of a record) hold
+    `budget` characters in total (one more for each field).
+    """
+    head, size = [], 0
+    for item in islice(items, count):
+        head.append(item)
+        last = item[-1]
+        size += len(last) if isinstance(last, str) else sum(len(str(cell)) + 1 for cell in _cells(last))
+        if size >= budget:
+            break
+    return head, chain(head, items)
+
+
+def _cells(fields: dict | list) -> Iterable:
+    return fields.values() if isinstance(fields, dict) else fields
+
+
+def most_true(answers: Iterable[bool]) -> bool:
+    """Whether more than half are true, so that a few damaged lines do not hide a format."""
+    return fraction_true(answers) > 0.5
+
+
+def fraction_true(answers: Iterable[bool]) -> float:
+    """The fraction that is true; 0 for no values."""
+    answers = list(answers)
+    return sum(answers) / max(len(answers), 1)
+
+
+def values_recur(values: Iterable[str]) -> bool:
+    """Whether values recur enough to be labels: at most half (or two) of them are distinct."""
+    values = list(values)
+    return len(set(values)) <= max(2, len(values) // 2)

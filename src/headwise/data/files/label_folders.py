@@ -1,0 +1,95 @@
+"""Read folders with a folder of texts for each label (`texts/pos/1.txt`), as IMDB and 20 Newsgroups come,
+or, without labels, folders of texts (`texts/1.txt`).
+
+Each file becomes a JSON object, in the order of the names of folders and files; its position is its line
+number.
+
+Code: HW101 a folder of something else.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from headwise.data.errors import DataError
+from headwise.data.files.text_lines import LONGEST_LINE, Line, read_lines
+
+
+def folder_lines(
+    path: str, encoding: str = "utf-8", errors: str = "strict", *, labelled: bool = False
+) -> Iterator[Line]:
+    """The texts of a folder, as JSON objects with their file, label and text.
+
+    Hidden files and files beside the label folders are skipped; texts may be compressed.
+
+    Args:
+        path: The folder.
+        encoding: The encoding of the texts.
+        errors: See `headwise.data.files.text_lines.read_lines`.
+        labelled: Whether labels are needed; if not, texts may be in the folder itself, without labels.
+
+    Raises:
+        DataError: HW101, HW102, HW104 to HW108.
+        ConfigError: The encoding or `errors` is unknown.
+    """
+    if is_flat(path) and not labelled:
+        files = [(file, {"file": file.name}) for file in _visible_entries(Path(path))]
+    else:
+        files = [
+            (file, {"file": f"{folder.name}/{file.name}", "label": folder.name})
+            for folder in _label_folders(path)
+            for file in _visible_entries(folder)
+        ]
+    for number, (file, fields) in enumerate(files, start=1):
+        text = _text(str(file), encoding, errors)
+        yield number, json.dumps(fields | {"text": text}, ensure_ascii=False)
+
+
+def is_flat(path: str) -> bool:
+    """Whether a folder holds files and no folders."""
+    shown = _visible_entries(Path(path))
+    return bool(shown) and not any(entry.is_dir() for entry in shown)
+
+
+def _visible_entries(folder: Path) -> list[Path]:
+    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+
+
+def _label_folders(path: str) -> list[Path]:
+    """The folders of a folder, which must hold nothing but files.
+
+    Raises:
+        DataError: HW101.
+    """
+    folders = [entry for entry in _visible_entries(Path(path)) if entry.is_dir()]
+    if not folders:
+        advice = "give a file in it, or a folder with a folder of texts for each label"
+        problem = "a folder of files, which have no labels" if is_flat(path) else "a directory, not a file"
+        raise DataError("HW101", problem, advice=advice, path=path)
+    for folder in folders:
+        if any(entry.is_dir() for entry in _visible_entries(folder)):
+            problem, advice = f"{folder} has folders in it", ""
+            if {entry.name for entry in folders} >= {"train", "test"}:
+                advice = f"give {Path(path, 'train')}, and {Path(path, 'test')} with --test"
+            raise DataError("HW101", problem, expected="texts", advice=advice, path=path)
+    return folders
+
+
+def _text(file: str, encoding: str, errors: str) -> str:
+    """The text of a file.
+
+    Raises:
+        DataError: HW101, HW102, HW104 to HW108.
+    """
+    parts, size = [], 0
+    try:
+        for number, line in read_lines(file, encoding, errors):
+            parts.append(line.removesuffix("\r"))
+            size += len(line) + 1
+            if size > LONGEST_LINE:
+                problem = f"a text of more than {LONGEST_LINE:,} characters"
+                raise DataError("HW107", problem, expected="one text a file", path=file, line=number)
+    except DataError as error:
+        if error.code != "HW103":  # an empty file is an empty text
+            raise
+    return "\n".join(parts)

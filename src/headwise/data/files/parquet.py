@@ -1,0 +1,147 @@
+"""The rows of a Parquet file as lines of JSON, one object per row.
+
+Lists and structs become JSON arrays and objects. Integer labels of Hugging Face data sets are replaced by
+the label names stored in the file. Columns of bytes (images, audio) are left out.
+
+Codes: HW101 it has no sheets; HW102 damage; HW103 nothing to read in it; HW104 far larger than the file;
+HW112 two columns of one name.
+"""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from headwise.data.doctor.findings import abbreviate
+from headwise.data.errors import DataError
+from headwise.data.files.table_cells import cell_text, damage_as_data_error, import_optional_library
+from headwise.data.files.text_lines import BOMB_RATIO, BOMB_SIZE, Line
+
+_AT_ONCE = 1024  # rows
+_INDEX = "__index_level_0__"  # the numbers of rows that pandas writes
+
+
+def parquet_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[Line]:
+    """The row numbers of a file, from 1, and the rows as JSON.
+
+    Args:
+        file: The file.
+        sheet: Must be None, as the format has no sheets.
+        notes: Receives notes on columns that are left out and on label names that replace numbers.
+
+    Raises:
+        DataError: HW101 to HW104, HW109, HW112.
+    """
+    if sheet is not None:
+        raise DataError("HW101", f"a Parquet file, which has no {sheet!r} in it", path=file)
+    parquet = import_optional_library("pyarrow.parquet", "a Parquet file", file)
+    with _damage_as_error(file):
+        # Repeated values are stored once and pages are read on demand, so a batch stays small.
+        with parquet.ParquetFile(file) as opened:
+            leaves = [opened.schema.column(i) for i in range(len(opened.schema))]
+        dictionaries = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+        opened = parquet.ParquetFile(file, read_dictionary=dictionaries, buffer_size=1 << 20)
+    with opened:
+        _check_size(opened.metadata, file)
+        columns, named = _columns(opened, file, notes)
+        batches = opened.iter_batches(_AT_ONCE, columns=columns, use_threads=False)
+        number = 0
+        while True:
+            with _damage_as_error(file):
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                cells = [(name, _in_microseconds(batch.column(name), file)) for name in columns]
+            for place in range(batch.num_rows):
+                number += 1
+                with _damage_as_error(file):
+                    row = {
+                        name: _with_label_names(column[place].as_py(), named.get(name))
+                        for name, column in cells
+                    }
+                    text = json.dumps(row, ensure_ascii=False, default=cell_text)
+                yield number, text
+
+
+def _damage_as_error(file: str) -> Any:
+    return damage_as_data_error("a Parquet file", file, "copy or download it again")
+
+
+def _check_size(metadata: Any, file: str) -> None:
+    """Raise HW104 if the metadata state a size far above that of the file (a decompression bomb)."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    unpacked, packed = sum(group.total_byte_size for group in groups), os.path.getsize(file)
+    if unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
+        problem = f"a Parquet file of {packed:,} bytes that holds {unpacked:,}"
+        raise DataError("HW104", problem, expected="a table", path=file)
+
+
+def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """The names of the readable columns, and the label names of columns that hold label numbers.
+
+    Raises:
+        DataError: HW103, HW112.
+    """
+    schema = opened.schema_arrow
+    if twice := [name for name, times in Counter(schema.names).items() if times > 1]:
+        raise DataError("HW112", f"two columns named {twice[0]!r}", advice="rename one", path=file)
+    left = [field.name for field in schema if not _is_readable(field.type)]
+    if left:
+        notes.append(f"columns left out, as they hold bytes: {abbreviate([*map(repr, left)])}")
+    readable = [name for name in schema.names if name not in (*left, _INDEX)]
+    if not readable:
+        raise DataError("HW103", "no column of texts or numbers", expected="a table", path=file)
+    named = {}
+    for name, feature in _huggingface_features(schema.metadata).items():
+        if name in readable and (names := _label_names(feature)):
+            named[name] = names
+            legend = abbreviate([f"{i} is {label_name!r}" for i, label_name in enumerate(names)])
+            notes.append(f"the numbers of {name!r} stand for names, which the file gives: {legend}")
+    return readable, named
+
+
+def _is_readable(kind: Any) -> bool:
+    """Whether a column type contains no bytes."""
+    return not re.search(r"binary(_view)?($|[\[,>])", str(kind))
+
+
+def _huggingface_features(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
+    """The column descriptions in the metadata of Hugging Face's `datasets`; empty if there are none."""
+    try:
+        features = json.loads((metadata or {})[b"huggingface"])["info"]["features"]
+    except (KeyError, ValueError, TypeError, RecursionError):
+        return {}
+    return features if isinstance(features, dict) else {}
+
+
+def _label_names(feature: Any) -> list[str]:
+    """The label names of a column of class labels, or of lists of them; empty for other columns."""
+    while isinstance(feature, dict) and "feature" in feature:
+        feature = feature["feature"]
+    names = feature.get("names") if isinstance(feature, dict) else None
+    return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else []
+
+
+def _with_label_names(value: Any, names: Sequence[str] | None) -> Any:
+    """A label number, or a list of them, replaced by the label name; -1 becomes None."""
+    if names is None:
+        return value
+    if isinstance(value, list):
+        return [_with_label_names(element, names) for element in value]
+    if value == -1:
+        return None
+    return names[value] if isinstance(value, int) and 0 <= value < len(names) else value
+
+
+def _in_microseconds(column: Any, file: str) -> Any:
+    """A column with time values rounded down to microseconds, which Python can represent."""
+    name, _, unit = str(column.type).partition("[")
+    if not unit.startswith("ns"):
+        return column
+    zone = [column.type.tz] if name == "timestamp" else []
+    kind = getattr(
+        import_optional_library("pyarrow", "a Parquet file", file), name
+    )  # or of duration, time64
+    return column.cast(kind("us", *zone), safe=False)

@@ -1,0 +1,265 @@
+"""Read text files of any compression as numbered lines, in constant memory."""
+
+import codecs
+from collections.abc import Iterator
+from os import PathLike
+from typing import BinaryIO
+
+from headwise.core.errors import ConfigError
+from headwise.data.errors import DataError
+from headwise.data.files.compression import (
+    DAMAGED,
+    PARQUET,
+    SIGNATURES,
+    ZIP_TROUBLE,
+    open_bytes,
+    size_on_disk,
+)
+
+CHUNK = 1 << 18  # bytes read at a time
+LONGEST_LINE = 1 << 24  # characters: two million words and more; what is longer could fill the memory
+# An archive that unpacks to more than this, and to so many times its own size, is a bomb.
+BOMB_SIZE, BOMB_RATIO = 1 << 30, 200
+_PACKED = (SIGNATURES["zip"], PARQUET)  # what no text begins with
+
+Line = tuple[int, str]
+"""A line's number, from 1, and its text."""
+
+
+def file_name(file: object) -> str:
+    """The name of a file that is given as a string or a path.
+
+    Raises:
+        ConfigError: It is something else, such as texts themselves.
+    """
+    if isinstance(file, str | PathLike):
+        return str(file)
+    raise ConfigError(
+        f"expected the name of a file, got a {type(file).__name__}; texts themselves are given to "
+        "model.predict or to an estimator, and a table is written to a file first"
+    )
+
+
+def read_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Line]:
+    """The lines of a text file, which may be compressed (gzip, xz, bzip2, zip).
+
+    Lines end with "\\n" and nothing else: a form feed, NEL (0x85) or U+2028 stays inside its line.
+    The "\\n" is taken away, a "\\r" before it is not (see `without_returns`). A byte order mark at
+    the start is dropped.
+
+    Args:
+        path: The file; "-" is standard input.
+        encoding: Any of Python's text encodings.
+        errors: "strict", or "replace" to read what cannot be decoded, and a stray NUL, as U+FFFD.
+
+    Raises:
+        DataError: HW101 to HW108.
+        ConfigError: The encoding or `errors` is unknown.
+    """
+    if errors not in ("strict", "replace"):
+        raise ConfigError(f"encoding errors: {errors!r}; expected 'strict' or 'replace'")
+    return _lines_of_file(path, encoding, decoder_of(encoding, errors))
+
+
+def decoded_lines(
+    stream: BinaryIO, path: str, encoding: str = "utf-8", errors: str = "strict"
+) -> Iterator[Line]:
+    """Like `read_lines`, for an open stream, which `path` names in messages.
+
+    Raises:
+        DataError: HW101 to HW108.
+    """
+    return _lines(stream, path, encoding, decoder_of(encoding, errors))
+
+
+def decoder_of(encoding: str, errors: str) -> codecs.IncrementalDecoder:
+    """An incremental decoder of an encoding.
+
+    Raises:
+        ConfigError: The encoding is unknown, or makes no text.
+    """
+    try:
+        b"a".decode(encoding, "replace")  # refuses codecs that do not make text, such as zlib
+        return codecs.getincrementaldecoder(encoding)(errors)
+    except (LookupError, ValueError):  # the latter for a NUL, and what cannot be read in pieces
+        message = f"unknown encoding {encoding!r}; try utf-8, utf-16, latin-1 or cp1252"
+        raise ConfigError(message) from None
+
+
+def without_returns(lines: Iterator[Line]) -> Iterator[Line]:
+    """Lines without the "\\r" of Windows line ends."""
+    for number, text in lines:
+        yield number, text.removesuffix("\r")
+
+
+def _lines_of_file(path: str, encoding: str, decoder: codecs.IncrementalDecoder) -> Iterator[Line]:
+    with open_bytes(path) as stream:
+        yield from _lines(stream, path, encoding, decoder)
+
+
+def _lines(
+    stream: BinaryIO, path: str, encoding: str, decoder: codecs.IncrementalDecoder
+) -> Iterator[Line]:
+    number, parts, length, start = 1, list[str](), 0, True  # parts: the pieces so far of the line `number`
+    packed, unpacked = size_on_disk(path), 0
+    more = True
+    while more:
+        chunk = read_piece(stream, path, number)
+        more, unpacked = bool(chunk), unpacked + len(chunk)
+        if unpacked == len(chunk) and chunk.startswith(_PACKED):
+            problem = "a workbook, Parquet file or archive inside of an archive"
+            raise DataError("HW104", problem, advice="unpack it and give what is in it", path=path)
+        if packed is not None and unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
+            raise DataError(
+                "HW104",
+                f"an archive of {packed:,} bytes that holds more than {unpacked:,}, as no text does",
+                advice="unpack it yourself if it is meant so",
+                path=path,
+            )
+        if not unpacked - len(chunk) and codecs.lookup(encoding).name in _ORDERED:
+            while more and len(chunk) < 256:
+                more_bytes = read_piece(stream, path, number)
+                chunk, more = chunk + more_bytes, bool(more_bytes)
+            if order := byte_order(chunk, encoding):
+                decoder = decoder_of(f"{encoding}-{order}", decoder.errors)
+        state = decoder.getstate()
+        failure = None
+        try:
+            try:
+                text = decoder.decode(chunk, final=not more)
+            except UnicodeDecodeError as error:
+                failure = error
+                decoder.setstate(state)
+                text = decoder.decode(chunk[: max(error.start - len(state[0]), 0)])
+        except UnicodeError as error:  # of codecs that do not say where
+            problem = f"what is not valid {encoding} ({error!s:.80})"
+            raise DataError("HW105", problem, path=path, line=number) from None
+        if start and text:
+            text, start = text.removeprefix("\ufeff"), False
+        *ended, rest = text.split("\n")
+        for piece in ended:
+            parts.append(piece)
+            yield number, _checked("".join(parts), path, number, decoder.errors)
+            number, parts, length = number + 1, [], 0
+        parts.append(rest)
+        if failure:
+            column = sum(map(len, parts)) + 1
+            raise _undecodable(failure, encoding, path, number, column)
+        length += len(rest)
+        if length > LONGEST_LINE:
+            raise DataError(
+                "HW107",
+                f"a line of more than {LONGEST_LINE:,} characters",
+                expected="one record a line",
+                advice="a longer text can take several lines, quoted in csv",
+                path=path,
+                line=number,
+            )
+    if last := "".join(parts):
+        if number == 1 and (returns := last.rstrip("\r").count("\r")) > 1:
+            raise DataError(
+                "HW108",
+                f"one line with {returns:,} carriage returns in it, which old Macintoshes and Excel's 'CSV "
+                "(Macintosh)' end lines with",
+                expected="lines that end with \\n or \\r\\n",
+                advice="save it as 'CSV UTF-8', or convert it: tr '\\r' '\\n' < FILE > NEW",
+                path=path,
+            )
+        yield number, _checked(last, path, number, decoder.errors)
+    elif number == 1:
+        raise DataError("HW103", "the file is empty", expected="one text a line", path=path)
+
+
+_ORDERED = {"utf-16": 2, "utf-32": 4}
+"""Encodings with two possible byte orders, and the number of bytes in a unit."""
+
+
+def byte_order(first: bytes, encoding: str) -> str:
+    """The byte order, `le` or `be`, guessed from the first bytes of a file; "" where a byte order mark or
+    the encoding tells it.
+
+    White space and Latin letters have a zero for their high byte; other alphabets have fewer different high
+    bytes than low ones.
+    """
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+    size = _ORDERED.get(codecs.lookup(encoding).name)
+    if not size or not first or first.startswith(marks[:2] if size == 2 else marks[2:]):
+        return ""
+    head, tail = first[::size], first[size - 1 :: size]  # the high bytes, if "be" and if "le"
+    zeros = head.count(0) - tail.count(0)
+    return "be" if zeros > 0 or (not zeros and len(set(head)) < len(set(tail))) else "le"
+
+
+def read_piece(stream: BinaryIO, path: str, number: int | None = None) -> bytes:
+    """The next bytes of a stream: what a pipe has at hand rather than a full chunk.
+
+    Raises:
+        DataError: HW101, HW102.
+    """
+    try:
+        return stream.read1(CHUNK)  # type: ignore[attr-defined]
+    except OSError as error:
+        if not isinstance(error, DAMAGED):
+            raise DataError("HW101", f"reading failed: {error.strerror or error}", path=path) from None
+        raise _cut_short(error, path, number) from None
+    except (*DAMAGED, *ZIP_TROUBLE) as error:
+        raise _cut_short(error, path, number) from None
+
+
+def _cut_short(error: Exception, path: str, number: int | None) -> DataError:
+    return DataError(
+        "HW102",
+        f"the compressed file is damaged or cut short here ({error})",
+        advice="copy or compress it again",
+        path=path,
+        line=number,
+    )
+
+
+def without_nuls(text: str, errors: str) -> str:
+    """The text, with NULs replaced by U+FFFD if errors are "replace" and NULs are few: in text of two bytes
+    a character every other one is a NUL."""
+    if errors == "replace" and 4 * text.count("\0") <= len(text):
+        return text.replace("\0", "\ufffd")
+    return text
+
+
+def _checked(text: str, path: str, number: int, errors: str) -> str:
+    text = without_nuls(text, errors)
+    if "\0" in text:
+        raise DataError(
+            "HW106",
+            "a NUL character",
+            expected="text",
+            advice="if the file was saved as 'Unicode' give --encoding utf-16, else it is no text file or "
+            "is damaged; --encoding-errors replace reads a few of them as U+FFFD",
+            path=path,
+            line=number,
+            column=text.index("\0") + 1,
+        )
+    return text
+
+
+_OTHERS = (
+    "cp1250 in Central Europe, cp1251 for Cyrillic, cp1253 for Greek, cp1254 for Turkish, cp1255 for "
+    "Hebrew, cp1256 for Arabic, gb18030 for Chinese, cp932 for Japanese, cp949 for Korean"
+)
+
+
+def _undecodable(error: UnicodeDecodeError, encoding: str, path: str, line: int, column: int) -> DataError:
+    byte = error.object[error.start]
+    if line == column == 1 and error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        better = "its byte order mark shows utf-16: give --encoding utf-16"
+    elif codecs.lookup(encoding).name == "utf-8":
+        better = "give --encoding cp1252 if the file is from Excel on Windows, or older than Unicode"
+        better += f" ({_OTHERS}), or --encoding-errors replace to read such bytes as U+FFFD"
+    else:
+        better = "give the file's own --encoding, or --encoding-errors replace"
+    return DataError(
+        "HW105",
+        f"byte 0x{byte:02x}, which is not valid {encoding}",
+        advice=better,
+        path=path,
+        line=line,
+        column=column,
+    )

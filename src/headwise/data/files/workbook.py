@@ -1,0 +1,193 @@
+"""The rows of a sheet of an Excel workbook (.xlsx), as lines of csv in which every cell is quoted.
+
+A formula is read as its value when the workbook was saved. Empty columns beside the table and empty rows
+below it are skipped.
+
+Codes: HW101 no such sheet; HW102 damage; HW103 nothing in it; HW104 far larger than its file; HW128
+formulas without values.
+"""
+
+import difflib
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, count, islice
+from pathlib import Path
+from typing import IO, Any
+
+from headwise.data.doctor.findings import abbreviate
+from headwise.data.errors import DataError
+from headwise.data.files.archives import SEPARATOR
+from headwise.data.files.table_cells import cell_text, damage_as_data_error, import_optional_library
+from headwise.data.files.text_lines import BOMB_RATIO, Line
+
+MOST_ROWS = 1 << 20  # Excel has no more
+LARGEST_PART = 1 << 26  # bytes of XML in a small file; parsing may take 30 times as much memory
+_AT_ONCE, _LOOKED_AT = 100, 1000  # rows
+_ESCAPED = re.compile("_x00(?!00)([01][0-9A-Fa-f])_")  # how Excel writes control characters
+_SAVE_AGAIN = "open it in Excel or LibreOffice and save it as .xlsx again"
+
+Cells = tuple[int, list[str]]
+
+
+def workbook_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[Line]:
+    """The rows of a sheet, without empty ones above and below the table.
+
+    Args:
+        file: The workbook.
+        sheet: The name of the sheet; by default the first visible sheet that is not empty.
+        notes: Receives a note on the chosen sheet, if there are several.
+
+    Raises:
+        DataError: HW101 to HW104, HW109, HW128.
+    """
+    openpyxl = import_optional_library("openpyxl", "an Excel workbook", file)
+    with open(file, "rb") as opened:
+        _check_sizes(opened, file)
+        with _damage_as_error(file):
+            book = openpyxl.load_workbook(opened, read_only=True, data_only=True, keep_links=False)
+        name, rows = _choose(book, file, sheet, notes)
+        head = [*islice(rows, _LOOKED_AT)]
+        width = max(len(cells) for _, cells in head)
+        left = min(_first_filled(cells) for _, cells in head)
+        if bare := _columns_without_values(head, width):
+            with _damage_as_error(file):
+                book = openpyxl.load_workbook(opened, read_only=True, keep_links=False)
+            _check_formulas(_rows(book[name], file), head, bare, f"{file}{SEPARATOR}{name}")
+        last = head[0][0] - 1
+        for number, cells in chain(head, rows):
+            for empty in range(last + 1, number):
+                yield empty, _line([], width - left)
+            start = (
+                left if _first_filled(cells) >= left else 0
+            )  # cells left of the table make rows too long
+            yield number, _line(cells[start:], width - start)
+            last = number
+
+
+def _first_filled(cells: Sequence[str]) -> int:
+    """The index of the first cell that is not blank."""
+    return next(i for i, cell in enumerate(cells) if cell.strip())
+
+
+def _line(cells: Sequence[str], width: int) -> str:
+    """A line of csv with at least `width` cells, all quoted."""
+    full = [*cells, *[""] * (width - len(cells))]
+    return ",".join('"' + cell.replace('"', '""') + '"' for cell in full)
+
+
+@contextmanager
+def _damage_as_error(file: str) -> Iterator[None]:
+    """A context that reports damage of the workbook as a `DataError`, without openpyxl's warnings."""
+    with (
+        damage_as_data_error("an Excel workbook", file, _SAVE_AGAIN),
+        warnings.catch_warnings(action="ignore"),
+    ):
+        yield
+
+
+def _check_sizes(opened: IO[bytes], file: str) -> None:
+    """Raise HW104 for a decompression bomb."""
+    with _damage_as_error(file), zipfile.ZipFile(opened) as archive:
+        for part in archive.infolist():
+            if part.file_size > max(LARGEST_PART, BOMB_RATIO * part.compress_size):
+                problem = f"a workbook in which {part.compress_size:,} bytes stand for {part.file_size:,}"
+                raise DataError("HW104", problem, expected="a table", advice=_SAVE_AGAIN, path=file)
+
+
+def _choose(book: Any, file: str, sheet: str | None, notes: list[str]) -> tuple[str, Iterator[Cells]]:
+    """The name of the chosen sheet and its rows, at least one."""
+    names = [worksheet.title for worksheet in book.worksheets]
+    if sheet is not None:
+        if sheet not in names:
+            close = difflib.get_close_matches(sheet, names, n=1)
+            advice = f"did you mean {file}{SEPARATOR}{close[0]}?" if close else f"it has {_shown(names)}"
+            raise DataError("HW101", f"the workbook has no sheet {sheet!r}", advice=advice, path=file)
+        candidates = [sheet]
+    else:
+        candidates = [
+            worksheet.title for worksheet in book.worksheets if worksheet.sheet_state == "visible"
+        ]
+    for name in candidates:
+        rows = _rows(book[name], file)
+        if first := next(rows, None):
+            unread = (
+                []
+                if sheet
+                else [title for title in names if title != name and _is_not_empty(book[title], file)]
+            )
+            if unread:
+                example = f"{Path(file).name}{SEPARATOR}{unread[0]}"
+                note = f"the sheet {name!r} is read, not {_shown(unread)} - name another as {example!r}"
+                notes.append(note)
+            return name, chain([first], rows)
+    hidden = [name for name in names if name not in candidates]
+    advice = f"name a hidden one as {Path(file).name}{SEPARATOR}{hidden[0]}" if hidden and not sheet else ""
+    what = f"the sheet {sheet!r} is empty" if sheet else "no sheet that is shown has a row"
+    raise DataError("HW103", what, expected="a table", advice=advice, path=file)
+
+
+def _is_not_empty(sheet: Any, file: str) -> bool:
+    return next(_rows(sheet, file), None) is not None
+
+
+def _shown(names: Sequence[str]) -> str:
+    return abbreviate([repr(name) for name in names])
+
+
+def _rows(sheet: Any, file: str) -> Iterator[Cells]:
+    """The non-empty rows of a sheet, each cut after its last non-empty cell."""
+    sheet.reset_dimensions()  # many programs write wrong dimensions
+    rows = iter(sheet.iter_rows(values_only=True))
+    numbers = count(1)
+    while True:
+        with _damage_as_error(file):
+            part = [[*map(_text, row)] for row in islice(rows, _AT_ONCE)]
+        if not part:
+            return
+        for cells in part:
+            number = next(numbers)
+            if number > MOST_ROWS:
+                problem = f"a sheet of more than {MOST_ROWS:,} rows"
+                raise DataError("HW104", problem, advice=_SAVE_AGAIN, path=file)
+            while cells and not cells[-1].strip():
+                cells.pop()
+            if cells:
+                yield number, cells
+
+
+def _text(value: object) -> str:
+    text = cell_text(value)
+    return _ESCAPED.sub(lambda code: chr(int(code[1], 16)), text) if "_x00" in text else text
+
+
+def _columns_without_values(head: Sequence[Cells], width: int) -> list[int]:
+    """The columns that have a header but no values in the first rows."""
+    columns = []
+    for column in range(width):
+        cells = [row[column] for _, row in head if len(row) > column and row[column].strip()]
+        if len(cells) < 2 <= len(head):
+            columns.append(column)
+    return columns
+
+
+def _check_formulas(rows: Iterator[Cells], head: Sequence[Cells], bare: Sequence[int], path: str) -> None:
+    """Reject columns of formulas that were never computed, whose cells are read as empty.
+
+    Raises:
+        DataError: HW128.
+    """
+    values = dict(head)
+    for number, cells in islice(rows, len(head)):
+        for column in bare:
+            computed = values.get(number, [])
+            if column < len(cells) and cells[column] and not "".join(computed[column : column + 1]):
+                raise DataError(
+                    "HW128",
+                    f"formulas without values in the column {column + 1}, first {cells[column][:40]!r}",
+                    advice="open the workbook in Excel or LibreOffice and save it, which computes them",
+                    path=path,
+                    line=number,
+                )

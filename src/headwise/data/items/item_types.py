@@ -1,0 +1,144 @@
+"""The item type of each task, and the inference of the task from a file. Does not import torch."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headwise.core.config import from_dict
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.file_preview import read_preview
+from headwise.data.items.bag_items import BagItems
+from headwise.data.items.dataset import InputRows
+from headwise.data.items.item_type import ItemType
+from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE
+from headwise.data.items.pair_items import PairItems
+from headwise.data.items.sentence_items import TaggedSentenceItems
+from headwise.data.items.stream_items import SymbolStreamItems, UnlabelledTextItems
+from headwise.data.items.text_items import TextItems
+
+ITEM_TYPES: dict[str, ItemType[Any]] = {
+    "classify": TextItems(SINGLE_LABEL_TYPE),
+    "multi-label": TextItems(LABEL_SET_TYPE),
+    "tag": TaggedSentenceItems(),
+    "pair": PairItems(SINGLE_LABEL_TYPE),
+    "pair-score": PairItems(NUMERIC_LABEL_TYPE),
+    "regress": TextItems(NUMERIC_LABEL_TYPE),
+    "bags": BagItems(SINGLE_LABEL_TYPE),
+    "language-model": SymbolStreamItems(),
+    "masked-words": UnlabelledTextItems(),
+}
+"""The item type of each task. To infer the task of a file, later entries are tried first."""
+
+DEFAULT_TASK = "classify"
+
+
+def options_for(task: str, reading: Mapping[str, Any], where: str = "") -> Any:
+    """The reading options of a task, from the user's settings; see `headwise.core.config.from_dict`.
+
+    Raises:
+        ConfigError: A setting is invalid, or belongs to other tasks only.
+    """
+    check_options(task, reading, where)
+    return from_dict(ITEM_TYPES[task].options, reading, where)
+
+
+def check_options(task: str, reading: Mapping[str, Any], where: str = "", *option_types: type[Any]) -> None:
+    """Check that no reading setting belongs to other tasks only.
+
+    Args:
+        task: The task.
+        reading: The user's reading settings.
+        where: The source of the settings, for messages.
+        option_types: Further configuration classes whose fields are valid for the task.
+
+    Raises:
+        ConfigError: A setting belongs to other tasks. The message names these, and the columns of this
+            task.
+    """
+    field_names = {
+        name
+        for option_type in (ITEM_TYPES[task].options, *option_types)
+        for name in option_type.__dataclass_fields__
+    }
+    for name in (key.replace("-", "_") for key in reading):
+        tasks = [
+            candidate for candidate, kind in ITEM_TYPES.items() if name in kind.options.__dataclass_fields__
+        ]
+        if name in field_names or not tasks:  # `from_dict` rejects unknown settings
+            continue
+        flag = lambda name: f"--{name.replace('_', '-')}"  # noqa: E731
+        columns = [flag(column) for column in sorted(field_names) if column.endswith("_column")]
+        named = f", which has {', '.join(columns)}" if name.endswith("_column") and columns else ""
+        at = f"{where}: " if where else ""
+        raise ConfigError(
+            f"{at}{flag(name)} is for the task{'s' * (len(tasks) > 1)} {', '.join(tasks)}; the task here "
+            f"is {task}{named}"
+        )
+
+
+def rows_to_predict(
+    kind: ItemType[Any], task: str, path: str, reading: Mapping[str, Any], *, like: Any = None
+) -> InputRows[Any]:
+    """The records of a file to predict.
+
+    Args:
+        kind: The item type of the model.
+        task: The task of the model.
+        path: The file; "-" is standard input.
+        reading: The user's reading settings.
+        like: See `ItemType.rows`.
+
+    Raises:
+        ConfigError: See `options_for`.
+        DataError: The file cannot be read with these settings.
+    """
+    if isinstance(kind, TaggedSentenceItems):  # running texts are read, too
+        check_options(task, reading, "", ReadOptions)
+        return kind.read_sentences_or_texts(path, reading)
+    return kind.rows(path, options_for(task, reading), like=like)
+
+
+def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
+    """The task of a training file, and the reason for the guess ("" for the default task).
+
+    Args:
+        path: The file as the user named it; for standard input only `reading` is used.
+        reading: The user's reading settings.
+
+    Raises:
+        ConfigError: A setting has the wrong type, as `delimiter = 5` in a recipe.
+    """
+    for name, value in reading.items():
+        if not isinstance(value, bool | None if name == "header" else str | None):
+            expected = "true or false" if name == "header" else "a text"
+            raise ConfigError(f"data: {name}: expected {expected}, got {value!r:.80}")
+    kinds = [*reversed(ITEM_TYPES.items())]
+    # Where the options imply several tasks, the file decides.
+    implied = {task: why for task, kind in kinds if (why := kind.implied_by(reading))}
+    if path != "-" and len(implied) != 1:
+        head = read_preview(path, str(reading.get("encoding", "utf-8")))
+        for task, kind in kinds:
+            if head.lines and (task in implied or not implied) and (why := kind.recognise(head, reading)):
+                return task, why
+    return [*implied.items()][-1] if implied else (DEFAULT_TASK, "")
+
+
+def require_one_label_task(path: str, reading: Mapping[str, Any], advice: str = "") -> str:
+    """The task of a training file that must hold texts with one label each.
+
+    Args:
+        path: See `infer_task`.
+        reading: See `infer_task`.
+        advice: Advice for files of other tasks, appended to the message.
+
+    Raises:
+        ConfigError: The file is for another task.
+    """
+    task, why = infer_task(path, reading)
+    if ITEM_TYPES[task] is not ITEM_TYPES[DEFAULT_TASK]:
+        because = f" ({why})" if why else ""
+        more = f"; {advice}" if advice else ""
+        raise ConfigError(
+            f"{path}: a file for the task {task}{because}; expected texts with one label each{more}"
+        )
+    return task

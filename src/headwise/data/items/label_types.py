@@ -1,0 +1,402 @@
+"""Label types: a label, a set of labels, a number, tags, the next symbol, or masked words.
+
+One item type can have different label types. A label type validates a training file, checks other files
+against it, and gives the strata of a split.
+"""
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headwise.core.errors import HeadwiseError
+from headwise.data.doctor.examined_file import BetweenCheck, Check
+from headwise.data.doctor.findings import abbreviate
+from headwise.data.doctor.label_checks import (
+    inseparable_labels,
+    missing_value_labels,
+    no_labels,
+    none_labels,
+    not_numbers,
+    one_class,
+    one_number,
+    outliers,
+    rare_labels,
+    spelling_variants,
+    uneven_weights,
+    universal_labels,
+    unknown_labels,
+    unlabelled_items,
+    unlikely_labels,
+)
+from headwise.data.doctor.shortcut_checks import leaks
+from headwise.data.doctor.text_checks import conflicting_labels
+from headwise.data.errors import DataError
+from headwise.data.items.examples import DisplayNames
+from headwise.data.items.labels import all_labels, parse_numeric_labels, rename_labels, training_spellings
+
+
+class LabelType:
+    """The label type of items (base class)."""
+
+    classes: ClassVar[bool] = True
+    """Whether labels are recurring names rather than numbers."""
+
+    column: ClassVar[str] = "--label-column"
+    """The command-line flag that names the label column."""
+
+    noun: ClassVar[str] = "class"
+    """The doctor's word for a recurring label."""
+
+    checks: ClassVar[tuple[Check, ...]] = ()
+    """The doctor's checks of a single file."""
+
+    warned: ClassVar[tuple[Check, ...]] = ()
+    """Those of `checks` that training runs, too."""
+
+    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = ()
+    """The doctor's checks across files."""
+
+    def strata(self, items: Sequence[Any]) -> list[str | None]:
+        """The stratum of each item for a stratified split; None for no stratum."""
+        return [None] * len(items)
+
+    def lacking(self, item: Any) -> bool:
+        """Whether an item lacks a label of this type."""
+        return False
+
+    def check_items(self, items: Sequence[Any], part: str, nouns: DisplayNames) -> None:
+        """Check that all items of a part of the data are labelled, wherever they come from.
+
+        Raises:
+            DataError: HW120 at the first item without a label.
+        """
+        for place, item in enumerate(items):
+            if self.lacking(item):
+                answer = getattr(item, "label", None) if not item.labels else item.labels
+                problem = f"{nouns.one} {place + 1} of {part} has {answer!r} as its answer"
+                advice = f"leave it out, or name the answers' column with {self.column}"
+                raise DataError("HW120", problem, expected="a text", advice=advice, line=item.line or None)
+
+    def check(self, data: Any, nouns: DisplayNames) -> None:
+        """Check that a file can be trained on.
+
+        Raises:
+            HeadwiseError: HW406, there are too few distinct labels.
+            DataError: A label is of another type.
+        """
+
+    def respell_as_training(self, training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+        """The data with labels spelt as in training (`1.0` as `1`), and notes for the user."""
+        return data, ()
+
+    def without_unknown_labels(
+        self, training_labels: Sequence[str], data: Any, nouns: DisplayNames
+    ) -> tuple[Any, tuple[str, ...]]:
+        """The data without the items that have labels unknown to the model, and notes for the user;
+        unchanged if no item would be left."""
+        return data, ()
+
+    def check_against_train(self, train: Any, held_out: Any) -> tuple[str, ...]:
+        """Check a dev or test file against the training file, and return notes for the user.
+
+        Raises:
+            DataError: HW140 at the first item with a label that training lacks; HW287, a label is not a
+                number.
+        """
+        return ()
+
+    def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
+        """Notes for the user about the training part of a file that has these labels."""
+        return ()
+
+    def fields(self, item: Any) -> str | None:
+        """The label of an item as text, for the fingerprint."""
+        return item.label
+
+
+_LEAST_SCALE_POINTS = 4
+"""Least number of different whole-number labels that may be meant as a scale rather than as classes."""
+
+
+def too_few_labels_error(
+    data: Any, problem: str, needed: str, nouns: DisplayNames, column: str
+) -> HeadwiseError:
+    """HW406: the error for a file with too few labels to train on."""
+    return HeadwiseError(
+        f"{data.path}: {problem} in {nouns.count(len(data.items))} (read as {data.format}); {needed}. If "
+        f"another column holds them, name it with {column}",
+        code="HW406",
+    )
+
+
+def require_two_labels(data: Any, noun: str, nouns: DisplayNames, column: str) -> None:
+    """Check that a file has two or more labels, or tags; `noun` is the word for one."""
+    if len(data.labels) < 2:
+        problem = f"only the {noun} {next(iter(data.labels))!r}" if data.labels else f"no {noun}s"
+        raise too_few_labels_error(data, problem, f"two or more {noun}s are needed", nouns, column)
+
+
+class SingleLabelType(LabelType):
+    """One of two or more labels."""
+
+    checks: ClassVar[tuple[Check, ...]] = (
+        *(
+            no_labels,
+            one_class,
+            conflicting_labels,
+            rare_labels,
+            spelling_variants,
+            missing_value_labels,
+            unlikely_labels,
+            uneven_weights,
+            leaks,
+        ),
+    )
+    warned: ClassVar[tuple[Check, ...]] = (
+        conflicting_labels,
+        rare_labels,
+        spelling_variants,
+        missing_value_labels,
+        unlikely_labels,
+        uneven_weights,
+    )
+    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (unknown_labels,)
+
+    def lacking(self, item: Any) -> bool:
+        return not isinstance(item.label, str)
+
+    def strata(self, items: Sequence[Any]) -> list[str | None]:
+        return [item.label for item in items]
+
+    def check(self, data: Any, nouns: DisplayNames) -> None:
+        if len(all_labels(data.items)) < 2:  # soft labels may name more labels
+            require_two_labels(data, "label", nouns, self.column)
+
+    def respell_as_training(self, training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+        return respell_labels(training_labels, data)
+
+    def without_unknown_labels(
+        self, training_labels: Sequence[str], data: Any, nouns: DisplayNames
+    ) -> tuple[Any, tuple[str, ...]]:
+        return drop_unknown_labels(training_labels, data, nouns)
+
+    def check_against_train(self, train: Any, held_out: Any) -> tuple[str, ...]:
+        training_labels = dict.fromkeys([*train.labels, *all_labels(train.items)])
+        check_label_names(list(training_labels), held_out, train.path)
+        return ()
+
+    def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
+        numbers = sorted(int(label) for label in labels if label.isascii() and label.isdecimal())
+        if len(numbers) < max(len(labels), _LEAST_SCALE_POINTS) or numbers[-1] - numbers[0] >= 2 * len(
+            numbers
+        ):
+            return ()
+        message = f"labels are whole numbers, {numbers[0]} to {numbers[-1]}, read as classes"
+        return (f"{message}; --task regress (of pairs pair-score) takes numbers",)
+
+
+class LabelSetType(LabelType):
+    """Any number of labels, including none (multi-label)."""
+
+    noun = "label"
+    checks: ClassVar[tuple[Check, ...]] = (
+        *(
+            no_labels,
+            unlabelled_items,
+            conflicting_labels,
+            rare_labels,
+            universal_labels,
+            none_labels,
+            inseparable_labels,
+            spelling_variants,
+            uneven_weights,
+            leaks,
+        ),
+    )
+    warned: ClassVar[tuple[Check, ...]] = (none_labels, uneven_weights)
+    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (unknown_labels,)
+
+    def lacking(self, item: Any) -> bool:
+        return not all(isinstance(label, str) for label in item.labels)
+
+    def strata(self, items: Sequence[Any]) -> list[str | None]:
+        """The rarest label of each item, so that rare labels are spread over all parts."""
+        counts = Counter(label for item in items for label in item.labels)
+        return [min(item.labels, key=lambda label: (counts[label], label), default="") for item in items]
+
+    def check(self, data: Any, nouns: DisplayNames) -> None:
+        if not data.labels:
+            raise too_few_labels_error(data, "no labels", "one or more are needed", nouns, self.column)
+
+    def respell_as_training(self, training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+        return respell_labels(training_labels, data)
+
+    def without_unknown_labels(
+        self, training_labels: Sequence[str], data: Any, nouns: DisplayNames
+    ) -> tuple[Any, tuple[str, ...]]:
+        return drop_unknown_labels(training_labels, data, nouns)
+
+    def check_against_train(self, train: Any, held_out: Any) -> tuple[str, ...]:
+        check_label_names(train.labels, held_out, train.path)
+        return ()
+
+    def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
+        training_labels = {label for item in train for label in item.labels}
+        lost = [repr(label) for label in labels if label not in training_labels]
+        if not lost:
+            return ()
+        return (f"labels that only dev or test has, which cannot be learnt: {abbreviate(lost)}",)
+
+
+class NumericLabelType(LabelType):
+    """A number, such as a score or a price."""
+
+    classes = False
+    checks: ClassVar[tuple[Check, ...]] = (no_labels, not_numbers, one_number, outliers, uneven_weights)
+    warned: ClassVar[tuple[Check, ...]] = (outliers, uneven_weights)
+
+    def lacking(self, item: Any) -> bool:
+        return item.label is None
+
+    def check(self, data: Any, nouns: DisplayNames) -> None:
+        if len(data.labels) < 2:
+            problem = f"only the number {next(iter(data.labels))}" if data.labels else "no numbers"
+            raise too_few_labels_error(
+                data, problem, "two or more different ones are needed", nouns, self.column
+            )
+        self.numbers(data.items, data.path)
+
+    def check_against_train(self, train: Any, held_out: Any) -> tuple[str, ...]:
+        self.numbers(held_out.items, held_out.path)
+        return ()
+
+    def numbers(self, items: Sequence[Any], path: str = "") -> np.ndarray:
+        """The numbers of items, `[items]`, float64.
+
+        Raises:
+            DataError: HW287, one is not a number.
+        """
+        return parse_numeric_labels([item.label for item in items], [item.line for item in items], path)
+
+
+class TagSequenceType(LabelType):
+    """A tag for each word."""
+
+    column = "--tag-column"
+
+    def lacking(self, item: Any) -> bool:
+        return len(item.tags) != len(item.tokens)
+
+    def check(self, data: Any, nouns: DisplayNames) -> None:
+        require_two_labels(data, "tag", nouns, self.column)
+
+    def check_against_train(self, train: Any, held_out: Any) -> tuple[str, ...]:
+        strange = [tag for tag in held_out.labels if tag not in train.labels]
+        return (f"tags that training does not have: {', '.join(strange[:8])}",) if strange else ()
+
+    def fields(self, item: Any) -> str | None:
+        return "\n".join(item.tags)
+
+
+class NextSymbolType(LabelType):
+    """The next symbol of a text (language modelling)."""
+
+    classes = False
+
+    def check_items(self, items: Sequence[Any], part: str, nouns: DisplayNames) -> None:
+        """Never fails: every symbol but the last has a next one."""
+
+
+class MaskedWordType(LabelType):
+    """The text's own words, some of them masked (masked language modelling)."""
+
+    classes = False
+
+    def check(self, data: Any, nouns: DisplayNames) -> None:
+        if not any(item.text.strip() for item in data.items):
+            raise HeadwiseError(
+                f"{data.path}: none of {len(data.items):,} {nouns.many} has words", code="HW406"
+            )
+
+
+def respell_labels(training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+    """See `LabelType.respell_as_training`."""
+    names = training_spellings({label for item in data.items for label in item.labels}, training_labels)
+    if not names:
+        return data, ()
+    shown = abbreviate([f"{label!r} as {training_label!r}" for label, training_label in names.items()])
+    message = f"labels that are numbers are read as training spells them: {shown}"
+    return data.with_items([rename_labels(item, names) for item in data.items]), (message,)
+
+
+def drop_unknown_labels(
+    training_labels: Sequence[str], data: Any, nouns: DisplayNames
+) -> tuple[Any, tuple[str, ...]]:
+    """See `LabelType.without_unknown_labels`."""
+    names = set(training_labels)
+    items = [item for item in data.items if names.issuperset(item.labels)]
+    if not items or len(items) == len(data.items):
+        return data, ()
+    every = Counter(label for item in data.items for label in item.labels if label not in names)
+    shown = abbreviate([f"{name!r} ({n:,})" for name, n in every.most_common()])
+    left = nouns.count(len(data.items) - len(items))
+    return data.with_items(items), (f"{left} left out, with labels that the model does not know: {shown}",)
+
+
+def check_label_names(
+    training_labels: Sequence[str] | dict[str, int], data: Any, where: str, otherwise: str = ""
+) -> None:
+    """Check that all labels of a file are training labels.
+
+    Args:
+        training_labels: The labels of a training file or of a model.
+        data: The file.
+        where: Where the training labels come from, for the message.
+        otherwise: More advice for the message.
+
+    Raises:
+        DataError: HW140 at the first item with another label.
+    """
+    names = set(training_labels)
+    strange = [(item, label) for item in data.items for label in item.labels if label not in names]
+    if not strange:
+        return
+    first, label = strange[0]
+    items = len({id(item) for item, _ in strange})
+    every = [f"{name!r} ({n:,})" for name, n in Counter(name for _, name in strange).most_common()]
+    close = [name for name in training_labels if name.casefold() == label.casefold()]
+    close = close or difflib.get_close_matches(label, list(training_labels), n=1, cutoff=0.51)
+    first_few = ", ".join(map(repr, list(training_labels)[:10])) + (", ..." if len(names) > 10 else "")
+    raise DataError(
+        "HW140",
+        f"the label {label!r} does not occur in {where}"
+        + (f" ({items:,} have such labels: {abbreviate(every)})" if items > 1 else ""),
+        expected=f"one of {first_few}",
+        advice="; ".join(filter(None, (_advice(label, close), otherwise))),
+        path=data.path,
+        line=first.line,
+    )
+
+
+def _advice(label: str, close: Sequence[str]) -> str:
+    """Advice for a label that training lacks."""
+    if label.isdecimal():
+        return "leave it out, or, where labels are meant as numbers, --task regress (of pairs pair-score)"
+    return (
+        f"did you mean {close[0]!r}?"
+        if close
+        else "leave out what has it, or train on texts with this label"
+    )
+
+
+SINGLE_LABEL_TYPE, LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, TAGS, NEXT_SYMBOL = (
+    SingleLabelType(),
+    LabelSetType(),
+    NumericLabelType(),
+    TagSequenceType(),
+    NextSymbolType(),
+)
+MASKED_WORD_TYPE = MaskedWordType()

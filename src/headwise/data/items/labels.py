@@ -1,0 +1,192 @@
+"""The labels of items: their order, spelling and indices.
+
+Labels that are numbers: scores, ratings, prices.
+
+Code: HW287 a score is not a number.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.data.errors import DataError
+
+_WHOLE = re.compile(r"(-?(?:0|[1-9]\d{0,14}))(?:\.0+)?")
+"""Whole numbers as programs write them; in a column with a missing value 1 becomes 1.0."""
+
+
+def label_names(names: Iterable[str]) -> list[str]:
+    """Labels, each once, in a fixed order: numbers by value, names by alphabet."""
+    return sorted(
+        set(names), key=lambda name: (not _is_number(name), float(name) if _is_number(name) else 0.0, name)
+    )
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return float(name) == float(name)
+    except ValueError:
+        return False
+
+
+def training_spellings(labels: Iterable[str], training_labels: Iterable[str]) -> dict[str, str]:
+    """The training spelling of labels that are whole numbers and spelt otherwise (`1.0` and `1`), by label.
+    Labels that training spells in several ways are left out."""
+    training_labels = set(training_labels)
+    spellings: dict[str, list[str]] = {}
+    for name in training_labels:
+        if match := _WHOLE.fullmatch(name):
+            spellings.setdefault(match[1], []).append(name)
+    spelling_of = {}
+    for label in set(labels) - training_labels:
+        match = _WHOLE.fullmatch(label)
+        if match and len(candidates := spellings.get(match[1], [])) == 1:
+            spelling_of[label] = candidates[0]
+    return dict(sorted(spelling_of.items()))
+
+
+def rename_labels(item: Any, names: Mapping[str, str]) -> Any:
+    """An item with its labels renamed."""
+    if names.keys().isdisjoint(item.labels) and getattr(item, "shares", None) is None:
+        return item
+    if item.label is None:
+        return replace(item, labels=tuple(dict.fromkeys(names.get(label, label) for label in item.labels)))
+    changed: dict[str, Any] = {"label": names.get(item.label, item.label)}
+    if (shares := getattr(item, "shares", None)) is not None:
+        changed["shares"] = replace(
+            shares, labels=tuple(names.get(label, label) for label in shares.labels)
+        )
+    return replace(item, **changed)
+
+
+def all_labels(items: Sequence[Any]) -> list[str]:
+    """The labels of items, in the order of `label_names`, including soft labels that are the likeliest for
+    none of them."""
+    named = {shares.labels for item in items if (shares := getattr(item, "shares", None)) is not None}
+    return label_names({*(item.label for item in items), *(label for labels in named for label in labels)})
+
+
+def label_targets(items: Sequence[Any], labels: Sequence[str]) -> np.ndarray:
+    """The index of the label of each text, pair or bag, `[items]`."""
+    number = {label: n for n, label in enumerate(labels)}
+    return np.array([number[item.label or ""] for item in items], dtype=np.int64)
+
+
+def multi_hot_targets(items: Sequence[Any], labels: Sequence[str]) -> NDArray[np.bool_]:
+    """Multi-hot labels: whether each text has each label, `[texts, labels]`. `labels` must include all
+    labels of the texts."""
+    number = {label: n for n, label in enumerate(labels)}
+    matrix = np.zeros((len(items), len(labels)), dtype=np.bool_)
+    for text, item in enumerate(items):
+        matrix[text, [number[label] for label in item.labels]] = True
+    return matrix
+
+
+_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
+LARGEST_LABEL = 1e100  # larger numbers overflow in sums of squares
+_MISSING_VALUES = {"nan", "null", "n/a", "#n/a", "<na>"}
+MOST_CLASSES = 20  # distinct whole numbers; more than these are scores, not class names
+
+
+def parse_numeric_labels(labels: Sequence[str | None], lines: Sequence[int], path: str) -> np.ndarray:
+    """The labels as numbers, `[texts]`, float64.
+
+    Args:
+        labels: The labels, as written in the file.
+        lines: The line of each label.
+        path: The file, for the message.
+
+    Raises:
+        DataError: HW287, the first label that is not a finite number.
+    """
+    values = np.zeros(len(labels))
+    for place, label in enumerate(labels):
+        value = parse_number(label)
+        if value is None:
+            raise DataError(
+                "HW287",
+                f"the label {(label or '')[:40]!r}",
+                expected="a number (to 1e100)",
+                advice=number_advice([label or ""]),
+                path=path,
+                line=lines[place],
+            )
+        values[place] = value
+    return values
+
+
+def number_advice(labels: Sequence[str]) -> str:
+    """Advice for labels that are not numbers."""
+    advice = []
+    if any(with_decimal_point(label) is not None for label in labels):
+        advice.append("write 3.5 for 3,5 (and 3500 for 3,500), in the whole column")
+    if any(map(_is_missing_or_infinite, labels)):
+        advice.append("write empty cells for missing numbers, and give --empty-labels skip")
+    return "; ".join(advice) or "name another column with --label-column, or choose another --task"
+
+
+def parse_number(label: str | None) -> float | None:
+    """A label as a number of at most 1e100 in magnitude; None if it is not one."""
+    try:
+        value = float(label or "")
+    except ValueError:
+        return None
+    return value if abs(value) <= LARGEST_LABEL and "_" not in (label or "") else None
+
+
+def is_missing_value(cell: str) -> bool:
+    """Whether a cell holds a marker of a missing value (`NaN`, `null`, `n/a`).
+
+    `NA` counts in capitals only (as R writes it), since `na` is a word and a code."""
+    return cell == "NA" or cell.casefold() in _MISSING_VALUES
+
+
+def _is_missing_or_infinite(label: str) -> bool:
+    """Whether a label is a missing value or an infinite number (from a division by 0)."""
+    try:
+        return is_missing_value(label) or math.isinf(float(label))
+    except ValueError:
+        return False
+
+
+def with_decimal_point(label: str) -> str | None:
+    """A number with a decimal comma (`1.234,5`), rewritten with a decimal point; None for anything else."""
+    label = label.strip()
+    return label.replace(".", "").replace(",", ".") if _COMMA.fullmatch(label) else None
+
+
+def _labels_with_decimal_points(labels: Mapping[str, int]) -> list[str]:
+    """The labels that are not missing values, with decimal points.
+
+    Decimal commas are rewritten if at least half of the labels have one; otherwise the comma separates
+    labels. Missing and infinite values are left out here; the reader of the file rejects them."""
+    labels = {label: count for label, count in labels.items() if not _is_missing_or_infinite(label)}
+    commas = {label: decimal for label in labels if (decimal := with_decimal_point(label)) is not None}
+    if 2 * sum(labels[label] for label in commas) < sum(labels.values()):
+        commas = {}
+    return [commas.get(label, label) for label in labels]
+
+
+def look_like_scores(labels: Mapping[str, int]) -> bool:
+    """Whether labels (with their counts) are scores rather than class names.
+
+    They are if all are numbers, and either some have decimals or more than 20 are distinct."""
+    values = [parse_number(label) for label in _labels_with_decimal_points(labels)]
+    if len(values) < 3 or None in values:
+        return False
+    return len(values) > MOST_CLASSES or any(value != int(value) for value in values if value is not None)
+
+
+def look_like_measurements(labels: Mapping[str, int]) -> bool:
+    """Whether labels (with their counts) are measurements rather than numbered classes.
+
+    They are scores (see `look_like_scores`), and some have decimals or most occur only once."""
+    often = sum(labels.values()) > 2 * len(labels)
+    return look_like_scores(labels) and not (
+        often and all(float(label).is_integer() for label in _labels_with_decimal_points(labels))
+    )

@@ -1,0 +1,149 @@
+"""The item type of text pairs with a label or a score."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from headwise.core.config import from_dict
+from headwise.core.errors import ConfigError
+from headwise.data.columns.column_names import is_pair_header
+from headwise.data.doctor.examined_file import BetweenCheck, Check
+from headwise.data.doctor.item_checks import (
+    half_empty,
+    reversed_pairs,
+    reversed_pairs_between,
+    shared_firsts,
+    single_text_shortcut,
+)
+from headwise.data.doctor.text_checks import characters, duplicate_items, lengths, shared_items
+from headwise.data.errors import DataError, OnError, raise_error
+from headwise.data.files.file_preview import FileHead
+from headwise.data.files.fingerprint import parse_field, weight_field
+from headwise.data.items.dataset import Dataset, InputRows
+from headwise.data.items.examples import DEFAULT_PAIR_OPTIONS, DisplayNames, Pair, PairOptions, Parse
+from headwise.data.items.item_type import ItemType
+from headwise.data.items.label_types import NumericLabelType
+from headwise.data.items.labels import look_like_scores
+from headwise.data.readers.pair_files import pair_rows, read_pair_rows, read_pairs
+from headwise.data.splits.duplicates import chain_keys, pair_group_keys, pair_keys, words_for_comparison
+from headwise.data.splits.splitting import Split, split_items
+
+_PAIR_SEPARATOR = "\N{SYMBOL FOR RECORD SEPARATOR}"
+_COLUMNS = {"first_column", "second_column"}  # settings for pairs only
+
+
+class PairItems(ItemType[Pair]):
+    """Text pairs, with a label (`LABEL`) or a score (`NUMBER`)."""
+
+    nouns: ClassVar[DisplayNames] = DisplayNames(
+        "pair", "pairs", numbers="the task pair-score (in Python PairRegressor)"
+    )
+    options = PairOptions
+    sides: ClassVar[int] = 2
+    checks: ClassVar[tuple[Check, ...]] = (
+        lengths,
+        duplicate_items,
+        characters,
+        half_empty,
+        reversed_pairs,
+        single_text_shortcut,
+    )
+    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (
+        shared_items,
+        shared_firsts,
+        reversed_pairs_between,
+    )
+
+    def read(
+        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+    ) -> Dataset[Pair]:
+        return read_pairs(
+            path,
+            options or DEFAULT_PAIR_OPTIONS,
+            on_error,
+            numbers=isinstance(self.answer, NumericLabelType),
+        )
+
+    def rows(
+        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+    ) -> InputRows[Pair]:
+        return read_pair_rows(path, options or DEFAULT_PAIR_OPTIONS, on_error)
+
+    def key(self, item: Pair) -> str:
+        return f"{item.first} {_PAIR_SEPARATOR} {item.second}"
+
+    def contamination_key(self, item: Pair) -> str:
+        return f" {_PAIR_SEPARATOR} ".join(sorted((item.first, item.second), key=words_for_comparison))
+
+    def split(
+        self, items: Sequence[Pair], dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
+    ) -> Split[list[Pair]]:
+        """A stratified split in which no first text is in two parts, nor a pair and its swapped version
+        (see `chain_keys`).
+
+        If there are too few different first texts (a few questions with many answers each), only equal
+        pairs, in either order, stay together, and a note says so.
+        """
+        pairs = [(item.first, item.second) for item in items]
+        strata, sizes = self.answer.strata(items), (dev, test, seed)
+        with suppress(DataError):  # there may be too few of them
+            if (keys := chain_keys(pairs, 0)) is not None:
+                split = split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
+                together = "pairs with the same first text stay together"
+                return replace(split, notes=(f"{split.notes[0]}; {together}",))
+        split = split_items(items, pair_keys(pairs), strata, *sizes, path=path, nouns=self.nouns)
+        few = "there are too few different first texts to keep equal ones in one part"
+        return replace(split, notes=(f"{split.notes[0]}; equal pairs stay together", few))
+
+    def apart(self, items: Sequence[Pair], count: int) -> list[str]:
+        """The group keys of pairs that stay together (see `split`), for `count` folds."""
+        pairs = [(item.first, item.second) for item in items]
+        return pair_group_keys(pairs, count)
+
+    def fields(self, item: Pair) -> Iterable[str | None]:
+        yield from (item.first, None, *parse_field(item.first_heads))
+        yield from (item.second, item.label, *parse_field(item.second_heads), *weight_field(item.weight))
+
+    def words(self, item: Pair, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
+        return cut(item.first), cut(item.second)
+
+    def with_parses(self, item: Pair, heads: Sequence[Parse]) -> Pair:
+        return replace(item, first_heads=heads[0], second_heads=heads[1])
+
+    def has_parses(self, item: Pair) -> bool:
+        return item.first_heads is not None and item.second_heads is not None
+
+    def text(self, item: Pair) -> str:
+        return f"{item.first}\n{item.second}"
+
+    def columns_of(self, data: Any) -> tuple[str, str | None]:
+        return f"{data.columns.first} + {data.columns.second}", data.columns.label
+
+    def show(self, item: Pair) -> str:
+        return f"{' '.join(item.first.split())}  |  {' '.join(item.second.split())}"
+
+    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
+        return "columns of two texts are named" if _COLUMNS & set(reading) else None
+
+    def recognise(self, head: FileHead, reading: Mapping[str, Any]) -> str | None:
+        """The reason why a file looks like text pairs, or None.
+
+        Only usual column names count, as two text columns may also be a title and a text."""
+        if "text_column" in reading:
+            return None
+        try:
+            options = from_dict(PairOptions, reading)
+            columns = options.first_column, options.second_column
+            rows = pair_rows(replace(head.source(options.reading()), columns=columns), options)
+            first, second, label = rows.columns.first, rows.columns.second, rows.columns.label
+            if label is None or not (_COLUMNS & set(reading) or is_pair_header([first, second])):
+                return None
+            labels = Counter(row.item.label for row in rows if row.item.label is not None)
+        except (DataError, ConfigError):
+            return None
+        scored = isinstance(self.answer, NumericLabelType)
+        if look_like_scores(labels) != scored:
+            return None
+        return f"it has the columns {first!r} and {second!r}" + f", and numbers in {label!r}" * scored

@@ -1,0 +1,161 @@
+"""The item type of tagged sentences (sequence labelling)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+from typing import Any, ClassVar
+
+from headwise.core.config import from_dict
+from headwise.data.columns.reading_options import DEFAULT_TAG_OPTIONS, ReadOptions, TagOptions
+from headwise.data.doctor.examined_file import BetweenCheck, Check
+from headwise.data.doctor.item_checks import (
+    conflicting_tags,
+    few_spans,
+    long_sentences,
+    one_tag,
+    scheme,
+    unknown_tags,
+)
+from headwise.data.doctor.text_checks import duplicate_items, near_duplicate_items, shared_items
+from headwise.data.errors import DataError, OnError, raise_error
+from headwise.data.files.file_preview import FileHead, read_preview
+from headwise.data.files.fingerprint import parse_field, weight_field
+from headwise.data.items.dataset import InputRow, InputRows
+from headwise.data.items.examples import DisplayNames, Example, Parse, TaggedSentence
+from headwise.data.items.item_type import ItemType
+from headwise.data.items.label_types import TAGS, LabelType
+from headwise.data.readers.labelled_files import read_rows
+from headwise.data.readers.tag_format_guess import RECOGNISERS, looks_tagged, looks_tokenized
+from headwise.data.readers.tagged_files import TaggedData, read_tagged
+
+FORMATS = frozenset(RECOGNISERS)
+_COLUMNS = {"tag_column", "token_column", "head_column"}
+_LOOKED_AT = 400  # lines
+_TEXT_FORMATS = ("csv", "tsv", "jsonl", "xlsx", "parquet", "fasttext", "sst", "label-text")
+
+
+class TaggedSentenceItems(ItemType[TaggedSentence]):
+    """Sentences of tagged words.
+
+    Args:
+        answer: The label type.
+        tokenizer: The model's tokenizer, for texts with character spans.
+    """
+
+    nouns: ClassVar[DisplayNames] = DisplayNames("sentence", "sentences")
+    options = TagOptions
+    sides: ClassVar[int] = 1
+    checks: ClassVar[tuple[Check, ...]] = (
+        one_tag,
+        scheme,
+        conflicting_tags,
+        duplicate_items,
+        near_duplicate_items,
+        long_sentences,
+        few_spans,
+    )
+    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (shared_items, unknown_tags)
+
+    def __init__(self, answer: LabelType = TAGS, tokenizer: str = "penn"):
+        super().__init__(answer)
+        self.tokenizer = tokenizer
+
+    def read(
+        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+    ) -> TaggedData:
+        return read_tagged(path, options or DEFAULT_TAG_OPTIONS, on_error, tokenizer=self.tokenizer)
+
+    def rows(
+        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+    ) -> InputRows[TaggedSentence]:
+        """The sentences of a file of tokenized sentences, tagged or not. Only those in JSON have fields."""
+        options = options or DEFAULT_TAG_OPTIONS
+        data = read_tagged(path, options, on_error, labelled=False, tokenizer=self.tokenizer)
+        if not data.items:
+            raise DataError("HW103", "no sentences", expected="one word or more", path=data.path)
+        rows = (InputRow(item.line, dict(item.fields), item) for item in data.items)
+        return InputRows(rows, data.path, data.format, data.columns, data.notes)
+
+    def read_sentences_or_texts(
+        self, path: str, reading: Mapping[str, Any]
+    ) -> InputRows[TaggedSentence] | InputRows[Example]:
+        """The sentences of a file to predict, if it is tokenized; otherwise its running texts.
+
+        Args:
+            path: The file; "-" is standard input.
+            reading: The user's reading settings.
+
+        Raises:
+            DataError: HW259, standard input could be either.
+        """
+        if is_tokenized_file(path, reading):
+            return self.rows(path, from_dict(TagOptions, reading))
+        rows = read_rows(path, from_dict(ReadOptions, reading))
+        if path != "-" or "format" in reading or rows.format not in ("text", "tsv", "label-text"):
+            return rows
+        head = [*islice(rows.rows, _LOOKED_AT)]  # standard input can only be read once
+        lines = {row.line: "\t".join(map(str, row.fields.values())) for row in head}
+        if why := looks_tagged([lines.get(number, "") for number in range(1, _LOOKED_AT)]):
+            advice = "give --format columns, or --format text if they are texts"
+            raise DataError("HW259", f"tagged words: {why}", advice=advice, path=path)
+        return replace(rows, rows=chain(head, rows.rows))
+
+    def key(self, item: TaggedSentence) -> str:
+        return " ".join(item.tokens)
+
+    def fields(self, item: TaggedSentence) -> Iterable[str | None]:
+        optional = *parse_field(item.heads), *weight_field(item.weight)
+        return "\n".join(item.tokens), "\n".join(item.tags), *optional
+
+    def words(self, item: TaggedSentence, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
+        return (item.tokens,)
+
+    def with_parses(self, item: Any, heads: Sequence[Parse]) -> Any:
+        """A sentence, or a running text, with its parse attached."""
+        parse = tuple(map(int, heads[0])) if isinstance(item, TaggedSentence) else heads[0]
+        return replace(item, heads=parse)
+
+    def has_parses(self, item: TaggedSentence) -> bool:
+        return item.heads is not None
+
+    def size(self, item: TaggedSentence) -> int:
+        return len(item.tokens)
+
+    def columns_of(self, data: Any) -> tuple[str, str | None]:
+        return data.columns.token, data.columns.tag
+
+    def classes_of(self, data: Any) -> tuple[tuple[str, int, float], ...]:
+        """The span types, or the tags if these mark no spans, with counts and fractions."""
+        counts = data.entities or data.labels
+        total = max(sum(counts.values()), 1)
+        return tuple((kind or "span", n, n / total) for kind, n in counts.items())
+
+    def show(self, item: TaggedSentence) -> str:
+        return " ".join(item.tokens)
+
+    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
+        if _COLUMNS & set(reading):
+            return "a column of tokens, tags or heads is named"
+        form = reading.get("format")
+        return f"the format {form} is one of tagged sentences" if form in FORMATS else None
+
+    def recognise(self, head: FileHead, reading: Mapping[str, Any]) -> str | None:
+        return None if reading.get("format") in _TEXT_FORMATS else looks_tagged(head.texts)
+
+
+def is_tokenized_file(path: str, reading: Mapping[str, Any], head: FileHead | None = None) -> bool:
+    """Whether a file to predict holds tokenized sentences, rather than running texts.
+
+    Args:
+        path: The file.
+        reading: The user's reading settings.
+        head: The beginning of the file, if it has been read.
+    """
+    form = reading.get("format")
+    if form is not None:
+        return form in FORMATS
+    if _COLUMNS & set(reading):
+        return True
+    if path == "-" or {"text_column", "label_column"} & set(reading):
+        return False
+    return looks_tokenized((head or read_preview(path)).texts)

@@ -1,0 +1,225 @@
+"""The item type of texts with a label, a label set or a number."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from headwise.core.config import from_dict
+from headwise.core.errors import ConfigError
+from headwise.data.columns.column_names import (
+    FLAG_NAMES,
+    LABEL_NAMES,
+    has_usual_name,
+    is_pair_header,
+    normal_name,
+)
+from headwise.data.columns.multi_hot_columns import MultiHotColumns
+from headwise.data.columns.multi_label_columns import (
+    LIST_SEPARATOR,
+    choose_multi_label_columns,
+    separator_of,
+)
+from headwise.data.columns.reading_options import MultiLabelOptions, SoftLabelOptions, WeightOptions
+from headwise.data.columns.text_columns import columns_of, names_in
+from headwise.data.doctor.examined_file import BetweenCheck, Check
+from headwise.data.doctor.text_checks import (
+    characters,
+    duplicate_items,
+    lengths,
+    near_duplicate_items,
+    shared_items,
+)
+from headwise.data.errors import DataError, OnError, raise_error
+from headwise.data.files.file_preview import FileHead
+from headwise.data.files.file_source import look_ahead
+from headwise.data.files.fingerprint import parse_field, weight_field
+from headwise.data.formats import FORMATS
+from headwise.data.formats.jsonl import as_text
+from headwise.data.items.dataset import Dataset, InputRows
+from headwise.data.items.examples import TEXTS, DisplayNames, Example, Parse
+from headwise.data.items.item_type import ItemType
+from headwise.data.items.label_types import (
+    SINGLE_LABEL_TYPE,
+    LabelSetType,
+    LabelType,
+    NumericLabelType,
+    SingleLabelType,
+)
+from headwise.data.items.labels import look_like_measurements, look_like_scores
+from headwise.data.readers.labelled_files import open_records, read_examples, read_rows
+
+
+class TextItems(ItemType[Example]):
+    """Texts, with a label (`LABEL`), a label set (`LABEL_SET_TYPE`) or a number (`NUMBER`)."""
+
+    nouns: ClassVar[DisplayNames] = TEXTS
+    sides: ClassVar[int] = 1
+    checks: ClassVar[tuple[Check, ...]] = (lengths, duplicate_items, near_duplicate_items, characters)
+    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (shared_items,)
+
+    def __init__(self, answer: LabelType = SINGLE_LABEL_TYPE):
+        super().__init__(answer)
+        self.sets = isinstance(answer, LabelSetType)  # multi-label
+        one = SoftLabelOptions if isinstance(answer, SingleLabelType) else WeightOptions
+        self.options = MultiLabelOptions if self.sets else one
+
+    def read(
+        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+    ) -> Dataset:
+        options = options or self.options()
+        if self.sets:
+            training_labels, separator = like or ((), None)
+            if separator and not (options.label_separator or options.label_columns):
+                options = replace(options, label_separator=separator)
+            return read_examples(path, options, on_error, training_labels=training_labels)
+        return read_examples(path, options, on_error)
+
+    def rows(
+        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+    ) -> InputRows[Example]:
+        return read_rows(path, options or self.options(), on_error)
+
+    def schema(self, data: Any) -> Any:
+        """The multi-hot label columns of the training data, and the separator of labels in a cell."""
+        if not self.sets:
+            return None
+        columns = getattr(data, "columns", None)  # None for data from memory
+        return getattr(columns, "flags", ()), getattr(columns, "separator", None)
+
+    def part_options(self, options: Any, part: str, cut: Sequence[str]) -> Any:
+        """The options of a part: phrases of sentiment trees are for training only, not for dev and test.
+
+        Raises:
+            ConfigError: Dev or test sentences would be split off the training file, which leaks their
+                phrases.
+        """
+        if options is None or options.sst_unit == "sentences":
+            return options
+        if cut:
+            raise ConfigError(
+                f"--sst-unit phrases: {' and '.join(cut)} sentences split off the training file would have "
+                f"their phrases in training; give {' and '.join(f'--{name}' for name in cut)}"
+                + (", or --split.test 0" if "test" in cut else "")
+            )
+        return options if part == "train" else replace(options, sst_unit="sentences")
+
+    def key(self, item: Example) -> str:
+        return item.text
+
+    def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
+        empty = sum(not item.text.strip() for part in parts.values() for item in part)
+        notes = [f"empty texts, which are kept: {empty:,}"] if empty else []
+        labels = Counter(str(getattr(item, "label", None)) for item in parts["train"])
+        if isinstance(self.answer, SingleLabelType) and look_like_scores(labels):
+            notes.append(
+                f"{len(labels)} numbers are the labels, each a class of its own (--task regress learns how "
+                "much)"
+            )
+        return tuple(notes)
+
+    def fields(self, item: Example) -> Iterable[str | None]:
+        answer = json.dumps(sorted(item.labels)) if self.sets else item.label
+        return item.text, answer, *parse_field(item.heads), *_soft_label_fields(item)
+
+    def words(self, item: Example, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
+        return (cut(item.text),)
+
+    def with_parses(self, item: Example, heads: Sequence[Parse]) -> Example:
+        return replace(item, heads=heads[0])
+
+    def has_parses(self, item: Example) -> bool:
+        return item.heads is not None
+
+    def text(self, item: Example) -> str:
+        return item.text
+
+    def show(self, item: Example) -> str:
+        return " ".join(item.text.split())
+
+    def columns_of(self, data: Any) -> tuple[str, str | None]:
+        columns = data.columns
+        return columns.text, columns.label or ", ".join(getattr(columns, "shares", ())) or None
+
+    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
+        if self.sets and "label_columns" in reading:
+            return "columns of labels are named"
+        if self.options is SoftLabelOptions and "probability_columns" in reading:
+            return "columns of probabilities are named"
+        return "a separator of labels is given" if self.sets and "label_separator" in reading else None
+
+    def recognise(self, head: FileHead, reading: Mapping[str, Any]) -> str | None:
+        looks = (
+            _multi_label_reason
+            if self.sets
+            else _numeric_label_reason
+            if isinstance(self.answer, NumericLabelType)
+            else None
+        )
+        if looks is None or {"first_column", "second_column", "probability_columns"} & set(reading):
+            return None
+        field_names = self.options.__dataclass_fields__
+        applicable = {name: value for name, value in reading.items() if name in field_names}
+        try:
+            return looks(head, from_dict(self.options, applicable))
+        except (DataError, ConfigError):
+            return None  # the reader of the file reports the problem
+
+
+def _soft_label_fields(item: Example) -> Iterable[str]:
+    """The soft label and the weight for the fingerprint, if they differ from the defaults."""
+    if item.shares is not None:
+        values = [f"{value:.6g}" for value in item.shares.values.tolist()]
+        yield json.dumps([item.shares.labels, values])
+    yield from weight_field(item.weight)
+
+
+def _numeric_label_reason(head: FileHead, options: Any) -> str | None:
+    """The reason why a file looks like texts with numbers, or None.
+
+    The numbers must be in the requested label column, in one with a usual name, or in the only candidate.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
+    form, columns, records = open_records(head.source(options), labelled=True)
+    label = columns.label
+    if label is None or not FORMATS[form].table:
+        return None
+    sample, _ = look_ahead(records)
+    named = options.label_column or has_usual_name(label, LABEL_NAMES)
+    label_column = next(column for column in columns_of(sample) if column.name == label)
+    if is_pair_header(names_in(sample)) or not (named or label_column.is_decimal):
+        return None
+    labels = Counter(as_text(record.fields.get(label)).strip() for record in sample)
+    labels.pop("", None)
+    return f"the column {label!r} holds measured numbers" if look_like_measurements(labels) else None
+
+
+def _multi_label_reason(head: FileHead, options: MultiLabelOptions) -> str | None:
+    """The reason why a file looks like multi-label texts, or None.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
+    form, columns, records = open_records(head.source(options), labelled=False)
+    sample, _ = look_ahead(records)
+    if form == "fasttext":
+        lists = (record.fields.get("label") for record in sample)
+        multi_label = any(isinstance(labels, list) and len(labels) > 1 for labels in lists)
+        return "lines begin with several __label__" if multi_label else None
+    label = columns.label
+    named = (
+        label is not None and has_usual_name(label, LABEL_NAMES) and normal_name(label) not in FLAG_NAMES
+    )
+    if (options.label_column or not named) and sample and FORMATS[form].table:
+        chosen = choose_multi_label_columns(sample, head.source(options), labelled=True)
+        if isinstance(chosen, MultiHotColumns):
+            return f"the columns {', '.join(map(repr, chosen.flags))} say yes or no"
+        label = chosen.label
+    values = [record.fields.get(label or "") for record in sample]
+    separator = separator_of(values, options) if label else None
+    if separator == LIST_SEPARATOR:
+        return f"the field {label!r} holds lists"
+    return f"the labels are separated by {separator!r} and recur" if separator else None

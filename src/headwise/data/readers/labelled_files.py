@@ -1,0 +1,301 @@
+"""Read data files: labelled examples into memory, or rows as a stream."""
+
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from os import PathLike, fspath
+from typing import Protocol, TypeVar
+
+from headwise.core.errors import ConfigError
+from headwise.data.columns.column_names import join_text_parts, joined_column_names
+from headwise.data.columns.multi_hot_columns import MultiHotColumns, has_label_columns
+from headwise.data.columns.multi_label_columns import cells_of, choose_multi_label_columns
+from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, MultiLabelOptions, ReadOptions
+from headwise.data.columns.soft_label_columns import (
+    SoftLabelColumns,
+    choose_soft_columns,
+    read_soft_label,
+    read_weight,
+)
+from headwise.data.columns.text_columns import Columns, choose_columns
+from headwise.data.doctor.findings import Finding, count
+from headwise.data.errors import DataError, OnError, raise_error
+from headwise.data.files.file_preview import guess_format
+from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.files.label_folders import is_flat
+from headwise.data.files.tables import TABLES
+from headwise.data.files.text_lines import Line
+from headwise.data.formats import FORMATS, prodigy
+from headwise.data.formats.jsonl import as_text
+from headwise.data.items.dataset import Dataset, InputRow, InputRows
+from headwise.data.items.examples import Example, MultiLabelExample
+
+Chosen = TypeVar("Chosen", covariant=True)
+
+_SHOWN = 80  # characters of an invalid text that a message shows
+
+
+class ChooseColumns(Protocol[Chosen]):
+    """A function that chooses the columns of a table, like `choose_columns`."""
+
+    def __call__(self, sample: Sequence[Record], source: DataSource, *, labelled: bool) -> Chosen: ...
+
+
+def read_examples(
+    path: str | PathLike[str],
+    options: ReadOptions = DEFAULT_READ_OPTIONS,
+    on_error: OnError = raise_error,
+    *,
+    training_labels: Sequence[str] = (),
+    answers: bool = False,
+) -> Dataset[Example]:
+    """Read a labelled file into memory.
+
+    White space around labels is removed; texts are not changed. The labels of files of the format "text"
+    are None. With `MultiLabelOptions` each text has a set of labels (`MultiLabelExample`), which is empty
+    for an empty cell or list. With `SoftLabelOptions` labels may be probabilities (see
+    `headwise.data.columns.soft_label_columns`).
+
+    Args:
+        path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
+        options: The format and columns, as far as they should not be guessed.
+        on_error: Called with the `DataError` of a record that cannot be used. By default it raises; if it
+            returns, the record is left out and reading continues.
+        training_labels: The labels of the training data. The file may have a column of 0 and 1 for each.
+        answers: With `SoftLabelOptions`: prefer the predictions of a teacher model over a column of labels.
+
+    Raises:
+        DataError: Any of HW101 to HW131.
+    """
+    source = DataSource(fspath(path), options, on_error)
+    if isinstance(options, MultiLabelOptions):
+        choose = partial(choose_multi_label_columns, training_labels=training_labels)
+        form, columns, records = open_records(source, labelled=True, choose=choose)
+        examples: list[Example] = [*_multi_label_examples(records, columns, source)]
+    else:
+        choose = partial(choose_soft_columns, answers=answers)
+        form, columns, records = open_records(source, labelled=True, choose=choose)
+        examples = [*_labelled_examples(records, columns, source)]
+    if source.neutral:
+        source.notes.append(f"neutral trees or phrases (label 2) left out: {source.neutral:,}")
+    if source.bare:
+        source.notes.append(f"texts without a label left out: {source.bare:,}")
+    note_null_texts(source)
+    if source.blank:
+        source.notes.append(f"blank lines passed over: {source.blank:,}")
+    empty = sum(not example.text.strip() for example in examples)
+    details = (tuple(source.notes), empty, source.neutral + source.bare, tuple(source.findings))
+    return Dataset(examples, source.path, form, columns, *details)
+
+
+def _labelled_examples(
+    records: Iterator[Record], columns: Columns, source: DataSource
+) -> Iterator[Example]:
+    for record in records:
+        text = read_text_field(record, columns.text, source)
+        label = read_label_field(record, columns.label, source) if columns.label else None
+        if text is None or (label is None and columns.label):
+            continue
+        shares = None
+        if isinstance(columns, SoftLabelColumns):
+            if (shares := read_soft_label(record, columns, label, source)) is None:
+                continue
+            label = label or shares.likeliest
+        if (weight := read_weight(record, columns.weight, source)) is not None:
+            yield Example(text, label, record.line, shares=shares, weight=weight)
+
+
+def _multi_label_examples(
+    records: Iterator[Record], columns: Columns, source: DataSource
+) -> Iterator[Example]:
+    repeated, occurring, bare = list[int](), set[str](), 0
+    for record in records:
+        text = read_text_field(record, columns.text, source)
+        cells = cells_of(record, columns, source)
+        weight = None if text is None or cells is None else read_weight(record, columns.weight, source)
+        if text is None or cells is None or weight is None:
+            continue
+        labels = tuple(dict.fromkeys(filter(None, cells)))
+        if len(labels) < len(cells):
+            repeated.append(record.line)
+        occurring.update(labels)
+        bare += not labels
+        yield MultiLabelExample(text, None, record.line, labels=labels, weight=weight)
+    if bare and has_label_columns(columns):
+        source.notes.append(f"texts without a label, which is an answer like others: {bare:,}")
+    if isinstance(columns, MultiHotColumns) and (
+        idle := [name for name in columns.flags if name not in occurring]
+    ):
+        source.notes.append(f"labels that no text has: {', '.join(map(repr, idle))}")
+    if repeated:
+        message = f"{count(len(repeated), 'text')} with a label twice or an empty place for one"
+        fix = "headwise takes each label once and passes over empty ones"
+        source.findings.append(Finding("info", "HW169", message, source.places(repeated), fix))
+
+
+def read_rows(
+    path: str | PathLike[str], options: ReadOptions = DEFAULT_READ_OPTIONS, on_error: OnError = raise_error
+) -> InputRows[Example]:
+    """Read a file record by record in constant memory; labels are optional.
+
+    A label column that the options name but the file lacks is ignored. Up to 1,000 records (or 1 MB) are
+    read ahead to guess the format and the columns of a table.
+
+    Raises:
+        DataError: As `read_examples`, at once or while iterating.
+    """
+    source = DataSource(fspath(path), options, on_error)
+    form, columns, records = open_records(source, labelled=False)
+    return InputRows(_rows(records, columns, source), source.path, form, columns, tuple(source.notes))
+
+
+def _rows(records: Iterator[Record], columns: Columns, source: DataSource) -> Iterator[InputRow[Example]]:
+    for record in records:
+        text = read_text_field(record, columns.text, source)
+        if text is not None:
+            label = as_text(record.fields.get(columns.label or "")).strip() or None
+            yield InputRow(record.line, dict(record.fields), Example(text, label, record.line))
+
+
+def open_records(
+    source: DataSource, *, labelled: bool, choose: ChooseColumns[Columns] = choose_columns
+) -> tuple[str, Columns, Iterator[Record]]:
+    """The format, the columns and the records of a file.
+
+    Args:
+        source: The file and its options.
+        labelled: Whether labels are required.
+        choose: Chooses the columns of a table from its first records.
+
+    Raises:
+        DataError: The file cannot be read, or has no records.
+    """
+    name, lines = find_format(source, labelled=labelled)
+    if FORMATS[name].table:
+        return name, *open_table(name, lines, source, choose, labelled=labelled)
+    if source.options.has_column_options:
+        raise ConfigError(f"the format {name} has no columns to choose; leave out --…-column")
+    sample, records = look_ahead(FORMATS[name].records(lines, source), count=1)
+    if not sample:
+        raise _no_records_error(source)
+    return name, Columns("text", None if name == "text" else "label"), records
+
+
+def find_format(source: DataSource, *, labelled: bool) -> tuple[str, Iterator[Line]]:
+    """The name of a file's format, from the options or guessed, and its lines.
+
+    Raises:
+        DataError: The file cannot be opened, or its format cannot be guessed.
+        ConfigError: There is no such format, or a delimiter does not apply to it.
+    """
+    options, lines = source.options, source.open(labelled=labelled)
+    name = "csv" if options.format is None and options.delimiter else options.format
+    if source.table or name in TABLES:
+        if options.format not in (None, source.table):
+            problem = f"is a file of the format {source.table}" if source.table else "is not of this format"
+            raise ConfigError(f"--format {name}: {source.path} {problem}; leave it out")
+        name = source.table
+    if name is None:
+        head, lines = look_ahead(lines, count=200)
+        name, why = guess_format(source.path, head, labelled=labelled)
+        note = f"format {name} guessed {why} - override with --format"
+        if os.path.isdir(source.path):
+            note = "a folder of texts" + " with a folder for each label" * (not is_flat(source.path))
+        source.notes.append(note)
+    if name not in FORMATS:
+        close = difflib.get_close_matches(name, FORMATS, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ConfigError(f"unknown format {name!r}; expected one of {', '.join(FORMATS)}{hint}")
+    if options.delimiter and name not in ("csv", "label-text"):
+        raise ConfigError(f"--delimiter does not apply to the format {name}; leave it out")
+    return name, lines
+
+
+def open_table(
+    name: str, lines: Iterator[Line], source: DataSource, choose: ChooseColumns[Chosen], *, labelled: bool
+) -> tuple[Chosen, Iterator[Record]]:
+    """The columns and the records of a table.
+
+    Raises:
+        DataError: The table has no records, or its columns cannot be guessed.
+    """
+    records = FORMATS[name].records(lines, source)
+    if labelled:
+        records = prodigy.accepted_tasks(_not_blank(records, source), source)
+    sample, records = look_ahead(records)
+    if not sample:
+        raise _no_records_error(source)
+    return choose(sample, source, labelled=labelled), records
+
+
+def _not_blank(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records without empty rows, which spreadsheets write below a table; for training only, as every
+    record to predict gets an answer."""
+    for record in records:
+        cells = record.fields.values()
+        if len(cells) > 1 and all(isinstance(cell, str) and not cell.strip() for cell in cells):
+            source.blank += 1
+        else:
+            yield record
+
+
+def _no_records_error(source: DataSource) -> DataError:
+    return DataError("HW103", "no records", expected="one record a line", path=source.path)
+
+
+def note_null_texts(source: DataSource) -> None:
+    """Add a note with the number of texts that are null in JSON."""
+    if source.nulls:
+        source.notes.append(f"texts that are null, read as empty ones: {source.nulls:,}")
+
+
+def read_text_field(record: Record, name: str, source: DataSource) -> str | None:
+    """A text of a record, "" if it is null; None, after reporting an error, if there is no text."""
+    if name not in record.fields and len(parts := joined_column_names(name)) > 1:
+        present = [part for part in parts if record.fields.get(part, "") is not None]
+        texts = [read_text_field(record, part, source) for part in present]
+        return None if None in texts else join_text_parts(filter(None, texts))
+    text = record.fields.get(name)
+    if isinstance(text, str):
+        return text
+    if name not in record.fields:
+        source.report_error("HW117", f"no field {name!r}", record.line, expected="a text")
+    elif text is None:
+        source.nulls += 1
+        return ""
+    else:
+        shown = as_text(text)
+        problem = f"the field {name!r} is {shown[:_SHOWN]}{'...' * (len(shown) > _SHOWN)}"
+        inner = [f"{name}.{key}" for key, inner_value in _members(text) if isinstance(inner_value, str)]
+        advice = f"name what is in it as the column, such as {inner[0]!r}" if inner else ""
+        source.report_error("HW118", problem, record.line, expected="a string", advice=advice)
+    return None
+
+
+def _members(value: object) -> Iterable[tuple[object, object]]:
+    """The keys (or indices) and values of a JSON object or array; empty for other values."""
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
+
+
+def read_label_field(record: Record, name: str, source: DataSource) -> str | None:
+    """The label of a record; None, after reporting an error, if there is none."""
+    value = record.fields.get(name)
+    label = as_text(value).strip()
+    if label and not isinstance(value, dict | list):
+        return label
+    skip_hint = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")
+    if not label and getattr(source.options, "empty_labels", "stop") == "skip":
+        source.bare += 1
+    elif name not in record.fields:
+        advice = f"add it or remove the row{skip_hint}"
+        source.report_error("HW117", f"no field {name!r}", record.line, expected="a label", advice=advice)
+    elif label:
+        problem = f"the label {label[:40]} is a JSON array or object"
+        source.report_error("HW121", problem, record.line, expected="one label")
+    else:
+        advice = f"fill it in or remove the row{skip_hint}"
+        source.report_error("HW120", "an empty label", record.line, advice=advice)
+    return None

@@ -1,0 +1,197 @@
+"""Read files of text pairs: SNLI, MNLI, SICK, question pairs, any table of two texts, or aligned files.
+
+Codes: HW285 columns that cannot be guessed; HW286 aligned files of different lengths.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import zip_longest
+from os import PathLike, fspath
+
+from headwise.data.columns.pair_columns import PairColumns, choose_pair_columns
+from headwise.data.columns.soft_label_columns import read_weight
+from headwise.data.errors import DataError, OnError, raise_error
+from headwise.data.files.archives import read_member_lines
+from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.files.text_lines import Line, without_returns
+from headwise.data.formats import FORMATS
+from headwise.data.formats.jsonl import as_text
+from headwise.data.items.dataset import Dataset, InputRow, InputRows
+from headwise.data.items.examples import DEFAULT_PAIR_OPTIONS, Pair, PairOptions
+from headwise.data.readers.labelled_files import (
+    find_format,
+    note_null_texts,
+    open_table,
+    read_label_field,
+    read_text_field,
+)
+
+ALIGNED = "aligned"
+
+
+def read_pairs(
+    path: str | PathLike[str],
+    options: PairOptions = DEFAULT_PAIR_OPTIONS,
+    on_error: OnError = raise_error,
+    *,
+    numbers: bool = False,
+) -> Dataset[Pair]:
+    """Read a file of labelled pairs into memory.
+
+    White space around labels is removed; texts are not changed. Columns that are not chosen (labels of
+    single annotators, parses) are ignored.
+
+    Args:
+        path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
+        options: The format and columns, as far as they should not be guessed.
+        on_error: Called with the `DataError` of a record that cannot be used. By default it raises; if it
+            returns, the record is left out and reading continues.
+        numbers: Whether labels are numbers, which helps to guess their column.
+
+    Raises:
+        DataError: HW101 to HW121, HW126, HW130, HW285.
+    """
+    source = _source(fspath(path), options, on_error)
+    form, columns, records = open_pairs(source, options, labelled=True, numbers=numbers)
+    pairs, empty, skipped = [], 0, 0
+    for record in records:
+        pair = _pair(record, columns, source, labelled=True)
+        if pair is None:
+            continue
+        if pair.label == options.no_label:
+            skipped += 1
+            continue
+        empty += not (pair.first.strip() and pair.second.strip())
+        pairs.append(pair)
+    if skipped:
+        source.notes.append(f"pairs without a label ({options.no_label!r}) left out: {skipped:,}")
+    if source.bare:
+        source.notes.append(f"pairs with an empty label left out: {source.bare:,}")
+    note_null_texts(source)
+    if source.blank:
+        source.notes.append(f"blank lines passed over: {source.blank:,}")
+    return Dataset(pairs, source.path, form, columns, tuple(source.notes), empty, skipped + source.bare)
+
+
+def read_pair_rows(
+    path: str | PathLike[str], options: PairOptions = DEFAULT_PAIR_OPTIONS, on_error: OnError = raise_error
+) -> InputRows[Pair]:
+    """Read a file of pairs record by record in constant memory; labels are optional, and "-" means none.
+
+    Raises:
+        DataError: As `read_pairs`, at once or while iterating.
+    """
+    return pair_rows(_source(fspath(path), options, on_error), options)
+
+
+def _source(path: str, options: PairOptions, on_error: OnError) -> DataSource:
+    columns = (options.first_column, options.second_column)
+    return DataSource(path, options.reading(), on_error, columns=columns)
+
+
+def pair_rows(source: DataSource, options: PairOptions) -> InputRows[Pair]:
+    """The records of an opened source, as `read_pair_rows` returns them."""
+    form, columns, records = open_pairs(source, options, labelled=False)
+
+    def rows() -> Iterator[InputRow[Pair]]:
+        for record in records:
+            pair = _pair(record, columns, source, labelled=False)
+            if pair is not None:
+                has_label = pair.label != options.no_label
+                item = pair if has_label else replace(pair, label=None)
+                yield InputRow(record.line, dict(record.fields), item)
+
+    return InputRows(rows(), source.path, form, columns, tuple(source.notes))
+
+
+def open_pairs(
+    source: DataSource, options: PairOptions, *, labelled: bool, numbers: bool = False
+) -> tuple[str, PairColumns, Iterator[Record]]:
+    """The format, the columns and the records of a file of pairs.
+
+    Raises:
+        DataError: It cannot be read, or has no records.
+    """
+    if os.path.isdir(source.path):
+        raise source.error("HW101", "a directory, not a file", expected="a table of pairs")
+    form, lines = find_format(source, labelled=False)
+    if form == "label-text":
+        head, lines = look_ahead(lines)
+        if all("\t" in text for _, text in head if text.strip()):
+            form = "tsv"  # two text columns without a label, or pairs of short texts
+    if not FORMATS[form].table:
+        expected, advice = "a table of two texts and a label", "give --format csv, tsv or jsonl"
+        raise source.error(
+            "HW130", f"the format {form} does not hold pairs", expected=expected, advice=advice
+        )
+    choose = partial(choose_pair_columns, options=options, numbers=numbers)
+    return form, *open_table(form, lines, source, choose, labelled=labelled)
+
+
+def _pair(record: Record, columns: PairColumns, source: DataSource, *, labelled: bool) -> Pair | None:
+    first = read_text_field(record, columns.first, source)
+    second = None if first is None else read_text_field(record, columns.second, source)
+    if first is None or second is None:
+        return None
+    if labelled and columns.label:
+        label = read_label_field(record, columns.label, source)
+        weight = None if label is None else read_weight(record, columns.weight, source)
+        return None if weight is None else Pair(first, second, label, record.line, weight=weight)
+    label = as_text(record.fields.get(columns.label or "")).strip() or None
+    return Pair(first, second, label, record.line)
+
+
+def read_aligned_pairs(
+    first: str | PathLike[str],
+    second: str | PathLike[str],
+    labels: str | PathLike[str] | None = None,
+    options: PairOptions = DEFAULT_PAIR_OPTIONS,
+    on_error: OnError = raise_error,
+) -> Dataset[Pair]:
+    """Read pairs whose first texts, second texts and labels stand in files of their own, line by line.
+
+    Args:
+        first: The file of the first texts, one a line; lines may be empty.
+        second: The file of the second texts.
+        labels: The file of the labels; without it, all labels are None.
+        options: The encoding, and `no_label`.
+        on_error: As in `read_pairs`.
+
+    Raises:
+        DataError: HW101 to HW106, HW120, HW286 (always raised).
+    """
+    paths = [fspath(path) for path in (first, second, labels) if path is not None]
+    source = _source(paths[-1], options, on_error)
+    files = [
+        without_returns(read_member_lines(p, options.encoding, options.encoding_errors)) for p in paths
+    ]
+    pairs, empty, skipped = [], 0, 0
+    for number, (first_text, second_text, *gold) in enumerate(_aligned(files, paths), start=1):
+        label = gold[0].strip() if gold else None
+        if label == "":
+            source.report_error("HW120", "an empty label", number, advice="fill it in")
+        elif label == options.no_label:
+            skipped += 1
+        else:
+            empty += not (first_text.strip() and second_text.strip())
+            pairs.append(Pair(first_text, second_text, label, number))
+    notes = (f"pairs without a label ({options.no_label!r}) left out: {skipped:,}",) if skipped else ()
+    columns = PairColumns(paths[0], paths[1], paths[2] if labels is not None else None)
+    return Dataset(pairs, paths[0], ALIGNED, columns, notes, empty, skipped)
+
+
+def _aligned(files: list[Iterator[Line]], paths: list[str]) -> Iterator[list[str]]:
+    for rows in zip_longest(*files):
+        if None in rows:
+            ended = paths[rows.index(None)]
+            going, row = next((path, row) for path, row in zip(paths, rows, strict=True) if row)
+            raise DataError(
+                "HW286",
+                f"{ended} ends before this line",
+                expected="as many lines in each of the aligned files",
+                path=going,
+                line=row[0],
+            )
+        yield [text for _, text in rows]

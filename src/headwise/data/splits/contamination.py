@@ -1,0 +1,197 @@
+"""Contamination check: items that occur in several parts of the data, which inflates scores."""
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headwise.data.items.examples import DisplayNames
+from headwise.data.splits.duplicates import NearDuplicateIndex, normal_text, words_for_comparison
+
+_HASH_BYTES = 6  # bytes; a million new texts against a million stored hashes give 1 / 280 false matches
+_MAX_FINGERPRINTED = 4_000_000  # most items in a training-set fingerprint
+_MIN_REPEATED = 0.1  # fraction of repeated items from which a message is written
+
+
+@dataclass(frozen=True)
+class PartOverlap:
+    """Items that two parts of the data share.
+
+    Attributes:
+        source_part: The part that the model learns from: "train" or "dev".
+        scored_part: The part whose scores the shared items inflate: "dev" or "test".
+        distinct: Number of different items in both parts (ignoring case and white space).
+        items: Number of items of `scored_part` that also occur in `source_part`.
+        nearly_equal: Number of further items of `scored_part` that are near-duplicates of an item of
+            `source_part` (see `headwise.data.splits.duplicates`).
+        total: Number of items in `scored_part`.
+        places: The numbers of these items within `scored_part`.
+    """
+
+    source_part: str
+    scored_part: str
+    distinct: int
+    items: int
+    nearly_equal: int
+    total: int
+    places: frozenset[int] = field(default=frozenset(), repr=False)
+
+    @property
+    def share(self) -> float:
+        """The fraction of the items of `scored_part` that are duplicates or near-duplicates of items of
+        `source_part`."""
+        return (self.items + self.nearly_equal) / max(self.total, 1)
+
+    def to_json(self) -> dict[str, Any]:
+        """The parts and the counts, as a JSON object."""
+        return {
+            "one": self.source_part,
+            "other": self.scored_part,
+            "distinct": self.distinct,
+            "items": self.items,
+            "near": self.nearly_equal,
+            "total": self.total,
+        }
+
+    def message(self, nouns: DisplayNames) -> str:
+        """A warning such as `12 of 40 test texts are training texts too, and 3 more nearly`."""
+        names = {"train": "training"}
+        source = names.get(self.source_part, self.source_part)
+        scored = names.get(self.scored_part, self.scored_part)
+        if self.items:
+            count = self.items
+            more = f"too, and {self.nearly_equal:,} more nearly" if self.nearly_equal else "too"
+        else:
+            count, more = self.nearly_equal, "but for a few words"
+        return (
+            f"{count:,} of {self.total:,} {scored} {nouns.many} are {source} {nouns.many} {more} "
+            f"({100 * self.share:.1f} %): what is said of {scored} {nouns.many} is too good for new ones"
+        )
+
+
+def find_overlaps(kind: Any, parts: Mapping[str, Any]) -> tuple[PartOverlap, ...]:
+    """The overlaps of all pairs of parts that share items; empty texts are not counted.
+
+    Args:
+        kind: The `headwise.data.items.item_type.ItemType` of the items.
+        parts: The items of each part, by its name, in the order train, dev, test.
+    """
+    if not kind.has_keys:
+        return ()
+    keys = {
+        name: [normal_text(kind.contamination_key(item)) for item in part] for name, part in parts.items()
+    }
+    result = []
+    for place, source_part in enumerate(list(keys)[:-1]):
+        seen = ContaminationIndex(kind, keys[source_part])
+        for scored_part in list(keys)[place + 1 :]:
+            equal, nearly_equal = seen.places(keys[scored_part])
+            if equal or nearly_equal:
+                distinct = len({keys[scored_part][n] for n in equal})
+                counts = distinct, len(equal), len(nearly_equal), len(keys[scored_part])
+                places = frozenset([*equal, *nearly_equal])
+                result.append(PartOverlap(source_part, scored_part, *counts, places))
+    return tuple(result)
+
+
+def repetition_warning(kind: Any, items: Sequence[Any], what: str = "") -> str | None:
+    """A warning if 10 % or more of the items of an evaluation part are repeated within it; else None.
+
+    Args:
+        kind: The `headwise.data.items.item_type.ItemType` of the items.
+        items: The items.
+        what: The name of the part, with a space: "test ".
+    """
+    if not kind.has_keys or not len(items):
+        return None
+    keys = [key for item in items if (key := normal_text(kind.contamination_key(item)))]
+    again = len(keys) - len(set(keys))
+    if again < _MIN_REPEATED * len(items):
+        return None
+    return (
+        f"{again:,} of {len(items):,} {what}{kind.nouns.many} stand there more than once: intervals and p "
+        "values take them for different ones, and are too sure"
+    )
+
+
+class ContaminationIndex:
+    """An index of items that is searched for duplicates and near-duplicates of other items.
+
+    Args:
+        kind: The `headwise.data.items.item_type.ItemType` of the items.
+        keys: The key of each item, equal for equal items, as `normal_text` returns it; empty keys match
+            nothing.
+    """
+
+    def __init__(self, kind: Any, keys: Iterable[str]):
+        self._keys, self._texts = set(keys) - {""}, kind.sides > 0
+        # Different pairs may share a long text, so trigrams are compared for single texts only.
+        self._near_duplicates = NearDuplicateIndex(
+            map(words_for_comparison, self._keys) if self._texts else (), runs=kind.sides == 1
+        )
+
+    def places(self, keys: Sequence[str]) -> tuple[list[int], list[int]]:
+        """The numbers of the keys that are in the index, and of those with only a near-duplicate in it."""
+        same = [n for n, key in enumerate(keys) if key in self._keys]
+        rest = (n for n, key in enumerate(keys) if key and key not in self._keys and self._texts)
+        return same, [
+            n for n in rest if self._near_duplicates.has_near_duplicate_of(words_for_comparison(keys[n]))
+        ]
+
+
+def fingerprint_overlaps(
+    kind: Any, fingerprint: Any, who: str, parts: Mapping[str, Any]
+) -> tuple[PartOverlap, ...]:
+    """The overlaps of the dev and test parts with the training data of another model.
+
+    Args:
+        kind: The `headwise.data.items.item_type.ItemType` of the items.
+        fingerprint: The training-set fingerprint of that model, as `make_fingerprint` returns it.
+        who: The name of that model, for the message.
+        parts: The items of each part, by its name.
+    """
+    result = []
+    for name in ("dev", "test"):
+        items = parts.get(name, ())
+        flags = in_fingerprint(kind, fingerprint, items)
+        if places := frozenset(number for number, flag in enumerate(flags) if flag):
+            result.append(
+                PartOverlap(f"{who}'s training", name, len(places), len(places), 0, len(items), places)
+            )
+    return tuple(result)
+
+
+def make_fingerprint(kind: Any, items: Sequence[Any], before: Any = None) -> str | None:
+    """The training-set fingerprint of items: the sorted 6-byte hashes of their words, in base64.
+
+    None for more than 4 million items. `before` is the fingerprint of earlier items, which is merged in.
+    """
+    previous_hashes = _hashes(before)
+    if len(items) + len(previous_hashes) > _MAX_FINGERPRINTED:
+        return None
+    hashes = {digest for item in items if (digest := _hash(kind, item))}
+    return base64.b64encode(b"".join(sorted(hashes | previous_hashes))).decode()
+
+
+def in_fingerprint(kind: Any, fingerprint: Any, items: Sequence[Any]) -> list[bool]:
+    """Whether each item is in a training-set fingerprint; all False if the fingerprint is damaged."""
+    hashes = _hashes(fingerprint) if kind.has_keys else set()
+    return [bool(hashes) and _hash(kind, item) in hashes for item in items]
+
+
+def _hashes(fingerprint: Any) -> set[bytes]:
+    """The hashes in a fingerprint; none if it is not valid base64."""
+    try:
+        data = base64.b64decode(fingerprint, validate=True)
+    except (TypeError, ValueError):
+        return set()
+    return {data[place : place + _HASH_BYTES] for place in range(0, len(data), _HASH_BYTES)}
+
+
+def _hash(kind: Any, item: Any) -> bytes | None:
+    """The hash of an item; None for an empty text."""
+    key = kind.contamination_key(item)
+    words = words_for_comparison(key) if kind.sides else key
+    data = words.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=_HASH_BYTES).digest() if data else None

@@ -1,0 +1,156 @@
+"""Training, development and test data of any item type, in one container."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.data.files.fingerprint import Fingerprint
+from headwise.data.items.item_type import ItemType
+from headwise.data.items.parses import NO_PARSES, ParseFiles, ParseReader, with_parses
+from headwise.data.splits.contamination import PartOverlap, find_overlaps, make_fingerprint
+from headwise.data.splits.splitting import SplitConfig
+
+PART_NAMES = ("train", "dev", "test")
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True)
+class DataParts(Generic[Part]):
+    """The three parts of the data.
+
+    Attributes:
+        kind: The item type.
+        train: The training items.
+        dev: The development items, for early stopping and for fitting hyperparameters.
+        test: The held-out test items; may be empty.
+        notes: Notes for the user on how the parts were read and split.
+        files: The data set of each file by the part it was given for, as `ItemType.read` returns it. The
+            data set of the training file includes the parts split off it. Empty for data from memory.
+    """
+
+    kind: ItemType[Any]
+    train: Part
+    dev: Part
+    test: Part
+    notes: tuple[str, ...] = ()
+    files: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        parts: dict[str, Any] = self.named
+        for name, part in parts.items():
+            self.kind.answer.check_items(part, name, self.kind.nouns)
+
+    @property
+    def named(self) -> dict[str, Part]:
+        """The non-empty parts by name."""
+        parts: dict[str, Any] = {name: getattr(self, name) for name in PART_NAMES}
+        return {name: part for name, part in parts.items() if len(part)}
+
+    @property
+    def sizes(self) -> str:
+        """`100 training, 10 dev and 0 test pairs`."""
+        train, dev, test = (len(part) for part in (self.train, self.dev, self.test))  # type: ignore
+        return f"{train:,} training, {dev:,} dev and {test:,} test {self.kind.nouns.many}"
+
+    def fingerprints(self) -> dict[str, Fingerprint]:
+        """The fingerprint (SHA-256 and counts) of each non-empty part."""
+        parts: dict[str, Any] = self.named
+        return {name: self.kind.fingerprint(part) for name, part in parts.items()}
+
+    def prints(self, before: Any = None) -> dict[str, Any]:
+        """The fingerprints as a JSON object.
+
+        "file" is the fingerprint of the training file, if parts were split off it. "seen" is the
+        training-set fingerprint of all train and dev items
+        (`headwise.data.splits.contamination.make_fingerprint`), merged with that of a previous training
+        run (`before`)."""
+        prints = self.fingerprints()
+        if "train" in self.files:
+            file_print = self.kind.fingerprint(self.files["train"].items)
+            if file_print.sha256 != prints["train"].sha256:
+                prints["file"] = file_print
+        entries: dict[str, Any] = {name: fingerprint.to_json() for name, fingerprint in prints.items()}
+        train: Any = self.train
+        dev: Any = self.dev
+        seen = make_fingerprint(self.kind, [*train, *dev], before) if self.kind.has_keys else None
+        return entries if seen is None else entries | {"seen": seen}
+
+    def overlaps(self) -> tuple[PartOverlap, ...]:
+        """The overlaps between parts, which inflate scores."""
+        return find_overlaps(self.kind, self.named)
+
+
+def read_parts(
+    kind: ItemType[Any],
+    train: str,
+    dev: str | None = None,
+    test: str | None = None,
+    options: Any = None,
+    split: SplitConfig | None = None,
+    parses: ParseFiles = NO_PARSES,
+    reader: ParseReader | None = None,
+) -> DataParts[Any]:
+    """Read the files of any item type, and split missing dev and test parts off the training file.
+
+    Args:
+        kind: The item type.
+        train: The training file; "-" is standard input.
+        dev: The development file, if any.
+        test: The test file, if any.
+        options: The reading options, of the type `kind.options`.
+        split: The sizes of the parts that are split off the training file.
+        parses: The parse files.
+        reader: The functions that read parse files; required if there are any.
+
+    Raises:
+        DataError: A file cannot be read, or has a label that the training file lacks.
+        HeadwiseError: The training file has fewer than two classes (HW406), or there are no dev data
+            (HW405).
+        ConfigError: There is a parse file for a part without a file, or phrases would be split off.
+    """
+    split = SplitConfig() if split is None else split
+    nouns, paths = kind.nouns, {"train": train, "dev": dev, "test": test}
+    files: dict[str, Any] = {}
+    part_notes: list[tuple[str, str]] = []
+    provided = {name: path for name, path in paths.items() if path is not None}
+    for name in PART_NAMES:
+        if name not in provided and (heads := getattr(parses, name)) is not None:
+            raise ConfigError(f"{heads}: parses of {name} {nouns.many}, but there is no file of them")
+    if "dev" not in provided and not split.dev:
+        raise HeadwiseError(
+            f"there are no dev {nouns.many}: give some with --dev, or a --split.dev above 0", code="HW405"
+        )
+    shares = {"dev": split.dev, "test": split.test}
+    cut = [name for name, share in shares.items() if share and name not in provided]
+    like = kind.prepare([*provided.values()], options)
+    for name, path in provided.items():
+        data = kind.read(path, kind.part_options(options, name, cut), like=like)
+        if (heads := getattr(parses, name)) is not None:
+            if reader is None:
+                raise kind.no_parses_error()
+            data = with_parses(kind, data, heads, reader)
+        part_notes += [(name, note) for note in data.notes]
+        if files:
+            data, spelt = kind.answer.respell_as_training(list(files["train"].labels), data)
+            part_notes += [(name, note) for note in spelt]
+            part_notes += [(name, note) for note in kind.answer.check_against_train(files["train"], data)]
+        else:
+            kind.answer.check(data, nouns)
+            like = kind.schema(data) if like is None else like
+            part_notes += [(name, finding.message) for finding in data.findings]
+        files[name] = data
+    train_items = files["train"].items
+    parts = {name: data.items for name, data in files.items()}
+    if cut:
+        dev_share, test_share = (shares[name] if name in cut else 0 for name in ("dev", "test"))
+        done = kind.split(train_items, dev_share, test_share, split.seed, path=train)
+        part_notes += [("train", note) for note in done.notes]
+        parts = {"train": done.train, "dev": done.dev, "test": done.test} | {
+            name: part for name, part in parts.items() if name != "train"
+        }
+    part_notes += [("", note) for note in kind.answer.tell(parts["train"], list(files["train"].labels))]
+    part_notes += [("", note) for note in kind.tell(parts)]
+    notes = tuple(f"{name}: {note}" if name and len(files) > 1 else note for name, note in part_notes)
+    return DataParts(kind, parts["train"], parts["dev"], parts.get("test", train_items[:0]), notes, files)

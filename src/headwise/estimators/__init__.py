@@ -1,1 +1,0 @@
-"""scikit-learn estimators, one for each task on texts."""

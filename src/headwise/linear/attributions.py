@@ -1,0 +1,228 @@
+"""Attributions: how much each word of a text contributes to the scores of a linear model. The decomposition
+is exact.
+
+A score is a sum over features. The contribution of a feature is divided among its occurrences in the text,
+and there among the words that it covers: two for a word pair; for a character n-gram one, or several where
+the tokenizer splits (`do n't`), in proportion to their characters. Surface features belong to no word and
+are reported separately. The rest is the bias.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.core import hashing
+from headwise.core.surface_features import FEATURE_COUNT, REFERENCE_TEXT, surface_features
+from headwise.core.tokenizer import get_tokenizer
+from headwise.linear.linear_model import LinearModel
+from headwise.linear.pair_features import GROUPS
+from headwise.linear.tfidf_features import LONGEST, SHORTEST, BlockName, FeatureVocabulary
+
+Shares = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+
+def text_attributions(model: LinearModel, text: str, toward: Shares) -> Shares:
+    """The contribution of each word of a text to `toward @ scores` through words, word pairs and character
+    n-grams, `[words]`; bias and vectors are left out.
+
+    Args:
+        model: The linear model.
+        text: Any text; the model's tokenizer splits it into words.
+        toward: Coefficient of each label's score, `[classes]`.
+    """
+    words = _Words(model, text)
+    shares, column = np.zeros(len(words.spans)), column_coefficients(toward, model)
+    for name, vocabulary in model.blocks.items():
+        weights = model.machine.weights[model.place(name)]
+        occurrences = words.features(name, vocabulary)
+        shares += words.distribute(name, occurrences.values * (weights[occurrences.places] @ column))
+    return shares
+
+
+def pair_attributions(model: LinearModel, texts: tuple[str, str], toward: Shares) -> tuple[Shares, Shares]:
+    """The same for a model of text pairs: contributions of the words of both texts, `[words]` each. Shared
+    features are divided evenly; comparisons of whole texts and vectors belong to no word."""
+    first, second = (_Words(model, text) for text in texts)
+    shares = np.zeros(len(first.spans)), np.zeros(len(second.spans))
+    column = column_coefficients(toward, model)
+    for name, vocabulary in model.blocks.items():
+        size, both = len(vocabulary), (first.features(name, vocabulary), second.features(name, vocabulary))
+        starts = model.place(name).start + size * np.arange(GROUPS)
+        there = np.unique(np.concatenate([occurrences.places for occurrences in both]))
+        at = [np.searchsorted(there, occurrences.places) for occurrences in both]
+        a, b = (
+            np.bincount(places, occurrences.values, len(there))
+            for places, occurrences in zip(at, both, strict=True)
+        )
+        common, only_first, only_second, second_alone = (
+            model.machine.weights[start + there] @ column for start in starts
+        )
+        half = np.minimum(a, b) * common / 2
+        worth = (
+            half + np.maximum(a - b, 0) * only_first,
+            half + np.maximum(b - a, 0) * only_second + b * second_alone,
+        )
+        # Each occurrence gets the part of the contribution that it has in the feature's value.
+        for words, word_shares, occurrences, places, sums, values in zip(
+            (first, second), shares, both, at, (a, b), worth, strict=True
+        ):
+            parts = np.divide(values, sums, out=np.zeros_like(values), where=sums > 0)
+            word_shares += words.distribute(name, occurrences.values * parts[places])
+    return shares
+
+
+@dataclass(frozen=True)
+class _Occurrences:
+    """The occurrences of the features of a block in a text.
+
+    Attributes:
+        places: Feature index of each occurrence; 0 for unknown features.
+        values: Contribution of each occurrence to the value of its feature (TF-IDF with logarithmic counts
+            at length 1); 0 for unknown features.
+    """
+
+    places: Numbers
+    values: Shares
+
+
+class _Words:
+    """The words of a text, and the positions of feature occurrences among them."""
+
+    def __init__(self, model: LinearModel, text: str):
+        self.text, self.lowered = text, text.lower()
+        self.reach, self.edges = model.reach, model.edges
+        self.spans = get_tokenizer(model.tokenizer).spans(text)
+
+    @cached_property
+    def owners(self) -> Numbers:
+        """The two word positions of each occurrence from `hashing.word_hashes`, `[occurrences, 2]`; both
+        equal for a single word, or a word paired with an edge of the text."""
+        last = len(self.spans)
+        seconds = np.arange(last + (self.edges and last > 0))[:, None]
+        firsts = seconds - np.arange(self.reach + 1)
+        there = (firsts >= -self.edges) & (firsts < last) & ((seconds < last) | (firsts >= 0))
+        both = np.stack([np.broadcast_to(seconds, firsts.shape), firsts], axis=-1)[there]
+        # The beginning of the text comes before the first word, the end after the last.
+        both = np.where(both < 0, both[:, ::-1], both)
+        return np.where(both >= last, both[:, ::-1], both)
+
+    def features(self, block: BlockName, vocabulary: FeatureVocabulary) -> _Occurrences:
+        """The occurrences of the features of a vocabulary in the text."""
+        if block == "words":
+            cut = hashing.SEPARATOR.join(self.text[start:end] for start, end in self.spans).lower()
+            hashes, _ = hashing.word_hashes(*hashing.code_points([cut]), self.reach, self.edges)
+            if len(hashes) != len(self.owners):
+                raise ValueError("the words of a text hold the sign that is to separate them")
+        else:
+            codes, ends = hashing.code_points([self.lowered])
+            hashes, _ = hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
+        places, is_known, counts = _places(hashes, vocabulary.keys)
+        if not len(vocabulary) or not len(hashes):
+            return (
+                _Occurrences(places[:0], np.zeros(0))
+                if not len(hashes)
+                else _Occurrences(places, np.zeros(len(hashes)))
+            )
+        values = np.where(is_known, (np.log(counts) + 1) * vocabulary.idf[places], 0.0)
+        length = np.sqrt((values**2 / counts).sum())
+        return _Occurrences(places, values / counts / length if length else np.zeros(len(hashes)))
+
+    def distribute(self, block: BlockName, worth: Shares) -> Shares:
+        """Distribute the contributions of occurrences to the words that they cover."""
+        if block == "words":
+            halves = np.bincount(self.owners.ravel(), np.repeat(worth / 2, 2), len(self.spans))
+            return halves.astype(np.float64)
+        return _of_characters(worth, self.text, self.lowered, self.spans)
+
+
+def vector_attributions(model: LinearModel, addends: NDArray, toward: Shares) -> tuple[Shares, float]:
+    """The contribution of each word of a text to `toward @ scores` through the text's vector, `[words]`,
+    and that of the subtracted mean, which belongs to no word.
+
+    Args:
+        model: A linear model that reads text vectors.
+        addends: Contribution of each word to the text's vector, `[words, size]`.
+        toward: Coefficient of each label's score, `[classes]`.
+    """
+    if model.scale is None:
+        raise ValueError("this linear model reads no vectors")
+    away = addends.sum(axis=0, dtype=np.float64) - model.scale.mean
+    line = model.machine.dense[: len(model.scale.mean)] @ column_coefficients(toward, model)
+    line *= model.scale.weight / max(np.linalg.norm(away), 1e-12)
+    return addends @ line, -float(model.scale.mean @ line)
+
+
+def surface_attributions(model: LinearModel, texts: Sequence[str], toward: Shares) -> Shares:
+    """The contribution of surface features to `toward @ scores` relative to a plain reference sentence,
+    `[texts, FORM]`.
+
+    Args:
+        model: A linear model that reads surface features.
+        texts: Any texts.
+        toward: Coefficients of the labels' scores for each text, `[texts, classes]`.
+    """
+    away = surface_features(texts).astype(np.float64) - surface_features([REFERENCE_TEXT])
+    lines = np.stack([column_coefficients(line, model) for line in toward])
+    return away * (lines @ model.machine.dense[-FEATURE_COUNT:].T)
+
+
+def column_coefficients(toward: Shares, model: LinearModel) -> Shares:
+    """Map coefficients of labels to those of score columns; of two labels there may be one column only (see
+    `both`)."""
+    return toward[1:] / 2 - toward[:1] / 2 if len(model.machine.bias) < len(toward) else toward
+
+
+def _places(keys: NDArray, vocabulary_keys: NDArray) -> tuple[Numbers, NDArray[np.bool_], Numbers]:
+    """For each occurrence: its feature index (0 if unknown), whether it is known, and how often the text
+    has it."""
+    places = np.searchsorted(vocabulary_keys, keys)
+    is_known = places < len(vocabulary_keys)
+    is_known[is_known] = vocabulary_keys[places[is_known]] == keys[is_known]
+    places = np.where(is_known, places, 0)
+    _, inverse, counts = np.unique(np.where(is_known, places, -1), return_inverse=True, return_counts=True)
+    return places, is_known, counts[inverse.reshape(-1)]
+
+
+def _of_characters(worth: Shares, text: str, lowered: str, spans: list[tuple[int, int]]) -> Shares:
+    """Distribute contributions of character n-grams to the words that they overlap; the padding blanks get
+    nothing."""
+    starts, runs, position = [], [], 0
+    for word in lowered.split():
+        position = lowered.index(word, position)
+        starts.append(position)
+        runs.append(_runs(len(word) + 2))
+        position += len(word)
+    if not runs:
+        return np.zeros(len(spans))
+    offsets = np.repeat(starts, [len(begins) for begins, _ in runs])
+    begins, ends = (np.concatenate(bounds) for bounds in zip(*runs, strict=True))
+    per_character, size = worth / (ends - begins), len(lowered) + 1
+    steps = np.bincount(begins + offsets, per_character, size) - np.bincount(
+        ends + offsets, per_character, size
+    )
+    of_characters = steps.cumsum()[:-1]
+    sizes = [len(character.lower()) for character in text] if len(lowered) != len(text) else None
+    owner = np.full(len(text), -1, dtype=np.int64)
+    for number, (start, end) in enumerate(spans):
+        owner[start:end] = number
+    owner = owner if sizes is None else np.repeat(owner, sizes)
+    owned = owner >= 0
+    sums = np.bincount(owner[owned], weights=of_characters[owned], minlength=len(spans))
+    return sums.astype(np.float64)
+
+
+@lru_cache(maxsize=64)
+def _runs(size: int) -> tuple[Numbers, Numbers]:
+    """Start and end of the character n-grams of a word, `size` long with its padding, in positions without
+    the padding."""
+    runs = [
+        (max(begin - 1, 0), min(begin - 1 + length, size - 2))
+        for begin in range(size)
+        for length in range(SHORTEST, min(LONGEST, size - begin) + 1)
+    ]
+    begins, ends = np.array(runs, dtype=np.int64).T
+    return begins, ends

@@ -1,0 +1,288 @@
+"""The linear baseline that every text classifier is compared with: TF-IDF and a linear SVM.
+
+It reads words and word pairs, with or without character n-grams: whichever is more accurate on dev.
+
+The linear baseline for regression: TF-IDF of words and word pairs, and ridge regression.
+
+The linear baseline for text pairs: TF-IDF of shared and differing words, and a linear SVM.
+
+The linear baseline for bags of vectors: mean, minimum and maximum of each feature, and a linear SVM.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_matrix, hstack
+
+from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.examples import Pair
+from headwise.data.readers.bags import Bag
+from headwise.linear.linear_fit import MOST_CELLS
+from headwise.linear.linear_model import LinearModel, expand_columns, signs_of, stack_blocks
+from headwise.linear.pair_features import OVERLAPS, compare_matrices, overlap
+from headwise.linear.sklearn_models import SVM_STRENGTHS, fit_ridge, fit_svm, fit_tfidf, train_plus_dev
+from headwise.linear.svm_solver import DesignMatrix, fit_svm_columns
+from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+TFIDF_SVM = "TF-IDF + linear SVM"
+BLOCKS: tuple[tuple[BlockName, ...], ...] = (("words",), ("words", "characters"))
+MOST_FEATURES = 1_000_000
+"""Maximum number of features per block."""
+MOST_WEIGHTS = 100_000_000
+"""Maximum number of weights per block, over all labels. With very many labels, the rarest features are
+dropped."""
+
+
+@dataclass(frozen=True)
+class LinearBaseline:
+    """A fitted linear classifier.
+
+    Attributes:
+        model: Linear support vector machines on TF-IDF with logarithmic counts.
+        strength: The penalty parameter C of the SVMs, chosen on dev.
+        dev_accuracy: Accuracy on dev of the chosen blocks and C.
+    """
+
+    model: LinearModel
+    strength: float
+    dev_accuracy: float
+
+    @property
+    def blocks(self) -> tuple[BlockName, ...]:
+        """The feature blocks in use: words, or words and characters."""
+        return tuple(self.model.blocks)
+
+    def predict(self, texts: Sequence[str]) -> np.ndarray:
+        """The predicted label indices, `[texts]`."""
+        return self.model.scores(texts).argmax(axis=1)
+
+
+def fit_baseline(
+    train: tuple[Sequence[str], np.ndarray],
+    dev: tuple[Sequence[str], np.ndarray],
+    *,
+    tokenizer: str = "penn",
+    refit: bool = False,
+) -> LinearBaseline | None:
+    """Fit TF-IDF and a linear SVM on the training texts. The blocks and C are the first that are most
+    accurate on dev.
+
+    Where texts times labels exceed `MOST_CELLS`, the choice is made on a fifth of the training texts, as
+    for the linear model of the ensemble.
+
+    Args:
+        train: Texts and label indices.
+        dev: Texts and label indices.
+        tokenizer: The tokenizer of the model that it is compared with, so that both read the same words.
+        refit: Whether to fit again on training and dev texts together, once dev has chosen.
+
+    Returns:
+        The baseline; None where the texts have no words at all.
+    """
+    classes = max(2, 1 + int(max(train[1].max(initial=0), dev[1].max(initial=0))))
+    readers: list[BlockReader] = [BlockReader(name, tokenizer) for name in BLOCKS[-1]]
+    most = min(MOST_FEATURES, MOST_WEIGHTS // classes)
+    subset = slice(None, None, 5 if len(train[0]) * classes > MOST_CELLS else 1)
+    chosen_on, targets = train[0][subset], train[1][subset]
+    fitted = {reader.block: reader.fit(chosen_on, max_features=most) for reader in readers}
+    if not any(len(vocabulary) for vocabulary, _ in fitted.values()):
+        return None
+    held = {reader.block: reader.transform(dev[0], fitted[reader.block][0]) for reader in readers}
+    costs = np.ones((len(targets), 1), dtype=np.float32)
+    best: LinearBaseline | None = None
+    for blocks in BLOCKS:
+        rows = _rows([fitted[name][1] for name in blocks], len(targets))
+        dev_rows = _rows([held[name] for name in blocks], len(dev[0]))
+        for strength in SVM_STRENGTHS:
+            machine = fit_svm_columns(rows, signs_of(targets, classes), costs * np.float32(strength))
+            guessed = expand_columns(machine.scores(dev_rows), classes).argmax(axis=1)
+            accuracy = float(np.mean(guessed == dev[1]))
+            if best is None or accuracy > best.dev_accuracy:
+                vocabularies: dict[BlockName, FeatureVocabulary] = {
+                    name: fitted[name][0] for name in blocks
+                }
+                best = LinearBaseline(
+                    LinearModel(vocabularies, machine, classes, tokenizer), strength, accuracy
+                )
+    if best is None or (not refit and len(targets) == len(train[1])):
+        return best
+    texts, labels = train_plus_dev(train, dev) if refit else train
+    fitted = {
+        reader.block: reader.fit(texts, max_features=most)
+        for reader in readers
+        if reader.block in best.blocks
+    }
+    rows = _rows([features for _, features in fitted.values()], len(texts))
+    costs = np.full((len(texts), 1), best.strength, dtype=np.float32)
+    machine = fit_svm_columns(rows, signs_of(labels, classes), costs)
+    final_vocabularies: dict[BlockName, FeatureVocabulary] = {name: fitted[name][0] for name in best.blocks}
+    return replace(best, model=LinearModel(final_vocabularies, machine, classes, tokenizer))
+
+
+def _rows(parts: list, texts: int) -> DesignMatrix:
+    return DesignMatrix(stack_blocks(parts, texts), np.zeros((texts, 0), dtype=np.float32))
+
+
+TFIDF_RIDGE = "TF-IDF + ridge regression"
+
+
+def predict_number_baseline(
+    train: tuple[Sequence[str], np.ndarray],
+    dev: tuple[Sequence[str], np.ndarray],
+    test: Sequence[str],
+    *,
+    tokenizer: str = "penn",
+    refit: bool = False,
+) -> np.ndarray | None:
+    """Predict the numbers of test texts by ridge regression, with the penalty chosen on dev.
+
+    Args:
+        train: Texts and numbers.
+        dev: Texts and numbers.
+        test: Texts.
+        tokenizer: The tokenizer of the model that it is compared with, so that both read the same words.
+        refit: Whether to fit again on training and dev texts together, once dev has chosen.
+
+    Returns:
+        The predictions, `[texts]`; None where the training texts have no words at all.
+    """
+    fitted = fit_tfidf(train[0], tokenizer)
+    if fitted is None:
+        return None
+    vectorizer, features = fitted
+    ridge = fit_ridge((features, train[1]), (vectorizer.transform(dev[0]), dev[1]))
+    if refit:
+        texts, targets = train_plus_dev(train, dev)
+        ridge = ridge.fit(vectorizer.fit_transform(texts), targets)
+    return np.asarray(ridge.predict(vectorizer.transform(test)))
+
+
+PAIR_TFIDF_SVM = "TF-IDF of shared and differing words + linear SVM"
+SCORE_NAME = "TF-IDF of shared and differing words + ridge regression"
+
+
+@dataclass(frozen=True)
+class PairBaselineFeatures:
+    """The features of text pairs that the baseline reads.
+
+    Five groups of features, with the TF-IDF vectors a and b of the words and word pairs of both texts:
+    what both have, `min(a, b)`; what only the first has, `max(a - b, 0)`; what only the second has,
+    `max(b - a, 0)`; the second text alone, b; and eight numbers on overlap and length. The second group and
+    the third tell a swapped pair from the pair, as entailment needs.
+    """
+
+    vectorizer: "TfidfVectorizer"
+    tokenizer: str
+
+    def __call__(self, pairs: Sequence[Pair]) -> Any:
+        """`[pairs, features]`, sparse."""
+        a = self.vectorizer.transform([pair.first for pair in pairs])
+        b = self.vectorizer.transform([pair.second for pair in pairs])
+        words = get_tokenizer(self.tokenizer).words
+        numbers = [overlap(words(pair.first.lower()), words(pair.second.lower())) for pair in pairs]
+        dense = np.array(numbers, dtype=np.float32).reshape(-1, OVERLAPS)
+        return hstack([compare_matrices(a, b), csr_matrix(dense)], format="csr")
+
+
+@dataclass(frozen=True)
+class PairBaseline:
+    """A fitted linear model of pairs.
+
+    Attributes:
+        features: The feature extractor.
+        linear: A linear SVM or a ridge regression.
+    """
+
+    features: PairBaselineFeatures
+    linear: Any
+
+    def predict(self, pairs: Sequence[Pair]) -> np.ndarray:
+        """The predicted label indices or scores, `[pairs]`."""
+        return np.asarray(self.linear.predict(self.features(pairs)))
+
+
+def fit_pair_features(pairs: Sequence[Pair], tokenizer: str) -> PairBaselineFeatures | None:
+    """Fit the vocabulary of the training pairs; None where they have no words at all."""
+    fitted = fit_tfidf([text for pair in pairs for text in (pair.first, pair.second)], tokenizer)
+    return None if fitted is None else PairBaselineFeatures(fitted[0], tokenizer)
+
+
+def fit_pair_baseline(
+    train: tuple[Sequence[Pair], np.ndarray],
+    dev: tuple[Sequence[Pair], np.ndarray],
+    *,
+    tokenizer: str = "penn",
+    scores: bool = False,
+    refit: bool = False,
+) -> PairBaseline | None:
+    """Fit a linear SVM (for scores, a ridge regression) on `PairBaselineFeatures` of the training pairs,
+    with the penalty chosen on dev.
+
+    Args:
+        train: Pairs and label indices, or scores.
+        dev: The same for dev pairs.
+        tokenizer: The tokenizer of the model that it is compared with, so that both read the same words.
+        scores: Whether the targets are scores.
+        refit: Whether to fit again on training and dev pairs together, once dev has chosen.
+
+    Returns:
+        The baseline; None where the pairs have no words at all.
+    """
+    features = fit_pair_features(train[0], tokenizer)
+    if features is None:
+        return None
+    parts = (features(train[0]), train[1]), (features(dev[0]), dev[1])
+    linear = fit_ridge(*parts) if scores else fit_svm(*parts)[0]
+    if refit:
+        pairs, targets = train_plus_dev(train, dev)
+        features = fit_pair_features(pairs, tokenizer) or features
+        linear = linear.fit(features(pairs), targets)
+    return PairBaseline(features, linear)
+
+
+BAG_SVM = "mean, minimum and maximum + linear SVM"
+
+
+def fit_bag_baseline(
+    train: tuple[Sequence[Bag], np.ndarray],
+    dev: tuple[Sequence[Bag], np.ndarray],
+    test: Sequence[Bag],
+    *,
+    refit: bool = False,
+) -> np.ndarray:
+    """Predict the label indices of the test bags, `[bags]`, by an SVM on the training bags, with C chosen
+    on dev.
+
+    Args:
+        train: Bags and label indices.
+        dev: Bags and label indices.
+        test: Bags.
+        refit: Whether to fit again on training and dev bags together, once dev has chosen.
+    """
+    from sklearn.preprocessing import StandardScaler  # slow to load, and predictions do without
+
+    scaler = StandardScaler().fit(summarise(train[0]))
+
+    def scaled(bags: Sequence[Bag]) -> np.ndarray:
+        """Standardized summaries with an average length of 1 for any number of features: the scale that the
+        grid of C is made for."""
+        summaries = summarise(bags)
+        return np.asarray(scaler.transform(summaries)) / summaries.shape[1] ** 0.5
+
+    machine, _ = fit_svm((scaled(train[0]), train[1]), (scaled(dev[0]), dev[1]))
+    if refit:
+        bags, targets = train_plus_dev(train, dev)
+        scaler = scaler.fit(summarise(bags))
+        machine = machine.fit(scaled(bags), targets)
+    return np.asarray(machine.predict(scaled(test)))
+
+
+def summarise(bags: Sequence[Bag]) -> np.ndarray:
+    """`[bags, 3 * features]`, float64: mean, minimum and maximum of each feature over the instances."""
+    rows = [bag.instances.astype(np.float64) for bag in bags]
+    return np.stack([np.concatenate([row.mean(0), row.min(0), row.max(0)]) for row in rows])

@@ -1,0 +1,198 @@
+"""Ensembles of models of the same labels that do not lose to their best member.
+
+Each member first gets its own temperature; then the logits are added with non-negative weights. Both are
+fitted by log loss on texts that no member was trained on (held out, or out of fold). Two things keep 40
+texts from deciding too much:
+
+- smoothed targets (Platt 1999): labels are not taken as certain, so weights stay finite where a member
+  makes no mistake;
+- a prior for equal weights, worth a few texts. A network without pretrained parts (`raw`) has an expected
+  weight of a fifth, and its logits are not scaled up: after an early stop they are nearly noise, and the
+  network that is refitted on all texts gives different ones (1,000 tweets, irony: accuracy 51 % before,
+  67 % now; 23 runs of 250 and 1,000 texts without static embeddings: +1.0 points, log loss -0.014).
+
+A member with a share below `MIN_CONTRIBUTION` is dropped. (Dropping members whenever the others did as well
+without them on the held-out texts cost 0.25 points with 50 such texts and 0.1 with 200: two members that
+seem equal are better together.)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.core.threads import one_blas_thread
+from headwise.metrics.classification_scores import smooth_targets
+
+_PRIOR = 4.0
+"""The quadratic prior: nats, summed over all texts, for moving a weight by 1 from its expected value."""
+_UNPRETRAINED_SHARE = 0.2
+"""The expected ensemble weight of a network without pretrained parts."""
+MIN_CONTRIBUTION = 0.05
+"""Members with a smaller share are dropped."""
+_COLDEST, _HOTTEST = 1 / 50, 50.0
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Fitted ensemble weights. The weighted sum of the members' logits gives log probabilities up to a
+    constant.
+
+    Attributes:
+        weights: Weight of each member, temperature included; 0 for a dropped member.
+        shares: Contribution of each member to the combined score, summing to 1: its part of the distance
+            between the first and second label, averaged over the texts.
+        loss: Mean log loss on the texts used for fitting, in nats.
+        alone: The same loss of each member alone, with its own temperature.
+    """
+
+    weights: tuple[float, ...]
+    shares: tuple[float, ...]
+    loss: float
+    alone: tuple[float, ...]
+
+    def mix(self, members: Sequence[NDArray]) -> NDArray[np.float32]:
+        """Combine the logits of the members, `[texts, classes]` each, to those of the ensemble."""
+        mixed = np.zeros(members[0].shape, dtype=np.float32)
+        for weight, member in zip(self.weights, members, strict=True):
+            if weight:
+                mixed += np.float32(weight) * np.asarray(member, dtype=np.float32)
+        return mixed
+
+
+def fit_ensemble(
+    members: Sequence[NDArray],
+    targets: NDArray,
+    *,
+    texts: NDArray | None = None,
+    raw: int | None = None,
+) -> Ensemble:
+    """Fit the ensemble weights that make the held-out labels most likely.
+
+    Args:
+        members: Logits of each member, `[texts, classes]`.
+        targets: Label indices, `[texts]`, or label probabilities, `[texts, classes]`.
+        texts: Weights of the texts, `[texts]`, with mean 1; None where all are equal.
+        raw: Index of a member without pretrained parts.
+    """
+    if not len(targets):
+        return Ensemble((1.0 / len(members),) * len(members), (1.0 / len(members),) * len(members), 0.0, ())
+    logits = [_centred(member) for member in members]
+    soft_targets = smooth_targets(targets, logits[0].shape[1])
+    importance = np.ones(len(targets)) if texts is None else np.asarray(texts, dtype=np.float64)
+    temperatures = [
+        _fit([member_logits], soft_targets, importance, prior=0.0, scale=1.0 if member == raw else _HOTTEST)
+        for member, member_logits in enumerate(logits)
+    ]
+    alone = [
+        _Loss([member_logits], soft_targets, importance)(weight)[0]
+        for member_logits, weight in zip(logits, temperatures, strict=True)
+    ]
+    scaled = [
+        member_logits * float(weight[0]) for member_logits, weight in zip(logits, temperatures, strict=True)
+    ]
+    active = list(range(len(members)))
+    weights = _fit(scaled, soft_targets, importance, _expected(active, raw))
+    while len(active) > 1:
+        shares = contributions([scaled[member] for member in active], weights)
+        least = int(np.argmin(shares))
+        if shares[least] >= MIN_CONTRIBUTION:
+            break
+        active.pop(least)
+        weights = _fit(
+            [scaled[member] for member in active], soft_targets, importance, _expected(active, raw)
+        )
+    final = np.zeros(len(members))
+    final[active] = weights
+    loss = _Loss(scaled, soft_targets, importance)(final)[0]
+    factors = [float(temperature[0]) for temperature in temperatures]
+    return Ensemble(
+        weights=tuple(float(weight * factor) for weight, factor in zip(final, factors, strict=True)),
+        shares=tuple(contributions(scaled, final)),
+        loss=float(loss),
+        alone=tuple(float(member_loss) for member_loss in alone),
+    )
+
+
+def _expected(active: Sequence[int], raw: int | None) -> NDArray[np.float64]:
+    """The expected weights: the centre of the prior."""
+    weights = np.full(len(active), 1 / len(active))
+    if raw in active and len(active) > 1:
+        weights[:] = (1 - _UNPRETRAINED_SHARE) / (len(active) - 1)
+        weights[active.index(raw)] = _UNPRETRAINED_SHARE
+    return weights
+
+
+def _centred(logits: NDArray) -> NDArray[np.float64]:
+    logits = np.asarray(logits, dtype=np.float64)
+    return logits - logits.mean(axis=1, keepdims=True)
+
+
+class _Loss:
+    """Mean log loss of the ensemble as a function of the weights, with its gradient."""
+
+    def __init__(self, logits: Sequence[NDArray], targets: NDArray, importance: NDArray):
+        self.logits, self.targets, self.importance = np.stack(logits), targets, importance
+
+    def __call__(self, weights: NDArray) -> tuple[float, NDArray]:
+        mixed = np.tensordot(weights, self.logits, axes=1)
+        mixed = mixed - mixed.max(axis=1, keepdims=True)
+        exponents = np.exp(mixed)
+        total = exponents.sum(axis=1, keepdims=True)
+        losses = np.log(total[:, 0]) - (self.targets * mixed).sum(axis=1)
+        slopes = (exponents / total - self.targets) * self.importance[:, None]
+        scale = 1 / len(self.targets)
+        gradient = np.tensordot(self.logits, slopes, axes=([1, 2], [0, 1])) * scale
+        return float((losses * self.importance).sum() * scale), gradient
+
+
+def _fit(
+    logits: Sequence[NDArray],
+    targets: NDArray,
+    importance: NDArray,
+    expected: NDArray | None = None,
+    *,
+    prior: float = _PRIOR,
+    scale: float = 5.0,
+) -> NDArray:
+    """Fit the weights of members by L-BFGS-B."""
+    from scipy.optimize import minimize  # slow to load, and predictions do without
+
+    loss = _Loss(logits, targets, importance)
+    begun, texts = np.full(len(logits), 1 / len(logits)), len(targets)
+    expected = begun if expected is None else expected
+
+    def cost(weights: NDArray) -> tuple[float, NDArray]:
+        value, gradient = loss(weights)
+        away = weights - expected
+        return value + prior / texts * float(away @ away), gradient + 2 * prior / texts * away
+
+    low = _COLDEST if len(logits) == 1 else 0.0
+    bounds = [(low, scale)] * len(logits)
+    with one_blas_thread():  # several cores take longer over small matrices
+        solution = minimize(cost, begun, jac=True, bounds=bounds, method="L-BFGS-B")
+    return np.asarray(solution.x)
+
+
+def contributions(logits: Sequence[NDArray], weights: NDArray) -> list[float]:
+    """The contribution of each member to the distance between the first two labels of the ensemble, summing
+    to 1.
+
+    Args:
+        logits: Logits of each member, `[texts, classes]`.
+        weights: Weight of each member.
+    """
+    mixed = np.tensordot(weights, np.stack(logits), axes=1)
+    rows = np.arange(len(mixed))
+    order = np.argpartition(-mixed, 1, axis=1)[:, :2]
+    first = np.where(mixed[rows, order[:, 0]] >= mixed[rows, order[:, 1]], order[:, 0], order[:, 1])
+    second = np.where(first == order[:, 0], order[:, 1], order[:, 0])
+    says = np.array(
+        [
+            weight * np.abs(member_logits[rows, first] - member_logits[rows, second]).mean()
+            for weight, member_logits in zip(weights, logits, strict=True)
+        ]
+    )
+    total = says.sum()
+    return [float(say / total) if total > 0 else 1 / len(logits) for say in says]

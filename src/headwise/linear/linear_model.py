@@ -1,0 +1,172 @@
+"""The settings of linear text models that cross-validation chooses, and their candidate values.
+
+LinearModel: a linear model of texts as arrays; it needs only numpy and Numba.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack
+
+from headwise.core.surface_features import surface_features
+from headwise.linear.pair_features import GROUPS
+from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights
+from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
+
+STRENGTHS, DENSE = (0.5, 0.15, 1.5, 4.0), (1.0, 0.5, 2.0, 4.0)
+"""Candidate values of C and of the length of vectors; the search starts at the first of each."""
+PAIR_STRENGTHS, PAIR_DENSE = (0.05, 0.015, 0.15, 0.5), (4.0, 2.0)
+"""The same for text pairs: few of their many features matter, and vectors tell most of how they compare."""
+WARM_START_SCALES = (1.0, 0.5, 2.0, 0.0)
+"""Candidate scales of a previous model, if there is one: its mean absolute score in margins."""
+MOST_RATIO_CLASSES = 20
+"""Maximum number of labels for which naive Bayes ratios are tried; with 77 and 150 labels they cost 0.9
+points."""
+
+
+@dataclass(frozen=True)
+class LinearSettings:
+    """The settings that cross-validation chooses.
+
+    Attributes:
+        blocks: The feature blocks in use.
+        ratios: Whether features are weighted by their naive Bayes log-count ratio.
+        strength: The penalty parameter C.
+        dense: Length of the dense vectors, relative to word and character blocks of length 1; 0 without
+            vectors.
+        start: Scale of the previous model in a warm start; 0 without.
+        form: Whether surface features are used (see `headwise.core.surface_features`).
+        edges: Whether words also form pairs with the beginning and the end of a text.
+    """
+
+    blocks: tuple[BlockName, ...] = ("words", "characters")
+    ratios: bool = True
+    strength: float = 0.5
+    dense: float = 0.0
+    start: float = 0.0
+    form: bool = False
+    edges: bool = False
+
+
+class FittedSettings(NamedTuple):
+    """The settings and calibration of a fitted linear model, to fit one like it to other texts.
+
+    Attributes:
+        settings: The chosen settings.
+        loudness: The calibration factor of its scores.
+    """
+
+    settings: LinearSettings
+    loudness: float
+
+
+@dataclass(frozen=True)
+class DenseScale:
+    """Centres vectors and scales them to the length `weight`.
+
+    Attributes:
+        mean: Mean of the training vectors, `[size]`.
+        weight: Length of the scaled vectors; word and character blocks have length 1.
+    """
+
+    mean: Floats
+    weight: float
+
+    def __call__(self, vectors: NDArray) -> Floats:
+        """Scale vectors, `[texts, size]`."""
+        away = np.asarray(vectors, dtype=np.float32) - self.mean
+        lengths = np.linalg.norm(away, axis=1, keepdims=True)
+        return np.asarray(away * (self.weight / np.maximum(lengths, 1e-12)), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """Linear scores of labels from words, character n-grams and optional vectors of texts.
+
+    Attributes:
+        blocks: The vocabulary of each block.
+        machine: The weights, block after block, multiplied by the calibration factor.
+        classes: Number of labels.
+        tokenizer: Name of the tokenizer.
+        scale: Scaling of the vectors; None if it reads none.
+        pairs: Whether it reads text pairs and their comparison features.
+        reach: Maximum distance between the words of a pair.
+        form: Whether it reads surface features (see `headwise.core.surface_features`), which follow the
+            vectors.
+        edges: Whether words also form pairs with the beginning and the end of a text.
+    """
+
+    blocks: Mapping[BlockName, FeatureVocabulary]
+    machine: LinearWeights
+    classes: int
+    tokenizer: str = "penn"
+    scale: DenseScale | None = None
+    pairs: bool = False
+    reach: int = 1
+    form: bool = False
+    edges: bool = False
+
+    def place(self, block: BlockName) -> slice:
+        """The rows of the weight matrix that belong to a block."""
+        names, groups = list(self.blocks), GROUPS if self.pairs else 1
+        first = groups * sum(len(self.blocks[name]) for name in names[: names.index(block)])
+        return slice(first, first + groups * len(self.blocks[block]))
+
+    def rows(
+        self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None
+    ) -> DesignMatrix:
+        """The design matrix of texts or pairs."""
+        parts = [
+            BlockReader(name, self.tokenizer, self.pairs, self.reach, self.edges).transform(
+                texts, vocabulary
+            )
+            for name, vocabulary in self.blocks.items()
+        ]
+        if self.form:
+            numbers = surface_features(texts)
+        return DesignMatrix(stack_blocks(parts, len(texts)), self.dense(len(texts), dense, numbers))
+
+    def dense(self, texts: int, vectors: NDArray | None, numbers: NDArray | None) -> Floats:
+        """The dense features, `[texts, size]`."""
+        features = np.zeros((texts, 0), dtype=np.float32)
+        if self.scale is not None:
+            if vectors is None:
+                raise ValueError("this linear model reads vectors of texts beside their words")
+            features = self.scale(vectors)
+        if numbers is not None:
+            features = np.hstack([features, np.asarray(numbers, dtype=np.float32)])
+        return features
+
+    def scores(
+        self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None
+    ) -> Floats:
+        """Calibrated logits, `[texts, classes]`.
+
+        Args:
+            texts: Any texts, or pairs of them.
+            dense: Vectors of the texts, if the model reads any, `[texts, size]`.
+            numbers: Comparison features of pairs, `[pairs, numbers]`.
+        """
+        return expand_columns(self.machine.scores(self.rows(texts, dense, numbers)), self.classes)
+
+
+def expand_columns(scores: Floats, classes: int) -> Floats:
+    """Expand scores to all labels: with two exclusive labels, the model has a column for the second
+    only."""
+    return np.hstack([-scores, scores]) / np.float32(2) if scores.shape[1] < classes else scores
+
+
+def signs_of(targets: NDArray[np.int64], classes: int) -> NDArray[np.int8]:
+    """Signs of the labels: 1 for the label of a text, -1 for the others, `[texts, columns]`."""
+    labels = np.arange(1, 2) if classes == 2 else np.arange(classes)
+    return np.where(targets[:, None] == labels, 1, -1).astype(np.int8)
+
+
+def stack_blocks(parts: Sequence[csr_matrix], texts: int) -> csr_matrix:
+    """Concatenate blocks of features, `[texts, features]` float32."""
+    if not parts:
+        return csr_matrix((texts, 0), dtype=np.float32)
+    return parts[0] if len(parts) == 1 else csr_matrix(hstack(parts, format="csr", dtype=np.float32))

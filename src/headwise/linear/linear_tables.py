@@ -1,0 +1,177 @@
+"""The storage format of a linear text model in model folders: tables of numbers.
+
+The weights of a feature are integers from -127 to 127, times one scale per feature: a tenth of the usual
+size, at no loss of accuracy. With very many labels, only the important weights are stored
+(`headwise.linear.linear_warm_start`), feature by feature, with their label columns.
+
+The storage format of a linear CRF in model folders: tables of numbers.
+
+The weights of a feature are integers from -127 to 127, times one scale per feature.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse import csr_matrix
+
+from headwise.core.surface_features import FEATURE_COUNT
+from headwise.linear.linear_model import DenseScale, LinearModel
+from headwise.linear.pair_features import GROUPS, NUMBERS
+from headwise.linear.svm_solver import Floats, LinearWeights
+from headwise.linear.tag_crf import CrfTagger
+from headwise.linear.tfidf_features import BlockName, FeatureVocabulary
+from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters
+
+BLOCKS: tuple[BlockName, ...] = ("words", "characters")
+MOST_DENSE = 1 << 24
+"""Features times columns up to which pruned weights are expanded to a dense matrix in memory."""
+
+Tables = Mapping[str, NDArray]
+"""Tables by name; floating-point numbers have 32 bits."""
+
+
+@dataclass(frozen=True)
+class TextTableFormat:
+    """The tables that store a linear model.
+
+    Attributes:
+        features: Number of words, word pairs and character n-grams.
+        words: Number of words and word pairs among them; these come first.
+        vectors: Size of the text vectors; 0 without.
+        classes: Number of labels.
+        tokenizer: Name of the tokenizer.
+        sets: Whether a text may have any number of labels.
+        pairs: Whether it reads text pairs: `GROUPS` rows of weights per feature, and `NUMBERS` comparison
+            features.
+        stored_weights: Number of stored weights after pruning; 0 if all are stored.
+        reach: Maximum distance between the words of a pair.
+        form: Whether it reads surface features.
+        edges: Whether words also form pairs with the beginning and the end of a text.
+    """
+
+    features: int
+    words: int
+    vectors: int
+    classes: int
+    tokenizer: str
+    sets: bool = False
+    pairs: bool = False
+    stored_weights: int = 0
+    reach: int = 1
+    form: bool = False
+    edges: bool = False
+
+    @property
+    def columns(self) -> int:
+        """Number of scores per text."""
+        return 1 if self.classes == 2 and not self.sets else self.classes
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of weights."""
+        return self.features * (GROUPS if self.pairs else 1)
+
+    def shapes(self) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
+        """The dtype and shape of each table, by name."""
+        rows, columns, stored = self.rows, self.columns, self.stored_weights
+        dense = self.vectors + (NUMBERS if self.pairs else FEATURE_COUNT * self.form)
+        tables: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
+            "keys": (np.int32, (self.features,)),
+            "idf": (np.float32, (self.features,)),
+            "weights": (np.int8, (stored,) if stored else (rows, columns)),
+        }
+        if stored:
+            tables["ends"] = (np.int32, (rows,))
+            tables["columns"] = (np.int16 if columns <= 1 << 15 else np.int32, (stored,))
+        tables |= {"steps": (np.float32, (rows,)), "bias": (np.float32, (columns,))}
+        if self.vectors:
+            tables["mean"] = (np.float32, (self.vectors,))
+        if dense:
+            tables["dense"] = (np.float32, (dense, columns))
+        return tables
+
+    def errors(self, tables: Tables) -> Iterator[str]:
+        """Errors in the positions of pruned weights, as messages."""
+        if not self.stored_weights:
+            return
+        ends, columns = tables["ends"].astype(np.int64), tables["columns"]
+        sizes = np.diff(ends, prepend=0)
+        if not len(ends) or ends[-1] != self.stored_weights or (sizes < 0).any():
+            yield f"expert.ends: they do not part {self.stored_weights} weights among {len(ends)} features"
+        if (columns < 0).any() or (columns >= self.columns).any():
+            yield f"expert.columns: they are not all numbers of {self.columns} labels"
+
+    def model(self, tables: Tables) -> LinearModel:
+        """Build the linear model from its tables."""
+        keys, idf = tables["keys"].view(np.uint32), tables["idf"]
+        parts = {"words": slice(None, self.words), "characters": slice(self.words, None)}
+        blocks: dict[BlockName, FeatureVocabulary] = {
+            name: FeatureVocabulary(keys[parts[name]], idf[parts[name]])
+            for name in BLOCKS
+            if len(keys[parts[name]])
+        }
+        dense, scale = np.zeros((0, self.columns), dtype=np.float32), None
+        if self.vectors or self.pairs or self.form:
+            dense = tables["dense"]
+        if self.vectors:
+            scale = DenseScale(tables["mean"], 1.0)
+        machine = LinearWeights(self._weights(tables), dense, tables["bias"])
+        how = (self.classes, self.tokenizer, scale, self.pairs, self.reach, self.form, self.edges)
+        return LinearModel(blocks, machine, *how)
+
+    def _weights(self, tables: Tables) -> Floats | csr_matrix:
+        """The weights, `[features, columns]`; dense unless that would take much memory, as sparse products
+        are slower."""
+        weights, steps = tables["weights"], tables["steps"]
+        if not self.stored_weights:
+            return weights * steps[:, None]
+        ends = np.append(np.int32(0), tables["ends"])
+        values = weights * np.repeat(steps, np.diff(ends))
+        shape = len(steps), self.columns
+        sparse = csr_matrix((values, tables["columns"].astype(np.int32), ends), shape=shape)
+        return np.asarray(sparse.toarray()) if shape[0] * shape[1] <= MOST_DENSE else sparse
+
+
+@dataclass(frozen=True)
+class TagTableFormat:
+    """The tables that store a CRF (see `CrfTagger`).
+
+    Attributes:
+        features: Number of features.
+        tags: Names of the tags, in the order of the scores.
+        groups: Number of words with clusters; 0 without.
+    """
+
+    features: int
+    tags: tuple[str, ...]
+    groups: int = 0
+
+    def shapes(self) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
+        """The dtype and shape of each table, by name."""
+        features, tags = self.features, len(self.tags)
+        tables: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
+            "keys": (np.int32, (features,)),
+            "weights": (np.int8, (features, tags)),
+            "steps": (np.float32, (features,)),
+            "transitions": (np.float32, (tags, tags)),
+        }
+        if self.groups:
+            tables["group_keys"] = np.int32, (self.groups,)
+            tables["group_numbers"] = np.int16, (self.groups, len(LEVELS))
+        return tables
+
+    def errors(self, tables: Mapping[str, NDArray]) -> Iterator[str]:
+        """Duplicate words in the cluster table; all other values of these shapes are a valid CRF."""
+        if self.groups and len(np.unique(tables["group_keys"])) < self.groups:
+            yield "group_keys: a word stands there twice"
+
+    def model(self, tables: Mapping[str, NDArray]) -> CrfTagger:
+        """Build the CRF from its tables."""
+        weights = tables["weights"] * tables["steps"][:, None]
+        groups = None
+        if self.groups:
+            groups = WordClusters(tables["group_keys"].view(np.uint32), tables["group_numbers"])
+        keys = tables["keys"].view(np.uint32)
+        return CrfTagger(self.tags, "plain", keys, weights, tables["transitions"], groups)

@@ -1,0 +1,193 @@
+"""Word, word-pair and character features of texts, weighted by TF-IDF: the input of the linear models.
+
+There are two blocks, each of length 1 per text. The first has words and pairs of nearby words, lower-cased,
+with punctuation, as the tokenizer finds them. The second has character n-grams (n from 2 to 5) inside
+words, as in scikit-learn's `char_wb`; they cover inflections, spelling mistakes and unseen words.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from headwise.core import hashing
+from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.batching import chunks_by_length
+from headwise.linear.pair_features import compare_matrices
+
+BlockName = Literal["words", "characters"]
+
+SHORTEST, LONGEST = 2, 5
+"""The range of n of the character n-grams."""
+MIN_TEXTS = 3
+"""Number of texts from which on a feature is not rare."""
+
+_PORTION = 1 << 19  # characters per portion
+
+
+@dataclass(frozen=True)
+class FeatureVocabulary:
+    """The features of one block and their inverse document frequencies.
+
+    Attributes:
+        keys: Hashes of the features, sorted, `[features]`.
+        idf: Inverse document frequency, `ln((1 + texts) / (1 + texts with it)) + 1`, `[features]`; texts
+            count by their weights, where they have some.
+    """
+
+    keys: NDArray[np.uint32]
+    idf: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def slots(self) -> NDArray[np.uint64]:
+        """The keys as a hash table."""
+        return hashing.roomy_table_of(self.keys)
+
+
+@dataclass(frozen=True)
+class BlockReader:
+    """The feature extractor of one block.
+
+    Attributes:
+        block: Words or characters.
+        tokenizer: Name of the tokenizer.
+        pairs: Whether the items are text pairs, whose feature vectors are combined by `compared`.
+        reach: Maximum distance between the words of a pair.
+        edges: Whether words also form pairs with the beginning and the end of a text.
+    """
+
+    block: BlockName
+    tokenizer: str = "penn"
+    pairs: bool = False
+    reach: int = 1
+    edges: bool = False
+
+    def hashes(self, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
+        """Feature hashes of texts, in portions, with their offsets per text."""
+        for portion in chunks_by_length(texts, _PORTION):
+            if self.block == "words":
+                cut = get_tokenizer(self.tokenizer).words
+                words = [hashing.SEPARATOR.join(cut(text)).lower() for text in portion]
+                yield hashing.word_hashes(*hashing.code_points(words), self.reach, self.edges)
+            else:
+                codes, ends = hashing.code_points([text.lower() for text in portion])
+                yield hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
+
+    def fit(
+        self,
+        texts: Sequence[Any],
+        *,
+        max_features: int,
+        least_texts: int = 1,
+        rare: int | None = None,
+        weights: NDArray | None = None,
+    ) -> tuple[FeatureVocabulary, csr_matrix]:
+        """Choose the features of training texts, the most widespread first; returns them and the feature
+        matrix.
+
+        Args:
+            texts: Training texts, or pairs of them.
+            max_features: Maximum number of features.
+            least_texts: Minimum number of texts per feature.
+            rare: Number of features up to which rare ones are kept; beyond it only those in `MIN_TEXTS`
+                texts or more. By default all are kept.
+            weights: Weights of the texts in document frequencies, `[texts]`: weight 2 acts like two equal
+                texts. Features of texts with weight 0 only are dropped. The choice of features counts texts
+                unweighted, as a repeated text does not make a feature more widespread.
+        """
+        texts = self._flatten_pairs(texts)
+        table = _GrowingTable()
+        parts = [table.count(*hashed) for hashed in self.hashes(texts)]
+        features, counts, ends = _joined(parts, len(texts))
+        spread = np.bincount(features, minlength=table.size)
+        frequency, total = spread, len(texts)
+        if weights is not None:
+            counting = np.tile(weights, 2) if self.pairs else weights
+            occurrence_weights = np.repeat(counting, np.diff(ends))
+            spread = np.bincount(features[occurrence_weights > 0], minlength=table.size)
+            frequency, total = (
+                np.bincount(features, occurrence_weights, minlength=table.size),
+                counting.sum(),
+            )
+        selected = np.flatnonzero(spread >= max(least_texts, 1))
+        most = max_features
+        if rare is not None:
+            most = min(most, max(rare, np.count_nonzero(spread[selected] >= MIN_TEXTS)))
+        if len(selected) > most:
+            selected = selected[np.argsort(-spread[selected], kind="stable")[:most]]
+        selected = selected[np.argsort(table.keys[selected])]
+        new = np.full(table.size, -1, dtype=np.int32)
+        new[selected] = np.arange(len(selected), dtype=np.int32)
+        idf = np.log((1 + total) / (1 + frequency[selected])) + 1
+        vocabulary = FeatureVocabulary(table.keys[selected].copy(), idf.astype(np.float32))
+        features, counts, ends = hashing.keep_features(features, counts, ends, new)
+        return vocabulary, self._read(_matrix(features, counts, ends, vocabulary))
+
+    def transform(self, texts: Sequence[Any], vocabulary: FeatureVocabulary) -> csr_matrix:
+        """The feature matrix of texts, `[texts, features]` float32, with rows of length 1 (or 0); for pairs
+        the output of `compared`, `[pairs, 4 * features]`."""
+        texts = self._flatten_pairs(texts)
+        parts = [
+            hashing.count_features(*hashed, vocabulary.slots, len(vocabulary))
+            for hashed in self.hashes(texts)
+        ]
+        return self._read(_matrix(*_joined(parts, len(texts)), vocabulary))
+
+    def _flatten_pairs(self, texts: Sequence[Any]) -> Sequence[str]:
+        return [pair[side] for side in (0, 1) for pair in texts] if self.pairs else texts
+
+    def _read(self, matrix: csr_matrix) -> csr_matrix:
+        half = matrix.shape[0] // 2  # type: ignore[index]
+        return compare_matrices(matrix[:half], matrix[half:]) if self.pairs else matrix
+
+
+@dataclass
+class _GrowingTable:
+    """A hash table that grows, with keys in order of first appearance."""
+
+    keys: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(1 << 15, dtype=np.uint32))
+    size: int = 0
+    slots: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(1 << 16, dtype=np.uint64))
+
+    def count(
+        self, hashes: NDArray[np.uint32], bounds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """Add the features of some texts, and count them."""
+        read = 0
+        while True:
+            read, self.size = hashing.add_keys(hashes, read, self.slots, self.keys, self.size)
+            if read == len(hashes):
+                return hashing.count_features(hashes, bounds, self.slots, self.size)
+            self.keys = np.concatenate([self.keys, np.zeros_like(self.keys)])
+            self.slots = hashing.table_of(self.keys[: self.size], 2 * len(self.slots))
+
+
+def _joined(
+    parts: Sequence[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]], texts: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Concatenate the counts of portions."""
+    sizes = [np.diff(ends) for _, _, ends in parts]
+    ends = np.zeros(texts + 1, dtype=np.int64)
+    if parts:
+        np.cumsum(np.concatenate(sizes), out=ends[1:])
+    empty = np.zeros(0, dtype=np.int32)
+    features = np.concatenate([empty, *(part[0] for part in parts)])
+    counts = np.concatenate([empty, *(part[1] for part in parts)])
+    return features, counts, ends
+
+
+def _matrix(
+    features: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    ends: NDArray[np.int64],
+    vocabulary: FeatureVocabulary,
+) -> csr_matrix:
+    values = hashing.tfidf_values(features, counts, ends, vocabulary.idf)
+    return csr_matrix((values, features, ends), shape=(len(ends) - 1, len(vocabulary)))

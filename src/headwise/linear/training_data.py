@@ -1,0 +1,304 @@
+"""TrainingData: the features and targets of training texts, or text pairs, for linear models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from headwise.core.surface_features import LEAST, WIDTHS, surface_features
+from headwise.linear.dense_features import CentredVectors, StandardizedFeatures
+from headwise.linear.linear_model import (
+    DENSE,
+    MOST_RATIO_CLASSES,
+    PAIR_DENSE,
+    PAIR_STRENGTHS,
+    STRENGTHS,
+    WARM_START_SCALES,
+    DenseScale,
+    LinearModel,
+    LinearSettings,
+    expand_columns,
+    stack_blocks,
+)
+from headwise.linear.linear_warm_start import LinearWarmStart, PriorScores
+from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights, fit_svm_columns
+from headwise.linear.targets import NumericTargets, Targets, TextWeights
+from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
+
+MOST_WEIGHTS = 120_000_000
+"""Maximum of features times columns; the rarest features beyond it are dropped."""
+LEAST_FEATURES = 20_000
+RARE = 100_000
+"""Block size up to which features of one or two texts are kept."""
+
+Blocks = dict[BlockName, tuple[FeatureVocabulary, csr_matrix]]
+"""Vocabulary and feature matrix, `[texts, features]`, of each block."""
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Training texts with all features that a model may use.
+
+    Attributes:
+        blocks: Vocabulary and feature matrix of each block.
+        vectors: Vectors of the texts.
+        numbers: Comparison features of pairs, or surface features of texts.
+        targets: The targets.
+        importance: Weights of the texts.
+        most: Maximum number of features per block.
+        reader: Feature extractor of the first block.
+        start: Weights and scores of a previous model, in a warm start.
+        edged: The word block with edge pairs (see `LinearSettings.edges`), if these may be used.
+    """
+
+    blocks: Blocks
+    vectors: CentredVectors
+    numbers: StandardizedFeatures
+    targets: Targets
+    importance: TextWeights
+    most: int
+    reader: BlockReader
+    start: PriorScores | None = None
+    edged: tuple[FeatureVocabulary, csr_matrix] | None = None
+    cache: dict = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[Any],
+        targets: Targets,
+        importance: TextWeights,
+        reader: BlockReader,
+        max_features: int,
+        *,
+        dense: NDArray | None = None,
+        numbers: NDArray | None = None,
+        previous: LinearWarmStart | None = None,
+        judged: int | None = None,
+    ) -> "TrainingData":
+        """Extract the features of training texts.
+
+        Args:
+            texts: Texts, or pairs of them.
+            max_features: Maximum number of features over all blocks.
+            dense: Vectors of the texts, `[texts, size]`.
+            numbers: Comparison features of pairs, `[pairs, numbers]`.
+            previous: A previous model to start from.
+            judged: Number of real texts; those behind them are label names.
+        """
+        most = min(max_features, max(MOST_WEIGHTS // targets.columns, LEAST_FEATURES)) // 2
+        amounts = importance.amounts
+        blocks = _blocks(texts, reader, most, amounts, previous)
+        scale = None if previous is None else previous.model.scale
+        vectors = CentredVectors.of(dense, len(texts), amounts, None if scale is None else scale.mean)
+        form = np.zeros((len(texts), 0), dtype=np.float32) if reader.pairs else surface_features(texts)
+        start = None
+        if previous is not None:
+            vocabularies: dict[BlockName, FeatureVocabulary] = {
+                name: vocabulary for name, (vocabulary, _) in blocks.items()
+            }
+            sparse = stack_blocks([matrix for _, matrix in blocks.values()], len(texts))
+            read = np.hstack([vectors.values, form]) if previous.model.form else vectors.values
+            start = PriorScores.of(
+                previous.machine(vocabularies, vectors.size, targets.columns), DesignMatrix(sparse, read)
+            )
+        if reader.pairs:
+            further = StandardizedFeatures.of(form if numbers is None else numbers, weights=amounts)
+        else:
+            further = StandardizedFeatures.of(form, WIDTHS, LEAST, judged, amounts)
+        led = vectors.with_covariance_root(importance.costs > 0)
+        return cls(blocks, led, further, targets, importance, most, reader, start)
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @property
+    def work(self) -> float:
+        """Non-zero features of all texts times columns: a measure of the cost of training."""
+        entries = sum(matrix.nnz for _, matrix in self.blocks.values())
+        return float(entries + self.vectors.values.size + self.numbers.values.size) * self.targets.columns
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """Candidate values of C; the first is the initial one."""
+        return PAIR_STRENGTHS if self.reader.pairs else STRENGTHS
+
+    @property
+    def lengths(self) -> tuple[float, ...]:
+        """Candidate lengths of the vectors; the first is the initial one."""
+        return PAIR_DENSE if self.reader.pairs else DENSE
+
+    @property
+    def may_have_ratios(self) -> bool:
+        """Whether naive Bayes ratios may be tried."""
+        return not isinstance(self.targets, NumericTargets) and self.targets.classes <= MOST_RATIO_CLASSES
+
+    @property
+    def first_settings(self) -> LinearSettings:
+        """The initial settings of the search."""
+        dense = self.lengths[0] if self.vectors.size else 0.0
+        start = WARM_START_SCALES[0] if self.start is not None else 0.0
+        return LinearSettings(tuple(self.blocks), self.may_have_ratios, self.strengths[0], dense, start)
+
+    @property
+    def rare(self) -> int:
+        """Block size up to which rare features are kept."""
+        return min(self.most, RARE)
+
+    def widened(self, settings: LinearSettings, texts: Sequence[Any]) -> "TrainingData | None":
+        """The same data with twice as many features in the only block of the settings; None where there are
+        no more."""
+        name = settings.blocks[0]
+        if self.start is not None or len(self.block(name, settings)[0]) < self.rare:
+            return None
+        reader = replace(self.reader, block=name, edges=settings.edges)
+        most, rare = 2 * self.most, 2 * self.rare
+        block = reader.fit(texts, max_features=most, rare=rare, weights=self.importance.amounts)
+        return replace(self, blocks={name: block}, edged=block if settings.edges else None, cache={})
+
+    def with_edges(self, texts: Sequence[Any]) -> "TrainingData":
+        """The same data with edge pairs in the word block."""
+        reader = replace(self.reader, edges=True)
+        block = reader.fit(texts, max_features=self.most, rare=self.rare, weights=self.importance.amounts)
+        return replace(self, edged=block, cache={})
+
+    def block(self, name: BlockName, settings: LinearSettings) -> tuple[FeatureVocabulary, csr_matrix]:
+        """The block that the settings select."""
+        edged = settings.edges and name == "words"
+        return self.edged if edged and self.edged is not None else self.blocks[name]
+
+    def take(self, texts: NDArray[np.int64]) -> "TrainingData":
+        """The data of a subset of the texts."""
+        return replace(
+            self,
+            blocks={
+                name: (vocabulary, matrix[texts]) for name, (vocabulary, matrix) in self.blocks.items()
+            },
+            edged=None if self.edged is None else (self.edged[0], self.edged[1][texts]),
+            vectors=self.vectors.take(texts),
+            numbers=self.numbers.take(texts),
+            targets=self.targets.take(texts),
+            importance=self.importance.take(texts),
+            start=None if self.start is None else self.start.take(texts),
+            cache={},
+        )
+
+    def rows(self, settings: LinearSettings, texts: NDArray[np.int64]) -> DesignMatrix:
+        """The design matrix of some texts under the settings."""
+        key = (settings.blocks, settings.edges)
+        sparse = self.cache.get(key)
+        if sparse is None:
+            sparse = stack_blocks([self.block(name, settings)[1] for name in settings.blocks], len(self))
+            self.cache.clear()
+            self.cache[key] = sparse
+        selected = DesignMatrix(sparse, self.vectors.values).take(texts)
+        wide = selected.dense * np.float32(settings.dense) if settings.dense else selected.dense[:, :0]
+        return DesignMatrix(selected.sparse, np.hstack([wide, self.numbers_of(settings).values[texts]]))
+
+    def numbers_of(self, settings: LinearSettings) -> StandardizedFeatures:
+        """The numeric features in use; those of pairs always are."""
+        return self.numbers if self.reader.pairs or settings.form else self.numbers.none
+
+    def offsets(self, settings: LinearSettings, texts: NDArray[np.int64]) -> Floats | None:
+        """The offsets of the scores by the previous model, `[texts, columns]`; None without."""
+        if self.start is None or not settings.start:
+            return None
+        return self.start.offsets[texts] * np.float32(settings.start)
+
+    def scores(self, settings: LinearSettings, machine: LinearWeights, texts: NDArray[np.int64]) -> Floats:
+        """The scores of some texts, `[texts, classes]`."""
+        margins, offsets = machine.scores(self.rows(settings, texts)), self.offsets(settings, texts)
+        return expand_columns(margins if offsets is None else margins + offsets, self.targets.classes)
+
+    def fit(
+        self, settings: LinearSettings, texts: NDArray[np.int64], seed: int, tolerance: float | None = None
+    ) -> LinearWeights:
+        """Fit the weights on some texts, given their `offsets`."""
+        subset = self.targets.take(texts).problem(
+            self.rows(settings, texts),
+            self.importance.costs[texts, None],
+            self.offsets(settings, texts),
+        )
+        return fit_svm_columns(
+            subset.rows,
+            subset.signs,
+            subset.costs.astype(np.float32) * np.float32(settings.strength),
+            ratios=_ratios(subset.rows.sparse, subset.signs, subset.costs) if settings.ratios else None,
+            offsets=subset.offsets,
+            targets=subset.targets,
+            seed=seed,
+            tolerance=tolerance,
+        )
+
+    def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> tuple[float, float]:
+        """The calibration factor of the scores of some texts, and their loss (see
+        `Targets.calibration`)."""
+        counts = self.importance.counts
+        return self.targets.take(texts).calibration(scores, None if counts is None else counts[texts])
+
+    def model(self, settings: LinearSettings, machine: LinearWeights, loudness: float) -> LinearModel:
+        """Convert fitted weights to a model of raw texts: undo the scaling of vectors and numbers, and add
+        the previous model of a warm start.
+
+        Args:
+            loudness: Calibration factor of its scores.
+        """
+        size = self.vectors.size if settings.dense else 0
+        numbers = self.numbers_of(settings)
+        of_numbers = machine.dense[size:] / numbers.deviation[:, None]
+        of_vectors = self.vectors.leading @ machine.dense[:size] if settings.dense else machine.dense[:0]
+        bias = np.asarray(machine.bias - numbers.center @ of_numbers, dtype=np.float32)
+        weights = machine.weights
+        if self.start is not None and settings.start:
+            begun, loud = self.start.machine, np.float32(settings.start)
+            weights, bias = weights + loud * begun.weights, bias + loud * begun.bias
+            of_base, of_form = np.split(begun.dense, [self.vectors.size])
+            if settings.dense:
+                of_vectors = of_vectors + (loud / np.float32(settings.dense)) * of_base
+            if len(of_form):
+                of_numbers = loud * of_form + (of_numbers if len(of_numbers) else 0)
+        factor = np.float32(loudness)
+        return LinearModel(
+            {name: self.block(name, settings)[0] for name in settings.blocks},
+            LinearWeights(weights * factor, np.vstack([of_vectors, of_numbers]) * factor, bias * factor),
+            self.targets.classes,
+            self.reader.tokenizer,
+            DenseScale(self.vectors.mean, settings.dense) if settings.dense else None,
+            self.reader.pairs,
+            self.reader.reach,
+            form=not self.reader.pairs and len(of_numbers) > 0,
+            edges=self.reader.edges or settings.edges,
+        )
+
+
+def _blocks(
+    texts: Sequence[Any],
+    reader: BlockReader,
+    most: int,
+    amounts: Floats | None,
+    previous: LinearWarmStart | None,
+) -> Blocks:
+    """The word and character blocks; in a warm start, the blocks and vocabulary of the previous model are
+    included."""
+    names: tuple[BlockName, ...] = ("words", "characters")
+    blocks: Blocks = {}
+    for name in names if previous is None else previous.model.blocks:
+        block_reader = replace(reader, block=name)
+        blocks[name] = block_reader.fit(texts, max_features=most, rare=min(most, RARE), weights=amounts)
+        if previous is not None:
+            vocabulary = previous.vocabulary(name, blocks[name][0], most)
+            blocks[name] = vocabulary, block_reader.transform(texts, vocabulary)
+    return blocks
+
+
+def _ratios(sparse: csr_matrix, signs: NDArray[np.int8], costs: NDArray) -> Floats:
+    """Naive Bayes ratios, `[features, columns]`: the mean of 1 and the absolute log ratio between the
+    frequency of a feature inside and outside a label."""
+    there = csr_matrix((np.ones_like(sparse.data), sparse.indices, sparse.indptr), shape=sparse.shape)
+    inside = there.T @ np.where(signs > 0, costs, 0).astype(np.float32) + 1
+    outside = there.T @ np.where(signs < 0, costs, 0).astype(np.float32) + 1
+    ratios = np.log(inside / inside.sum(axis=0)) - np.log(outside / outside.sum(axis=0))
+    return np.asarray(0.5 + 0.5 * np.abs(ratios), dtype=np.float32)

@@ -1,0 +1,174 @@
+"""Operating points: per-label thresholds that meet a required rate, such as a recall of 0.95.
+
+The threshold is chosen on held-out texts plus one hypothetical worst-case text. The rate is therefore the
+one to expect on new texts, not the one observed here (conformal risk control, Angelopoulos et al., ICLR
+2024, for recall and false positive rate). With few texts the required rate may be out of reach; the
+expected rate is reported.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.core.errors import ConfigError
+from headwise.metrics.selective_prediction import MIN_ITEMS, PSEUDO_ITEMS
+
+Rate = Literal["recall", "precision", "fpr"]
+_ONE = re.compile(r"(.+?):(recall|precision|fpr)=([0-9.]+(?:e-?[0-9]+)?)(?:,|$)")
+_FARTHEST = 17.0
+"""The largest absolute log-ratio of probabilities; larger ones are clipped to keep thresholds finite."""
+_ALIKE = 1e-6
+"""Scores closer than this are treated as equal: those of equal texts differ by about as much, depending on
+the other texts of the batch."""
+OPERATING_POINTS = "operating_points"
+"""The key of the operating points among the dev scores in the metrics of a model."""
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """A required rate of a label.
+
+    Attributes:
+        label: The name of the label.
+        rate: `recall`: the fraction of the texts with the label for which it is predicted; `precision`: the
+            fraction of the texts with the predicted label that have it; `fpr`: the false positive rate, the
+            fraction of the texts without the label for which it is predicted.
+        target_rate: The smallest recall or precision, or the largest `fpr`, that is acceptable.
+    """
+
+    label: str
+    rate: Rate
+    target_rate: float
+
+
+@dataclass(frozen=True)
+class ChosenThreshold:
+    """The threshold that was chosen for an operating point.
+
+    Attributes:
+        point: The operating point.
+        threshold: The label is predicted for texts with a larger score.
+        expected: The expected rate on new texts.
+        met: Whether the expected rate meets the target rate.
+        texts: The (weighted) number of texts that the rate is computed on: those with the label (recall),
+            without it (fpr), or with the predicted label (precision).
+    """
+
+    point: OperatingPoint
+    threshold: float
+    expected: float
+    met: bool
+    texts: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The promise as a JSON object, for a model folder."""
+        saved = {"label": self.point.label, "rate": self.point.rate, "wanted": self.point.target_rate}
+        return saved | {"expected": self.expected, "kept": self.met, "texts": self.texts}
+
+
+def parse_operating_points(thresholds: str, labels: Sequence[str] | None = None) -> list[OperatingPoint]:
+    """Parse the operating points in `ClassifierConfig.thresholds`: `LABEL:recall=0.95`, comma-separated.
+
+    Raises:
+        ConfigError: `thresholds` cannot be parsed, a rate is not between 0 and 1, a label occurs twice, or
+            is none of the `labels`.
+    """
+    points, place = list[OperatingPoint](), 0
+    if thresholds in ("none", "f1"):
+        return points
+    while place < len(thresholds) or not points:
+        one = _ONE.match(thresholds, place)
+        try:
+            target_rate = float(one[3]) if one else -1.0
+        except ValueError:  # 1.2.3
+            target_rate = -1.0
+        if one is None or not 0 < target_rate < 1:
+            raise ConfigError(
+                f"cannot read {thresholds[place:]!r}; expected a label, one of recall, precision and fpr "
+                "(false positive rate), and a number between 0 and 1, such as urgent:recall=0.95 or "
+                "spam:fpr=0.01"
+            )
+        if labels is not None and one[1] not in labels:
+            raise ConfigError(f"threshold for unknown label {one[1]!r}; labels are {', '.join(labels)}")
+        points.append(OperatingPoint(one[1], one[2], target_rate))  # type: ignore[arg-type]
+        place = one.end()
+    if len({point.label for point in points}) < len(points):
+        raise ConfigError(f"{thresholds!r} asks for two rates of one label")
+    return points
+
+
+def choose_threshold(
+    point: OperatingPoint,
+    scores: NDArray[np.floating],
+    targets: NDArray[np.bool_],
+    chances: NDArray[np.floating],
+    weights: NDArray[np.floating] | None = None,
+) -> ChosenThreshold:
+    """Choose the threshold of an operating point on held-out texts: the highest one that reaches the target
+    recall, or the lowest one that reaches the target precision or false positive rate. If none does, the
+    one with the best rate.
+
+    Args:
+        point: The operating point.
+        scores: The scores of the label, larger where it is more likely, `[texts]`.
+        targets: Whether each text has the label, `[texts]`.
+        chances: The probability of the label, `[texts]`.
+        weights: The weight of each text, with mean 1, `[texts]`.
+    """
+    counts = np.ones(len(scores)) if weights is None else np.asarray(weights, dtype=np.float64)
+    seen = counts > 0
+    scores, targets = scores[seen].astype(np.float64), targets[seen]
+    chances, counts = chances[seen], counts[seen]
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    # Candidates lie between texts of different scores, from the highest to the lowest, and at both ends.
+    places = np.append(0, 1 + np.flatnonzero(np.append(ranked[1:] < ranked[:-1] - _ALIKE, len(ranked) > 0)))
+    edges = np.concatenate([ranked[:1] + 1, ranked, ranked[-1:] - 1]) if len(ranked) else np.zeros(2)
+    thresholds = (edges[places] + edges[places + 1]) / 2
+
+    def above(amounts: NDArray[np.floating]) -> NDArray[np.float64]:
+        """The sum of `amounts` over the texts above each threshold, `[thresholds]`."""
+        return np.append(0.0, amounts[order].cumsum())[places]
+
+    hits, taken = above(targets * counts), above(counts)
+    positives, negatives = hits[-1], taken[-1] - hits[-1]
+    if point.rate == "recall":
+        expected, of = 1 - (positives - hits + 1) / (positives + 1), np.full(len(places), positives)
+    elif point.rate == "fpr":
+        expected, of = (taken - hits + 1) / (negatives + 1), np.full(len(places), negatives)
+    else:  # precision, as in `headwise.metrics.selective_prediction`
+        smoothed_precision = (hits + PSEUDO_ITEMS * above(chances * counts) / taken.clip(1e-9)) / (
+            taken + PSEUDO_ITEMS
+        )
+        expected = np.where(
+            taken >= MIN_ITEMS, np.minimum(hits / taken.clip(1e-9), smoothed_precision), 0.0
+        )
+        of = taken
+    sign = -1 if point.rate == "fpr" else 1
+    good = np.flatnonzero(sign * expected >= sign * point.target_rate - 1e-12)
+    if met := len(good) > 0:
+        best = good[0] if point.rate == "recall" else good[-1]
+    else:
+        nearest = np.flatnonzero(sign * expected >= (sign * expected).max() - 1e-12)
+        best = nearest[-1] if point.rate == "fpr" else nearest[0]
+    return ChosenThreshold(point, float(thresholds[best]), float(expected[best]), met, float(of[best]))
+
+
+def log_ratio(probabilities: NDArray[np.floating], label: int) -> NDArray[np.float64]:
+    """The log-ratio of a label's probability to that of the most probable other label, `[texts]`, from
+    probabilities `[texts, labels]`."""
+    logs = np.log(probabilities.clip(1e-12))
+    best_other = np.delete(logs, label, axis=1).max(axis=1)
+    return (logs[:, label] - best_other).clip(-_FARTHEST, _FARTHEST)
+
+
+def label_thresholds(threshold: float, label: int, labels: int) -> list[float]:
+    """Thresholds of all labels for `headwise.metrics.thresholds.predict_labels`, which add up to 1:
+    `label` is predicted where its log-ratio (`log_ratio`) exceeds `threshold`."""
+    weights = np.ones(labels)
+    weights[label] = np.exp(threshold)
+    return (weights / weights.sum()).tolist()

@@ -1,0 +1,227 @@
+"""Metrics of a regression model, with confidence intervals.
+
+Standardisation of regression targets to mean 0 and standard deviation 1, and its inverse.
+"""
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from headwise.core.errors import ConfigError
+from headwise.metrics.classification_scores import NORMAL_QUANTILE, central_interval
+from headwise.metrics.resampling import ScoreDifference
+
+_DRAWS, _AT_ONCE = 10_000, 50
+
+
+@dataclass(frozen=True)
+class RegressionScores:
+    """The scores of a regression model.
+
+    Attributes:
+        texts: Number of texts.
+        mae: Mean absolute error, in the unit of the targets.
+        rmse: Root of the mean squared error, in the unit of the targets.
+        pearson: Pearson correlation, between -1 and 1; 0 where predictions or targets are constant.
+        pearson_interval: 95 % interval of the Pearson correlation (Fisher's z); None for fewer than 4
+            texts.
+        spearman: Spearman rank correlation; 0 where predictions or targets are constant.
+        r2: Fraction of the targets' variance that is explained; 0 where the targets are constant.
+        median: The median of the targets.
+        median_mae: The mean absolute error of always predicting the median.
+    """
+
+    texts: int
+    mae: float
+    rmse: float
+    pearson: float
+    pearson_interval: tuple[float, float] | None
+    spearman: float
+    r2: float
+    median: float
+    median_mae: float
+
+
+def score_numbers(predicted: np.ndarray, targets: np.ndarray) -> RegressionScores:
+    """Scores of predicted numbers against the true ones, both `[texts]`.
+
+    Raises:
+        ValueError: There are no texts.
+    """
+    texts = len(targets)
+    if texts == 0:
+        raise ValueError("no texts to score")
+    from scipy.stats import (
+        NearConstantInputWarning,
+        pearsonr,
+        spearmanr,
+    )  # slow to load, and predictions do without
+
+    errors = predicted.astype(np.float64) - targets
+    varied = texts > 1 and np.ptp(predicted) > 0 and np.ptp(targets) > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NearConstantInputWarning)  # its message does not name the file
+        pearson = float(pearsonr(predicted, targets).statistic) if varied else 0.0  # type: ignore[attr-defined]
+    spearman = float(spearmanr(predicted, targets).statistic) if varied else 0.0  # type: ignore[attr-defined]
+    median = float(np.median(targets))
+    variance = float(((targets - targets.mean()) ** 2).sum())
+    return RegressionScores(
+        texts=texts,
+        mae=float(np.abs(errors).mean()),
+        rmse=float(np.sqrt((errors**2).mean())),
+        pearson=pearson,
+        pearson_interval=_fisher(pearson, texts),
+        spearman=spearman,
+        r2=1.0 - float((errors**2).sum()) / variance if variance > 0 else 0.0,
+        median=median,
+        median_mae=float(np.abs(targets - median).mean()),
+    )
+
+
+def number_scores(
+    predicted: np.ndarray, targets: np.ndarray, deviation: float, weights: np.ndarray | None = None
+) -> dict[str, float]:
+    """Dev scores by name, with text weights (see `weighted_rates`); the loss is the mean squared error in
+    units of `deviation`."""
+    squares = ((predicted.astype(np.float64) - targets) / deviation) ** 2
+    loss = float(np.average(squares, weights=weights))
+    if weights is None:
+        scores = score_numbers(predicted, targets)
+        return {**comparison_scores(scores), "loss": loss}
+    met = weights > 0
+    counted_predictions, counted_targets, weights = (
+        values[met].astype(np.float64) for values in (predicted, targets, weights)
+    )
+    ranks = _ranks(counted_predictions, weights), _ranks(counted_targets, weights)
+    return {
+        "mae": float(np.average(np.abs(counted_predictions - counted_targets), weights=weights)),
+        "rmse": float(np.sqrt(np.average((counted_predictions - counted_targets) ** 2, weights=weights))),
+        "pearson": _correlation(counted_predictions, counted_targets, weights),
+        "spearman": _correlation(*ranks, weights),
+        "loss": loss,
+    }
+
+
+def _correlation(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> float:
+    """The weighted Pearson correlation of numbers, `[texts]`; 0 where one side is constant."""
+    if len(weights) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0
+    first_centred, second_centred = (
+        values - np.average(values, weights=weights) for values in (first, second)
+    )
+    covariance, first_variance, second_variance = (
+        float((weights * product).sum())
+        for product in (
+            first_centred * second_centred,
+            first_centred * first_centred,
+            second_centred * second_centred,
+        )
+    )
+    return (
+        min(max(covariance / math.sqrt(first_variance * second_variance), -1.0), 1.0)
+        if first_variance and second_variance
+        else 0.0
+    )
+
+
+def _ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The weighted mid-rank of each value, up to a constant: the total weight of smaller values plus half
+    the weight of equal values."""
+    _, number = np.unique(values, return_inverse=True)
+    value_weights = np.bincount(number, weights)
+    return (value_weights.cumsum() - value_weights / 2)[number]
+
+
+def comparison_scores(scores: RegressionScores) -> dict[str, float]:
+    """The scores that are reported for comparison systems."""
+    return {name: getattr(scores, name) for name in ("mae", "rmse", "pearson", "spearman")}
+
+
+def _fisher(correlation: float, texts: int) -> tuple[float, float] | None:
+    if texts < 4:
+        return None
+    z = math.atanh(min(max(correlation, -1 + 1e-12), 1 - 1e-12))
+    width = NORMAL_QUANTILE / math.sqrt(texts - 3)
+    return math.tanh(z - width), math.tanh(z + width)
+
+
+def compare_errors(first: np.ndarray, second: np.ndarray, targets: np.ndarray) -> ScoreDifference:
+    """Paired comparison of two models' predicted numbers, `[texts]`: the mean absolute error of the second
+    minus that of the first, its 95 % bootstrap interval over texts, and the p value of an approximate
+    randomisation test."""
+    gains = np.abs(second - targets) - np.abs(first - targets)
+    random = np.random.Generator(np.random.PCG64(0))
+    texts, gain = len(gains), float(gains.mean())
+    means, extreme = [], 0
+    for _ in range(0, _DRAWS, _AT_ONCE):
+        means.append(gains[random.integers(0, texts, (_AT_ONCE, texts))].mean(1))
+        signs = random.integers(0, 2, (_AT_ONCE, texts)) * 2 - 1
+        extreme += int((np.abs((signs * gains).mean(1)) >= abs(gain) - 1e-12).sum())
+    return ScoreDifference(gain, central_interval(np.concatenate(means)), (extreme + 1) / (_DRAWS + 1))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The standardisation of regression targets to mean 0 and standard deviation 1.
+
+    Attributes:
+        mean: The mean of the training targets.
+        deviation: The standard deviation of the training targets, above 0.
+    """
+
+    mean: float
+    deviation: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.mean) and math.isfinite(self.deviation) and self.deviation > 0):
+            raise ConfigError(
+                f"the targets' mean {self.mean!r} and deviation {self.deviation!r} must be finite numbers, "
+                "the deviation above 0"
+            )
+
+    @classmethod
+    def of(cls, targets: np.ndarray, weights: np.ndarray | None = None) -> "Scale":
+        """The scale of training targets, `[texts]`, with text weights; constant targets get the deviation
+        1."""
+        if weights is not None:  # targets of weight 0 may be any number, also NaN
+            targets, weights = targets[weights > 0], weights[weights > 0].astype(np.float64)
+        mean = np.average(targets, weights=weights)
+        deviation = np.sqrt(np.average((targets - mean) ** 2, weights=weights))
+        return cls(float(mean), float(deviation) or 1.0)
+
+    def written(self, number: float) -> str:
+        """A number as text, rounded to 6 significant digits of the standard deviation."""
+        places = min(15, 5 - math.floor(math.log10(self.deviation)))
+        return f"{round(number, places):.{max(places, 0)}f}"
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Scale":
+        """Undo `to_json`.
+
+        Raises:
+            ConfigError: The numbers are missing or invalid.
+        """
+        values = data.get("mean"), data.get("deviation")
+        for value in values:
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ConfigError("mean and deviation of the targets are missing or of the wrong type")
+        return cls(float(data["mean"]), float(data["deviation"]))
+
+    def to_json(self) -> dict[str, float]:
+        return {"mean": self.mean, "deviation": self.deviation}
+
+    def deviations(self, targets: np.ndarray) -> np.ndarray:
+        """Standardised targets, `[texts]`, in float64, where extreme targets do not overflow."""
+        return (targets.astype(np.float64) - self.mean) / self.deviation
+
+    def standardize(self, targets: np.ndarray) -> np.ndarray:
+        """Standardised targets, `[texts]`, in float32, for training."""
+        return self.deviations(targets).astype(np.float32)
+
+    def restore(self, outputs: np.ndarray) -> np.ndarray:
+        """Targets of standardised numbers, `[texts]`, float64: the inverse of `standardize`."""
+        return outputs.astype(np.float64) * self.deviation + self.mean

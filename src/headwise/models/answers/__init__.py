@@ -1,1 +1,0 @@
-"""Prediction from the outputs of a network and of a linear model. This package does not import torch."""

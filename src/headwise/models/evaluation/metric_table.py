@@ -1,0 +1,253 @@
+"""Metric tables: which scores of an evaluation the terminal, the model card and the HTML report show.
+
+A metric table lists the keys in the JSON of an evaluation, with their titles and formats. A key that is
+missing, or whose value is no number, is left out, as tables are also made from saved files.
+
+A comparison system: another model evaluated on the same items.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+MISSING = "–"
+
+
+def _plain(form: str) -> Callable[[float], str]:
+    return lambda value: format(value, form)
+
+
+FORMATS: dict[str, Callable[[float], str]] = {
+    "percent": lambda value: f"{100 * value:.1f} %",
+    "count": lambda value: f"{value:,.0f}",
+    "nats": lambda value: f"{value:.3f} nats",
+    "label nats": lambda value: f"{value:.3f} nats a label",
+    "figure": _plain(".4g"),
+    "three": _plain(",.3f"),
+    "two": _plain(".2f"),
+}
+"""The formats of numbers, by name."""
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """A row of a metric table: one metric.
+
+    Attributes:
+        title: The title of the row.
+        key: The key in the JSON; dots separate the levels.
+        form: A key of `FORMATS`.
+        interval: The key of its 95 % interval; empty if it has none.
+        rivals: Whether it is also shown for comparison systems.
+        if_any: Whether it is left out if it is 0.
+        card: Whether it is in the model card.
+    """
+
+    title: str
+    key: str
+    form: str = "percent"
+    interval: str = ""
+    rivals: bool = True
+    if_any: bool = False
+    card: bool = False
+
+    def shown(self, scores: Mapping[str, Any]) -> str:
+        """The formatted value; "" if the scores do not have it."""
+        return format_number(lookup(scores, self.key), self.form)
+
+    def shown_interval(self, scores: Mapping[str, Any]) -> str:
+        """The formatted 95 % interval; "" if the scores do not have it."""
+        bounds = parse_interval(lookup(scores, self.interval))
+        if bounds is None:
+            return ""
+        if self.form == "percent":
+            return f"{100 * bounds[0]:.1f} – {100 * bounds[1]:.1f} %"
+        return " – ".join(FORMATS[self.form](bound) for bound in bounds)
+
+
+@dataclass(frozen=True)
+class PerClassTable:
+    """A per-class table: a row for each label, tag or entity type.
+
+    Attributes:
+        key: The key of the rows in the JSON, a list of objects.
+        title: The title of the first column, such as `label`.
+        name: The key of the class name in a row.
+        count: The key of the number of items of the class, and the title of that column.
+        lines: The metrics of each class.
+    """
+
+    key: str
+    title: str
+    name: str
+    count: tuple[str, str]
+    lines: tuple[MetricRow, ...]
+
+    def rows(self, scores: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """The rows of the table in the scores; empty if they have none."""
+        rows = lookup(scores, self.key)
+        return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, Sequence) else []
+
+
+@dataclass(frozen=True)
+class DifferenceFormat:
+    """The format of the paired difference between a model and a comparison system.
+
+    Attributes:
+        key: The key of the difference in the JSON of the comparison system.
+        test: The statistical test of its p value.
+        form: `points` (percentage points), or a key of `FORMATS`.
+    """
+
+    key: str = "score"
+    test: str = "randomisation p"
+    form: str = "points"
+
+    def formatted(self, difference: Any) -> tuple[str, str, str] | None:
+        """The formatted difference, interval and p value; None if the difference or interval is missing."""
+        bounds = parse_interval(lookup(difference, "interval"))
+        if bounds is None or not is_number(difference.get(self.key)):
+            return None
+        p = difference.get("p_value")
+        chance = "" if not is_number(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+        value = difference[self.key]
+        if self.form == "points":
+            low, high = (f"{100 * bound:+.1f}" for bound in bounds)
+            return f"{100 * value:+.1f} points", f"{low} to {high}", chance
+        low, high = (f"{bound:+.4g}" for bound in bounds)
+        return f"{value:+.4g}", f"{low} to {high}", chance
+
+
+@dataclass(frozen=True)
+class MetricTable:
+    """The metric table of a task.
+
+    Attributes:
+        lines: The rows; the first is the primary metric.
+        of: The plural noun of the items: texts, pairs, ...
+        per_class: The table of per-class scores; None if there are no classes.
+        ahead: The format of the difference to a comparison system.
+        confusion: The key of the confusion matrix, whose rows are those of `per_class`; empty if none.
+        lower: Whether a lower value of the primary metric is better.
+    """
+
+    lines: tuple[MetricRow, ...]
+    of: str
+    per_class: PerClassTable | None = None
+    ahead: DifferenceFormat = DifferenceFormat()
+    confusion: str = ""
+    lower: bool = False
+
+    @property
+    def headline(self) -> MetricRow:
+        """The primary metric."""
+        return self.lines[0]
+
+    def matrix(self, scores: Mapping[str, Any]) -> Sequence[Sequence[int]] | None:
+        """The confusion matrix: entry `[i][j]` counts items of class i that were predicted as class j, in
+        the order of the rows of `per_class`; None if the scores have none."""
+        saved = lookup(scores, self.confusion) if self.confusion else None
+        if saved is None or self.per_class is None:
+            return None
+        size = len(self.per_class.rows(scores))
+        try:
+            if isinstance(saved, Mapping):  # with many labels only the nonzero cells are saved
+                matrix = [[0] * size for _ in range(size)]
+                for row, column, count in saved["cells"]:
+                    matrix[row][column] = int(count)
+            else:
+                matrix = [[int(count) for count in row] for row in saved]
+        except (LookupError, TypeError, ValueError, OverflowError):
+            return None
+        return matrix if len(matrix) == size and all(len(row) == size for row in matrix) else None
+
+
+def coverage_rows(of: str = "texts") -> tuple[MetricRow, ...]:
+    """The rows of vocabulary coverage, see
+    `headwise.models.evaluation.label_evaluation.VocabularyCoverage`."""
+    return (
+        MetricRow("unknown words", "unknown_words", rivals=False),
+        MetricRow(of, "texts", "count", rivals=False),
+        MetricRow("  without a word", "empty_texts", "count", rivals=False, if_any=True),
+        MetricRow("  cut short", "cut_texts", "count", rivals=False, if_any=True),
+    )
+
+
+PER_CLASS_METRICS = (
+    MetricRow("precision", "precision"),
+    MetricRow("recall", "recall"),
+    MetricRow("F1", "f1"),
+)
+"""The per-class metrics."""
+
+
+def lookup(data: Any, key: str) -> Any:
+    """The value under a key of a JSON object, where dots separate levels; None if it is missing."""
+    for name in key.split("."):
+        if not isinstance(data, Mapping):
+            return None
+        data = data.get(name)
+    return data
+
+
+def section_of(data: Any, key: str) -> Mapping[str, Any]:
+    """The JSON object under a key, see `lookup`; empty if it is missing."""
+    value = lookup(data, key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value of a JSON file is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def format_number(value: Any, form: str) -> str:
+    """A number in one of `FORMATS`; "" if `value` is no number."""
+    return FORMATS[form](value) if is_number(value) else ""
+
+
+def parse_interval(bounds: Any) -> tuple[float, float] | None:
+    """The two bounds of a saved interval; None if `bounds` is not two numbers."""
+    if not isinstance(bounds, Sequence) or len(bounds) != 2 or not all(map(is_number, bounds)):
+        return None
+    return bounds[0], bounds[1]
+
+
+@dataclass(frozen=True)
+class ComparisonSystem:
+    """A comparison system: another model evaluated on the same items.
+
+    Attributes:
+        name: Its name, such as "TF-IDF + linear SVM".
+        scores: Its scores, under the same keys as the model's.
+        difference: The paired difference, model minus comparison system: the score, its 95 % `interval` and
+            a `p_value`; None if the two were not compared item by item.
+    """
+
+    name: str
+    scores: Mapping[str, Any]
+    difference: Mapping[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` reads."""
+        return {"name": self.name, **self.scores, "difference": self.difference}
+
+    @classmethod
+    def all_from_metrics(cls, metrics: Mapping[str, Any]) -> "dict[str, ComparisonSystem]":
+        """The comparison systems in the metrics of a model folder, by key, the baseline last."""
+        return {
+            name: cls.from_json(entry)
+            for name, entry in sorted(metrics.items(), key=lambda pair: (pair[0] == "baseline", pair[0]))
+            if isinstance(entry, Mapping) and isinstance(entry.get("name"), str)
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "ComparisonSystem":
+        """The inverse of `to_json`, for untrusted data."""
+        scores = {name: value for name, value in data.items() if name not in ("name", "difference")}
+        difference = data.get("difference")
+        return cls(
+            str(data.get("name", "baseline")),
+            scores,
+            difference if isinstance(difference, Mapping) else None,
+        )

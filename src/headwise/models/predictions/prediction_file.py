@@ -1,0 +1,318 @@
+"""Prediction files: formats, columns and records, and opening them for writing."""
+
+import gzip
+import json
+import lzma
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.file_lock import atomic_output
+from headwise.data.formats.jsonl import as_text
+from headwise.data.items.dataset import InputRow
+from headwise.metrics.thresholds import predict_labels
+
+FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
+"""The formats of prediction tables, by file suffix."""
+TOLERANCE = 1e-3  # for probabilities, whose last digits depend on the machine and the batch
+COMPRESSED = (".gz", ".xz")
+
+
+class OutputError(HeadwiseError):
+    """Predictions cannot be written as asked.
+
+    Codes: HW601 the file exists, HW602 it cannot be resumed, HW603 a record does not fit the format,
+    HW604 the file cannot be written, HW605 the format is not known, HW606 another process is writing to it,
+    HW607 one of the processes that predict has ended before its time, HW608 the model has been replaced
+    before all of them had opened it.
+    """
+
+    code = "HW600"
+
+
+def choose_format(
+    path: Path | None, requested: str | None, forms: Mapping[str, str] = FORMATS, usual: str = "csv"
+) -> str:
+    """The format of the predictions: the requested one, else by the file's suffix, else `usual`.
+
+    Args:
+        path: The file, or None for standard output.
+        requested: The format that the user named, if any.
+        forms: Names of the formats by file suffix.
+        usual: The format for standard output where none is requested.
+
+    Raises:
+        ConfigError: The requested format is none of `forms`.
+        OutputError: HW605, the suffix is not known.
+    """
+    names = list(dict.fromkeys(forms.values()))
+    if requested is not None and requested not in names:
+        raise ConfigError(f"--format-out {requested}; expected {', '.join(names)}")
+    return requested or format_of(path, forms, usual, advice=", or give --format-out")
+
+
+def format_of(path: Path | None, forms: Mapping[str, str], usual: str, *, advice: str = "") -> str:
+    """The format of the predictions by the file's suffix; `usual` for standard output (`path` is None).
+
+    Raises:
+        OutputError: HW605, the suffix is not known.
+    """
+    if path is None:
+        return usual
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    if suffixes and suffixes[-1] in forms:
+        return forms[suffixes[-1]]
+    *first_suffixes, last = (f".{form}" for form in dict.fromkeys(forms.values()))
+    names = f"{', '.join(first_suffixes)} or {last}" if first_suffixes else last
+    raise OutputError(
+        f"{path}: the format of the predictions is not known; name the file {names} (.gz or "
+        f".xz after it compresses){advice}",
+        code="HW605",
+    )
+
+
+@contextmanager
+def open_output(path: Path | None, *, append: bool = False, atomic: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file for predictions, compressed by its suffix; None is standard output.
+
+    Args:
+        path: The file.
+        append: Append to the file.
+        atomic: Write to a temporary file that replaces `path` once it is complete.
+
+    Raises:
+        OutputError: HW604, it cannot be opened or written, as when the disk is full.
+    """
+    if path is None:
+        with reporting_write_errors("standard output"):
+            yield sys.stdout.buffer
+        return
+    place = atomic_output(path) if atomic else nullcontext(path)
+    with reporting_write_errors(path), place as part, open(part, "ab" if append else "wb") as file:
+        if path.suffix.lower() == ".gz":
+            # Neither name nor time in the file: the same predictions are the same bytes.
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                yield packed  # type: ignore[misc]
+        elif path.suffix.lower() == ".xz":
+            with lzma.LZMAFile(file, "wb") as packed:
+                yield packed
+        else:
+            yield file
+
+
+@contextmanager
+def reporting_write_errors(path: Path | str) -> Iterator[None]:
+    """Convert an `OSError` about this file, or a file in this folder, to an `OutputError`. A closed pipe
+    and errors about other files are passed on.
+
+    Raises:
+        OutputError: HW604.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        failed, target = Path(str(error.filename or path)).absolute(), Path(path).absolute()
+        if not failed.is_relative_to(target) and failed.parent != target.parent:
+            raise
+        name = failed if target.is_dir() else path
+        raise OutputError(f"{name}: cannot be written: {error.strerror or error}", code="HW604") from None
+
+
+@dataclass(frozen=True)
+class RecordLayout:
+    """The record layout of a prediction file.
+
+    Attributes:
+        form: csv, tsv or jsonl.
+        fields: The fields of the input, in their order.
+        labels: The labels of the model.
+        added: Names of the added fields: the prediction, its probability, `unsure` if there is a `least`,
+            and the probabilities of all labels: one column per label in tables, one object in jsonl.
+        least: The confidence threshold below which a prediction is `unsure`; None without such a field.
+        thresholds: The decision thresholds of the labels; None for the most probable label.
+        escape: Whether cells that a spreadsheet would evaluate as formulas get a leading "'".
+        marked: Whether tables begin with a byte order mark, which Excel needs to detect UTF-8.
+    """
+
+    form: str
+    fields: tuple[str, ...]
+    labels: tuple[str, ...]
+    added: tuple[str, ...]
+    least: float | None = field(default=None, kw_only=True)
+    thresholds: Sequence[float] | None = field(default=None, kw_only=True)
+    escape: bool = field(default=False, kw_only=True)
+    marked: bool = field(default=False, kw_only=True)
+
+    @classmethod
+    def of(
+        cls,
+        form: str,
+        rows: Iterable[InputRow],
+        labels: Sequence[str],
+        least: float | None = None,
+        thresholds: Sequence[float] | None = None,
+    ) -> "RecordLayout":
+        """The layout for rows with the fields of `rows`; added names that are taken get a number.
+
+        Raises:
+            OutputError: HW603, the format cannot hold a column's name.
+        """
+        fields = tuple(dict.fromkeys(name for row in rows for name in row.fields))
+        rest = ["probabilities"] if form == "jsonl" else [f"probability:{label}" for label in labels]
+        taken = set(fields)
+        marks = () if least is None else ("unsure",)
+        added = [free_name(name, taken) for name in ("prediction", "probability", *marks, *rest)]
+        names = (*fields, *added)
+        if form == "tsv" and (bad := _breaking(names, names)):
+            raise OutputError(f"the names of the columns: {'; '.join(bad)}", code="HW603")
+        return cls(form, fields, tuple(labels), tuple(added), least=least, thresholds=thresholds)
+
+    @property
+    def header(self) -> str:
+        """The header line with the column names; empty for jsonl."""
+        mark = "\ufeff" if self.marked else ""
+        return "" if self.form == "jsonl" else mark + self._line([*self.fields, *self.added])
+
+    def record(self, row: InputRow, probabilities: np.ndarray) -> str:
+        """A record of the file, with its line end.
+
+        Args:
+            row: A row of the input.
+            probabilities: Probabilities, `[labels]`, written with 6 significant digits.
+
+        Raises:
+            OutputError: HW603, the format cannot hold the row.
+        """
+        number = int(predict_labels(probabilities, self.thresholds))
+        label, shown = self.labels[number], [f"{probability:.6g}" for probability in probabilities.tolist()]
+        values = [shown[number]]
+        if self.least is not None:
+            values.append("true" if probabilities[number] < self.least else "false")
+        if self.form != "jsonl":
+            # Numbers need no quotation marks.
+            return (
+                self.start(row) + self._delimiter.join([self._line([label])[:-1], *values, *shown]) + "\n"
+            )
+        # The formatted numbers are inserted as text, so that they look the same in every format.
+        *names, probabilities_key = map(json_text, self.added[1:])
+        first = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
+        pairs = ", ".join(f"{json_text(name)}: {p}" for name, p in zip(self.labels, shown, strict=True))
+        return f"{self.start(row)}{json_text(label)}, {first}, {probabilities_key}: {{{pairs}}}}}\n"
+
+    def start(self, row: InputRow) -> str:
+        """The part of a record that depends on the input alone.
+
+        Raises:
+            OutputError: HW603, the format cannot hold the row.
+        """
+        if self.form == "jsonl":
+            twice = next((name for name in self.added if name in row.fields), None)
+            if twice is not None:
+                problem = f"a field {twice!r}, which the first records do not have"
+                raise self._unfit(row, problem, "rename it")
+            inner = "".join(
+                f"{json_text(name)}: {json_text(value)}, " for name, value in row.fields.items()
+            )
+            return f"{{{inner}{json_text(self.added[0])}: "
+        new = next((name for name in row.fields if name not in self.fields), None)
+        if new is not None:
+            problem = f"a field {new!r}, which the first records do not have"
+            raise self._unfit(row, problem, "write the predictions as jsonl (--format-out jsonl)")
+        cells = [as_text(row.fields.get(name)) for name in self.fields]
+        if self.form == "tsv" and (bad := _breaking(self.fields, cells)):
+            raise self._unfit(row, *bad)
+        return self._line(cells)[:-1] + self._delimiter
+
+    def probabilities(self, record: str) -> list[float]:
+        """Parse the probabilities of a record of this layout.
+
+        Raises:
+            ValueError: The record has another layout.
+        """
+        if self.form == "jsonl":
+            return [float(p) for p in json.loads(record)[self.added[-1]].values()]
+        return [float(cell) for cell in record.rsplit(self._delimiter, len(self.labels))[1:]]
+
+    def ends(self, lines: Sequence[bytes]) -> bool:
+        """Whether these lines are a complete record; records of some layouts have several lines."""
+        return True
+
+    def matches(self, record: str, prediction: Any) -> bool:
+        """Whether a record has this prediction, up to `TOLERANCE`.
+
+        Raises:
+            ValueError, KeyError, TypeError, AttributeError: The record has another layout.
+        """
+        written = np.array(self.probabilities(record))
+        return written.shape == prediction.shape and bool(
+            np.abs(written - prediction).max(initial=0) <= TOLERANCE
+        )
+
+    @property
+    def _delimiter(self) -> str:
+        return "\t" if self.form == "tsv" else ","
+
+    def _line(self, cells: Sequence[str]) -> str:
+        quoted = _csv_cell if self.form == "csv" else _tsv_cell
+        if self.escape:
+            cells = ["'" + cell if _FORMULA.match(cell) else cell for cell in cells]
+        return self._delimiter.join(map(quoted, cells)) + "\n"
+
+    def _unfit(self, row: InputRow, problem: str, advice: str) -> OutputError:
+        return OutputError(f"line {row.line} of the input: {problem}; {advice}", code="HW603")
+
+
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d*\.?\d+(e[+-]?\d+)?$)")
+"""The beginning of a cell that a spreadsheet evaluates as a formula; numbers do not match."""
+
+
+def _breaking(names: Sequence[str], cells: Sequence[str]) -> tuple[str, str] | None:
+    """The problem and the advice if a cell has a tab or line end, which tsv cannot hold; None otherwise."""
+    bad = next(
+        (name for name, cell in zip(names, cells, strict=True) if "\t" in cell or "\n" in cell), None
+    )
+    if bad is None:
+        return None
+    problem = f"a tab or line end in the column {bad!r}, which a tsv file cannot hold"
+    return problem, "write the predictions as csv or jsonl (--format-out csv)"
+
+
+# Characters that some programs treat as line ends; JSON can escape them.
+_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
+_SPECIAL = re.compile(r'[",\r\n]')
+
+
+def _csv_cell(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if _SPECIAL.search(cell) else cell
+
+
+def _tsv_cell(cell: str) -> str:
+    """A cell, quoted only if the tsv reader would otherwise strip its quotation marks."""
+    quoted = cell.startswith('"') and cell.endswith('"')
+    return '"' + cell.replace('"', '""') + '"' if quoted else cell
+
+
+def json_text(value: object) -> str:
+    """A value as JSON on one line; characters that some programs treat as line ends are escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text.translate(_LINE_ENDS) if not text.isascii() else text
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """The name, with the first free number from 2 if it is taken; adds the result to `taken`."""
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{name}_{number}", number + 1
+    taken.add(free)
+    return free

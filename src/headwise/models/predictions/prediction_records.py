@@ -1,0 +1,273 @@
+"""Multi-label predictions: predictor and record layout.
+
+Regression predictions: predictor and record layout.
+
+Tagger predictions: predictor and record layout.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headwise.data.formats.conll import DOCUMENT
+from headwise.data.items.dataset import InputRow
+from headwise.data.items.examples import TaggedSentence
+from headwise.metrics.regression_scores import Scale
+from headwise.models.predictions.prediction_file import (
+    TOLERANCE,
+    OutputError,
+    RecordLayout,
+    free_name,
+    json_text,
+)
+from headwise.models.predictions.predictor import MAX_LISTED, LabelPredictor, Predictor
+from headwise.nn.networks.tag_outputs import TaggedText
+
+
+@dataclass(frozen=True)
+class MultiLabelLayout(RecordLayout):
+    """The record layout of label sets: `prediction`, the predicted labels joined by the separator (a list
+    in jsonl), and then the probability of every label.
+
+    Attributes:
+        thresholds: A label is predicted from this probability on, `[labels]`.
+        separator: The separator between labels.
+    """
+
+    thresholds: tuple[float, ...] = ()
+    separator: str = "|"
+
+    def record(self, row: Any, probabilities: np.ndarray) -> str:
+        """A record of the file, with its line end; `probabilities` is `[labels]`."""
+        shown = [f"{probability:.6g}" for probability in probabilities]
+        predicted = [
+            name
+            for name, is_predicted in zip(self.labels, probabilities >= self.thresholds, strict=True)
+            if is_predicted
+        ]
+        if self.form != "jsonl":
+            return self.start(row) + self._line([self.separator.join(predicted), *shown])
+        pairs = ", ".join(f"{json_text(name)}: {p}" for name, p in zip(self.labels, shown, strict=True))
+        probabilities_key = json_text(self.added[1])
+        return f"{self.start(row)}{json_text(predicted)}, {probabilities_key}: {{{pairs}}}}}\n"
+
+
+class MultiLabelPredictor(LabelPredictor):
+    """The predictor of a multi-label classifier: a prediction is the probabilities, `[labels]`."""
+
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self.bare = 0
+
+    def layout(self, form: str, rows: Sequence[InputRow[Any]]) -> RecordLayout:
+        """The record layout, see `Predictor.layout`.
+
+        Raises:
+            OutputError: HW603, a label contains the separator, so that a table could not be read again.
+        """
+        labels, separator = self.model.labels, self.reading.get("label_separator") or self.model.separator
+        bad = next((label for label in labels if separator in label), None)
+        if form != "jsonl" and bad is not None:
+            raise OutputError(
+                f"the label {bad!r} holds {separator!r}, which is to stand between labels; give "
+                "another --label-separator, or write the predictions as jsonl (--format-out jsonl)",
+                code="HW603",
+            )
+        plain = RecordLayout.of(form, rows, labels)
+        added = (plain.added[0], *plain.added[2:])
+        thresholds = tuple(self.model.thresholds)
+        return MultiLabelLayout(form, plain.fields, plain.labels, added, thresholds, separator)
+
+    def count(self, predictions: Any) -> None:
+        predicted = self.model.chosen_labels(predictions)
+        self.bare += int((~predicted.any(1)).sum())
+        for name, times in zip(self.model.labels, predicted.sum(0).tolist(), strict=True):
+            self.tally[name] += times
+
+    def count_messages(self) -> list[str]:
+        common = [(label, n) for label, n in self.tally.most_common() if n]
+        shown = [f"{label} {n:,} ({100 * n / self.items:.1f} %)" for label, n in common[:MAX_LISTED]]
+        rest = len(common) - len(shown)
+        shown += [f"{rest:,} labels more"] if rest else []
+        shown.append(f"no label {self.bare:,} ({100 * self.bare / self.items:.1f} %)")
+        return ["predicted " + ", ".join(shown)]
+
+
+@dataclass(frozen=True)
+class NumberLayout(RecordLayout):
+    """The record layout of numbers: one added column, `prediction`, rounded to 6 significant digits of the
+    standard deviation.
+
+    Attributes:
+        scale: The scale of the model's targets. Resuming a file compares standardised numbers.
+    """
+
+    scale: Scale = field(default_factory=lambda: Scale(0.0, 1.0))
+
+    def record(self, row: Any, probabilities: np.ndarray) -> str:
+        """A record of the file, with its line end; `probabilities` is the standardised number, `[1]`."""
+        shown = self.scale.written(float(self.scale.restore(probabilities)[0]))
+        if self.form == "jsonl":
+            return f"{self.start(row)}{shown}}}\n"
+        return self.start(row) + shown + "\n"
+
+    def probabilities(self, record: str) -> list[float]:
+        """The standardised number in a record of this layout."""
+        if self.form == "jsonl":
+            number = float(record[record.rindex(":") + 1 :].strip().rstrip("}"))
+        else:
+            number = float(record.rsplit(self._delimiter, 1)[1])
+        return [(number - self.scale.mean) / self.scale.deviation]
+
+
+class NumberPredictor(Predictor):
+    """The predictor of a regression model: a prediction is the standardised number, `[1]`."""
+
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self.sum, self.low, self.high = 0.0, np.inf, -np.inf
+
+    def layout(self, form: str, rows: Sequence[InputRow[Any]]) -> RecordLayout:
+        plain = RecordLayout.of(form, rows, ())
+        return NumberLayout(form, plain.fields, (), plain.added[:1], self.model.scale)
+
+    def predict_encoded(self, encoded: Sequence[Any]) -> np.ndarray:
+        """Standardised numbers, `[items, 1]`."""
+        numbers = self.model.scores(encoded, batch_tokens=self.batch_tokens)
+        return self.model.scale.standardize(numbers)[:, None]
+
+    def count(self, predictions: Any) -> None:
+        numbers = self.model.scale.restore(predictions[:, 0])
+        self.sum += float(numbers.sum())
+        self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
+
+    def count_messages(self) -> list[str]:
+        low, high, mean = map(self.model.scale.written, (self.low, self.high, self.sum / self.items))
+        return [f"predicted {low} to {high}, mean {mean}"]
+
+
+_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]+")
+_DOCUMENT = f"{DOCUMENT}\tO\n\n"
+
+
+@dataclass(frozen=True)
+class TagLayout(RecordLayout):
+    """The record layout of tags: in jsonl the words, their tags and, if known, their character offsets; in
+    conll one word and its tag per line, with -DOCSTART- where the input begins a document.
+
+    Attributes:
+        sentence: A function that splits the item of a row into words.
+        spans: Whether the tags encode spans.
+    """
+
+    sentence: Callable[[Any], TaggedSentence]
+    spans: bool
+
+    @property
+    def header(self) -> str:
+        """Empty: neither format has a header."""
+        return ""
+
+    def ends(self, lines: Sequence[bytes]) -> bool:
+        return self.form != "conll" or (lines[-1] == b"\n" and b"".join(lines) != _DOCUMENT.encode())
+
+    def start(self, row: InputRow[Any]) -> str:
+        if self.form == "conll":
+            words = self.sentence(row.item).tokens
+            return f"{_document(row.item)}{_column(words[0] if words else '')}\t"
+        fields = {**row.fields, free_name("words", set(row.fields)): self.sentence(row.item).tokens}
+        return json.dumps(fields, ensure_ascii=False)[:-1]
+
+    def record(self, row: InputRow[Any], probabilities: Any) -> str:
+        """A record of the file, with its line end; `probabilities` is the prediction, a `TaggedText`."""
+        tagged: TaggedText = probabilities
+        if self.form == "conll":
+            none = "O" if self.spans else ""  # the placeholder of an empty text is outside of spans
+            pairs = zip(tagged.words or ("",), tagged.tags or (none,), strict=True)
+            words = "".join(f"{_column(word)}\t{_column(tag)}\n" for word, tag in pairs)
+            return f"{_document(row.item)}{words}\n"
+        values: dict[str, Any] = {
+            "words": tagged.words,
+            "tags": tagged.tags,
+            "probabilities": [float(f"{p:.6g}") for p in tagged.probabilities],
+        }
+        if tagged.places is not None:
+            values["places"] = tagged.places
+        if self.spans:
+            values["spans"] = [_span(tagged, *span) for span in tagged.spans]
+        taken = set(row.fields)
+        named = {free_name(name, taken): value for name, value in values.items()}
+        return json.dumps({**row.fields, **named}, ensure_ascii=False) + "\n"
+
+    def matches(self, record: str, prediction: Any) -> bool:
+        tagged: TaggedText = prediction
+        if self.form == "conll":
+            return record.removeprefix(_DOCUMENT) == self.record(InputRow(0, {}, None), tagged)
+        added = 3 + (tagged.places is not None) + self.spans  # after the fields of the input
+        words, tags, chances, *_ = list(json.loads(record).values())[-added:]
+        shares = np.array(chances, dtype=np.float64)
+        if (words, tags) != (list(tagged.words), list(tagged.tags)) or len(shares) != len(tags):
+            return False
+        return bool(np.abs(shares - np.array(tagged.probabilities)).max(initial=0) <= TOLERANCE)
+
+
+def _document(item: Any) -> str:
+    """The conll block before the first sentence of a document; "" for all other items."""
+    return _DOCUMENT if isinstance(item, TaggedSentence) and item.starts_document else ""
+
+
+def _column(text: str) -> str:
+    """A word or tag as a column of a conll line: white space becomes `_`, as readers would split there, and
+    an empty word, too, so that a text without words keeps its line."""
+    return _SPACE.sub("_", text) or "_"
+
+
+def _span(tagged: TaggedText, start: int, end: int, kind: str) -> dict[str, Any]:
+    """A span as a JSON object: type, word indices and, if the text is known, character offsets."""
+    span: dict[str, Any] = {"type": kind, "words": [start, end]}
+    span["text"] = " ".join(tagged.words[start:end])
+    if tagged.places is not None and tagged.text is not None:
+        first, last = tagged.places[start][0], tagged.places[end - 1][1]
+        span |= {"start": first, "end": last, "text": tagged.text[first:last]}
+    span["probability"] = float(f"{min(tagged.probabilities[start:end]):.6g}")
+    return span
+
+
+class TagPredictor(Predictor):
+    """The predictor of a tagger: a prediction is a `TaggedText`."""
+
+    formats: ClassVar[Mapping[str, str]] = {
+        ".jsonl": "jsonl",
+        ".conll": "conll",
+        ".txt": "conll",
+        ".tsv": "conll",
+    }
+    form: ClassVar[str] = "conll"
+
+    def layout(self, form: str, rows: Sequence[InputRow[Any]]) -> RecordLayout:
+        return TagLayout(form, (), (), (), self.sentence, self.model.scheme != "plain")
+
+    def sentence(self, item: Any) -> TaggedSentence:
+        """An item, which may be a text, as words."""
+        return self.model.sentence(item)
+
+    def encode(self, items: Sequence[Any]) -> Sequence[TaggedSentence]:
+        return [self.sentence(item) for item in items]
+
+    def predict_encoded(self, encoded: Sequence[Any]) -> Sequence[TaggedText]:
+        return self.model.tag(encoded, batch_tokens=self.batch_tokens)
+
+    def count(self, predictions: Sequence[TaggedText]) -> None:
+        plain = self.model.scheme == "plain"
+        for tagged in predictions:
+            self.words += len(tagged.words)
+            self.unknown += round(tagged.unknown_words * len(tagged.words))
+            self.tally.update(tagged.tags if plain else [span.type for span in tagged.spans])
+
+    def count_messages(self) -> list[str]:
+        common = self.tally.most_common(MAX_LISTED)
+        return ["found " + ", ".join(f"{kind} {n:,}" for kind, n in common)] if common else []

@@ -1,0 +1,98 @@
+"""Multiple-instance learning: one label for a bag of vectors."""
+
+from typing import Any
+
+import numpy as np
+
+from headwise.core.errors import ConfigError
+from headwise.data.items.labels import label_names, label_targets
+from headwise.data.splits.data_parts import DataParts
+from headwise.linear.baselines import BAG_SVM, fit_bag_baseline
+from headwise.models.evaluation.report_messages import ReportMessage
+from headwise.models.tasks.classify import LabelTask, calibration_message
+from headwise.models.tasks.size_defaults import Settings, folds_for
+from headwise.nn.networks.bag_model import BagFeatures, BagModel
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.text.vocabulary import Coverage, WordVectors
+from headwise.training.run_config import RunConfig
+from headwise.training.train_result import TrainResult
+
+
+class BagTask(LabelTask):
+    """Multiple-instance classification: one label for each bag of instances."""
+
+    name = "bags"
+    title, purpose = "classifier of bags", "multiple-instance learning"
+    model = BagModel
+    sections = ("bags",)
+    after, crosses = "calibration", True
+    new_file, answered_file, example_file = "NEW_BAGS", "LABELLED_BAGS", "bags.csv"
+    usage = (
+        "On the command line, a csv file with a bag's name and the features of one of its instances in "
+        "each row:"
+    )
+    advice = "label more bags, or use the baseline"
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """Data sets of bags are small, and their epochs short. On few dev bags, the best of many epochs is
+        chance and its temperature too low, so folds choose both."""
+        few = items < 5_000
+        return {
+            "train": {
+                "epochs": 60 if few else 20,
+                "learning_rate": 2e-3,
+                "batch_texts": 16,
+                "patience": 15 if few else 5,
+                "score": "loss",
+                "refit": items < 20_000,
+                "folds": folds_for(items),
+            }
+        }
+
+    def check(self, recipe: RunConfig) -> None:
+        super().check(recipe)
+        if recipe.vectors.file:
+            raise ConfigError("--vectors are of words, but bags have none")
+
+    def check_thresholds(self, thresholds: str) -> None:
+        if thresholds != "none":
+            raise ConfigError("labels of bags have no thresholds: a bag gets its most probable label")
+
+    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
+        sizes = sorted(len(bag.instances) for bag in (*parts.train, *parts.dev, *parts.test))
+        features = parts.train[0].instances.shape[1]
+        instances = (
+            f"{sizes[0]:,} to {sizes[-1]:,} instances (median {sizes[len(sizes) // 2]:,}) with "
+            f"{features:,} features"
+        )
+        return [ReportMessage(f"{parts.sizes} of {instances}")]
+
+    def shape(self, config: ModelConfig) -> str:
+        settings = config.bags
+        return (
+            f"{settings.model} (width {settings.width}, layers {settings.layers}, heads {settings.heads})"
+        )
+
+    def build(
+        self, parts: DataParts[Any], recipe: RunConfig, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        labels = label_names(bag.label for bag in parts.train)
+        if "train" in parts.files:
+            names = tuple(parts.files["train"].features)
+        else:
+            names = tuple(map(str, range(parts.train[0].instances.shape[1])))
+        return BagModel(recipe.model, BagFeatures(names), labels), None
+
+    def objective(self, model: Any, parts: DataParts[Any]) -> Any:
+        model.standardize.fit([bag.instances for bag in parts.train])
+        return super().objective(model, parts)
+
+    def training_summary(self, fitted: TrainResult) -> list[str]:
+        return [calibration_message(fitted, self.kind.nouns.many)]
+
+    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+        train, dev = ((part, label_targets(part, model.labels)) for part in (parts.train, parts.dev))
+        return BAG_SVM, fit_bag_baseline(train, dev, parts.test, refit=refit)
+
+    def schema(self, model: Any) -> Any:
+        return model.features.names

@@ -1,0 +1,399 @@
+"""LabelTask: base class of the tasks with one label per item.
+
+Classification: one of several labels for each text.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from headwise.core.errors import ConfigError
+from headwise.data.items.labels import all_labels, label_targets
+from headwise.data.items.soft_labels import classification_targets, evaluation_weights, training_weights
+from headwise.data.splits.data_parts import DataParts
+from headwise.linear.baselines import TFIDF_SVM, fit_baseline
+from headwise.linear.linear_fit import MOST_CELLS
+from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
+from headwise.metrics.classification_scores import compare_labels, correctness, score_labels
+from headwise.metrics.operating_points import OPERATING_POINTS, parse_operating_points
+from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION, confidence_threshold
+from headwise.metrics.thresholds import predict_labels
+from headwise.models.evaluation.label_evaluation import (
+    SingleLabelEvaluation,
+    evaluate_labels,
+    label_shift_messages,
+)
+from headwise.models.evaluation.metric_table import (
+    PER_CLASS_METRICS,
+    ComparisonSystem,
+    DifferenceFormat,
+    MetricRow,
+    MetricTable,
+    PerClassTable,
+    coverage_rows,
+    lookup,
+)
+from headwise.models.evaluation.report_messages import ReportMessage
+from headwise.models.explanations.explanation import Explanation, explain_labels
+from headwise.models.predictions.predictor import LabelPredictor
+from headwise.models.tasks.size_defaults import Settings, fast_settings, probe_start_settings, text_defaults
+from headwise.models.tasks.task import Task, location_of
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.networks.model_config import LABEL_SECTIONS, ModelConfig
+from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.vocabulary import Vocabulary
+from headwise.training.cross_fitting import OutOfFold
+from headwise.training.objectives.label_objective import (
+    ClassificationObjective,
+    fit_labels,
+    fit_labels_out_of_fold,
+    refit_labels,
+)
+from headwise.training.recalibration import calibrate_labels
+from headwise.training.run_config import RunConfig
+from headwise.training.train_result import PostTrainingFit, TrainResult
+
+LEAST = 1e-30
+"""Lower bound of probabilities, so that their logarithms are finite."""
+BASELINE_METRICS = ("accuracy", "accuracy_interval", "macro_f1")
+
+
+class LabelTask(Task):
+    """A task with one of several labels for each item."""
+
+    predictor = LabelPredictor
+    post_training_step = "linear expert, calibration"
+
+    def check(self, recipe: RunConfig) -> None:
+        super().check(recipe)
+        self.check_thresholds(recipe.model.classifier.thresholds)
+
+    def check_thresholds(self, thresholds: str) -> None:
+        """Check that a thresholds setting fits a single label per item.
+
+        Raises:
+            ConfigError: It does not fit.
+        """
+        if len(parse_operating_points(thresholds)) > 1:
+            raise ConfigError(
+                "classifier.thresholds asks for rates of several labels, but a text gets one label here: "
+                "name one"
+            )
+
+    def objective(self, model: Any, parts: DataParts[Any]) -> ClassificationObjective:
+        train, dev = (
+            (part, classification_targets(part, model.labels)) for part in (parts.train, parts.dev)
+        )
+        return ClassificationObjective(
+            model,
+            train,
+            dev,
+            weights=training_weights(parts.train),
+            dev_weights=evaluation_weights(parts.dev),
+        )
+
+    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
+        return fit_labels(objective)
+
+    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:
+        refit_labels(objective, finished)
+
+    def fit_out_of_fold(self, model: Any, objective: Any, crossed: OutOfFold) -> PostTrainingFit:
+        return fit_labels_out_of_fold(objective, crossed)
+
+    def set_thresholds_setting(self, model: Any, thresholds: str | None) -> None:
+        if thresholds is not None:
+            self.check_thresholds(thresholds)
+            set_thresholds_setting(model, thresholds)
+
+    def calibrate(self, model: Any, items: Any) -> PostTrainingFit:
+        logits = model.logits(model.encoded(items))
+        return calibrate_labels(
+            model, logits, classification_targets(items, model.labels), evaluation_weights(items)
+        )
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        if not self.kind.sides:
+            return super().explain(model, items)
+        return explain_labels(model, model.encoded(items))
+
+    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+        return "accuracy"
+
+    def training_summary(self, fitted: TrainResult) -> list[str]:
+        model, many = fitted.model, self.kind.nouns.many
+        calibrated = [calibration_message(fitted, many), *threshold_messages(fitted, many)]
+        return [*label_names_message(model), *linear_model_message(model), *calibrated]
+
+    def judge(self, model: Any, items: Any) -> SingleLabelEvaluation:
+        return evaluate_labels(model, items, classification_targets(items, model.labels))
+
+    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+        """The name of a linear baseline, and its label indices for the test items."""
+        raise NotImplementedError
+
+    def baseline(
+        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+    ) -> ComparisonSystem | None:
+        named_guesses = self.guesses(parts, model, refit=refit)
+        if named_guesses is None:
+            return None
+        name, guessed = named_guesses
+        targets = label_targets(parts.test, model.labels)
+        return label_baseline(name, guessed, targets, model.labels, judged.predicted)
+
+    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, ComparisonSystem]:
+        targets = label_targets(items, model.labels)
+        return {
+            f"{name}_alone": label_baseline(f"{name} alone", logits.argmax(axis=1), targets, model.labels)
+            for name, logits in member_outputs(model, items).items()
+        }
+
+    def confidence(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray]:
+        sure = judged.probabilities[np.arange(len(judged.predicted)), judged.predicted]
+        return sure, correctness(judged.predicted, classification_targets(items, model.labels))
+
+    def label_shift(self, model: Any, items: Any, judged: SingleLabelEvaluation) -> list[ReportMessage]:
+        targets = classification_targets(items, model.labels)
+        has = np.eye(len(model.labels))[targets] if targets.ndim == 1 else targets
+        return label_shift_messages(model.labels, judged.probabilities, has, self.kind.nouns.many)
+
+    def tally(self, model: Any, items: Any, judged: SingleLabelEvaluation) -> np.ndarray:
+        targets, soft_targets = (
+            label_targets(items, model.labels),
+            classification_targets(items, model.labels),
+        )
+        logs = -np.log(judged.probabilities.clip(LEAST))
+        losses = (
+            logs[np.arange(len(targets)), soft_targets]
+            if soft_targets.ndim == 1
+            else (soft_targets * logs).sum(axis=1)
+        )
+        return np.stack([losses, judged.predicted == targets, np.ones(len(targets))], axis=1)
+
+    def uncertainty(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
+        """The uncertainty is 1 minus the margin between the two most probable labels."""
+        if not self.kind.sides:
+            return super().uncertainty(model, items)
+        chances = model.predict_proba(items)
+        ranked = np.sort(chances, axis=1)
+        guesses = [model.labels[number] for number in predict_labels(chances, model.thresholds)]
+        return guesses, 1 - (ranked[:, -1] - ranked[:, -2])
+
+    def confidence_threshold(self, criterion: str, metrics: Mapping[str, Any]) -> float:
+        return confidence_threshold(criterion, lookup(metrics, f"dev.{SELECTIVE_PREDICTION}"))
+
+    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+        of = self.kind.nouns.many
+        rows = lookup(scores, "labels")
+        first = rows[0] if isinstance(rows, list | tuple) and rows else None
+        threshold_rows = (
+            (MetricRow("threshold", "threshold", "two"),) if lookup(first, "threshold") is not None else ()
+        )
+        return MetricTable(
+            (
+                MetricRow("accuracy", "accuracy", interval="accuracy_interval", card=True),
+                MetricRow("macro F1", "macro_f1", card=True),
+                MetricRow("log loss", "log_loss", "nats", rivals=False),
+                MetricRow("calibration error", "calibration_error", rivals=False),
+                MetricRow("sure enough", "sure.share", rivals=False),
+                MetricRow(
+                    "  right of these", "sure.accuracy", interval="sure.accuracy_interval", rivals=False
+                ),
+                *coverage_rows(of),
+            ),
+            of,
+            PerClassTable("labels", "label", "label", ("texts", of), (*PER_CLASS_METRICS, *threshold_rows)),
+            DifferenceFormat("accuracy", "McNemar p"),
+            confusion="confusion",
+        )
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        rows = []
+        for number in judged.worst(label_targets(data.items, model.labels), count):
+            guess = int(judged.predicted[number])
+            rows.append(
+                {
+                    "where": location_of(data, number),
+                    "label": data.items[number].label,
+                    "predicted": model.labels[guess],
+                    "probability": float(judged.probabilities[number, guess]),
+                    "text": self.kind.show(data.items[number]),
+                }
+            )
+        return rows
+
+    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+        chance = f"{100 * mistake['probability']:.1f} %"
+        return f"{mistake['label']} taken for {mistake['predicted']} ({chance})"
+
+
+def set_thresholds_setting(model: Any, thresholds: str) -> None:
+    """Change the thresholds setting of a model.
+
+    Raises:
+        ConfigError: The setting cannot be parsed, or names a label that the model does not have.
+    """
+    parse_operating_points(thresholds, model.labels)
+    model.config = replace(model.config, classifier=replace(model.config.classifier, thresholds=thresholds))
+
+
+def label_baseline(
+    name: str,
+    guessed: np.ndarray,
+    targets: np.ndarray,
+    labels: Sequence[str],
+    predicted: np.ndarray | None = None,
+) -> ComparisonSystem:
+    """A comparison system with these predictions (label indices), compared with those of a model if
+    given."""
+    scores = score_labels(guessed, targets, labels)
+    difference = None if predicted is None else asdict(compare_labels(predicted, guessed, targets))
+    return ComparisonSystem(name, {key: getattr(scores, key) for key in BASELINE_METRICS}, difference)
+
+
+def member_outputs(model: Any, items: Any) -> dict[str, np.ndarray]:
+    """The outputs of encoder and linear model alone, `[items, outputs]`; empty without a linear model."""
+    if model.expert is None:
+        return {}
+    encoded = model.encoded(items)
+    return {"encoder": model.outputs_of(encoded), "expert": model.expert_scores(encoded)}
+
+
+def label_names_message(model: Any) -> list[str]:
+    """A message if label names were training texts."""
+    if not (named := model.config.base.named):
+        return []
+    return [f"The names of {named} labels were training texts too (--base.no-names leaves them out)."]
+
+
+def linear_model_message(model: Any) -> list[str]:
+    """A message about the linear model, if there is one."""
+    if model.expert is None:
+        return []
+    config = model.config.expert
+    inputs = ["words", "word pairs"]
+    inputs += ["runs of characters"] * bool(config.characters) + [
+        "where texts begin and end"
+    ] * config.edges
+    inputs += ["the base's vectors"] * bool(config.vectors)
+    inputs += ["the form of texts (length, capitals, digits, marks)"] * config.form
+    read = f"{', '.join(inputs[:-1])} and {inputs[-1]}"
+    message = f"A linear expert on {len(model.expert.keys):,} {read} stands beside the encoder"
+    return [f"{message} {contribution_message(model)}"]
+
+
+def contribution_message(model: Any) -> str:
+    """A message about the contribution of the linear model."""
+    say = f"and has {100 * model.expert_share:.0f} % of the say"
+    if model.encoder_weight == 0:
+        say = "and decides alone: on dev the encoder adds nothing to it"
+    return f"{say} (--expert.kind none leaves it out)."
+
+
+def threshold_messages(fitted: TrainResult, many: str) -> list[str]:
+    """Messages about the thresholds of the labels."""
+    model = fitted.model
+    if model.thresholds is None or OPERATING_POINTS in fitted.dev:
+        return operating_point_messages(fitted.dev, many)
+    least, most = min(model.thresholds), max(model.thresholds)
+    return [
+        f"Thresholds of {len(model.labels):,} labels chosen on dev for the macro F1, from {least:.2f} to "
+        f"{most:.2f}: a text gets the label whose probability is the most times its threshold."
+    ]
+
+
+def operating_point_messages(dev: Mapping[str, Any], many: str) -> list[str]:
+    """Messages about the requested operating points, and the rates to expect on new texts by held-out
+    scores."""
+    populations = {"recall": "of the label", "precision": "that get it", "fpr": "of other labels"}
+    messages = []
+    for point in dev.get(OPERATING_POINTS, ()):
+        name, side = ("false positive rate", "most") if point["rate"] == "fpr" else (point["rate"], "least")
+        target = f"a {name} of at {side} {100 * point['wanted']:.4g} %"
+        came = "to be expected" if point["kept"] else "the best that can be promised"
+        of = f"is {came} by {point['texts']:,.0f} held-out {many} {populations[point['rate']]}"
+        messages.append(f"{point['label']!r} is given for {target}: {100 * point['expected']:.1f} % {of}.")
+    return messages
+
+
+def calibration_message(fitted: TrainResult, many: str) -> str:
+    """A message about the calibration of the probabilities."""
+    if fitted.model.expert is None and fitted.model.temperature > MAX_USUAL_TEMPERATURE:
+        return (
+            "The outputs of the encoder say next to nothing of the labels of dev: calibration has switched "
+            f"it off (temperature {fitted.model.temperature:,.0f}). Either the {many} do not tell their "
+            "labels, or training has diverged (then try a smaller --learning-rate)."
+        )
+    before, after = (f"{100 * error:.1f} %" for error in fitted.calibration or (0.0, 0.0))
+    return (
+        f"Probabilities calibrated on dev (temperature {fitted.model.temperature:.2f}): calibration error "
+        f"of the encoder before {before}, of the whole model now {after} (cross-fitted)."
+    )
+
+
+_SEVERAL, _FEW_LABELS, _ENOUGH = 4_000, 25, 1_000
+"""Minimum number of training texts for an encoder that learns word order; maximum number of labels, or more
+if each has `_ENOUGH` texts."""
+_MANY, _LONG, _MOST = 20_000, 100, 10_000_000
+"""Number of training texts above which that encoder is too slow for its gain if texts are long on average
+(`_LONG` words) or in total (`_MOST` words)."""
+_LOOKED_AT = 1_000
+
+
+class ClassifyTask(LabelTask):
+    """One of several labels for each text."""
+
+    name = "classify"
+    title, purpose = "text classifier", "text classification"
+    model = TextClassifierModel
+    sections = LABEL_SECTIONS
+    in_python = True
+    uses_embeddings = crosses = True
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        return text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        settings = fast_settings(
+            probe_start_settings(super().defaults_with_base(settings, items), items), items
+        )
+        if items >= 20_000:  # with long texts the first epoch is often the best, and each takes a minute
+            settings["train"]["patience"] = 2
+        return settings
+
+    def encoder_with_base(self, parts: DataParts[Any]) -> Settings:
+        """With several thousand texts, attention learns word order, which neither static embeddings nor the
+        linear model know. The encoder is then a correction to these, not initialised from them, unless
+        there are many labels."""
+        texts, labels = len(parts.train), len(all_labels(parts.train))
+        if texts < _SEVERAL or labels > max(_FEW_LABELS, texts // _ENOUGH):
+            return {}
+        if any(item.shares is not None for item in parts.train):
+            return {}
+        if texts >= _MANY:
+            sample = parts.train[:: texts // _LOOKED_AT]
+            words = sum(map(parts.kind.size, sample)) / len(sample)
+            if words > _LONG or words * texts > _MOST:
+                return {}
+        return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
+
+    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
+        remarks, labels = super().data_remarks(parts, recipe), len(all_labels(parts.train))
+        if labels * len(parts.train) > MOST_CELLS and recipe.model.expert.kind == "linear":
+            few = "a fifth of the texts, not all, and two folds say how to choose the linear expert"
+            remarks.append(ReportMessage(f"{labels:,} labels: {few}, which saves time"))
+        return remarks
+
+    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> TextClassifierModel:
+        return TextClassifierModel(recipe.model, words, all_labels(parts.train))
+
+    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+        train, dev = (
+            ([item.text for item in part], label_targets(part, model.labels))
+            for part in (parts.train, parts.dev)
+        )
+        linear = fit_baseline(train, dev, tokenizer=model.config.words.tokenizer, refit=refit)
+        return None if linear is None else (TFIDF_SVM, linear.predict([item.text for item in parts.test]))

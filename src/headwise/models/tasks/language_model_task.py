@@ -1,0 +1,182 @@
+"""Language modelling: the next character, word or byte of a text."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from headwise.core.errors import ConfigError
+from headwise.data.items.item_type import ItemType
+from headwise.data.items.stream_items import NO_LABELS, SymbolStreamItems
+from headwise.data.readers.streams import SymbolStream
+from headwise.data.splits.data_parts import DataParts
+from headwise.metrics.perplexity import LanguageScores
+from headwise.models.evaluation.metric_table import ComparisonSystem, MetricRow, MetricTable
+from headwise.models.evaluation.report_messages import ReportMessage
+from headwise.models.tasks.size_defaults import Settings
+from headwise.models.tasks.task import Task
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.encoders.encoder import causal_settings
+from headwise.nn.layers.language_layers import check_causal, window_count
+from headwise.nn.networks.language_model import LanguageModel
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.text.vocabulary import Coverage, WordVectors
+from headwise.training.objectives.language_objectives import LanguageObjective
+from headwise.training.run_config import RunConfig
+from headwise.training.train_result import PostTrainingFit
+
+BASELINE = "frequencies alone"
+_STRETCHES = 200  # number of stretches of a text that models are compared on
+
+
+class LanguageModelTask(Task):
+    """Language modelling: predict the next symbol of a text."""
+
+    name = "language-model"
+    title, purpose = "language model", "language modelling"
+    model = LanguageModel
+    sections = ("encoder", "language")
+    encoder = "transformer"
+    """The default encoder of other tasks is bidirectional, so this one differs."""
+    predictor = None
+    answered_file = "OTHER_TEXT"
+    next_command = "sample {model} --prompt TEXT"
+    usage = "On the command line, how well it predicts a plain text (`headwise sample` lets it write):"
+    advice = "train longer, on more text"
+
+    def item_type_for(self, config: ModelConfig) -> ItemType[Any]:
+        language = config.language
+        if language.unit == "bytes":
+            return SymbolStreamItems(unit="bytes")
+        return SymbolStreamItems(
+            unit=language.unit, max_symbols=language.max_symbols, min_count=language.min_count
+        )
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """Causal encoders, and epochs of at most a million symbols."""
+        return {
+            "encoder": {"name": encoder, **causal_settings(ENCODERS[encoder][1])},
+            "language": {"windows": min(2_000, -(-items // 512))},
+            "train": {
+                "epochs": 10 if items < 5_000_000 else 20,
+                "learning_rate": 3e-3,
+                "schedule": "cosine",
+                "batch_texts": 8,
+                "score": "loss",
+            },
+        }
+
+    def check(self, recipe: RunConfig) -> None:
+        super().check(recipe)
+        if recipe.train.refit:
+            raise ConfigError("train: refit: a language model is not trained again on dev; leave it out")
+        if recipe.vectors.file:
+            raise ConfigError(
+                "--vectors are of words, but a language model learns the vectors of its symbols"
+            )
+
+    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
+        check_causal(recipe.model.encoder)
+        language, length = recipe.model.language, len(parts.train)
+        sizes = [f"{len(parts.train):,} training", f"{len(parts.dev):,} dev"]
+        sizes += [f"{len(parts.test):,} test"] if len(parts.test) else []
+        windows, size = window_count(length, language), min(language.context, length)
+        return [
+            ReportMessage(f"{', '.join(sizes)} {language.unit}"),
+            ReportMessage(f"an epoch is {windows:,} windows of {size:,} {language.unit}"),
+        ]
+
+    def build(
+        self, parts: DataParts[Any], recipe: RunConfig, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        return LanguageModel(recipe.model, parts.train.symbols), None
+
+    def objective(self, model: Any, parts: DataParts[Any]) -> LanguageObjective:
+        return LanguageObjective(model, parts.train, parts.dev)
+
+    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
+        return PostTrainingFit(model.score(parts.dev).to_json())
+
+    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+        return "perplexity" if config.language.unit == "words" else "bits"
+
+    def unit(self, parts: DataParts[Any]) -> str:
+        return "windows"
+
+    def judge(self, model: Any, items: Any) -> LanguageScores:
+        return model.score(items)
+
+    def metric_part_count(self, items: Any) -> int:
+        return min(len(items), _STRETCHES)
+
+    def tally(self, model: Any, items: Any, judged: LanguageScores) -> np.ndarray:
+        """Nats and bits per symbol, and the size, of stretches of the text."""
+        nats = np.concatenate([window.cpu().double().numpy() for window in model.nats(items)])
+        stretches = np.array_split(nats, self.metric_part_count(items))
+        return np.array(
+            [[stretch.mean(), stretch.sum() / math.log(2), len(stretch)] for stretch in stretches]
+        )
+
+    def metric_part_table(self, parts: DataParts[Any], config: ModelConfig) -> MetricTable:
+        return MetricTable(
+            (MetricRow(f"bits per {config.language.unit.removesuffix('s')}", "bits", "three"),),
+            "symbols",
+            lower=True,
+        )
+
+    def with_share(self, recipe: RunConfig, share: float) -> RunConfig:
+        current = recipe.model.language
+        language = replace(current, windows=math.ceil(current.windows * share))
+        return replace(recipe, model=replace(recipe.model, language=language))
+
+    def baseline(
+        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+    ) -> ComparisonSystem | None:
+        return ComparisonSystem(BASELINE, frequencies(parts.train, parts.test).to_json())
+
+    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+        unit = str(scores.get("unit", "symbols"))
+        measure, form = ("perplexity", "three") if unit == "words" else ("bits", "three")
+        one = unit.removesuffix("s")
+        return MetricTable(
+            (
+                MetricRow(f"{measure} per {one}", f"{measure}_per_{one}", form, card=True),
+                MetricRow(f"nats per {one}", "loss", "three", card=True),
+                MetricRow(unit, "symbols", "count", card=True),
+                MetricRow("  unknown", "unknown_symbols", "count"),
+            ),
+            unit,
+            lower=True,
+        )
+
+    def schema(self, model: Any) -> Any:
+        return model.symbols
+
+    def check_labels(self, model: Any, data: Any, where: str) -> None:
+        """Checks nothing: the report mentions unknown symbols."""
+
+    def no_prediction_error(self) -> ConfigError:
+        return ConfigError(NO_LABELS)
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        if count:
+            raise ConfigError("--errors shows labels that are wrong, and a language model gives none")
+        return []
+
+    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+        return ""
+
+
+def frequencies(train: SymbolStream, test: SymbolStream) -> LanguageScores:
+    """Scores of a unigram model with add-one smoothing: the symbol frequencies of one text predict
+    another."""
+    seen, counts = (
+        torch.bincount(torch.from_numpy(text.ids.astype("int64")), minlength=len(train.symbols)).double()
+        for text in (train, test)
+    )
+    chances = (seen + 1) / (seen + 1).sum()
+    nats = float(-(counts * chances.log()).sum())
+    return LanguageScores(train.symbols.unit, len(test), nats, test.unknown)

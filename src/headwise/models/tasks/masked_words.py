@@ -1,0 +1,151 @@
+"""Masked-word pretraining: an encoder learns from unlabelled texts, for warm starts of other models."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from headwise.core.errors import ConfigError
+from headwise.data.items.batching import items_at
+from headwise.data.items.stream_items import NO_ANSWERS
+from headwise.data.splits.data_parts import DataParts
+from headwise.metrics.perplexity import MaskedScores
+from headwise.models.evaluation.metric_table import ComparisonSystem, MetricRow, MetricTable
+from headwise.models.evaluation.report_messages import ReportMessage
+from headwise.models.tasks.size_defaults import Settings
+from headwise.models.tasks.task import Task
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.encoders.encoder import text_settings
+from headwise.nn.networks.masked_model import MaskedModel
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.text.vocabulary import Vocabulary
+from headwise.training.objectives.language_objectives import LEAST, MaskedObjective
+from headwise.training.run_config import RunConfig
+from headwise.training.train_result import PostTrainingFit
+
+BASELINE = "frequencies alone"
+_MOST_JUDGED = 1_000  # maximum number of dev texts evaluated after each epoch
+
+
+class MaskedWordsTask(Task):
+    """Masked-word prediction: predict hidden words of a text from the others."""
+
+    name = "masked-words"
+    title, purpose = "model of masked words", "telling masked words"
+    model = MaskedModel
+    sections = ("words", "syntax", "encoder", "windows", "masked")
+    predictor = None
+    answered_file = "OTHER_TEXTS"
+    usage = "For other models to begin with (`headwise train FILE --base MODEL`). How well it tells words:"
+    next_command = "train FILE --base {model}"
+    advice = "train longer, on more text"
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """Sizes as for models with pretrained vectors, which stay frozen; a million texts are read once, a
+        few thousand many times."""
+        encoder_settings = text_settings(ENCODERS[encoder][1], 300, 10, 3)
+        encoder_settings.pop("readout", None)
+        words = {"dropout": 0.1, "word_dropout": 0.0, "max_words": 50_000, "train_vectors": not vectors}
+        return {
+            "words": words | {"min_count": 1 if items < 5_000 else 3 if items < 50_000 else 5},
+            "encoder": {"name": encoder, "width": 300, **encoder_settings},
+            "train": {
+                "epochs": 20 if items < 5_000 else 5 if items < 50_000 else 2 if items < 500_000 else 1,
+                "batch_texts": 64,
+                "batch_tokens": 4_096,
+                "warmup": 0.03,
+                "patience": 0,
+                "score": "loss",
+            },
+        }
+
+    def check(self, recipe: RunConfig) -> None:
+        super().check(recipe)
+        if recipe.train.score not in ("loss", "accuracy", "last"):
+            raise ConfigError(f"train: score: expected loss, accuracy or last, got {recipe.train.score!r}")
+
+    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> MaskedModel:
+        return MaskedModel(recipe.model, words)
+
+    def objective(self, model: Any, parts: DataParts[Any]) -> MaskedObjective:
+        # Spread over all of dev: neighbours in a file often come from one document or source.
+        judged = min(len(parts.dev), _MOST_JUDGED)
+        dev = items_at(parts.dev, np.arange(judged) * len(parts.dev) // max(judged, 1))
+        return MaskedObjective(model, parts.train, dev)
+
+    def begin(self, model: Any, objective: Any) -> None:
+        objective.begin()
+
+    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
+        return PostTrainingFit(model.score(objective.dev).to_json())
+
+    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+        return "perplexity"
+
+    def judge(self, model: Any, items: Any) -> MaskedScores:
+        return model.score(model.encoded(items))
+
+    def tally(self, model: Any, items: Any, judged: MaskedScores) -> np.ndarray:
+        """For each text: mean nats of its hidden words, their sum, and the number of hidden words."""
+        rows = np.zeros((len(items), 3))
+        for texts, owner, nats, _ in model.nats(model.encoded(items)):
+            sums = torch.zeros(len(texts), dtype=torch.float64).index_add(
+                0, owner.cpu(), nats.cpu().double()
+            )
+            counts = torch.bincount(owner.cpu(), minlength=len(texts)).double()
+            rows[texts] = torch.stack([sums / counts.clamp(min=1), sums, counts], dim=1).numpy()
+        return rows
+
+    def metric_part_table(self, parts: DataParts[Any], config: ModelConfig) -> MetricTable:
+        return MetricTable((MetricRow("nats per hidden word", "loss", "three"),), "texts", lower=True)
+
+    def baseline(
+        self, parts: DataParts[Any], model: Any, judged: MaskedScores, *, refit: bool = False
+    ) -> ComparisonSystem | None:
+        """The unigram baseline: predicts words by their training frequencies."""
+        often = MaskedObjective(model, [], []).often
+        chances, likeliest = often.clamp(min=LEAST).log(), int(often.argmax())
+        hidden_parts = [hidden.cpu() for *_, hidden in model.masked_batches(model.encoded(parts.test))]
+        hidden = torch.cat([torch.zeros(0, dtype=torch.int64), *hidden_parts])
+        scores = MaskedScores(len(hidden), -float(chances[hidden].sum()), int((hidden == likeliest).sum()))
+        return ComparisonSystem(BASELINE, scores.to_json())
+
+    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+        return MetricTable(
+            (
+                MetricRow("perplexity of hidden words", "perplexity", "three", card=True),
+                MetricRow("nats per hidden word", "loss", "three", card=True),
+                MetricRow("told rightly", "accuracy", card=True),
+                MetricRow("hidden words", "words", "count", card=True),
+            ),
+            "texts",
+            lower=True,
+        )
+
+    def remarks(
+        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+    ) -> list[ReportMessage]:
+        """A warning where no word was hidden, as a perplexity of 1 then means nothing."""
+        if scores.get("words") != 0:
+            return []
+        message = (
+            "no word that the model knows was hidden (their share is small), so these scores say nothing"
+        )
+        return [ReportMessage(f"{message}; give more texts", warning=True)]
+
+    def check_labels(self, model: Any, data: Any, where: str) -> None:
+        """Checks nothing: the words are the targets."""
+
+    def no_prediction_error(self) -> ConfigError:
+        return ConfigError(NO_ANSWERS)
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        if count:
+            raise ConfigError(
+                "--errors shows labels that are wrong, and a model of masked words gives none"
+            )
+        return []
+
+    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+        return ""

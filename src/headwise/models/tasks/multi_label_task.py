@@ -1,0 +1,258 @@
+"""Multi-label classification: any number of labels for each text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from headwise.core.errors import ConfigError
+from headwise.data.items.examples import separator_for
+from headwise.data.items.labels import label_names, multi_hot_targets
+from headwise.data.items.soft_labels import evaluation_weights, training_weights
+from headwise.data.splits.data_parts import DataParts
+from headwise.linear.sklearn_models import TFIDF_ONE_VS_REST, fit_multi_label_baseline
+from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
+from headwise.models.evaluation.label_evaluation import label_shift_messages
+from headwise.models.evaluation.metric_table import (
+    PER_CLASS_METRICS,
+    ComparisonSystem,
+    MetricRow,
+    MetricTable,
+    PerClassTable,
+    coverage_rows,
+)
+from headwise.models.evaluation.multi_label_evaluation import MultiLabelEvaluation, evaluate_multi_label
+from headwise.models.evaluation.report_messages import ReportMessage, label_set_messages
+from headwise.models.explanations.explanation import Explanation, explain_multi_label
+from headwise.models.predictions.prediction_records import MultiLabelPredictor
+from headwise.models.tasks.classify import (
+    LEAST,
+    calibration_message,
+    label_names_message,
+    linear_model_message,
+    operating_point_messages,
+    set_thresholds_setting,
+)
+from headwise.models.tasks.size_defaults import Settings, folds_for, probe_start_settings, text_defaults
+from headwise.models.tasks.task import Task, location_of, names_of
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.networks.model_config import LABEL_SECTIONS, ModelConfig
+from headwise.nn.networks.text_models import MultiLabelModel
+from headwise.text.vocabulary import Vocabulary
+from headwise.training.cross_fitting import OutOfFold
+from headwise.training.objectives.multi_label_objective import (
+    MultiLabelObjective,
+    fit_label_sets,
+    fit_label_sets_out_of_fold,
+    refit_label_sets,
+)
+from headwise.training.recalibration import calibrate_label_sets
+from headwise.training.run_config import RunConfig
+from headwise.training.train_result import PostTrainingFit, TrainResult
+
+SUMMARY = ("micro_f1", "macro_f1", "subset_accuracy", "ranking", "mean_average_precision")
+"""The scores that reports compare with the baseline."""
+
+
+class MultiLabelTask(Task):
+    """Multi-label classification: any number of labels for each text."""
+
+    name = "multi-label"
+    title, purpose = "multi-label text classifier", "any number of labels for each text"
+    model = MultiLabelModel
+    sections = (*LABEL_SECTIONS, "thresholds")
+    in_python = True
+    predictor = MultiLabelPredictor
+    post_training_step = "linear expert, calibration, thresholds"
+    uses_embeddings = crosses = True
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """As for single labels; the best epoch is chosen by F1 of the label sets, on small data by the
+        loss."""
+        settings = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+        settings["train"] |= {"score": "loss" if items < 5_000 else "f1"}
+        return settings
+
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        settings = probe_start_settings(super().defaults_with_base(settings, items), items)
+        settings["train"]["folds"] = folds_for(items)
+        return settings
+
+    def check(self, recipe: RunConfig) -> None:
+        super().check(recipe)
+        self.check_thresholds(recipe.model.classifier.thresholds)
+
+    def check_thresholds(self, thresholds: str) -> None:
+        """Check that a thresholds setting fits label sets.
+
+        Raises:
+            ConfigError: The setting is the default anyway.
+        """
+        if thresholds == "f1":
+            raise ConfigError("classifier.thresholds: label sets have such thresholds anyway; leave it out")
+
+    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> MultiLabelModel:
+        labels = label_names(names_of(parts))
+        read = parts.kind.schema(parts.files["train"])[1] if "train" in parts.files else None
+        separator = separator_for(recipe.data, labels, read)
+        return MultiLabelModel(recipe.model, words, labels, separator=separator)
+
+    def objective(self, model: Any, parts: DataParts[Any]) -> MultiLabelObjective:
+        train, dev = ((part, multi_hot_targets(part, model.labels)) for part in (parts.train, parts.dev))
+        weights = training_weights(parts.train), evaluation_weights(parts.dev)
+        return MultiLabelObjective(model, train, dev, *weights)
+
+    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
+        return fit_label_sets(objective)
+
+    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:
+        refit_label_sets(objective, finished)
+
+    def fit_out_of_fold(self, model: Any, objective: Any, crossed: OutOfFold) -> PostTrainingFit:
+        return fit_label_sets_out_of_fold(objective, crossed)
+
+    def set_thresholds_setting(self, model: Any, thresholds: str | None) -> None:
+        if thresholds is not None:
+            self.check_thresholds(thresholds)
+            set_thresholds_setting(model, thresholds)
+
+    def calibrate(self, model: Any, items: Any) -> PostTrainingFit:
+        logits, targets = model.logits(model.encoded(items)), multi_hot_targets(items, model.labels)
+        return calibrate_label_sets(model, logits, targets, evaluation_weights(items))
+
+    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+        return "f1"
+
+    def training_summary(self, fitted: TrainResult) -> list[str]:
+        model = fitted.model
+        thresholds = (
+            f"Thresholds of {len(model.labels):,} labels tuned there, from {min(model.thresholds):.2f} to "
+            f"{max(model.thresholds):.2f}: micro F1 on dev {100 * fitted.dev['micro_f1']:.1f} %."
+        )
+        calibrated = calibration_message(fitted, self.kind.nouns.many)
+        promised = operating_point_messages(fitted.dev, self.kind.nouns.many)
+        return [
+            *label_names_message(model),
+            *linear_model_message(model),
+            f"{calibrated} {thresholds}",
+            *promised,
+        ]
+
+    def judge(self, model: Any, items: Any) -> MultiLabelEvaluation:
+        return evaluate_multi_label(model, items, multi_hot_targets(items, model.labels))
+
+    def baseline(
+        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+    ) -> ComparisonSystem | None:
+        """TF-IDF and one SVM per label, with thresholds tuned on dev as for the model."""
+        all_parts = (parts.train, parts.dev, parts.test)
+        read = [([item.text for item in part], multi_hot_targets(part, model.labels)) for part in all_parts]
+        config = model.config
+        linear = fit_multi_label_baseline(
+            *read[:2],
+            tokenizer=config.words.tokenizer,
+            min_texts=config.thresholds.min_texts,
+            refit=refit,
+        )
+        if linear is None:
+            return None
+        scores, targets = linear.scores(read[2][0]), read[2][1]
+        baseline_scores = multi_label_scores(scores, linear.thresholds, targets, model.labels)
+        difference = asdict(compare_sets(judged.predicted, scores >= linear.thresholds, targets))
+        return ComparisonSystem(
+            TFIDF_ONE_VS_REST, {key: getattr(baseline_scores, key) for key in SUMMARY}, difference
+        )
+
+    def label_shift(self, model: Any, items: Any, judged: MultiLabelEvaluation) -> list[ReportMessage]:
+        has = multi_hot_targets(items, model.labels)
+        return label_shift_messages(model.labels, judged.probabilities, has, self.kind.nouns.many)
+
+    def tally(self, model: Any, items: Any, judged: MultiLabelEvaluation) -> np.ndarray:
+        targets = multi_hot_targets(items, model.labels)
+        chances = np.where(targets, judged.probabilities, 1 - judged.probabilities)
+        counts = set_counts(judged.predicted, targets)
+        losses = -np.log(chances.clip(LEAST)).mean(axis=1)
+        return np.stack([losses, 2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1)
+
+    def uncertainty(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
+        """The uncertainty is that of the label nearest to its threshold."""
+        chances, least = model.predict_proba(items), np.array(model.thresholds)
+        far = np.abs(chances - least) / np.where(chances >= least, 1 - least, least).clip(1e-9)
+        rows = model.chosen_labels(chances)
+        guesses = [model.separator.join(np.array(model.labels)[row]) for row in rows]
+        return guesses, 1 - far.min(axis=1)
+
+    def confidence_threshold(self, criterion: str, metrics: Mapping[str, Any]) -> float:
+        raise ConfigError(
+            "--unsure is for models that choose one of several labels; predictions of label sets have the "
+            "probability of each label (probability:NAME): leave to people what is near its threshold there"
+        )
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        return explain_multi_label(model, model.encoded(items))
+
+    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+        of = self.kind.nouns.many
+        return MetricTable(
+            (
+                MetricRow("micro F1", "micro_f1", interval="micro_f1_interval", card=True),
+                MetricRow("macro F1", "macro_f1", interval="macro_f1_interval", card=True),
+                MetricRow(
+                    "all labels right", "subset_accuracy", interval="subset_accuracy_interval", card=True
+                ),
+                MetricRow("ranking precision", "ranking", interval="ranking_interval"),
+                MetricRow("mean average precision", "mean_average_precision", card=True),
+                MetricRow("log loss", "log_loss", "label nats", rivals=False),
+                MetricRow("calibration error", "calibration_error", rivals=False),
+                *coverage_rows(of),
+            ),
+            of,
+            PerClassTable(
+                "labels",
+                "label",
+                "label",
+                ("texts", of),
+                (
+                    *PER_CLASS_METRICS,
+                    MetricRow("average precision", "average_precision"),
+                    MetricRow("threshold", "threshold", "two"),
+                ),
+            ),
+        )
+
+    def remarks(
+        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+    ) -> list[ReportMessage]:
+        return label_set_messages(scores)
+
+    def schema(self, model: Any) -> Any:
+        return model.labels, None
+
+    def options(self, model: Any, options: Any) -> Any:
+        if options.label_separator is None and options.label_columns is None:
+            return replace(options, label_separator=model.separator)
+        return options
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        targets = multi_hot_targets(data.items, model.labels)
+        rows = []
+        for number in judged.worst(targets, count):
+            wrong = np.flatnonzero(judged.predicted[number] != targets[number]).tolist()
+            rows.append(
+                {
+                    "where": location_of(data, number),
+                    "labels": list(data.items[number].labels),
+                    "predicted": [
+                        model.labels[n] for n in np.flatnonzero(judged.predicted[number]).tolist()
+                    ],
+                    "wrong": {model.labels[n]: float(judged.probabilities[number, n]) for n in wrong},
+                    "text": self.kind.show(data.items[number]),
+                }
+            )
+        return rows
+
+    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+        true, predicted = (", ".join(mistake[key]) or "no label" for key in ("labels", "predicted"))
+        wrong_labels = ", ".join(f"{name} {100 * p:.1f} %" for name, p in mistake["wrong"].items())
+        return f"{true} taken for {predicted} ({wrong_labels})"

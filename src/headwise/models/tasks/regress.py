@@ -1,0 +1,209 @@
+"""NumberTask: base class of the regression tasks.
+
+Regression: a number for each text, such as a rating or a price.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from headwise.data.doctor.findings import abbreviate
+from headwise.data.items.labels import MOST_CLASSES, look_like_scores, parse_number
+from headwise.data.items.soft_labels import evaluation_weights, training_weights
+from headwise.data.splits.data_parts import DataParts
+from headwise.linear.baselines import TFIDF_RIDGE, predict_number_baseline
+from headwise.metrics.regression_scores import Scale, compare_errors, comparison_scores, score_numbers
+from headwise.models.evaluation.label_evaluation import NumberEvaluation, evaluate_numbers
+from headwise.models.evaluation.metric_table import (
+    ComparisonSystem,
+    DifferenceFormat,
+    MetricRow,
+    MetricTable,
+    coverage_rows,
+    lookup,
+    section_of,
+)
+from headwise.models.evaluation.report_messages import ReportMessage, regression_messages
+from headwise.models.explanations.explanation import Explanation, explain_numbers
+from headwise.models.predictions.prediction_records import NumberPredictor
+from headwise.models.tasks.classify import linear_model_message, member_outputs
+from headwise.models.tasks.size_defaults import Settings, fast_settings, probe_start_settings, text_defaults
+from headwise.models.tasks.task import Task, check_labelled, location_of
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.networks.model_config import TEXT_SECTIONS, ModelConfig
+from headwise.nn.networks.text_models import TextRegressorModel
+from headwise.text.vocabulary import Vocabulary
+from headwise.training.cross_fitting import OutOfFold
+from headwise.training.objectives.number_objective import (
+    NumberObjective,
+    fit_numbers,
+    fit_numbers_out_of_fold,
+    refit_number_ensemble,
+)
+from headwise.training.run_config import RunConfig
+from headwise.training.train_result import PostTrainingFit, TrainResult
+
+
+class NumberTask(Task):
+    """A task with a number for each item."""
+
+    predictor = NumberPredictor
+    after, crosses = "linear expert", True
+
+    def targets(self, items: Any) -> np.ndarray:
+        """The true numbers of items, `[items]`."""
+        return self.kind.answer.numbers(items)  # type: ignore[attr-defined]
+
+    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> Any:
+        return self.model(
+            recipe.model, words, Scale.of(self.targets(parts.train), training_weights(parts.train))
+        )
+
+    def objective(self, model: Any, parts: DataParts[Any]) -> NumberObjective:
+        train, dev = ((part, self.targets(part)) for part in (parts.train, parts.dev))
+        weights = training_weights(parts.train), evaluation_weights(parts.dev)
+        return NumberObjective(model, train, dev, *weights)
+
+    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
+        return fit_numbers(objective)
+
+    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:
+        refit_number_ensemble(objective, finished.refit_state)
+
+    def fit_out_of_fold(self, model: Any, objective: Any, crossed: OutOfFold) -> PostTrainingFit:
+        return fit_numbers_out_of_fold(objective, crossed)
+
+    def training_summary(self, fitted: TrainResult) -> list[str]:
+        return linear_model_message(fitted.model)
+
+    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, ComparisonSystem]:
+        targets = self.targets(items)
+        return {
+            f"{name}_alone": ComparisonSystem(
+                f"{name} alone",
+                comparison_scores(score_numbers(model.scale.restore(outputs[:, 0]), targets)),
+            )
+            for name, outputs in member_outputs(model, items).items()
+        }
+
+    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+        return "mae"
+
+    def judge(self, model: Any, items: Any) -> NumberEvaluation:
+        return evaluate_numbers(model, items, self.targets(items))
+
+    def tally(self, model: Any, items: Any, judged: NumberEvaluation) -> np.ndarray:
+        errors = np.abs(judged.predicted - self.targets(items))
+        return np.stack([errors, errors, np.ones(len(errors))], axis=1)
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        return explain_numbers(model, model.encoded(items))
+
+    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+        """The name of a linear baseline, and its numbers for the test items."""
+        raise NotImplementedError
+
+    def baseline(
+        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+    ) -> ComparisonSystem | None:
+        named_guesses = self.guesses(parts, model, refit=refit)
+        if named_guesses is None:
+            return None
+        name, guessed = named_guesses
+        targets = self.targets(parts.test)
+        difference = asdict(compare_errors(judged.predicted, guessed, targets))
+        return ComparisonSystem(name, comparison_scores(score_numbers(guessed, targets)), difference)
+
+    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+        of = self.kind.nouns.many
+        return MetricTable(
+            (
+                MetricRow("mean absolute error", "mae", "figure", card=True),
+                MetricRow("root mean squared error", "rmse", "figure", card=True),
+                MetricRow("Pearson correlation", "pearson", "three", "pearson_interval", card=True),
+                MetricRow("Spearman correlation", "spearman", "three", card=True),
+                MetricRow("variance explained", "r2", "three", rivals=False),
+                *coverage_rows(of),
+            ),
+            of,
+            ahead=DifferenceFormat(form="figure"),
+            lower=True,
+        )
+
+    def check_labels(self, model: Any, data: Any, where: str) -> None:
+        check_labelled(data)
+        self.kind.answer.numbers(data.items, data.path)  # type: ignore[attr-defined]
+
+    def remarks(
+        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+    ) -> list[ReportMessage]:
+        return regression_messages(scores, section_of(info, "data.train.labels"))
+
+    def evaluation_caveats(self, info: Mapping[str, Any], data: Any) -> list[ReportMessage]:
+        """A warning where a file has whole numbers, like classes, and the model was trained on decimals."""
+        training_labels, file_labels = lookup(info, "data.train.labels") or {}, data.labels
+        few = len(file_labels) <= min(MOST_CLASSES, len(data.items) // 2)
+        if not few or not look_like_scores(training_labels) or look_like_scores(file_labels):
+            return []
+        values = [parse_number(label) for label in training_labels]
+        low, high = (f"{bound:g}" for bound in (min(values), max(values)))  # type: ignore[type-var]
+        message = (
+            f"the numbers of this file look like classes ({abbreviate(sorted(file_labels, key=float))})"
+        )
+        return [
+            ReportMessage(f"{message}, those of training are scores from {low} to {high}", warning=True)
+        ]
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        targets = self.targets(data.items)
+        return [
+            {
+                "where": location_of(data, number),
+                "number": float(targets[number]),
+                "predicted": float(judged.predicted[number]),
+                "text": self.kind.show(data.items[number]),
+            }
+            for number in judged.worst(targets, count)
+        ]
+
+    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+        number, predicted = mistake["number"], mistake["predicted"]
+        places = 2 - math.floor(
+            math.log10(abs(number - predicted) or 1)
+        )  # show three digits of the difference
+        return f"{number:.15g} taken for {round(predicted, min(places, 15)):.{min(max(places, 0), 15)}f}"
+
+
+class RegressTask(NumberTask):
+    """A number for each text."""
+
+    name = "regress"
+    title, purpose = "regressor of texts", "a number for each text"
+    model = TextRegressorModel
+    sections = (*TEXT_SECTIONS, "regressor", "expert")
+    in_python = True
+    uses_embeddings = True
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """As for labels, with the regressor instead of the classifier."""
+        settings = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+        del settings["classifier"]
+        settings["regressor"] = {"hidden": 300 if vectors else 128, "normalize": "layer"}
+        settings["model"] = {"readout": "mean,max"}
+        settings["train"] |= {"score": "loss"}
+        return settings
+
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        return fast_settings(
+            probe_start_settings(super().defaults_with_base(settings, items), items), items
+        )
+
+    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+        read = [[item.text for item in part] for part in (parts.train, parts.dev, parts.test)]
+        train, dev = zip(read[:2], (self.targets(parts.train), self.targets(parts.dev)), strict=True)
+        tokenizer = model.config.words.tokenizer
+        predictions = predict_number_baseline(train, dev, read[2], tokenizer=tokenizer, refit=refit)
+        return None if predictions is None else (TFIDF_RIDGE, predictions)

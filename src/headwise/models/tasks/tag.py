@@ -1,0 +1,292 @@
+"""Sequence labelling: a tag for each word, such as the names in a text or its parts of speech."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from headwise.data.doctor.findings import abbreviate
+from headwise.data.errors import DataError
+from headwise.data.items.sentence_items import TaggedSentenceItems
+from headwise.data.items.soft_labels import evaluated_items
+from headwise.data.splits.data_parts import DataParts
+from headwise.linear.tag_crf import SPELLING_CRF, fit_crf
+from headwise.metrics.label_quality import tag_uncertainty
+from headwise.metrics.tag_schemes import Detection, Scheme, convert_tags, detect_scheme
+from headwise.models.evaluation.metric_table import (
+    PER_CLASS_METRICS,
+    ComparisonSystem,
+    MetricRow,
+    MetricTable,
+    PerClassTable,
+    lookup,
+)
+from headwise.models.evaluation.report_messages import ReportMessage, plain_tag_messages
+from headwise.models.evaluation.tag_evaluation import (
+    TagEvaluation,
+    compare_taggers,
+    evaluate_tags,
+    score_tagging,
+    tag_counts,
+)
+from headwise.models.explanations.explanation import Explanation
+from headwise.models.explanations.tag_explanation import explain_tags
+from headwise.models.predictions.prediction_records import TagPredictor
+from headwise.models.tasks.classify import LEAST, contribution_message
+from headwise.models.tasks.size_defaults import Settings, text_defaults
+from headwise.models.tasks.task import Task
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.networks.model_config import TEXT_SECTIONS, ModelConfig
+from headwise.nn.networks.tag_model import TagModel
+from headwise.nn.networks.tag_outputs import TaggedText
+from headwise.text.character_features import Alphabet
+from headwise.text.vocabulary import Vocabulary
+from headwise.training.fit import merge_dev_into_train
+from headwise.training.objectives.tagging_objective import (
+    TaggingObjective,
+    fit_tag_ensemble,
+    refit_tag_ensemble,
+)
+from headwise.training.run_config import RunConfig
+from headwise.training.train_result import PostTrainingFit, TrainResult
+
+_CONTEXT = 6  # words shown on either side of an error
+_STRANGE = 0.9
+"""Share of unknown tags above which a file is taken to belong to another task."""
+
+
+class TagTask(Task):
+    """Sequence labelling: a tag for each word of a sentence."""
+
+    name = "tag"
+    title, purpose = "tagger", "sequence labelling"
+    model = TagModel
+    sections = (*TEXT_SECTIONS, "characters", "tagger", "expert")
+    in_python = True
+    uses_embeddings = True
+    judged_parts, after = "words", "linear expert"
+    predictor = TagPredictor
+    answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
+
+    def item_type_for(self, config: ModelConfig) -> TaggedSentenceItems:
+        return TaggedSentenceItems(tokenizer=config.words.tokenizer)
+
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """Every word is an example, so fewer sentences are enough."""
+        settings = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
+        del settings["classifier"], settings["expert"], settings["model"]
+        settings["words"] |= {"dropout": 0.3, "min_count": 1}
+        settings["train"] |= {"epochs": 20 if items < 5_000 else 12, "batch_texts": 16, "patience": 5}
+        settings["train"]["refit"] = items < 5_000
+        return settings
+
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        """Static embeddings tell what words mean; their role in a sentence must be learned, and capitals,
+        which the embeddings do not have, are added as features."""
+        settings = super().defaults_with_base(settings, items)
+        settings["base"]["dropout"] = 0.3
+        settings["characters"] = {"shape": 10}
+        few = items < 5_000
+        settings["train"] |= {
+            "epochs": 12 if few else 8,
+            "batch_texts": 16 if few else 32,
+            "learning_rate": 2e-3,
+            "vectors_learning_rate": 1e-3,
+        }
+        return settings
+
+    def suggested(self, parts: DataParts[Any]) -> Settings:
+        return {"train": {"score": self._score(parts)}}
+
+    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
+        detection = _scheme(parts)
+        scheme = ReportMessage(f"tag scheme {detection.scheme} guessed ({detection.reason})")
+        return [scheme, *super().data_remarks(parts, recipe)]
+
+    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> TagModel:
+        config, scheme = recipe.model, _scheme(parts).scheme
+        tags = {tag for sentence in parts.train for tag in sentence.tags}
+        if scheme != "plain":
+            tags = {
+                tag for sentence in parts.train for tag in convert_tags(sentence.tags, config.tagger.scheme)
+            }
+        names = sorted(tags, key=lambda tag: (tag != "O", tag))
+        every = (word for sentence in parts.train for word in sentence.tokens)
+        alphabet = Alphabet.build(every, min_count=config.characters.min_count)
+        return TagModel(config, words, names, scheme, alphabet)
+
+    def objective(self, model: Any, parts: DataParts[Any]) -> TaggingObjective:
+        return TaggingObjective(model, parts.train, parts.dev)
+
+    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
+        if model.config.expert.kind == "linear":
+            fit_tag_ensemble(objective)
+        return PostTrainingFit(
+            evaluate_tags(model, evaluated_items(parts.dev)).to_json(), refit_state=model
+        )
+
+    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:
+        refit_tag_ensemble(objective, finished.refit_state)
+
+    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+        return self._score(parts)
+
+    def training_summary(self, fitted: TrainResult) -> list[str]:
+        model = fitted.model
+        if model.expert is None:
+            return []
+        message = f"A linear CRF on {len(model.expert.keys):,} features of words stands beside the encoder"
+        return [f"{message} {contribution_message(model)}"]
+
+    def judge(self, model: Any, items: Any) -> TagEvaluation:
+        return evaluate_tags(model, items)
+
+    def metric_part_table(self, parts: DataParts[Any], config: ModelConfig) -> MetricTable:
+        return self.sheet({"entities": {} if self.headline(parts, config) == "f1" else None})
+
+    def tally(self, model: Any, items: Any, judged: TagEvaluation) -> np.ndarray:
+        """The loss is the mean over the words of a sentence, by their marginal probabilities."""
+        losses = []
+        for chances, sentence in zip(model.marginals(model.encode_sentences(items)), items, strict=True):
+            targets = model.targets(sentence)
+            true = np.where(targets < 0, 0.0, chances[np.arange(len(targets)), targets])
+            losses.append(-np.log(true.clip(LEAST)).mean() if len(true) else 0.0)
+        return np.column_stack([losses, tag_counts(judged.predicted, items, model.written)])
+
+    def baseline(
+        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+    ) -> ComparisonSystem | None:
+        """The baseline: a CRF on the spelling of words and their neighbours."""
+        learnt = merge_dev_into_train(parts) if refit else parts
+        guessed = fit_crf(learnt.train, model.written).predict(parts.test)
+        difference = compare_taggers(judged.predicted, guessed, parts.test, model.written)
+        return _tag_baseline(SPELLING_CRF, guessed, parts.test, model.written, asdict(difference))
+
+    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, ComparisonSystem]:
+        if model.expert is None:
+            return {}
+        encoded, comparisons = model.encode_sentences(items), {}
+        for name, weights in (("encoder", (1.0, 0.0)), ("expert", (0.0, 1.0))):
+            guessed = [model.names(numbers) for numbers in model.decode(encoded, weights=weights)[0]]
+            comparisons[f"{name}_alone"] = _tag_baseline(f"{name} alone", guessed, items, model.written)
+        return comparisons
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        return explain_tags(model, [model.sentence(item) for item in items])
+
+    def uncertainty(self, model: Any, items: Sequence[Any]) -> tuple[list[TaggedText], np.ndarray]:
+        tagged = model.tag(items)
+        return tagged, tag_uncertainty([np.array(text.probabilities) for text in tagged])
+
+    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+        of = self.kind.nouns.many
+        counts = (
+            MetricRow("unknown words", "unknown_words", rivals=False),
+            MetricRow(of, "tokens.texts", "count", rivals=False),
+            MetricRow("words", "tokens.words", "count", rivals=False),
+        )
+        bounds = "tokens.accuracy_interval"
+        accuracy = MetricRow("accuracy of words", "tokens.accuracy", interval=bounds, card=True)
+        if lookup(scores, "entities") is None:
+            lines = (accuracy, MetricRow("macro F1", "tokens.macro_f1", card=True), *counts)
+            return MetricTable(
+                lines, of, PerClassTable("tokens.tags", "tag", "tag", ("words", "words"), PER_CLASS_METRICS)
+            )
+        lines = (
+            MetricRow("F1 of spans", "entities.f1", interval="entities.f1_interval", card=True),
+            MetricRow("precision", "entities.precision"),
+            MetricRow("recall", "entities.recall"),
+            MetricRow("macro F1", "entities.macro_f1"),
+            accuracy,
+            MetricRow("spans", "entities.spans", "count", rivals=False),
+            MetricRow("  predicted", "entities.predicted", "count", rivals=False),
+            *counts,
+        )
+        return MetricTable(
+            lines,
+            of,
+            PerClassTable("entities.types", "type", "type", ("spans", "spans"), PER_CLASS_METRICS),
+        )
+
+    def remarks(
+        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+    ) -> list[ReportMessage]:
+        return plain_tag_messages(scores)
+
+    def check_labels(self, model: Any, data: Any, where: str) -> None:
+        """Check that some of the tags of a file are known to the model; unknown tags count as wrong."""
+        if not data.items:
+            raise DataError("HW103", "no tagged sentences", path=data.path)
+        model_types = {_type(tag) for tag in model.tags} - {"O"}
+        file_tags = {tag: count for tag, count in data.tags.items() if tag != "O"}
+        if file_tags and model.written != "plain" and not data.entities:
+            raise DataError(
+                "HW140",
+                f"tags that mark no spans, such as {next(iter(file_tags))!r}",
+                expected=f"spans of the types that {where} has: {abbreviate(sorted(model_types))}",
+                advice="name another column with --tag-column, or write B- before the type where a span "
+                "begins and I- where it goes on",
+                path=data.path,
+            )
+        strange = {tag: count for tag, count in file_tags.items() if _type(tag) not in model_types}
+        if sum(strange.values()) > _STRANGE * sum(file_tags.values()):
+            raise DataError(
+                "HW140",
+                f"tags that do not occur in {where}: {abbreviate(sorted({*map(_type, strange)}))}",
+                expected=f"tags such as {abbreviate(sorted(model_types))}",
+                advice="name another column with --tag-column, or map the tags to these",
+                path=data.path,
+            )
+
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        rows = []
+        for number, word in judged.worst(data.items, count):
+            sentence = data.items[number]
+            rows.append(
+                {
+                    "where": data.where(number, word),
+                    "word": sentence.tokens[word],
+                    "tag": sentence.tags[word],
+                    "predicted": judged.predicted[number][word],
+                    "probability": float(judged.probabilities[number][word]),
+                    "text": " ".join(sentence.tokens[max(0, word - _CONTEXT) : word + _CONTEXT + 1]),
+                }
+            )
+        return rows
+
+    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+        chance = f"{100 * mistake['probability']:.1f} %"
+        return f"{mistake['word']}: {mistake['tag']} taken for {mistake['predicted']} ({chance})"
+
+    @staticmethod
+    def _score(parts: DataParts[Any]) -> str:
+        """The dev score by which the best epoch is chosen."""
+        return "accuracy" if _scheme(parts).scheme == "plain" else "f1"
+
+
+def _tag_baseline(
+    name: str,
+    guessed: Sequence[Sequence[str]],
+    items: Sequence[Any],
+    scheme: Scheme,
+    difference: Mapping[str, Any] | None = None,
+) -> ComparisonSystem:
+    """A comparison system with these predicted tags."""
+    tokens, entities = score_tagging(guessed, items, scheme)
+    scores: dict[str, Any] = {"tokens": {"accuracy": tokens.accuracy, "macro_f1": tokens.macro_f1}}
+    if entities is not None:
+        keys = ("f1", "f1_interval", "precision", "recall", "macro_f1")
+        scores["entities"] = {key: getattr(entities, key) for key in keys}
+    return ComparisonSystem(name, scores, difference)
+
+
+def _scheme(parts: DataParts[Any]) -> Detection:
+    """Detect the tag scheme of the training file."""
+    sentences = parts.files["train"].items if "train" in parts.files else [*parts.train, *parts.dev]
+    return detect_scheme(sentence.tags for sentence in sentences)
+
+
+def _type(tag: str) -> str:
+    """The span type of a tag; a plain tag is its own type."""
+    return tag.partition("-")[2] or tag

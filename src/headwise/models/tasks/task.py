@@ -1,0 +1,416 @@
+"""The interface of a task: everything that differs between tasks.
+
+Training, evaluation, prediction and reporting are written once for all tasks (`headwise.verbs`). A task
+defines how its model is built, its training objective, what is fitted after the last epoch, its baseline,
+its evaluation, and the rows of its reports and predictions.
+
+Messages about texts that are longer than the encoder's window.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headwise.core.errors import ConfigError
+from headwise.core.tokenizer import get_tokenizer
+from headwise.data.errors import DataError
+from headwise.data.items.item_type import ItemType
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.label_types import check_label_names
+from headwise.data.splits.data_parts import DataParts
+from headwise.models.evaluation.metric_table import ComparisonSystem, MetricTable
+from headwise.models.evaluation.report_messages import ReportMessage, label_messages
+from headwise.models.explanations.explanation import Explanation
+from headwise.models.predictions.predictor import Predictor
+from headwise.models.tasks.size_defaults import Settings
+from headwise.nn.encoders.encoder import needs_trees
+from headwise.nn.networks.model_config import ModelConfig, encoder_name
+from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors
+from headwise.training.cross_fitting import OutOfFold
+from headwise.training.fit import new_vocabulary, start_from_vectors
+from headwise.training.loop import Objective
+from headwise.training.run_config import RunConfig
+from headwise.training.train_result import PostTrainingFit, TrainResult
+
+DEFAULT_ENCODER = "ms-transformer"
+
+
+class Task(ABC):
+    """Base class of tasks; instances have no arguments and no state."""
+
+    name: ClassVar[str]
+    """Key in `TASKS` and in `KINDS`."""
+    title: ClassVar[str]
+    """Display name of its models, as `text classifier`."""
+    purpose: ClassVar[str]
+    """Purpose of its models, in a few words."""
+    model: ClassVar[type[Any]]
+    """Class of its models."""
+    sections: ClassVar[tuple[str, ...]]
+    """Names of its configuration sections."""
+    encoder: ClassVar[str] = DEFAULT_ENCODER
+    """Default encoder."""
+    predictor: ClassVar[type[Predictor] | None]
+    """Class that makes and formats predictions; None without predictions."""
+    uses_embeddings: ClassVar[bool] = False
+    """Whether its models use static embeddings by default."""
+    post_training_step: ClassVar[str] = "scores on dev"
+    """Name of the step after the epochs, for the progress bar."""
+    supports_cross_fitting: ClassVar[bool] = False
+    """Whether it supports cross-fitting: fitting calibration and ensemble weights on out-of-fold
+    outputs."""
+    evaluated_units: ClassVar[str] = ""
+    """The units that are evaluated if not whole items, as `words`."""
+    new_file: ClassVar[str] = "NEW_TEXTS"
+    """Placeholder for a file to predict."""
+    answered_file: ClassVar[str] = "LABELLED_TEXTS"
+    """Placeholder for a file with true labels."""
+    predictions: ClassVar[str] = "predictions.csv"
+    """File name for predictions."""
+    next_command: ClassVar[str] = "predict {model} {new} --output {predictions}"
+    """The command to run with a new model, after `headwise`."""
+    usage: ClassVar[str] = "On the command line, one text a line:"
+    """Usage text of the model card."""
+    example_file: ClassVar[str] = "texts.txt"
+    """Name of a file to predict, for the model card."""
+    in_python: ClassVar[bool] = False
+    """Whether its models predict plain texts in Python, for the model card."""
+    advice: ClassVar[str] = (
+        "try pretrained word vectors (--vectors FILE), more labelled texts, or use the baseline"
+    )
+    """Advice for models that are worse than the baseline."""
+
+    @property
+    def kind(self) -> ItemType[Any]:
+        """The item type."""
+        return ITEM_TYPES[self.name]
+
+    def item_type_for(self, config: ModelConfig) -> ItemType[Any]:
+        """The item type under these settings."""
+        return self.kind
+
+    # Settings -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
+        """Default settings for a number of training items.
+
+        Args:
+            items: Number of training items.
+            vectors: Whether there are pretrained vectors.
+            encoder: Name of the encoder. Encoders from the literature keep the settings of their papers,
+                except for the width.
+        """
+
+    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
+        """Default settings for models with static embeddings.
+
+        Args:
+            settings: Settings for models without.
+            items: Number of training items.
+        """
+        words = {key: value for key, value in settings["words"].items() if key != "vector_size"}
+        return settings | {"words": words, "base": {"train": True}}
+
+    def encoder_with_base(self, parts: DataParts[Any]) -> Settings:
+        """Settings of the encoder that suits the data with static embeddings, if it differs from the
+        default and the user names none."""
+        return {}
+
+    def suggested(self, parts: DataParts[Any]) -> Settings:
+        """Settings that the data suggest; they override those by size."""
+        return {}
+
+    def check(self, recipe: RunConfig) -> None:
+        """Check that settings fit the task, before any data are read.
+
+        Raises:
+            ConfigError: They do not fit.
+        """
+        if recipe.train.folds and not self.supports_cross_fitting:
+            raise ConfigError(
+                f"train: folds: dev chooses a {self.title}, not {recipe.train.folds} folds; leave them out"
+            )
+
+    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
+        """Messages about data and settings before training."""
+        remarks = [ReportMessage(parts.sizes)]
+        kind, config = parts.kind, recipe.model
+        if not kind.sides:
+            return remarks
+        items = [*parts.train, *parts.dev, *parts.test]
+        if needs_trees(config.encoder) and config.syntax.pipeline is None:
+            bare = sum(not kind.has_parses(item) for item in items)
+            if bare:
+                have = f"{bare:,} of {len(items):,} {kind.nouns.many} have no parses"
+                remarks.append(ReportMessage(f"{have} (see --heads and --syntax.pipeline)"))
+        return [*remarks, *long_texts(config, kind, items)]
+
+    def shape(self, config: ModelConfig) -> str:
+        """A short description of the model's architecture."""
+        encoder = config.encoder
+        names = [name for name in ("width", "layers", "heads") if hasattr(encoder, name)]
+        shape = ", ".join(f"{name} {getattr(encoder, name)}" for name in names)
+        return f"{encoder_name(encoder)} ({shape})"
+
+    # Training -----------------------------------------------------------------------------------------
+
+    def build(
+        self, parts: DataParts[Any], recipe: RunConfig, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        """Build an untrained model for these data: with the vocabulary of the training texts, and
+        initialised from the pretrained vectors. Returns the model and the coverage of the vocabulary by the
+        vectors."""
+        cut = get_tokenizer(recipe.model.words.tokenizer).words
+        texts = (words for item in parts.train for words in parts.kind.words(item, cut))
+        model = self.make(new_vocabulary(texts, recipe, vectors), parts, recipe)
+        return model, start_from_vectors(model, vectors, recipe.train.seed)
+
+    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> Any:
+        """Build an untrained model with this vocabulary; called by `build` only."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def objective(self, model: Any, parts: DataParts[Any]) -> Objective:
+        """The training objective."""
+
+    def begin(self, model: Any, objective: Any) -> None:
+        """Initialise parameters that are not found by gradient descent, before the first epoch."""
+        if getattr(model, "probe", None) is not None:
+            objective.init_from_probe()
+
+    @abstractmethod
+    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
+        """Fit on dev what follows the last epoch: ensemble weights, calibration, thresholds."""
+
+    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:  # noqa: B027
+        """Carry the results of `finish` over to a model refitted on training and dev items together.
+
+        Args:
+            model: The model.
+            objective: Objective with all items.
+            finished: Result of `finish` for the first model.
+        """
+
+    def fit_out_of_fold(self, model: Any, objective: Any, crossed: OutOfFold) -> PostTrainingFit:
+        """The same as `finish` for a model trained on all items, by out-of-fold outputs.
+
+        Args:
+            model: The model.
+            objective: Objective with all items.
+            crossed: The out-of-fold outputs.
+        """
+        raise NotImplementedError
+
+    def set_thresholds_setting(self, model: Any, thresholds: str | None) -> None:
+        """Change the thresholds setting of a finished model (see `ClassifierConfig.thresholds`); None keeps
+        it.
+
+        Raises:
+            ConfigError: Such models have no thresholds, or not these.
+        """
+        raise ConfigError(f"a {self.title} has no probabilities of labels that could be calibrated")
+
+    def calibrate(self, model: Any, items: Any) -> PostTrainingFit:
+        """Recalibrate: fit temperature, biases and thresholds of a finished model on other items."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+        """The primary dev metric, shown after each epoch."""
+
+    def unit(self, parts: DataParts[Any]) -> str:
+        """Name of the training units for the progress bar: texts, pairs, windows."""
+        return parts.kind.nouns.many
+
+    def training_summary(self, fitted: TrainResult) -> list[str]:
+        """Messages about a trained model, before its scores."""
+        return []
+
+    # Judging ------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def judge(self, model: Any, items: Any) -> Any:
+        """Evaluate a model on items with targets; the result has a `to_json`."""
+
+    @abstractmethod
+    def baseline(
+        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+    ) -> ComparisonSystem | None:
+        """The baseline on the same test items, compared with the model item by item; None where there is
+        nothing to fit it on.
+
+        Args:
+            parts: Training, dev and test data.
+            model: The model.
+            judged: Evaluation of the model on the test items.
+            refit: Whether the model was refitted on training and dev items; the baseline is then, too.
+        """
+
+    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, ComparisonSystem]:
+        """Further comparison systems of the report, as the members of the ensemble alone, by their name in
+        the metrics."""
+        return {}
+
+    @abstractmethod
+    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+        """The metric table of an evaluation, which is given as JSON."""
+
+    @abstractmethod
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+        """The most confident errors of a model in a file, as JSON with at least `where` and `text`."""
+
+    @abstractmethod
+    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+        """Describe an error in words."""
+
+    def confidence(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray] | None:
+        """The confidence of the prediction for each evaluated item, and whether it is right; None where
+        there is no such probability."""
+        return None
+
+    def tally(self, model: Any, items: Any, judged: Any) -> np.ndarray:
+        """The contribution of each evaluated item to the metrics that models are compared by, `[items, 3]`:
+        its log loss (or error), and numerator and denominator of the primary metric."""
+        raise NotImplementedError
+
+    def metric_part_count(self, items: Any) -> int:
+        """The number of rows of `tally`."""
+        return len(items)
+
+    def metric_part_table(self, parts: DataParts[Any], config: ModelConfig) -> MetricTable:
+        """The metric table whose primary metric `tally` computes."""
+        return self.sheet({})
+
+    def with_share(self, recipe: RunConfig, share: float) -> RunConfig:
+        """Adapt a recipe to a share of the items."""
+        return recipe
+
+    def uncertainty(self, model: Any, items: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
+        """The predictions for items in written form (`TaggedText`s for sentences), and their uncertainty
+        from 0 to 1, `[items]`.
+
+        Raises:
+            ConfigError: The task gives no labels to texts and no tags to words.
+        """
+        raise ConfigError(
+            f"what to label next is asked of models that give texts labels or tags, not of a {self.title}"
+        )
+
+    def confidence_threshold(self, criterion: str, metrics: Mapping[str, Any]) -> float:
+        """The confidence threshold for selective prediction.
+
+        Args:
+            criterion: A probability, or `precision=` and the share of what is sure that is to be right.
+            metrics: Metrics of the model.
+
+        Raises:
+            ConfigError: The criterion is neither, the model does not reach that precision, or the task has
+                no such probability.
+        """
+        raise ConfigError(
+            f"--unsure is for models that choose one of several labels, not for a {self.title}"
+        )
+
+    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+        """Explain predictions by the attributions of words.
+
+        Raises:
+            ConfigError: The task has no explanations.
+        """
+        raise ConfigError(f"what a {self.title} says is not explained yet; headwise predict shows it")
+
+    # Files to judge and to predict --------------------------------------------------------------------
+
+    def schema(self, model: Any) -> Any:
+        """The schema that a file must fit to be read for a model (see
+        `headwise.data.items.item_type.ItemType.likeness`)."""
+        return None
+
+    def options(self, model: Any, options: Any) -> Any:
+        """Reading options for a file, completed from the model."""
+        return options
+
+    def check_labels(self, model: Any, data: Any, where: str) -> None:
+        """Check that a model can be evaluated on a file.
+
+        Raises:
+            DataError: It has no labels, or labels that the model does not have.
+        """
+        check_labelled(data)
+        otherwise = "headwise evaluate --unknown-labels skip leaves out what has such labels"
+        check_label_names(model.labels, data, where, otherwise)
+
+    def remarks(
+        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+    ) -> list[ReportMessage]:
+        """Remarks on the scores of a model: for example, that a trivial guess is as good.
+
+        Args:
+            info: Metadata of the model folder.
+            scores: The JSON of its evaluation.
+            thresholds: Whether such models may have label thresholds, and this one has none.
+        """
+        return label_messages(self.sheet(scores), scores, thresholds=thresholds)
+
+    def evaluation_caveats(self, info: Mapping[str, Any], data: Any) -> list[ReportMessage]:
+        """Reasons why an evaluation on a file may be misleading; `info` is the metadata of the model
+        folder."""
+        return []
+
+    def label_shift(self, model: Any, items: Any, judged: Any) -> list[ReportMessage]:
+        """Remarks on label shift: labels that are more common, or rarer, among evaluated items than the
+        model assumes."""
+        return []
+
+    def no_prediction_error(self) -> ConfigError:
+        """The error to raise where the task makes no predictions."""
+        return ConfigError(f"a {self.title} predicts nothing")
+
+
+def check_labelled(data: Any) -> None:
+    """Check that the items of a file have labels.
+
+    Raises:
+        DataError: HW163, its format has no labels.
+    """
+    if hasattr(data, "columns") and getattr(data.columns, "label", "") is None and not data.labels:
+        raise DataError(
+            "HW163",
+            f"the format {data.format} has no labels",
+            expected="labelled texts",
+            advice="headwise predict labels them",
+            path=data.path,
+        )
+
+
+def location_of(data: Any, number: int) -> str:
+    """The place of an item, `file:line`."""
+    return f"{data.path}:{data.items[number].line}"
+
+
+def names_of(parts: DataParts[Any]) -> Sequence[str]:
+    """The labels of the training file, including those that occur only in its dev or test part; for data
+    from memory, those of training and dev."""
+    if "train" in parts.files:
+        return list(parts.files["train"].labels)
+    return list(dict.fromkeys(label for item in (*parts.train, *parts.dev) for label in item.labels))
+
+
+def long_texts(config: ModelConfig, kind: ItemType[Any], items: Sequence[Any]) -> list[ReportMessage]:
+    """A message about how many texts have more words than the encoder reads at once, and what happens to
+    them."""
+    words, _ = config.windows.sizes(config.encoder)
+    if not words:
+        return []
+    cut = get_tokenizer(config.words.tokenizer).words
+    lengths = [len(text_words) for item in items for text_words in kind.words(item, cut)]
+    long = sum(length > words for length in lengths)
+    have = f"{long:,} of {len(lengths):,} texts have more than {words:,} words"
+    if long and config.windows.long == "truncate":
+        return [ReportMessage(f"{have}: only these are read (--windows.long truncate)", warning=True)]
+    if long and config.windows.long == "split":
+        return [ReportMessage(f"{have}: read in windows that overlap (--windows.words, --windows.long)")]
+    return []

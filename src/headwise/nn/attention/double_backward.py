@@ -1,0 +1,72 @@
+"""Gradients of gradients through kernels whose own gradient is not made of differentiable parts.
+
+`torch.autograd.function.once_differentiable` does not do: `torch.autograd.grad` of some inputs leaves out
+the error that it puts into the graph, and what is left is wrong.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from headwise.nn.attention import reference
+from headwise.nn.attention.bands import looking_heads
+from headwise.nn.priors import Prior
+from headwise.nn.ragged import Layout
+
+Backward = TypeVar("Backward", bound=Callable[..., Any])
+
+
+def once_differentiable(way_out: str = "") -> Callable[[Backward], Backward]:
+    """The gradient of an autograd function, whose own gradient is an error.
+
+    Args:
+        way_out: What to do instead, if there is something.
+
+    Raises:
+        RuntimeError: It is computed so that it can be differentiated again (`create_graph=True`).
+    """
+
+    def decorated(backward: Backward) -> Backward:
+        @wraps(backward)
+        def checked(ctx: Any, *gradients: Tensor) -> Any:
+            if torch.is_grad_enabled():
+                problem = f"the gradient {backward.__qualname__} cannot be differentiated itself"
+                advice = f"; {way_out}" if way_out else ""
+                raise RuntimeError(f"{problem} (create_graph=True){advice}")
+            return backward(ctx, *gradients)
+
+        return checked  # type: ignore[return-value]
+
+    return decorated
+
+
+def reference_gradients(
+    query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout, grad: Tensor
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The gradients of attention in a form that can be differentiated again.
+
+    Args:
+        query: See `headwise.nn.attention.reference.attention`; may leave out the heads that see only
+            themselves.
+        key: Like `query`.
+        value: Values of all heads.
+        priors: See `headwise.nn.attention.reference.attention`.
+        layout: The texts.
+        grad: Gradient of the output.
+
+    Returns:
+        The gradients of query, key and value; None for inputs that need none.
+    """
+    with torch.enable_grad():
+        looking = looking_heads(priors, query.shape[1])
+        seen = reference.attention(query, key, value[:, looking], [priors[h] for h in looking], layout)
+        out = value.index_copy(1, torch.tensor(looking, device=value.device), seen)
+        inputs = [x for x in (query, key, value) if x.requires_grad]
+        gradients = iter(torch.autograd.grad(out, inputs, grad, create_graph=True, allow_unused=True))
+        query_grad, key_grad, value_grad = (
+            next(gradients) if x.requires_grad else None for x in (query, key, value)
+        )
+        return query_grad, key_grad, value_grad

@@ -1,0 +1,91 @@
+"""Attention over texts that are padded already, of sizes that a graph leaves open.
+
+It is `headwise.nn.attention.sdpa` with one group of texts, whose sizes are no numbers: what an exported
+network computes, for any number of texts and words.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from headwise.nn.attention.sdpa import Group, Plan
+
+
+class PaddedGroup(Group):
+    """Texts that are padded to the same length.
+
+    Args:
+        lengths: Real rows of each text, `[texts]`.
+        longest: Rows of each text.
+    """
+
+    def __init__(self, lengths: Tensor, longest: Any):
+        super().__init__([], lengths, lengths, None, {})
+        self._longest = longest
+
+    @property
+    def texts(self) -> Any:
+        return self.lengths.shape[0]
+
+    @property
+    def longest(self) -> Any:
+        return self._longest
+
+    def pad(self, packed: Tensor) -> Tensor:
+        """`[rows, heads, size]` -> `[texts, heads, longest, size]`."""
+        return packed.unflatten(0, (self.texts, self.longest)).transpose(1, 2)
+
+    def unpad(self, padded: Tensor) -> Tensor:
+        """`[texts, heads, longest, size]` -> `[rows, heads, size]`."""
+        return padded.transpose(1, 2).flatten(0, 1)
+
+
+class PaddedPlan(Plan):
+    """The plan of a padded batch: all texts together, as they stand.
+
+    Args:
+        lengths: Real rows of each text, `[texts]`.
+        longest: Rows of each text.
+    """
+
+    def __init__(self, lengths: Tensor, longest: Any):
+        super().__init__([PaddedGroup(lengths, longest)], [], None, None)
+
+    def arrange(self, values: Tensor) -> tuple[Tensor, ...]:
+        return (values,)
+
+    def restore(self, outputs: Sequence[Tensor]) -> Tensor:
+        return outputs[0]
+
+
+def memo_of(lengths: Tensor, longest: Any) -> dict[Any, Any]:
+    """The memo of a layout whose attention is to be computed by `sdpa` in this way."""
+    return {Plan: PaddedPlan(lengths, longest)}
+
+
+def cross_attention(
+    query: Tensor, key: Tensor, value: Tensor, lengths: Tensor, longest: Any, scale: float | None = None
+) -> Tensor:
+    """`headwise.nn.attention.cross.cross_attention` of padded texts.
+
+    Args:
+        query: `[texts, queries, heads, size]`.
+        key: `[texts, keys, heads, size]`.
+        value: `[texts, keys, heads, value size]`.
+        lengths: How many keys of each text are real, `[texts]`; where none is, its queries get 0.
+        longest: Keys of each text; where a graph is traced, what leaves their number open.
+        scale: What products are multiplied by; by default 1 / sqrt(size).
+
+    Returns:
+        `[texts, queries, heads, value size]`.
+    """
+    place = torch.arange(longest, device=key.device)
+    empty = (lengths == 0)[:, None, None, None]
+    seen = (place < lengths[:, None])[:, None, None] | empty
+    q, k, v = (heads_last.transpose(1, 2) for heads_last in (query, key, value))
+    bias = torch.where(seen, torch.zeros((), dtype=query.dtype), float("-inf"))
+    attended = scaled_dot_product_attention(q, k, v, bias, scale=scale)
+    return attended.masked_fill(empty, 0.0).transpose(1, 2)

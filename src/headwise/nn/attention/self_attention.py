@@ -1,0 +1,130 @@
+"""The projections around multi-head attention, for encoders that attend along their own graphs.
+
+The layer around attention: projections to heads and back.
+"""
+
+from collections.abc import Sequence
+
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+from headwise.core.errors import ConfigError
+from headwise.nn.attention.dispatch import attention, check_priors
+from headwise.nn.priors import Prior
+from headwise.nn.priors.learned import modules, tune
+from headwise.nn.priors.validation import check_meaning
+from headwise.nn.ragged import Ragged, RaggedModule
+from headwise.nn.torch_modes import exclude_from_compile
+
+
+def projections(width: int, inner: int, *, bias: bool) -> list[nn.Linear]:
+    """W^Q, W^K and W^V from rows of `width` features to `inner`, and W^O back.
+
+    Raises:
+        ConfigError: There are no features.
+    """
+    if width < 1 or inner < 1:
+        raise ConfigError(
+            f"attention from rows of {width} features to heads of {inner} in all; expected 1 or more"
+        )
+    made = [nn.Linear(*sizes, bias=bias) for sizes in (*[(width, inner)] * 3, (inner, width))]
+    for projection in made:
+        nn.init.xavier_uniform_(projection.weight)
+        if bias:
+            nn.init.zeros_(projection.bias)
+    return made
+
+
+class Heads(nn.Module):
+    """W^Q, W^K, W^V of all heads, and W^O.
+
+    Args:
+        width: Features of a row.
+        heads: Number of heads; `heads * head_size` need not equal `width`.
+        head_size: Features of a head.
+        bias: Whether the four projections have biases.
+    """
+
+    def __init__(self, width: int, heads: int, head_size: int, *, bias: bool = False):
+        super().__init__()
+        if heads < 1 or head_size < 1:
+            raise ConfigError(f"attention needs heads of some size, got {heads} heads of {head_size}")
+        self.heads = heads
+        self.query, self.key, self.value, self.out = projections(width, heads * head_size, bias=bias)
+
+    def split(self, projected: Tensor) -> Tensor:
+        """`[rows, heads * size]` -> `[heads, rows, size]`."""
+        return projected.unflatten(-1, (self.heads, -1)).transpose(0, 1).contiguous()
+
+    def merge(self, mixed: Tensor) -> Tensor:
+        """`[heads, rows, size]` -> `[rows, width]`, through W^O."""
+        return self.out(mixed.transpose(0, 1).flatten(1))
+
+
+class SelfAttention(RaggedModule):
+    """Multi-head self-attention with one prior per head (MS-Trans, Eq. 6-9).
+
+    A head whose prior shows every position itself alone (a window of width 1) gives its value whatever
+    its query and key are, so neither is computed for it. Heads with the same prior with parameters (Shaw's,
+    say) share one module, which is in `learned`.
+
+    Args:
+        width: Features of a row.
+        priors: One per head.
+        head_size: Features of a head; `len(priors) * head_size` need not equal `width`.
+        bias: Whether the four projections have biases.
+        impl: Which implementation of attention, `"auto"` for the chooser's.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        priors: Sequence[Prior],
+        head_size: int,
+        *,
+        bias: bool = False,
+        impl: str = "auto",
+    ):
+        super().__init__()
+        check_priors(priors)
+        if not priors:
+            raise ConfigError("self-attention needs at least one head")
+        for prior in priors:
+            check_meaning(prior)
+        self.priors = tuple(priors)
+        self.head_size = head_size
+        self.impl = impl
+        inner = len(self.priors) * head_size
+        self.query, self.key, self.value, self.out = projections(width, inner, bias=bias)
+        self.learned = nn.ModuleList(modules(self.priors, head_size, width))
+        self._looking = [h for h, prior in enumerate(self.priors) if not prior.only_self]
+
+    def forward(self, x: Ragged) -> Ragged:
+        """`x` of `[width]` rows -> the same layout, `[width]` rows."""
+        mixed = self.value(x.values).unflatten(-1, (len(self.priors), self.head_size))
+        if self._looking:
+            query, key = (self._project(x.values, projection) for projection in (self.query, self.key))
+            priors = tune(self.priors, self.learned)
+            # `torch.compile` cannot see through what is kept of a batch, and in PyTorch 2.14 fails at it.
+            mixed = exclude_from_compile(attention)(query, key, mixed, priors, x.layout, self.impl)
+        return x.with_values(self.out(mixed.flatten(1)))
+
+    def _project(self, values: Tensor, projection: nn.Linear) -> Tensor:
+        """The heads of a projection that need it: `[total, width]` -> `[total, heads, size]`."""
+        heads, sizes = self._looking, (len(self.priors), self.head_size)
+        if len(heads) == len(self.priors):
+            return projection(values).unflatten(-1, sizes)
+        if not _plain(projection):
+            return projection(values).unflatten(-1, sizes)[:, heads]  # what it does is its own
+        weight, bias = projection.weight.unflatten(0, sizes)[heads].flatten(0, 1), projection.bias
+        bias = None if bias is None else bias.unflatten(0, sizes)[heads].flatten(0, 1)
+        return linear(values, weight, bias).unflatten(-1, (len(heads), self.head_size))
+
+
+def _plain(projection: nn.Module) -> bool:
+    """Whether a projection is a linear layer and nothing else: not replaced, and with nobody watching."""
+    hooks = (
+        *(projection._forward_hooks, projection._forward_pre_hooks),
+        *(projection._backward_hooks, projection._backward_pre_hooks),
+    )
+    return type(projection) is nn.Linear and "forward" not in vars(projection) and not any(hooks)

@@ -1,0 +1,246 @@
+"""Pretrained: an encoder with its tokenizer, and checks that headwise supports it.
+
+Loading an encoder of the Hugging Face hub, or of a folder.
+
+Code of a model is never run (`trust_remote_code` stays off), and only safetensors weights are read.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from headwise.core.errors import ConfigError
+from headwise.nn.embeddings.pretrained.pretrained_config import PretrainedError, first_line, import_extra
+from headwise.nn.embeddings.pretrained.word_pieces import PieceTokenizer
+from headwise.text.static_embeddings.base_folder import ABOUT
+
+_USUAL_WINDOW = 512  # window of encoders that set no limit
+_WITH_SLOW_TABLES = {"flaubert", "roformer", "xlm"}  # compute their sine tables number by number
+
+
+@dataclass(frozen=True)
+class PretrainedEncoder:
+    """An encoder with its tokenizer.
+
+    Attributes:
+        encoder: A model of transformers, from piece ids to states.
+        tokenizer: The tokenizer of the encoder.
+        window: Maximum number of pieces that the encoder reads at once, special tokens included.
+        begins_with_summary: Whether the first special token summarises the text ([CLS]).
+    """
+
+    encoder: Any
+    tokenizer: PieceTokenizer
+    window: int
+    begins_with_summary: bool
+
+
+def check_encoder(transformers: Any, settings: Any, where: str) -> None:
+    """Check that a configuration describes a masked language model without a decoder.
+
+    Raises:
+        PretrainedError: HW705, the model is of another kind.
+    """
+    kind = settings.model_type
+    encodes = type(settings) in transformers.MODEL_FOR_MASKED_LM_MAPPING
+    if not encodes or getattr(settings, "is_encoder_decoder", False) or kind in _WITH_SLOW_TABLES:
+        raise PretrainedError(
+            f"{where}: a {kind} model cannot be used; an encoder that sees the words on both sides is "
+            "needed, such as BERT, RoBERTa, DeBERTa, ELECTRA, MPNet or ModernBERT",
+            code="HW705",
+        )
+
+
+def without_pooler(encoder: Any, tokenizer: PieceTokenizer, where: str) -> Any:
+    """The encoder without its pooler, in float32, after a check that it has an embedding for all pieces.
+
+    Raises:
+        PretrainedError: HW704, the tokenizer does not fit the encoder.
+    """
+    rows = encoder.get_input_embeddings().num_embeddings
+    if tokenizer.largest >= rows:
+        raise PretrainedError(
+            f"{where}: the tokenizer has pieces up to number {tokenizer.largest}, but the encoder knows "
+            f"only {rows}",
+            code="HW704",
+        )
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.pooler = None
+    encoder.config.return_dict = True
+    return encoder.float()
+
+
+def max_pieces(encoder: Any) -> int:
+    """Maximum number of pieces that an encoder can read at once."""
+    limits = [
+        # RoBERTa and its kin count positions from the one after that of padding.
+        table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
+        for name, table in encoder.named_modules()
+        if name.split(".")[-1] == "position_embeddings" and isinstance(table, nn.Embedding)
+    ]
+    claimed = getattr(encoder.config, "max_position_embeddings", None) or 0
+    if claimed > 0:
+        limits.append(int(claimed))
+    return min(limits, default=_USUAL_WINDOW)
+
+
+@contextmanager
+def silence_transformers(transformers: Any) -> Iterator[None]:
+    """Silence notices (such as of unused weights) and progress bars of transformers."""
+    logging = transformers.utils.logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+CONFIG = "config.json"
+
+
+def load_pretrained(name: str, *, revision: str = "main", layers: int | None = None) -> PretrainedEncoder:
+    """Load an encoder without pooler, with weights in float32.
+
+    With HF_HUB_OFFLINE=1 in the environment, only cached downloads are used.
+
+    Args:
+        name: `owner/name` on the hub, or a folder.
+        revision: Branch, tag or commit on the hub.
+        layers: Build only this many layers, the first ones; None = all.
+
+    Raises:
+        PretrainedError: HW701 to HW706, see there.
+        ConfigError: It has fewer layers.
+    """
+    transformers = import_extra("transformers")
+    folder = Path(name).expanduser()
+    local = bool(name) and folder.is_dir()
+    if not local and (not name or name.startswith((".", "~")) or folder.is_absolute()):
+        raise PretrainedError(f"{name!r}: there is no such folder", code="HW702")
+    if local and (ours := _headwise_kind(folder)):
+        raise PretrainedError(
+            f"{name!r}: this is {ours} of headwise, no encoder of Hugging Face; headwise train FILE --base "
+            "FOLDER begins with a base or a model, and in headwise distill a classifier teaches another",
+            code="HW705",
+        )
+    if local and not (folder / CONFIG).is_file():
+        raise PretrainedError(f"{name!r}: this folder holds no encoder, no config.json", code="HW702")
+    place = str(folder) if local else name
+    offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}
+    options = {
+        "local_files_only": local or offline,
+        "revision": revision,
+        "trust_remote_code": False,
+    }
+    with silence_transformers(transformers):
+        settings = _settings(transformers, place, options)
+        check_encoder(transformers, settings, repr(place))
+        _cut(settings, layers, place)
+        tokenizer, hub_tokenizer = _tokenizer(transformers, place, options)
+        encoder = _weights(transformers, place, settings, options)
+    encoder = without_pooler(encoder, tokenizer, repr(place))
+    return PretrainedEncoder(
+        encoder,
+        tokenizer,
+        min(max_pieces(encoder), hub_tokenizer.model_max_length),
+        bool(tokenizer.prefix) and tokenizer.prefix[0] == hub_tokenizer.cls_token_id,
+    )
+
+
+def _headwise_kind(folder: Path) -> str:
+    """ "a model" or "a base" if headwise wrote the folder, else empty."""
+    for name, form, kind in ((CONFIG, "headwise-", "a model"), (ABOUT, "headwise-base-", "a base")):
+        try:
+            content = json.loads((folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(content, dict) and str(content.get("format")).startswith(form):
+            return kind
+    return ""
+
+
+def _settings(transformers: Any, place: str, options: dict[str, Any]) -> Any:
+    try:
+        return transformers.AutoConfig.from_pretrained(place, **options)
+    except OSError as error:
+        raise PretrainedError(
+            f"{place!r}: there is no such model on the Hugging Face hub or in this folder, or it cannot be "
+            f"reached ({first_line(error)})",
+            code="HW702",
+        ) from error
+    except Exception as error:  # of another kind for every way in which a configuration can be wrong
+        if "trust_remote_code" in str(error):
+            raise PretrainedError(
+                f"{place!r}: this model needs code of its own, which headwise does not run; choose one "
+                "that transformers knows",
+                code="HW706",
+            ) from error
+        raise PretrainedError(
+            f"{place!r}: transformers {transformers.__version__} cannot read its configuration "
+            f"({first_line(error)})",
+            code="HW705",
+        ) from error
+
+
+def _cut(settings: Any, layers: int | None, place: str) -> None:
+    """Reduce the configuration to the first layers."""
+    if layers is None or layers == settings.num_hidden_layers:
+        return
+    if layers > settings.num_hidden_layers:
+        raise ConfigError(f"layers: {place!r} has {settings.num_hidden_layers} layers, not {layers}")
+    try:
+        settings.num_hidden_layers = layers
+    except NotImplementedError as error:
+        raise PretrainedError(
+            f"{place!r}: layers of a {settings.model_type} model cannot be left out", code="HW705"
+        ) from error
+    if getattr(settings, "layer_types", None):
+        settings.layer_types = settings.layer_types[:layers]
+
+
+def _tokenizer(transformers: Any, place: str, options: dict[str, Any]) -> tuple[PieceTokenizer, Any]:
+    try:
+        loaded = transformers.AutoTokenizer.from_pretrained(place, use_fast=True, **options)
+    except Exception as error:  # OSError, ValueError, ImportError of a converter, ...
+        raise PretrainedError(
+            f"{place!r}: its tokenizer cannot be loaded ({first_line(error)})", code="HW704"
+        ) from error
+    if not getattr(loaded, "is_fast", False):
+        raise PretrainedError(
+            f"{place!r}: it has no fast tokenizer (tokenizer.json), which is needed to know the word of "
+            "each piece; choose another model, or convert the tokenizer with transformers",
+            code="HW704",
+        )
+    return PieceTokenizer(loaded.backend_tokenizer.to_str()), loaded
+
+
+def _weights(transformers: Any, place: str, settings: Any, options: dict[str, Any]) -> Any:
+    try:
+        encoder, report = transformers.AutoModel.from_pretrained(
+            place, config=settings, use_safetensors=True, output_loading_info=True, **options
+        )
+    except OSError as error:
+        raise PretrainedError(
+            f"{place!r}: it has no weights in the safetensors format, and others (pickles, which can run "
+            f"any code) are not read; choose a model that has, or convert it ({first_line(error)})",
+            code="HW703",
+        ) from error
+    except Exception as error:  # of transformers, safetensors or torch, where the weights do not fit
+        raise PretrainedError(
+            f"{place!r}: its weights cannot be loaded ({first_line(error)})", code="HW703"
+        ) from error
+    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
+    if missing:
+        more = " ..." if missing[3:] else ""
+        raise PretrainedError(f"{place!r}: its weights lack {', '.join(missing[:3])}{more}", code="HW703")
+    return encoder

@@ -1,0 +1,146 @@
+"""WordEmbedding: from word numbers to word vectors.
+
+Word vectors of a tagger: those of an embedding, concatenated with character features.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headwise.core.config import check_choice, check_range
+from headwise.core.tokenizer import TOKENIZERS
+from headwise.nn.embeddings.base_embedding import BaseEmbedding
+from headwise.nn.embeddings.character_embedding import CharacterEmbedding
+from headwise.nn.embeddings.encoded_batches import TextBatch
+from headwise.nn.embeddings.pretrained import PretrainedEmbedding
+from headwise.nn.ragged import Ragged
+from headwise.text.character_features import Alphabet, CharacterConfig, character_encoder
+from headwise.text.vocabulary import Case
+
+_UNKNOWN = 0  # its number in every vocabulary
+
+
+@dataclass(frozen=True)
+class WordConfig:
+    """How a text becomes words and words become vectors."""
+
+    tokenizer: str = "penn"
+    """How texts are cut into words: penn, or whitespace for text that is tokenised already."""
+    case: Case = "lower"
+    """lower: the vocabulary ignores case; keep: it does not."""
+    min_count: int = 1
+    """Words seen less often in the training texts are unknown."""
+    max_words: int = 100_000
+    """Largest vocabulary, the most frequent words first."""
+    vector_size: int = 300
+    """Features of a word vector; taken from the vectors file where one is given."""
+    initial_std: float = 0.1
+    """Of word vectors that begin at random; small, so that training soon decides what they are."""
+    train_vectors: bool = True
+    """Train the word vectors with the rest; off keeps them as they begin."""
+    dropout: float = 0.3
+    """On the word vectors, while training."""
+    word_dropout: float = 0.05
+    """Share of words that are made unknown while training, so that unknown words get a meaning."""
+
+    def __post_init__(self) -> None:
+        check_choice(self, "tokenizer", list(TOKENIZERS))
+        check_range(self, "min_count", "max_words", "vector_size", low=1)
+        check_range(self, "initial_std", low=0)
+        check_range(self, "dropout", "word_dropout", low=0, high=1, open=True)
+
+
+class WordEmbedding(nn.Module):
+    """Word vectors with word dropout, dropout, and a projection where the encoder has another width.
+
+    Words that no training text has (they are known through pretrained vectors alone) are kept apart: they
+    cost nothing in training, and stay as they are.
+
+    Args:
+        words: Words of the training texts; number 0 is the unknown word.
+        extra: Further words, numbered after those.
+        width: Features that the encoder takes.
+        config: See `WordConfig`.
+    """
+
+    def __init__(self, words: int, extra: int, width: int, config: WordConfig):
+        super().__init__()
+        self.vectors = nn.Embedding(words, config.vector_size)
+        nn.init.normal_(self.vectors.weight, std=config.initial_std)
+        self.vectors.weight.requires_grad_(config.train_vectors)
+        self.extra = nn.Embedding(extra, config.vector_size) if extra else None
+        if self.extra is not None:
+            self.extra.weight.requires_grad_(False)
+        self.project = nn.Linear(config.vector_size, width) if config.vector_size != width else None
+        self.dropout = nn.Dropout(config.dropout)
+        self.word_dropout = config.word_dropout
+
+    def start_from(self, matrix: Tensor) -> None:
+        """Begin with these vectors, `[words + extra, vector_size]`."""
+        words = self.vectors.num_embeddings
+        with torch.no_grad():
+            self.vectors.weight.copy_(matrix[:words])
+            if self.extra is not None:
+                self.extra.weight.copy_(matrix[words:])
+
+    def forward(self, ids: Ragged) -> Ragged:
+        """Word numbers `[total]` -> vectors `[total, width]`."""
+        numbers = ids.values
+        if self.training and self.word_dropout > 0:
+            drop = torch.rand(numbers.shape, device=numbers.device) < self.word_dropout
+            numbers = numbers.masked_fill(drop, _UNKNOWN)
+        vectors = self.dropout(self._look_up(numbers))
+        return ids.with_values(vectors if self.project is None else self.project(vectors))
+
+    def _look_up(self, numbers: Tensor) -> Tensor:
+        if self.extra is None:
+            return self.vectors(numbers)
+        beyond = numbers - self.vectors.num_embeddings
+        vectors = self.vectors(numbers.clamp(max=self.vectors.num_embeddings - 1))
+        rows = (beyond >= 0).nonzero().flatten()
+        return vectors.index_copy(0, rows, self.extra(beyond[rows]))
+
+
+class CharacterAugmentedEmbedding(nn.Module):
+    """Concatenates word vectors with character features, and projects them.
+
+    Args:
+        features: Features of the word vectors.
+        width: Input features of the encoder.
+        config: See `CharacterConfig`.
+        alphabet: The character vocabulary.
+    """
+
+    def __init__(self, features: int, width: int, config: CharacterConfig, alphabet: Alphabet):
+        super().__init__()
+        self.characters = CharacterEmbedding(config, alphabet)
+        self.project = nn.Linear(features + config.size, width)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, vectors: Ragged, words: Sequence[Sequence[str]]) -> Ragged:
+        """Vectors `[total, features]` and the words of each text -> `[total, width]`."""
+        spelled = self.dropout(self.characters(words))
+        return vectors.with_values(self.project(torch.cat([vectors.values, spelled], dim=1)))
+
+
+def character_encoder_of(embedding: nn.Module) -> Any:
+    """A function from tokenised texts to the `spelling` that `tagger_words` and `embed_batch` read."""
+    prepare = embedding.prepare if isinstance(embedding, PretrainedEmbedding | BaseEmbedding) else None
+    return character_encoder(prepare)
+
+
+def tagger_words(batch: TextBatch) -> list[tuple[str, ...]]:
+    """The words of each text of a tagger's batch."""
+    return [spelled.words for spelled in batch.spelling]
+
+
+def embed_batch(embedding: nn.Module, batch: TextBatch) -> tuple[Ragged, Tensor | None]:
+    """Apply an embedding to a batch: word vectors, and the summaries of a pretrained encoder, else None."""
+    if isinstance(embedding, PretrainedEmbedding):
+        return embedding([spelled.pieces for spelled in batch.spelling], batch.layout)
+    if isinstance(embedding, BaseEmbedding):
+        return embedding(batch.words, [spelled.pieces for spelled in batch.spelling])
+    return embedding(batch.words), None

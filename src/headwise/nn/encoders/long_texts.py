@@ -1,0 +1,169 @@
+"""Long texts: read in windows that overlap, each encoded as a text of its own.
+
+Every word belongs to one window, of those that hold it the one in which it stands farthest from an edge;
+its state is the one that it has there. So a text is put together again before anything is read off it (a
+readout, tags, the features of a pair), and states at a window's edge, which lack context, are not used.
+What an encoder keeps of a text as a whole is averaged over its windows, by the words that belong to each.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from headwise.core.config import check_range
+from headwise.core.errors import ConfigError
+from headwise.data.items.batching import TextWindow, cut_windows
+from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.ragged import Layout, Ragged
+
+QUADRATIC_WORDS = 2_048
+"""Default window, in words, of an encoder with a head that sees most of a text."""
+
+RELATIVE_WORDS = 8_192
+"""Default window, in words, of an encoder whose heads see at most a fraction of a text."""
+
+_AT_ONCE = 1 << 14  # words of windows that are read at the same time: more do not fit into the caches
+_LONG = 1 << 16  # words of a text on which it is seen how far heads look
+
+
+@dataclass(frozen=True)
+class WindowsConfig:
+    """How texts are read that are too long for the encoder to read at once."""
+
+    words: int | None = None
+    """Most words that the encoder reads at once; 0 = any number. By default 2048 where a head sees most of
+    the text, 8192 where one sees a share of it, 512 for disan, 16384 for bp-transformer, s-lstm and
+    tree-lstm, the length of a learned position embedding, else any number."""
+    overlap: int | None = None
+    """Words that neighbouring windows share at least; by default an eighth of the words."""
+    long: Literal["split", "truncate", "error"] = "split"
+    """Texts of more words are read in windows (split), or only as far as that (truncate, which is counted),
+    or refused (error)."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "words", "overlap", low=0)
+        if self.words and self.overlap is not None and self.overlap >= self.words:
+            raise ConfigError(f"overlap must be less than words, got {self.overlap} and {self.words}")
+
+    def sizes(self, encoder: Any) -> tuple[int, int]:
+        """Words and overlap of the windows for the encoder of a configuration; 0 words for no limit."""
+        words = default_words(encoder) if self.words is None else self.words
+        overlap = words // 8 if self.overlap is None else min(self.overlap, max(words - 1, 0))
+        return words, overlap
+
+
+def default_words(config: Any) -> int:
+    """How many words the encoder of this configuration reads at once where nobody says; 0 for any number.
+
+    Raises:
+        ConfigError: The priors of the configuration do not fit its heads.
+    """
+    words = getattr(config, "window_words", 0)
+    heads = [prior for priors in getattr(config, "layer_priors", ()) for prior in priors]
+    if any(_sees_most(prior) for prior in set(heads)):
+        words = QUADRATIC_WORDS
+    elif any(_grows(prior) for prior in set(heads)):
+        words = RELATIVE_WORDS
+    if getattr(config, "positions", None) == "learned":
+        words = min(words or config.max_positions, config.max_positions)
+    return words
+
+
+def _sees_most(prior: Any) -> bool:
+    """Whether a head with this prior sees more than half of a long text, so that it costs its square."""
+    band = prior.band(torch.tensor([_LONG], device="cpu"))
+    return band is None or bool((band.left + band.right + 1 > _LONG // 2).any())
+
+
+def _grows(prior: Any) -> bool:
+    """Whether a head with this prior sees more words of a longer text, so that a word costs more in it."""
+    bands = [prior.band(torch.tensor([length], device="cpu")) for length in (_LONG, 2 * _LONG)]
+    seen = [(band.left + band.right).max() for band in bands]
+    return bool(seen[1] > seen[0])
+
+
+def encode_in_windows(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Encoded:
+    """Encode a batch; texts with more than `words` words are read in overlapping windows.
+
+    Distances in dependency trees stay those in the tree of the whole text.
+
+    Args:
+        encoder: From word vectors to states.
+        x: Word vectors.
+        words: Maximum number of words read at once; 0 for no limit.
+        overlap: See `cut_windows`.
+
+    Raises:
+        ConfigError: A longer text, and an encoder that reads the texts of a pair together.
+    """
+    layout = x.layout
+    if not words or layout.longest <= words:
+        return encoder(x)
+    if getattr(getattr(encoder, "config", None), "pair_layers", 0):
+        raise ConfigError(
+            f"a text of {layout.longest} words: with pair_layers the texts of a pair cannot be read in "
+            f"windows of {words}; set windows.long to truncate"
+        )
+    plan = [
+        (text, window) for text, n in enumerate(layout.sizes) for window in cut_windows(n, words, overlap)
+    ]
+    starts = layout.offsets.tolist()
+    parts, summaries, node = list[Tensor](), list[Tensor](), False
+    for group in _groups(plan):
+        read = _rows([(starts[text] + w.start, w.stop - w.start) for text, w in group], x.device)
+        trees = partial(_tree_within, layout, group) if layout.parsed else None
+        heads = None if layout.heads is None else [_heads_within(layout.heads[t], w) for t, w in group]
+        inner = Layout([w.stop - w.start for _, w in group], x.device, trees, heads)
+        encoded: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
+        offsets = inner.offsets.tolist()
+        owned = [(offsets[n] + w.first - w.start, w.last - w.first) for n, (_, w) in enumerate(group)]
+        parts.append(encoded.tokens.values.index_select(0, _rows(owned, x.device)))
+        if encoded.summary is not None:
+            summaries.append(encoded.summary)
+            node = encoded.summary_is_node
+    tokens = x.with_values(parts[0] if len(parts) == 1 else torch.cat(parts))
+    if not summaries:
+        return Encoded(tokens)
+    summary = summaries[0] if len(summaries) == 1 else torch.cat(summaries)
+    texts = torch.tensor([text for text, _ in plan], device=x.device)
+    shares = [(w.last - w.first) / layout.sizes[t] if layout.sizes[t] else 1.0 for t, w in plan]
+    weights = torch.tensor(shares, dtype=summary.dtype, device=x.device)
+    empty = summary.new_zeros((layout.texts, *summary.shape[1:]))
+    return Encoded(tokens, empty.index_add(0, texts, summary * weights[:, None]), node)
+
+
+def _tree_within(
+    layout: Layout, group: list[tuple[int, TextWindow]], number: int, start: int, stop: int
+) -> Tensor:
+    """The distances among some words of a window, in the tree of its text."""
+    text, window = group[number]
+    return layout.tree(text, window.start + start, window.start + stop)
+
+
+def _heads_within(heads: Tensor, window: TextWindow) -> Tensor:
+    """The heads of a window's words, counted in it; a word whose head is outside is a root."""
+    counted = heads[window.start : window.stop] - window.start
+    return counted.where((counted > 0) & (counted <= window.stop - window.start), 0)
+
+
+def _groups(plan: list[tuple[int, TextWindow]]) -> Iterator[list[tuple[int, TextWindow]]]:
+    """Windows that are read at the same time: what the encoder needs for them fits into the memory, however
+    long the text is."""
+    group, words = list[tuple[int, TextWindow]](), 0
+    for text, window in plan:
+        size = window.stop - window.start
+        if group and words + size > _AT_ONCE:
+            yield group
+            group, words = [], 0
+        group.append((text, window))
+        words += size
+    yield group
+
+
+def _rows(runs: list[tuple[int, int]], device: torch.device) -> Tensor:
+    """The numbers of the rows of runs of rows, each given by its first and how many they are."""
+    return torch.cat([torch.arange(first, first + size, device=device) for first, size in runs])

@@ -1,0 +1,186 @@
+"""Language modelling: windows of a text, and the loss of the next character, word or byte.
+
+A window predicts the symbols `start .. end` of a text, each from the previous symbols of the window and the
+symbol right before the window. Evaluation windows overlap by half, and only the second half of each is
+scored (of the first window, all), so every symbol is scored exactly once, with at least half a window of
+context (BP-Transformer, Ye et al. 2019; its language models).
+
+Check that an encoder is causal: the state of a symbol must not depend on later symbols.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy, linear
+
+from headwise.core.config import check_choice, check_range
+from headwise.core.errors import ConfigError
+from headwise.metrics.perplexity import Unit
+from headwise.nn.encoders import BPTransformerConfig
+from headwise.nn.encoders.encoder import output_width
+from headwise.nn.priors import Pairs, Prior
+from headwise.nn.torch_modes import checkpointed
+
+_LOGITS = 1 << 22  # maximum number of logits held at once: with many words they would dominate memory
+
+
+@dataclass(frozen=True)
+class LanguageConfig:
+    """What a language model reads, and how it is trained on it."""
+
+    unit: Unit = "characters"
+    """What the model predicts: characters, words (between spaces), or bytes."""
+    max_symbols: int = 100_000
+    """Largest vocabulary, the most frequent symbols first."""
+    min_count: int = 1
+    """Symbols seen less often in the training text are unknown."""
+    context: int = 512
+    """Symbols of a window: what the model may look back to."""
+    dropout: float = 0.1
+    """On the vectors of the symbols, while training."""
+    windows: int = 0
+    """Windows of an epoch; 0 = as many as make up the text once."""
+
+    def __post_init__(self) -> None:
+        check_choice(self, "unit", ("characters", "words", "bytes"))
+        check_range(self, "context", "max_symbols", "min_count", low=1)
+        check_range(self, "windows", low=0)
+        check_range(self, "dropout", low=0, high=1, open=True)
+
+
+class LanguageWindow(NamedTuple):
+    """A window of a text: it predicts the symbols `start .. end`; those from `scored` on are scored."""
+
+    start: int
+    scored: int
+    end: int
+
+
+def evaluation_windows(length: int, context: int) -> Iterator[LanguageWindow]:
+    """Windows of `context` symbols that overlap by half; every symbol is scored in exactly one.
+
+    Args:
+        length: Number of symbols of the text.
+        context: Number of symbols of a window; the last one may have fewer.
+    """
+    if length:
+        yield LanguageWindow(0, 0, min(length, context))
+    step = max(1, context // 2)
+    for scored in range(context, length, step):
+        yield LanguageWindow(scored + step - context, scored, min(length, scored + step))
+
+
+def training_windows(
+    length: int, context: int, count: int, numbers: np.ndarray, random: Tensor
+) -> np.ndarray:
+    """Start positions of training windows, int64 `[windows]`: window `i` of `count` starts at a random
+    position of the `i`-th of `count` equal parts of the text.
+
+    So an epoch covers all parts of the text equally, however few windows it has, and epochs differ.
+
+    Args:
+        length: Number of symbols of the text.
+        context: Number of symbols of a window; a shorter text is one window.
+        count: Number of windows of an epoch.
+        numbers: Indices of the windows, `[windows]`.
+        random: A random number in [0, 1) for each window, `[windows]`.
+    """
+    places = max(0, length - context) + 1
+    return ((numbers + random.numpy()) * (places / count)).astype(np.int64).clip(0, places - 1)
+
+
+def window_count(length: int, config: LanguageConfig) -> int:
+    """Number of windows of an epoch."""
+    return config.windows or -(-length // config.context)
+
+
+def symbol_losses(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+    """`-log softmax(weight state + bias)[target]` of each row, `[rows]`, in nats.
+
+    With many symbols it is computed in parts, and recomputed for the gradient, so that not all logits are
+    held at once.
+
+    Args:
+        states: `[rows, width]`.
+        weight: `[symbols, width]`.
+        bias: `[symbols]`.
+        targets: `[rows]`, int64.
+    """
+
+    def losses(states: Tensor, targets: Tensor) -> Tensor:
+        return cross_entropy(linear(states, weight, bias).float(), targets, reduction="none")
+
+    rows = max(1, _LOGITS // len(weight))
+    if len(states) <= rows:
+        return losses(states, targets)
+    parts = zip(states.split(rows), targets.split(rows), strict=True)
+    return torch.cat([checkpointed(losses, *part) for part in parts])
+
+
+_LENGTHS = (1, 2, 3, 7, 16, 61)  # lengths of test texts, each a prefix of the next
+
+
+def check_causal(config: Any) -> None:
+    """Check that the state of a symbol depends only on the symbols up to it, and not on the number of later
+    ones.
+
+    Args:
+        config: Configuration of the encoder.
+
+    Raises:
+        ConfigError: The encoder looks ahead; the message says what to set.
+    """
+    if isinstance(config, BPTransformerConfig):
+        if not config.causal:
+            raise _looks_ahead("the encoder bp-transformer looks to both sides; set causal = true")
+        if config.pair_layers:
+            raise _looks_ahead("pair_layers are for pairs of texts; set pair_layers = 0")
+    elif getattr(config, "layer_priors", None) is None:
+        raise _looks_ahead(
+            f"the encoder of {type(config).__name__} looks to both sides; take bp-transformer with "
+            'causal = true, or an encoder with priors = ["forward"], such as transformer'
+        )
+    else:
+        _check_heads(config)
+    if output_width(config) != config.width:
+        raise ConfigError(
+            f"a language model needs states of the width of its symbols, {config.width}; the encoder's "
+            f"have {output_width(config)}"
+        )
+
+
+def _check_heads(config: Any) -> None:
+    if getattr(config, "classification_node", False):
+        raise _looks_ahead("the node in front of a text is of no use; set classification_node = false")
+    layers: Sequence[Sequence[Prior]] = config.layer_priors
+    for layer, priors in enumerate(layers, start=1):
+        for head, prior in enumerate(priors, start=1):
+            reason = _noncausal_reason(prior)
+            if reason:
+                raise _looks_ahead(
+                    f"head {head} of layer {layer}, {str(prior)!r}, {reason}; give priors that look back, "
+                    'such as priors = ["forward"] or ["forward + window(9)"]'
+                )
+
+
+def _noncausal_reason(prior: Prior) -> str | None:
+    """The reason why a prior is not causal; None if it is."""
+    if prior.tree_use != "none":
+        return "needs parsed texts"
+    with torch.device("cpu"):  # also if the model is built on the meta device
+        biases = [prior.bias(Pairs.of_length(n), torch.float64).expand(n, n) for n in _LENGTHS]
+    for n, bias in zip(_LENGTHS, biases, strict=True):
+        if bias.triu(1).isneginf().sum() != n * (n - 1) // 2:
+            return "sees symbols to come"
+    if any(not torch.equal(short, long[: len(short), : len(short)]) for short, long in pairwise(biases)):
+        return "depends on the length of the whole text"
+    return None
+
+
+def _looks_ahead(reason: str) -> ConfigError:
+    return ConfigError(f"a language model must not see what it is to predict: {reason}")

@@ -1,0 +1,67 @@
+"""BaseModel: base class of all models, the interface for saving, loading and display."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from headwise.core.errors import ConfigError
+from headwise.nn.embeddings.encoded_batches import TextBatch
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.ragged import Ragged
+
+
+class BaseModel(nn.Module):
+    """Base class of the models of all tasks.
+
+    Attributes:
+        config: The configuration.
+        features: Encodes inputs; its `vocabulary` is saved in a separate file.
+        card: Renders the model as HTML in notebooks; None for the default representation.
+    """
+
+    config: ModelConfig
+    features: Any
+    card: Callable[[Any], str] | None = None
+
+    FACTORS: ClassVar[dict[str, float]] = {}
+    """Attributes with numbers that are fitted after training (temperature ...), and the minimum of each."""
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
+    """Attributes with lists of such numbers, one for each of `labels`, and the minimum of each."""
+    read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]]
+    """The inverse of `to_json` of the vocabulary."""
+
+    @staticmethod
+    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Constructor arguments besides configuration and vocabulary, from the untrusted output of
+        `outputs_json`.
+
+        Raises:
+            OutputsError: The outputs make no sense.
+        """
+        raise NotImplementedError
+
+    def outputs_json(self) -> dict[str, Any]:
+        """Description of the outputs (labels, scale) as JSON data for `read_outputs`."""
+        raise NotImplementedError
+
+    def __call__(self, batch: Any, *more: Any) -> Any:
+        """Apply the network to an encoded batch.
+
+        Raises:
+            ConfigError: The input is not a batch, but texts, for example.
+        """
+        if not isinstance(batch, TextBatch | Ragged):
+            fix = "model.predict(texts) says what it makes of texts"
+            if not hasattr(self, "predict"):
+                fix = "headwise.nn.networks.language_model.generate lets it write"
+            raise ConfigError(f"a {type(self).__name__} is not called with a {type(batch).__name__}; {fix}")
+        return super().__call__(batch, *more)
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    def _repr_html_(self) -> str | None:
+        return None if self.card is None else self.card(self)

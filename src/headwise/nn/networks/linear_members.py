@@ -1,0 +1,182 @@
+"""Linear models as buffers of a torch module: saved with the model, and not trained by gradient descent.
+
+TextExpert: a linear model of texts, or text pairs, as part of a saved model, with 8-bit weights.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse import csr_matrix
+from torch import Tensor, nn
+
+from headwise.linear.linear_model import LinearModel
+from headwise.linear.linear_tables import BLOCKS, TextTableFormat
+from headwise.linear.linear_warm_start import max_abs_weights, prune
+from headwise.linear.svm_solver import Floats
+
+Made = TypeVar("Made", covariant=True)
+Shapes = dict[str, tuple[DTypeLike, tuple[int, ...]]]
+
+
+class TableFormat(Protocol[Made]):
+    """The tables (arrays) that store a linear model: their shapes, and how to rebuild the model from
+    them."""
+
+    def shapes(self) -> Shapes:
+        """The dtype and shape of each table, by name."""
+        ...
+
+    def errors(self, tables: Mapping[str, NDArray]) -> Iterator[str]:
+        """Errors in the values of tables that have the right shapes, as messages."""
+        ...
+
+    def model(self, tables: Mapping[str, NDArray]) -> Made:
+        """Build the linear model from its tables."""
+        ...
+
+
+class ModelBuffers(nn.Module, Generic[Made]):
+    """A torch module that holds the tables of a linear model as buffers.
+
+    Args:
+        tables: Names, dtypes and shapes of the buffers, which are 0 at first.
+    """
+
+    def __init__(self, tables: TableFormat[Made]):
+        super().__init__()
+        self.tables = tables
+        for name, (kind, shape) in tables.shapes().items():
+            self.register_buffer(name, torch.zeros(shape, dtype=getattr(torch, np.dtype(kind).name)))
+        self._made: Made | None = None
+
+    def fill(self, tables: Mapping[str, NDArray]) -> None:
+        """Copy the values of tables into the buffers."""
+        for name, table in tables.items():
+            self.get_buffer(name).copy_(torch.from_numpy(np.ascontiguousarray(table)))
+
+    def linear_model(self) -> Made:
+        """The linear model that the buffers hold. It is built once, so the buffers must not change
+        afterwards. It copies the arrays: PyTorch may move a buffer to other memory, as when a model is sent
+        to another process, and free what an array would still read."""
+        if self._made is None:
+            self._made = self.tables.model({name: array.copy() for name, array in self._arrays().items()})
+        return self._made
+
+    def _arrays(self) -> dict[str, NDArray]:
+        return {
+            name: (buffer.float() if buffer.is_floating_point() else buffer).cpu().numpy()
+            for name, buffer in self.named_buffers()
+        }
+
+    def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:
+        self._made = None
+        super()._load_from_state_dict(*args, **keywords)
+        *_, errors = args
+        if not errors:
+            errors.extend(self.tables.errors(self._arrays()))
+
+
+class TextLinearBuffers(ModelBuffers[LinearModel]):
+    """A `LinearModel` as buffers, which the solver fits (no gradient descent). See `TextTableFormat` for
+    the buffers and the arguments."""
+
+    keys: Tensor
+    idf: Tensor
+    ends: Tensor
+    columns: Tensor
+    weights: Tensor
+    steps: Tensor
+    bias: Tensor
+    mean: Tensor
+    dense: Tensor
+
+    def __init__(
+        self,
+        features: int,
+        words: int,
+        vectors: int,
+        classes: int,
+        tokenizer: str,
+        *,
+        sets: bool = False,
+        pairs: bool = False,
+        stored_weights: int = 0,
+        reach: int = 1,
+        form: bool = False,
+        edges: bool = False,
+    ):
+        how = {
+            "sets": sets,
+            "pairs": pairs,
+            "stored_weights": stored_weights,
+            "reach": reach,
+            "form": form,
+            "edges": edges,
+        }
+        super().__init__(TextTableFormat(features, words, vectors, classes, tokenizer, **how))
+        self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
+        self.pairs, self.stored_weights, self.reach = pairs, stored_weights, reach
+        self.form, self.edges = form, edges
+
+    @classmethod
+    def of(cls, model: LinearModel) -> Self:
+        """Convert a fitted linear model."""
+        vocabularies = [model.blocks[name] for name in BLOCKS if name in model.blocks]
+        words = len(model.blocks["words"]) if "words" in model.blocks else 0
+        vectors = 0 if model.scale is None else len(model.scale.mean)
+        sets = len(model.machine.bias) == model.classes
+        weights = prune(model.machine.weights)
+        stored_weights = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
+        features = sum(map(len, vocabularies))
+        how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "stored_weights": stored_weights}
+        how |= {"reach": model.reach, "form": model.form, "edges": model.edges}
+        expert = cls(features, words, vectors, model.classes, model.tokenizer, **how)
+        nothing = np.zeros(0, dtype=np.uint32)
+        keys = np.concatenate([nothing, *(vocabulary.keys for vocabulary in vocabularies)]).view(np.int32)
+        idf = np.concatenate(
+            [np.zeros(0, dtype=np.float32), *(vocabulary.idf for vocabulary in vocabularies)]
+        )
+        steps = max_abs_weights(weights) / np.float32(127)
+        values: dict[str, Any] = {"keys": keys, "idf": idf, "steps": steps, "bias": model.machine.bias}
+        divisors = np.where(steps > 0, steps, 1)
+        if not isinstance(weights, csr_matrix):
+            values["weights"] = np.rint(weights / divisors[:, None])
+        elif stored_weights:
+            ends = np.asarray(weights.indptr)
+            values |= {"ends": ends[1:], "columns": weights.indices}
+            values["weights"] = np.rint(weights.data / np.repeat(divisors, np.diff(ends)))
+        if model.scale is not None:
+            values["mean"] = model.scale.mean
+        if len(model.machine.dense):
+            values["dense"] = model.machine.dense.copy()
+            values["dense"][:vectors] *= np.float32(model.scale.weight if model.scale else 1)
+        expert.fill(values)
+        return expert
+
+    @property
+    def features(self) -> int:
+        """Number of features: words, word pairs and character n-grams."""
+        return len(self.keys)
+
+    def sizes(self) -> dict[str, Any]:
+        """The sizes to store in `LinearMemberConfig`."""
+        characters = self.features - self.words
+        return {
+            "features": self.features,
+            "words": self.words,
+            "characters": characters,
+            "vectors": self.vectors,
+            "kept": self.stored_weights,
+            "reach": self.reach,
+            "form": self.form,
+            "edges": self.edges,
+        }
+
+    def forward(
+        self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None
+    ) -> Floats:
+        """Calibrated logits of texts or pairs, `[texts, classes]`; see `LinearModel.scores`."""
+        return self.linear_model().scores(texts, dense, numbers)

@@ -1,0 +1,134 @@
+"""ModelConfig: the configuration of a model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headwise.core.config import from_dict, to_dict, unknown_name_error
+from headwise.core.errors import ConfigError
+from headwise.metrics.thresholds import ThresholdConfig
+from headwise.nn.embeddings.pretrained import PretrainedConfig
+from headwise.nn.embeddings.word_embedding import WordConfig
+from headwise.nn.encoders import ENCODERS, EncoderConfig, MSTransformerConfig
+from headwise.nn.encoders.encoder import default_readout
+from headwise.nn.encoders.long_texts import WindowsConfig
+from headwise.nn.layers.language_layers import LanguageConfig
+from headwise.nn.layers.output_layers import BagConfig, ClassifierConfig, RegressorConfig
+from headwise.nn.layers.pair_layers import PairConfig
+from headwise.nn.layers.tag_layers import TaggerConfig
+from headwise.nn.layers.word_masking import MaskedWordsConfig
+from headwise.nn.networks.linear_member_config import LinearMemberConfig
+from headwise.text.character_features import CharacterConfig
+from headwise.text.parsing import SyntaxConfig
+from headwise.text.static_embeddings import BaseConfig
+
+CONFIGS: dict[str, type] = {
+    "words": WordConfig,
+    "characters": CharacterConfig,
+    "base": BaseConfig,
+    "pretrained": PretrainedConfig,
+    "syntax": SyntaxConfig,
+    "windows": WindowsConfig,
+    "classifier": ClassifierConfig,
+    "expert": LinearMemberConfig,
+    "thresholds": ThresholdConfig,
+    "tagger": TaggerConfig,
+    "pair": PairConfig,
+    "regressor": RegressorConfig,
+    "bags": BagConfig,
+    "language": LanguageConfig,
+    "masked": MaskedWordsConfig,
+}
+"""The configuration class of each section, except that of the encoder."""
+
+TEXT_SECTIONS = ("words", "base", "pretrained", "syntax", "encoder", "windows")
+"""The sections of all models of texts; tasks add further sections."""
+
+LABEL_SECTIONS = (*TEXT_SECTIONS, "classifier", "expert")
+"""The sections of a text classifier."""
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Everything that decides what a model is, apart from what it learns from the texts."""
+
+    task: str = "classify"
+    """What the model does: a key of `headwise.models.tasks.TASKS`."""
+    words: WordConfig = field(default_factory=WordConfig)
+    base: BaseConfig = field(default_factory=BaseConfig)
+    encoder: EncoderConfig = field(default_factory=MSTransformerConfig)
+    readout: str = "node+max"
+    """From words to text: node+max, node,max, mean,max, node, max, mean, attentive, attentive,max, or
+    attentive,cls (with a pretrained encoder)."""
+    classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
+    expert: LinearMemberConfig = field(default_factory=LinearMemberConfig)
+    thresholds: ThresholdConfig = field(default_factory=ThresholdConfig)
+    syntax: SyntaxConfig = field(default_factory=SyntaxConfig)
+    windows: WindowsConfig = field(default_factory=WindowsConfig)
+    pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)
+    characters: CharacterConfig = field(default_factory=CharacterConfig)
+    tagger: TaggerConfig = field(default_factory=TaggerConfig)
+    pair: PairConfig = field(default_factory=PairConfig)
+    regressor: RegressorConfig = field(default_factory=RegressorConfig)
+    bags: BagConfig = field(default_factory=BagConfig)
+    language: LanguageConfig = field(default_factory=LanguageConfig)
+    masked: MaskedWordsConfig = field(default_factory=MaskedWordsConfig)
+
+    def to_json(self, sections: Sequence[str] = LABEL_SECTIONS) -> dict[str, Any]:
+        """JSON data that `from_json` turns back into an equal configuration.
+
+        Args:
+            sections: The sections of the task.
+        """
+        data: dict[str, Any] = {"task": self.task}
+        for section in sections:
+            settings = to_dict(getattr(self, section))
+            data[section] = {name: value for name, value in settings.items() if value is not None}
+        if "encoder" in data:
+            data["readout"] = self.readout
+            data["encoder"] = {"name": encoder_name(self.encoder), **data["encoder"]}
+        return data
+
+    @classmethod
+    def from_json(
+        cls, data: dict[str, Any], where: str = "", sections: Sequence[str] = LABEL_SECTIONS
+    ) -> "ModelConfig":
+        """The inverse of `to_json`.
+
+        Args:
+            data: The settings.
+            where: Location of the settings, for error messages.
+            sections: The sections of the task.
+
+        Raises:
+            ConfigError: A setting is unknown or has the wrong type.
+        """
+        at = f"{where}: " if where else ""
+        task = str(data.get("task", cls.task))
+        encodes = "encoder" in sections
+        keys = ["task", *(["readout"] if encodes else []), *sections]
+        for key in data:
+            if key not in keys:
+                raise ConfigError(f"{at}task {task}: {unknown_name_error('setting', key, keys).args[0]}")
+        encoder = dict(data.get("encoder", {}))
+        name = encoder.pop("name", "ms-transformer")
+        if not isinstance(name, str) or name not in ENCODERS:
+            raise unknown_name_error("encoder", str(name), list(ENCODERS))
+        parts = {
+            section: from_dict(CONFIGS[section], data.get(section, {}), at + section)
+            for section in sections
+            if section != "encoder"
+        }
+        if not encodes:
+            return cls(task=task, **parts)
+        return cls(
+            task=task,
+            encoder=from_dict(ENCODERS[name][1], encoder, at + "encoder"),
+            readout=data.get("readout", default_readout(ENCODERS[name][1])),
+            **parts,
+        )
+
+
+def encoder_name(config: EncoderConfig) -> str:
+    """The name under which `ENCODERS` lists the encoder of this configuration."""
+    return next(name for name, (_, kind) in ENCODERS.items() if kind is type(config))

@@ -1,0 +1,206 @@
+"""TagModel: a tagger, which predicts a tag for each word.
+
+It may be an ensemble of the encoder's CRF and a linear CRF: emission and transition scores of both are
+weighted and added, and one Viterbi pass finds the best tag sequence of the sum.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headwise.core.errors import ConfigError
+from headwise.data.items.examples import TaggedSentence
+from headwise.metrics.tag_schemes import convert_tags
+from headwise.nn.embeddings.encoded_batches import TextBatch
+from headwise.nn.embeddings.word_embedding import (
+    CharacterAugmentedEmbedding,
+    character_encoder_of,
+    embed_batch,
+    tagger_words,
+)
+from headwise.nn.encoders.encoder import Encoded, output_width
+from headwise.nn.layers.crf import CRF
+from headwise.nn.layers.tag_layers import Tagger
+from headwise.nn.networks.ensemble_model import with_linear_sizes
+from headwise.nn.networks.limits import check_finite
+from headwise.nn.networks.linear_tag_member import TagLinearBuffers
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.tag_outputs import TagOutputs
+from headwise.nn.networks.text_model import WordModel
+from headwise.nn.ragged import Ragged
+from headwise.text.character_features import Alphabet
+from headwise.text.text_features import EncodedText
+from headwise.text.vocabulary import Vocabulary
+
+
+class TagModel(TagOutputs, WordModel):
+    """A tagger.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The word vocabulary.
+        tags: Names of the internal tags, in the order of the outputs.
+        written: Tag scheme of the training file; plain for tags without span prefixes.
+        alphabet: The character vocabulary.
+        files: See `WordModel`.
+    """
+
+    expert: TagLinearBuffers | None
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        tags: Sequence[str],
+        written: str,
+        alphabet: Alphabet,
+        files: Mapping[str, Any] | None = None,
+    ):
+        spelled, width = config.characters.size > 0, config.encoder.width
+        if config.windows.long == "truncate":
+            raise ConfigError("windows: long = truncate leaves words without a tag; choose split or error")
+        vector_size = config.base.size if config.base.name else config.words.vector_size
+        inner = vector_size if spelled and not config.pretrained.name else width
+        super().__init__(config, vocabulary, files, width=inner)
+        self.name_tags(tags, written, config.tagger.scheme, alphabet)
+        self.features.spell = character_encoder_of(self.embedding)
+        self.spelling = (
+            CharacterAugmentedEmbedding(inner, width, config.characters, alphabet) if spelled else None
+        )
+        self.tagger = Tagger(output_width(config.encoder), self.tags, self.scheme, config.tagger)
+        vector_size = config.expert
+        self.expert = (
+            TagLinearBuffers(vector_size.features, self.tags, vector_size.grouped)
+            if vector_size.features
+            else None
+        )
+        self.encoder_weight, self.expert_weight = 1.0, 0.0
+        self.expert_share, self.outside = 0.0, 0.0
+
+    def add_expert(
+        self,
+        expert: TagLinearBuffers | None,
+        weights: tuple[float, float],
+        share: float,
+        outside: float = 0.0,
+    ) -> None:
+        """Set the linear CRF of the ensemble.
+
+        Args:
+            expert: A linear CRF with the same tags in the same order; None for no ensemble.
+            weights: Ensemble weights of the encoder and of the linear CRF.
+            share: See `TagOutputs.expert_share`.
+            outside: See `TagOutputs.outside`.
+        """
+        self.config = with_linear_sizes(self.config, {} if expert is None else expert.sizes())
+        self.expert = None if expert is None else expert.to(self.device)
+        self.encoder_weight, self.expert_weight = weights
+        self.expert_share, self.outside = share, outside
+
+    def encode(self, batch: TextBatch) -> Encoded:
+        """Texts -> states of their words."""
+        words, summary = embed_batch(self.embedding, batch)
+        if self.spelling is not None:
+            words = self.spelling(words, tagger_words(batch))
+        return replace(self.encode_words(words), cls=summary)
+
+    def forward(self, batch: TextBatch) -> Ragged:
+        """Texts -> a score of every tag for each word, `[total, tags]`."""
+        return self.tagger(self.encode(batch).tokens)
+
+    def targets(self, sentence: TaggedSentence) -> np.ndarray:
+        """Numbers of the true tags, `[words]`; -1 for a tag that the model does not have."""
+        number = {tag: n for n, tag in enumerate(self.tags)}
+        tags = sentence.tags if self.scheme == "plain" else convert_tags(sentence.tags, self.scheme)
+        return np.array([number.get(tag, -1) for tag in tags], dtype=np.int64)
+
+    def expert_scores(self, batch: TextBatch) -> Ragged:
+        """Texts -> emission scores of the linear CRF, `[total, tags]`, before weighting."""
+        if self.expert is None:
+            raise ValueError("the model has no expert")
+        return Ragged(torch.from_numpy(self.expert(tagger_words(batch))).to(self.device), batch.layout)
+
+    def _ensemble_scores(self, batch: TextBatch, weights: tuple[float, float]) -> Ragged:
+        """Weighted sum of the emission scores of encoder and linear CRF, `[total, tags]`. A member with
+        weight 0 is not computed."""
+        scorers = [(weights[0], self), *([] if self.expert is None else [(weights[1], self.expert_scores)])]
+        scorers = [scorer for scorer in scorers if scorer[0]] or scorers[:1]
+        scores = [weight * ask(batch).values.float() for weight, ask in scorers]
+        return Ragged(torch.stack(scores).sum(dim=0), batch.layout)
+
+    def _decoding_scores(self, scores: Ragged) -> Ragged:
+        """The scores for decoding (see `TagOutputs.outside`)."""
+        values = scores.values.clone()
+        values[:, self.none] -= self.outside
+        return Ragged(values, scores.layout)
+
+    @torch.no_grad()
+    def decode(
+        self,
+        encoded: Sequence[EncodedText],
+        *,
+        weights: tuple[float, float] | None = None,
+        batch_texts: int = 256,
+        batch_tokens: int = 16_384,
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Tag ids of the best tag sequence of each text, `[words]`, and the marginal probabilities of the
+        tags that are written for them (see `names`), `[words]`.
+
+        Args:
+            encoded: Encoded texts.
+            weights: Ensemble weights in place of the fitted ones; with them, `outside` is not applied.
+            batch_texts: Maximum number of texts per batch.
+            batch_tokens: Maximum number of words per batch.
+        """
+        numbers = [np.zeros(0, np.int64)] * len(encoded)
+        sure = [np.zeros(0, np.float32)] * len(encoded)
+        sizes = {"batch_texts": batch_texts, "batch_tokens": batch_tokens}
+        for places, scores, crf in self._scored(encoded, weights, **sizes):
+            decided = self._decoding_scores(scores) if self.outside and not weights else scores
+            if crf is None:
+                best, chances = self.tagger.decode(decided), self.tagger.probabilities(scores).values
+            else:
+                best, chances = crf.viterbi(decided)[0], crf.marginals(scores).values
+            same = torch.from_numpy(self.same).to(best.device)
+            written = torch.zeros_like(chances).index_add_(1, same, chances)
+            chances = written.gather(1, same[best][:, None])[:, 0].clamp(max=1.0)
+            cuts = scores.layout.offsets[1:-1].tolist()
+            tags = np.split(best.cpu().numpy(), cuts)
+            shares = np.split(check_finite(chances.float().cpu().numpy()), cuts)
+            for place, text_tags, share in zip(places, tags, shares, strict=True):
+                numbers[place], sure[place] = text_tags, share
+        return numbers, sure
+
+    @torch.no_grad()
+    def marginals(
+        self, encoded: Sequence[EncodedText], *, weights: tuple[float, float] | None = None
+    ) -> list[np.ndarray]:
+        """Marginal probabilities of the tags of each word, float64 `[words, tags]` for each text; for
+        `weights` see `decode`."""
+        out = [np.zeros((0, len(self.tags)))] * len(encoded)
+        for places, scores, crf in self._scored(encoded, weights):
+            # In float64, which MPS does not have.
+            exact = scores if scores.device.type == "mps" else scores.map(Tensor.double)
+            chances = (self.tagger.probabilities(exact) if crf is None else crf.marginals(exact)).values
+            parts = np.split(chances.cpu().double().numpy(), scores.layout.offsets[1:-1].tolist())
+            for place, part in zip(places, parts, strict=True):
+                out[place] = part
+        return out
+
+    def _scored(
+        self, encoded: Sequence[EncodedText], weights: tuple[float, float] | None, **sizes: int
+    ) -> Iterator[tuple[list[int], Ragged, CRF | None]]:
+        """Batches: indices of the texts, emission scores `[total, tags]`, and the combined CRF; None if
+        only the encoder's CRF applies."""
+        weights = weights or (self.encoder_weight, self.expert_weight)
+        crf: CRF | None = None
+        if weights != (1.0, 0.0):
+            crf = self.tagger.combined_crf(
+                None if self.expert is None else self.expert.transitions, weights
+            )
+        for places, batch in self.batches(encoded, **sizes):
+            yield places, self(batch) if crf is None else self._ensemble_scores(batch, weights), crf

@@ -1,0 +1,196 @@
+"""Prediction of a tag for each word (sequence labelling)."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from headwise.core.errors import ConfigError
+from headwise.data.items.batching import in_chunks, require_list
+from headwise.data.items.examples import Example, TaggedSentence, as_example, as_sentence
+from headwise.metrics.tag_schemes import (
+    Scheme,
+    TagSpan,
+    canonical_tags,
+    read_spans,
+    scheme_name,
+    write_tags,
+)
+from headwise.nn.networks.outputs import OutputsError, output_names
+from headwise.text.character_features import Alphabet, AlphabetError
+from headwise.text.text_features import EncodedText, TextFeatures
+
+_MOST_TAGS = 4096  # a CRF has a number for each two
+
+
+@dataclass(frozen=True)
+class TaggedText:
+    """Prediction of a tagger for one text.
+
+    Attributes:
+        words: The words of the text.
+        tags: Predicted tag of each word, in the scheme of the training file.
+        probabilities: Marginal probability of each predicted tag, from 0 to 1 (under iob1, that the word is
+            in a span of that type). A tag chosen for the best F1 may be less probable than `O`.
+        places: Character offsets (start, end) of each word in the text; None if the input was words.
+        text: The text that the offsets refer to.
+        unknown_words: Share of words, from 0 to 1, that neither the vocabulary nor a base lists.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    places: tuple[tuple[int, int], ...] | None = None
+    text: str | None = None
+    unknown_words: float = 0.0
+
+    @property
+    def spans(self) -> list[TagSpan]:
+        """The spans that the tags mark, in words; with plain tags, each word is a span."""
+        return read_spans(self.tags)
+
+
+class TagOutputs:
+    """Mixin of taggers.
+
+    The internal tag scheme (`tagger.scheme`) may differ from that of the training file; predictions are in
+    the latter.
+
+    Attributes:
+        tags: Names of the internal tags, in the order of the outputs.
+        written: Tag scheme of the training file; plain for tags without span prefixes.
+        scheme: Internal tag scheme.
+        alphabet: The character vocabulary.
+        none: The id of `O`, in a list; empty if there is no such tag.
+        same: For each tag the id of the first tag with the same spelling in the training file's scheme,
+            `[tags]`.
+        encoder_weight: Ensemble weight of the scores of the encoder and its CRF; 0 if the linear CRF alone
+            is as good.
+        expert: The linear CRF; None if it did not improve the score on held-out sentences.
+        expert_weight: Ensemble weight of the scores of the linear CRF.
+        expert_share: Contribution of the linear CRF, from 0 to 1, to the margin between the best and the
+            second tag, averaged over held-out words.
+        outside: Subtracted from the score of `O` in decoding, chosen for the best F1 of spans; it does not
+            affect probabilities.
+    """
+
+    FACTORS: ClassVar[dict[str, float]] = {
+        "encoder_weight": 0.0,
+        "expert_weight": 0.0,
+        "expert_share": 0.0,
+        "outside": 0.0,
+    }
+
+    features: TextFeatures
+    expert: Any
+    encoder_weight: float
+    expert_weight: float
+    expert_share: float
+    outside: float
+
+    def name_tags(self, tags: Sequence[str], written: str, scheme: str, alphabet: Alphabet) -> None:
+        """Set the tags.
+
+        Args:
+            tags: See the attribute `tags`.
+            written: See the attribute `written`.
+            scheme: Internal tag scheme; ignored for plain tags.
+            alphabet: See the attribute `alphabet`.
+
+        Raises:
+            ConfigError: There is no tag, or a tag occurs twice.
+        """
+        if not tags or len(set(tags)) < len(tags):
+            raise ConfigError(f"a tagger needs one or more different tags, got {list(tags)}")
+        self.tags, self.alphabet = tuple(tags), alphabet
+        self.written: Scheme = scheme_name(written)
+        self.scheme: Scheme = scheme_name(scheme) if self.written != "plain" else "plain"
+        plain = "plain" in (self.scheme, self.written)
+        same = list(range(len(tags))) if plain else canonical_tags(self.tags, self.written)
+        self.same = np.array(same, dtype=np.int64)
+        self.none = [number for number, tag in enumerate(self.tags) if tag == "O"]
+
+    @abstractmethod
+    def decode(
+        self, encoded: Sequence[EncodedText], *, batch_tokens: int = 16_384
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Tag ids of the best tag sequence of each text, `[words]`, and the marginal probabilities of the
+        tags that are written for them (see `names`), `[words]`."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.tags
+
+    @staticmethod
+    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            alphabet = Alphabet.from_json(outputs.get("alphabet", {}))
+        except AlphabetError as error:
+            raise OutputsError(error.args[0]) from error
+        if not isinstance(outputs.get("scheme"), str):
+            raise OutputsError("'scheme' must be a text")
+        tags = output_names(outputs, least=1)
+        if len(tags) > _MOST_TAGS:
+            raise OutputsError(f"{len(tags)} tags; at most {_MOST_TAGS} are possible")
+        return {"tags": tags, "written": outputs["scheme"], "alphabet": alphabet}
+
+    def outputs_json(self) -> dict[str, Any]:
+        return {
+            "labels": list(self.tags),
+            "scheme": self.written,
+            "alphabet": self.alphabet.to_json(),
+        }
+
+    def encode_sentences(self, sentences: Sequence[TaggedSentence]) -> list[EncodedText]:
+        """Encode tokenised sentences."""
+        examples = [Example("", line=sentence.line, heads=sentence.heads) for sentence in sentences]
+        return self.features.encode_words([sentence.tokens for sentence in sentences], examples)
+
+    def names(self, numbers: np.ndarray) -> list[str]:
+        """Names of tag ids `[words]` of a text, in the scheme of the training file."""
+        tags = [self.tags[number] for number in numbers]
+        if self.scheme == "plain" or self.written == "plain":
+            return tags
+        return write_tags(read_spans(tags), len(tags), self.written)
+
+    def tag(
+        self, sentences: Iterable[TaggedSentence | Sequence[str]], *, batch_tokens: int = 16_384
+    ) -> list[TaggedText]:
+        """Tag tokenised sentences.
+
+        Raises:
+            ConfigError: A sentence is not a list of words; `predict` is for running text.
+        """
+        sentences = [as_sentence(sentence) for sentence in require_list(sentences, "sentences")]
+        encoded = self.encode_sentences(sentences)
+        numbers, sure = self.decode(encoded, batch_tokens=batch_tokens)
+        return [
+            TaggedText(
+                *(
+                    sentence.tokens,
+                    tuple(self.names(tags)),
+                    tuple(map(float, shares)),
+                    sentence.spans,
+                    sentence.text,
+                ),
+                unknown_words=item.unknown / max(len(item), 1),
+            )
+            for sentence, item, tags, shares in zip(sentences, encoded, numbers, sure, strict=True)
+        ]
+
+    def predict(self, texts: Iterable[str | Example], *, chunk: int = 1024) -> Iterator[TaggedText]:
+        """Tokenise and tag texts, in their order, `chunk` texts at a time."""
+        for part in in_chunks(texts, chunk):
+            yield from self.tag([self.sentence(as_example(text)) for text in part])
+
+    def sentence(self, example: Example | TaggedSentence) -> TaggedSentence:
+        """Tokenise a text to a sentence without tags; sentences are returned unchanged."""
+        if isinstance(example, TaggedSentence):
+            return example
+        text = example.text
+        places = tuple(self.features.tokenizer.spans(text))
+        words = tuple(text[start:end] for start, end in places)
+        heads = None if example.heads is None else tuple(map(int, example.heads))
+        return TaggedSentence(words, (), example.line, heads, text=text, spans=places)

@@ -1,0 +1,241 @@
+"""Base classes of models: WordModel encodes texts to states of words, Reader adds outputs per text or pair,
+TextEncoderModel a head on one text vector."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from headwise.core.errors import ConfigError
+from headwise.data.items.batching import cut_batches
+from headwise.data.items.examples import Example
+from headwise.nn.embeddings.base_embedding import BaseEmbedding
+from headwise.nn.embeddings.encoded_batches import TextBatch, batch_of
+from headwise.nn.embeddings.pretrained import PretrainedEmbedding
+from headwise.nn.embeddings.word_embedding import WordEmbedding
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.encoders.encoder import Encoded, output_width, tree_use
+from headwise.nn.encoders.long_texts import encode_in_windows
+from headwise.nn.encoders.pooling import NO_CLS, Readout
+from headwise.nn.layers.output_layers import Classifier, ClassifierConfig
+from headwise.nn.networks.base_model import BaseModel
+from headwise.nn.networks.limits import check_finite
+from headwise.nn.networks.model_config import ModelConfig, encoder_name
+from headwise.nn.ragged import Ragged
+from headwise.text.parsing import new_parser
+from headwise.text.static_embeddings import find_base, load_base
+from headwise.text.text_features import EncodedText, TextFeatures
+from headwise.text.vocabulary import Vocabulary
+
+
+def new_embedding(
+    config: ModelConfig, vocabulary: Vocabulary, files: Mapping[str, Any] | None, width: int
+) -> "WordEmbedding | PretrainedEmbedding | BaseEmbedding":
+    """The embedding of a configuration with `width` features: trained word vectors, a base, or a pretrained
+    encoder."""
+    word_count = len(vocabulary) - vocabulary.extra
+    if config.base.name:
+        if files is None:
+            return BaseEmbedding(load_base(find_base(config.base.name)), word_count, width, config.base)
+        return BaseEmbedding.from_files(files, word_count, width, config.base)
+    if not config.pretrained.name:
+        return WordEmbedding(word_count, vocabulary.extra, width, config.words)
+    if files is None:
+        return PretrainedEmbedding.from_pretrained(config.pretrained, width)
+    return PretrainedEmbedding.from_files(config.pretrained, width, files)
+
+
+def new_probe(size: int, head: Classifier, outputs: int) -> nn.Linear:
+    """A linear probe from text vectors (or comparison features) of a base, `[texts, size]`, to the outputs.
+
+    The last layer of the head and the probe are set to 0, so that training starts from the probe, which
+    `headwise.training.linear_probe` fits.
+    """
+    probe = nn.Linear(size, outputs)
+    for parameter in (*head.layers[-1].parameters(), *probe.parameters()):
+        nn.init.zeros_(parameter)
+    return probe
+
+
+class WordModel(BaseModel):
+    """Base class of all models of texts: embedding and encoder, from texts to states of words.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The word vocabulary.
+        files: Saved files of a base or pretrained encoder from a model folder; None loads it by its name.
+        width: Features of the embedding; by default the input features of the encoder.
+    """
+
+    reads_pairs: ClassVar[bool] = False
+    """Whether batches consist of the first texts of pairs, then the second texts."""
+    read_vocabulary = Vocabulary.from_json
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        files: Mapping[str, Any] | None = None,
+        *,
+        width: int | None = None,
+    ):
+        super().__init__()
+        self.config = config
+        if getattr(config.encoder, "pair_layers", 0) and not self.reads_pairs:
+            raise ConfigError("encoder: pair_layers are for pairs of texts; set it to 0")
+        self.embedding = new_embedding(config, vocabulary, files, width or config.encoder.width)
+        self.encoder = ENCODERS[encoder_name(config.encoder)][0](config.encoder)
+        trees = tree_use(self.encoder)
+        if config.windows.long == "truncate" and trees != "none":
+            raise ConfigError("windows: long = truncate would cut dependency trees apart; split keeps them")
+        self.features = TextFeatures(
+            config.words.tokenizer,
+            vocabulary,
+            trees=trees,
+            parser=new_parser(config.syntax),
+            spell=getattr(self.embedding, "prepare", None),
+            most=None if config.windows.long == "split" else self.max_words,
+            cut=config.windows.long == "truncate",
+        )
+
+    def embed(self, batch: TextBatch) -> tuple[Ragged, Tensor | None]:
+        """Texts -> word vectors, and the embedding's vector of each text, if it gives one."""
+        if isinstance(self.embedding, WordEmbedding):
+            return self.embedding(batch.words), None
+        if isinstance(self.embedding, BaseEmbedding):
+            return self.embedding(batch.words, batch.spelling)
+        return self.embedding(batch.spelling, batch.layout)
+
+    def encode(self, batch: TextBatch) -> Encoded:
+        """Texts -> states of their words."""
+        words, cls = self.embed(batch)
+        return replace(self.encode_words(words), cls=cls)
+
+    def encode_words(self, words: Ragged) -> Encoded:
+        """Word vectors -> states of words; long texts are read in windows."""
+        return encode_in_windows(self.encoder, words, *self.window)
+
+    @cached_property
+    def window(self) -> tuple[int, int]:
+        """Maximum number of words that the encoder reads at once, 0 for no limit, and the overlap of
+        windows. (Computed lazily: a model that is being loaded cannot compute.)"""
+        return self.config.windows.sizes(self.config.encoder)
+
+    def max_words(self) -> int:
+        """Maximum number of words that the encoder reads at once; 0 for no limit."""
+        return self.window[0]
+
+    collate: ClassVar[Callable[..., TextBatch]] = staticmethod(batch_of)
+    """Collates a sequence of encoded texts to a batch on a device."""
+
+    def batches(
+        self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> Iterator[tuple[list[int], TextBatch]]:
+        """Batches of encoded texts of similar lengths, with their indices; sets eval mode meanwhile."""
+        training = self.training
+        self.eval()
+        lengths = np.array([len(item) for item in encoded], dtype=np.int64)
+        order = np.argsort(-lengths, kind="stable")
+        try:
+            for places in cut_batches(order, lengths, batch_texts, batch_tokens):
+                yield places, self.collate([encoded[place] for place in places], self.device)
+        finally:
+            self.train(training)
+
+
+class OutputModel(WordModel):
+    """Base class of models with a fixed number of outputs for each text or pair.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The word vocabulary.
+        outputs: Number of outputs for each text or pair.
+        perceptron: Configuration of the head on the vector of a text or pair.
+        files: See `WordModel`.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        outputs: int,
+        perceptron: ClassifierConfig,
+        files: Mapping[str, Any] | None = None,
+    ):
+        super().__init__(config, vocabulary, files)
+        self.outputs = outputs
+        if config.readout == "attentive,cls" and not config.pretrained.name:
+            raise ConfigError(NO_CLS)
+        self.readout = Readout(config.readout, output_width(config.encoder), config.encoder.width)
+        self.create_head(perceptron)
+
+    @abstractmethod
+    def create_head(self, perceptron: ClassifierConfig) -> None:
+        """Create the layers above the readout."""
+
+    @abstractmethod
+    def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Encode texts or pairs."""
+
+    @abstractmethod
+    def read(self, encoded: Encoded) -> Tensor:
+        """States of the words of a batch -> outputs, `[items, outputs]`."""
+
+    def base_vectors(self, encoded: Sequence[Any]) -> np.ndarray | None:
+        """Text vectors from the base, without corrections, `[texts, size]`; None without a base."""
+        if not isinstance(self.embedding, BaseEmbedding):
+            return None
+        return self.embedding.texts([text.spelling for text in encoded])
+
+    def texts_of(self, encoded: Sequence[Any]) -> Sequence[Any]:
+        """The original texts of encoded texts, or pairs of texts."""
+        return [text.text for text in encoded]
+
+    def expert_reads(
+        self, encoded: Sequence[Any], *, vectors: bool = True
+    ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
+        """See `LinearEnsemble.expert_reads`."""
+        return self.texts_of(encoded), self.base_vectors(encoded) if vectors else None, None
+
+    def remember(self, encoded: Sequence[Any]) -> None:
+        """Cache the states of a frozen pretrained encoder for these texts."""
+        if isinstance(self.embedding, PretrainedEmbedding):
+            self.embedding.remember([text.spelling for text in encoded])
+
+    @torch.no_grad()
+    def outputs_of(
+        self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> np.ndarray:
+        """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts or pairs."""
+        out = np.zeros((len(encoded), self.outputs), dtype=np.float32)
+        for places, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
+            out[places] = self(batch).float().cpu().numpy()
+        return check_finite(out)
+
+
+class TextEncoderModel(OutputModel):
+    """Base class of models with a head on one text vector."""
+
+    def create_head(self, perceptron: ClassifierConfig) -> None:
+        self.head = Classifier(self.readout.width, self.outputs, perceptron)
+        self.probe = None
+        if isinstance(self.embedding, BaseEmbedding) and self.config.base.probe:
+            self.probe = new_probe(self.embedding.config.size, self.head, self.outputs)
+
+    def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
+        """Encode texts."""
+        return self.features.encode(items)
+
+    def forward(self, batch: TextBatch) -> Tensor:
+        """Texts -> outputs of the network, `[texts, outputs]`, without the linear model."""
+        return self.read(self.encode(batch))
+
+    def read(self, encoded: Encoded) -> Tensor:
+        """States of words -> `[texts, outputs]`."""
+        outputs = self.head(self.readout(encoded))
+        return outputs if self.probe is None else outputs + self.probe(encoded.cls)

@@ -1,0 +1,205 @@
+"""OneLabel: base class of single-label classifiers of texts and of pairs.
+
+OneNumber: base class of regressors of texts and of pairs.
+
+Model: a single-label text classifier.
+
+Regressor: predicts a number for each text, such as a rating or a price.
+
+LabelSetModel: a multi-label text classifier.
+
+PairModel and PairScorer: siamese models of text pairs.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
+from headwise.linear.pair_features import PairSide, dense_pair_size
+from headwise.metrics.regression_scores import Scale
+from headwise.nn.embeddings.base_embedding import BaseEmbedding
+from headwise.nn.embeddings.encoded_batches import TextBatch, batch_of_pairs
+from headwise.nn.encoders.encoder import Encoded, output_width
+from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.layers.pair_layers import CrossAttentionLayers, PairHead
+from headwise.nn.networks.ensemble_model import ClassifierModel, EnsembleModel
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.outputs import MultiLabelOutputs, NumberOutputs, SingleLabelOutputs
+from headwise.nn.networks.pair_outputs import PairInputs, compare_pair_sides
+from headwise.nn.networks.text_model import OutputModel, TextEncoderModel, new_probe
+from headwise.nn.ragged import Ragged
+from headwise.text.encoded_pairs import EncodedPair
+from headwise.text.vocabulary import Vocabulary
+
+
+class SingleLabelHead(SingleLabelOutputs, ClassifierModel):
+    """A single-label classifier.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The word vocabulary.
+        labels: Names of the labels, in the order of the outputs.
+        files: See `WordModel`.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        labels: Sequence[str],
+        files: Mapping[str, Any] | None = None,
+    ):
+        check_classes(labels)
+        super().__init__(config, vocabulary, len(labels), config.classifier, files)
+        self.labels = tuple(labels)
+        self.create_linear_model()
+
+
+def check_classes(labels: Sequence[str]) -> None:
+    """Raise an error unless a classifier can choose between these labels."""
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise ConfigError(f"a classifier needs two or more different labels, got {list(labels)}")
+
+
+class RegressionHead(NumberOutputs, EnsembleModel):
+    """A regressor.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The word vocabulary.
+        scale: Maps outputs of the network to the scale of the target.
+        files: See `WordModel`.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        scale: Scale,
+        files: Mapping[str, Any] | None = None,
+    ):
+        super().__init__(config, vocabulary, 1, config.regressor.perceptron, files)
+        self.scale = scale
+        self.create_linear_model()
+
+
+class TextClassifierModel(SingleLabelHead, TextEncoderModel):
+    """A single-label text classifier."""
+
+
+class TextRegressorModel(RegressionHead, TextEncoderModel):
+    """A regressor of texts."""
+
+
+class MultiLabelModel(MultiLabelOutputs, ClassifierModel, TextEncoderModel):
+    """A multi-label text classifier.
+
+    Args:
+        config: See `ModelConfig`.
+        vocabulary: The word vocabulary.
+        labels: Names of the labels, in the order of the outputs.
+        files: See `WordModel`.
+        separator: Separator of labels that are written in one cell.
+    """
+
+    SETS = True
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        labels: Sequence[str],
+        files: Mapping[str, Any] | None = None,
+        *,
+        separator: str = DEFAULT_LABEL_SEPARATOR,
+    ):
+        if not labels or len(set(labels)) < len(labels):
+            raise ConfigError(f"one or more different labels are needed, got {list(labels)}")
+        super().__init__(config, vocabulary, len(labels), config.classifier, files)
+        self.labels = tuple(labels)
+        self.separator = separator
+        self.create_linear_model()
+        self.thresholds = [0.5] * len(labels)
+
+
+class PairEncoderModel(PairInputs, OutputModel):
+    """Base class of models of text pairs.
+
+    One encoder with shared weights encodes all texts of a batch of pairs in one ragged batch; the section
+    `pair` of the configuration sets how two texts are combined.
+    """
+
+    reads_pairs = True
+    collate = staticmethod(batch_of_pairs)
+
+    def create_head(self, perceptron: ClassifierConfig) -> None:
+        width, pair = output_width(self.config.encoder), self.config.pair
+        self.interaction = CrossAttentionLayers(width, pair) if pair.interaction != "none" else None
+        self.head = PairHead(self.readout.width, self.outputs, pair, perceptron)
+        self.probe = None
+        if isinstance(self.embedding, BaseEmbedding) and self.config.base.probe:
+            self.probe = new_probe(dense_pair_size(self.embedding.config.size), self.head, self.outputs)
+
+    def embed(self, batch: TextBatch) -> tuple[Ragged, Tensor | None]:
+        """Texts -> word vectors, and with a base's linear probe the comparison features of the pairs,
+        `[pairs, 4 * size + 15]` (see `comparison_features_of`), else the embedding's summaries."""
+        words, cls = super().embed(batch)
+        if isinstance(self.embedding, BaseEmbedding) and self.probe is not None:
+            stored = batch.compared
+            cls = (
+                torch.from_numpy(comparison_features_of(self.embedding, batch))
+                if stored is None
+                else stored
+            )
+            cls = cls.to(words.values)
+        return words, cls
+
+    def forward(self, batch: TextBatch) -> Tensor:
+        """The first texts of pairs, then the second texts -> `[pairs, outputs]`."""
+        return self.read(self.encode(batch))
+
+    def read(self, encoded: Encoded) -> Tensor:
+        """States of the words of both texts -> `[pairs, outputs]`."""
+        if self.interaction is not None:
+            encoded = self.interaction(encoded)
+        first, second = self.readout(encoded).chunk(2)
+        outputs = self.head(first, second)
+        return outputs if self.probe is None else outputs + self.probe(encoded.cls)
+
+    @property
+    def base_size(self) -> int:
+        return self.embedding.config.size if isinstance(self.embedding, BaseEmbedding) else 0
+
+    def compared(self, encoded: Sequence[EncodedPair]) -> np.ndarray:
+        return comparison_features_of(self.embedding, self.collate(encoded, self.device))  # type: ignore[arg-type]
+
+    def remember(self, encoded: Sequence[EncodedPair]) -> None:
+        super().remember([text for pair in encoded for text in (pair.first, pair.second)])
+
+
+def comparison_features_of(embedding: BaseEmbedding, batch: TextBatch) -> np.ndarray:
+    """Comparison features of pairs from the uncorrected vectors of a base (see
+    `PairInputs.base_vectors`)."""
+    return compare_pair_sides(pair_sides_of(embedding, batch), embedding.config.size)
+
+
+@torch.no_grad()
+def pair_sides_of(embedding: BaseEmbedding, batch: TextBatch) -> list[PairSide]:
+    """The input of `dense_pair_features` for each text of a batch."""
+    cuts = np.cumsum(batch.layout.sizes)[:-1]
+    vectors = embedding.word_contributions(batch.words, batch.spelling, trained=False).cpu().numpy()
+    numbers = batch.words.values.cpu().numpy()
+    return list(zip(np.split(numbers, cuts), np.split(vectors, cuts), strict=True))
+
+
+class PairModel(SingleLabelHead, PairEncoderModel):
+    """A classifier of text pairs."""
+
+
+class PairScorer(RegressionHead, PairEncoderModel):
+    """A regressor of text pairs, for scores such as similarity."""

@@ -1,0 +1,48 @@
+"""Priors: where an attention head may look, and how strongly."""
+
+from headwise.nn.priors.base import Band, LearnedPrior, Pairs, Prior, Sum
+from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
+from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance, alibi
+from headwise.nn.priors.head_lists import parse_heads, parse_layers
+from headwise.nn.priors.learned_distance import Rotary, Shaw, T5Buckets, TransformerXL, TreeBuckets
+from headwise.nn.priors.notation import parse_prior, spell
+from headwise.nn.priors.registry import PRIORS, from_json, register
+from headwise.nn.priors.scales import allocate_scales, head_counts, parse_scale
+from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
+from headwise.nn.priors.window import Everything, Window
+
+__all__ = [
+    "PRIORS",
+    "Backward",
+    "Band",
+    "Dilated",
+    "Earlier",
+    "Everything",
+    "Forward",
+    "Gaussian",
+    "GlobalTokens",
+    "Later",
+    "LearnedPrior",
+    "Pairs",
+    "Prior",
+    "RandomBlocks",
+    "Rotary",
+    "Shaw",
+    "Sum",
+    "T5Buckets",
+    "TransformerXL",
+    "TreeBuckets",
+    "TreeDistance",
+    "Window",
+    "WordDistance",
+    "alibi",
+    "allocate_scales",
+    "from_json",
+    "head_counts",
+    "parse_heads",
+    "parse_layers",
+    "parse_prior",
+    "parse_scale",
+    "register",
+    "spell",
+]

@@ -1,0 +1,284 @@
+"""Prior: which positions attend to which, how scores change, and how priors add up on one head.
+
+A prior is data: a small frozen dataclass. Its meaning is given by two pure functions of indices,
+`visible` and `score`; attention adds `score` to the scaled logits where `visible` holds and leaves the
+other pairs out. Adding priors, `Forward() + WordDistance(0.5)`, keeps the pairs that every one of them
+allows and adds their scores.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from headwise.core.errors import ConfigError
+
+TreeUse = Literal["none", "error", "word"]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The (query, key) pairs that a prior is asked about; all fields broadcast together.
+
+    Attributes:
+        query: Position of the query in its text, from 0.
+        key: Position of the key in the same text.
+        length: Number of nodes of that text (a classification node counts).
+        tree: Distance of the two in the text's dependency tree; None where the batch brings no trees.
+    """
+
+    query: Tensor
+    key: Tensor
+    length: Tensor
+    tree: Tensor | None = None
+
+    @classmethod
+    def of_length(
+        cls, length: int, device: torch.device | str = "cpu", tree: Tensor | None = None
+    ) -> "Pairs":
+        """All pairs of one text: query `[n, 1]`, key `[1, n]`, length `[1, 1]`."""
+        place = torch.arange(length, device=device)
+        size = torch.tensor([[length]], device=device)
+        return cls(place[:, None], place[None, :], size, tree)
+
+
+@dataclass(frozen=True)
+class Band:
+    """A prior compiled to what a fast kernel needs: a hard band and a slope on the distance.
+
+    Query `i` of text `t` sees the keys `i - left[t] .. i + right[t]`, cut at the ends of the text, with
+    `-slope * |i - j|` added to the score. Where nothing is left of that, it sees nothing.
+
+    Attributes:
+        left: `[texts]`, int64, at most the text's length - 1 (0 for an empty text); -1 leaves out the own
+            position and all before it.
+        right: Number of visible positions to the right; like `left`.
+        slope: Nonnegative or negative; 0 for a plain window.
+    """
+
+    left: Tensor
+    right: Tensor
+    slope: float = 0.0
+
+
+class Prior:
+    """Base of all priors. A prior overrides `visible`, `score`, or both, and `band` where it is one."""
+
+    name: ClassVar[str]
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        """Boolean, broadcasts to the pairs: may this query attend to this key?"""
+        return torch.ones_like(pairs.key, dtype=torch.bool)
+
+    def score(self, pairs: Pairs) -> Tensor | None:
+        """A finite addend to the scaled logits of the visible pairs; None for 0."""
+        return None
+
+    def band(self, lengths: Tensor) -> Band | None:
+        """This prior as a band over texts of the given `lengths` `[texts]`; None if it is not one."""
+        return None
+
+    @property
+    def sees_self(self) -> bool:
+        """True where every position sees itself (so that no row of attention is ever empty).
+
+        A prior with a `visible` of its own has to say so: by default the rows of its heads are searched
+        for empty ones, which is always right but takes time.
+        """
+        return type(self).visible is Prior.visible
+
+    @property
+    def only_self(self) -> bool:
+        """True where every position sees itself alone, whatever the text: such a head's output is its
+        value, and it needs neither queries nor keys."""
+        return False
+
+    @property
+    def tree_use(self) -> TreeUse:
+        """How the prior treats a text without a dependency tree: "error", or "word" for distances in words
+        instead; "none" if it does not use trees."""
+        return "none"
+
+    def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
+        """Queries or keys `[..., n, size]` at the positions `place` `[n]` as they enter their product."""
+        return rows
+
+    @property
+    def learned(self) -> "tuple[LearnedPrior, ...]":
+        """The different priors with parameters that this one consists of."""
+        return ()
+
+    def bias(self, pairs: Pairs, dtype: torch.dtype = torch.float32) -> Tensor:
+        """The dense additive form: `score` where visible, -inf elsewhere."""
+        visible, score = self.visible(pairs), self.score(pairs)
+        if score is None:
+            score = torch.zeros((), dtype=dtype, device=visible.device)
+        return torch.where(visible, score.to(dtype), float("-inf"))
+
+    def __add__(self, term: "Prior") -> "Prior":
+        if not isinstance(term, Prior):
+            return NotImplemented
+        return Sum((*_parts(self), *_parts(term)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that `headwise.nn.priors.from_json` turns back into an equal prior."""
+        values = {field: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {"prior": self.name} | {
+            field.name: value.to_json() if isinstance(value, Prior) else value
+            for field, value in values.items()
+            if value is not None or field.default is not None
+        }
+
+
+class Terms(nn.Module):
+    """The parameters of a learned prior, which add to scores or outputs of heads. Override one or both
+    methods.
+
+    Both look at one head, which is named by its number among those that share the module. Queries and keys
+    are `[..., n, size]`, where `...` is nothing for one text or the texts of a padded batch; `pairs` has
+    their positions in the last two sizes, which broadcast to `[..., n, n]`.
+    """
+
+    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor | None:
+        """What is added to the scaled logits, broadcasts to `[..., n, n]`; None for nothing. Queries and
+        keys are as they were before any rotation."""
+        return None
+
+    def value(self, weights: Tensor, pairs: Pairs, head: int) -> Tensor | None:
+        """What is added to the head's output `[..., n, value size]`, given the weights `[..., n, n]` of
+        the keys; None for nothing."""
+        return None
+
+
+class LearnedPrior(Prior):
+    """Base of all priors with parameters. Who sees whom is left to the priors beside it on the head."""
+
+    def module(self, heads: int, head_size: int, width: int) -> Terms:
+        """The parameters.
+
+        Args:
+            heads: How many heads have this prior.
+            head_size: Features of a query, key or value.
+            width: Features of the rows that the layer works on.
+        """
+        raise NotImplementedError
+
+    @property
+    def learned(self) -> "tuple[LearnedPrior, ...]":
+        return (self,)
+
+
+@dataclass(frozen=True)
+class Sum(Prior):
+    """Several priors on one head: pairs that all of them allow, with their scores added."""
+
+    parts: tuple[Prior, ...]
+    name: ClassVar[str] = "sum"
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ConfigError("a sum of priors needs at least one prior")
+        if not all(isinstance(part, Prior) for part in self.parts):
+            raise ConfigError(f"a sum consists of priors, got {self.parts!r}")
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        visible = self.parts[0].visible(pairs)
+        for part in self.parts[1:]:
+            visible = visible & part.visible(pairs)
+        return visible
+
+    def score(self, pairs: Pairs) -> Tensor | None:
+        scores = [score for part in self.parts if (score := part.score(pairs)) is not None]
+        if not scores:
+            return None
+        total = scores[0]
+        for score in scores[1:]:
+            total = total + score
+        return total
+
+    def band(self, lengths: Tensor) -> Band | None:
+        bands = [part.band(lengths) for part in self.parts]
+        if any(band is None for band in bands):
+            return None
+        present = [band for band in bands if band is not None]
+        left, right = present[0].left, present[0].right
+        for band in present[1:]:
+            left, right = torch.minimum(left, band.left), torch.minimum(right, band.right)
+        return Band(left, right, sum(band.slope for band in present))
+
+    @property
+    def sees_self(self) -> bool:
+        return all(part.sees_self for part in self.parts)
+
+    @property
+    def only_self(self) -> bool:
+        # What is learned may add to the value.
+        return self.sees_self and not self.learned and any(part.only_self for part in self.parts)
+
+    @property
+    def tree_use(self) -> TreeUse:
+        return strictest(part.tree_use for part in self.parts)
+
+    def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
+        for part in self.parts:
+            rows = part.rotate(rows, place)
+        return rows
+
+    @property
+    def learned(self) -> "tuple[LearnedPrior, ...]":
+        return tuple(dict.fromkeys(learned for part in self.parts for learned in part.learned))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"prior": self.name, "parts": [part.to_json() for part in self.parts]}
+
+    def __str__(self) -> str:
+        return " + ".join(map(str, self.parts))
+
+
+def strictest(uses: Iterable[TreeUse]) -> TreeUse:
+    """The strictest treatment of texts without a tree among several priors (see `Prior.tree_use`)."""
+    distinct = set(uses)
+    return "error" if "error" in distinct else "word" if "word" in distinct else "none"
+
+
+def plain_number(prior: Prior, name: str, kind: type = Real) -> bool:
+    """Whether a value of a prior is a number. One of NumPy's becomes Python's, as which it is stored."""
+    value = getattr(prior, name)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        return False
+    object.__setattr__(prior, name, int(value) if isinstance(value, Integral) else float(value))
+    return True
+
+
+def check_whole(prior: Prior, low: int, *names: str) -> None:
+    """Check that values of a prior are whole numbers.
+
+    Raises:
+        ConfigError: One is not, or is less than `low`.
+    """
+    for name in names:
+        if not plain_number(prior, name, Integral) or getattr(prior, name) < low:
+            actual = getattr(prior, name)
+            raise ConfigError(f"{name} must be a whole number, at least {low}, got {actual!r}")
+
+
+_LARGEST = 1e30
+
+
+def check_number(prior: Prior, *names: str) -> None:
+    """Check that values of a prior are numbers, not so large that their products with distances are none.
+
+    Raises:
+        ConfigError: One is not.
+    """
+    for name in names:
+        if not plain_number(prior, name) or not abs(getattr(prior, name)) <= _LARGEST:
+            actual = getattr(prior, name)
+            raise ConfigError(f"{name} must be a finite number, at most {_LARGEST:g}, got {actual!r:.80}")
+
+
+def _parts(prior: Prior) -> Sequence[Prior]:
+    return prior.parts if isinstance(prior, Sum) else (prior,)

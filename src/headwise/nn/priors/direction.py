@@ -1,0 +1,85 @@
+"""Forward and Backward: a head sees what comes before, or after, a position (MS-SAN, Eq. 3-4).
+
+Earlier and Later leave the position itself out (DiSAN).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from headwise.nn.priors.base import Band, Pairs, Prior
+
+
+@dataclass(frozen=True)
+class Forward(Prior):
+    """Positions at and before the own one (MS-SAN, Qi et al. 2020; Eq. 3 transposed, as its text says)."""
+
+    name: ClassVar[str] = "forward"
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        return pairs.key <= pairs.query
+
+    def band(self, lengths: Tensor) -> Band:
+        return Band((lengths - 1).clamp(min=0), torch.zeros_like(lengths))
+
+    @property
+    def sees_self(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return "forward"
+
+
+@dataclass(frozen=True)
+class Backward(Prior):
+    """Positions at and after the own one (MS-SAN, Eq. 4 transposed likewise)."""
+
+    name: ClassVar[str] = "backward"
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        return pairs.key >= pairs.query
+
+    def band(self, lengths: Tensor) -> Band:
+        return Band(torch.zeros_like(lengths), (lengths - 1).clamp(min=0))
+
+    @property
+    def sees_self(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return "backward"
+
+
+@dataclass(frozen=True)
+class Earlier(Prior):
+    """Positions before the own one (the forward mask of DiSAN, Shen et al. 2018): the first sees nothing,
+    and gets 0."""
+
+    name: ClassVar[str] = "earlier"
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        return pairs.key < pairs.query
+
+    def band(self, lengths: Tensor) -> Band:
+        return Band((lengths - 1).clamp(min=0), torch.full_like(lengths, -1))
+
+    def __str__(self) -> str:
+        return "earlier"
+
+
+@dataclass(frozen=True)
+class Later(Prior):
+    """Positions after the own one (the backward mask of DiSAN): the last sees nothing, and gets 0."""
+
+    name: ClassVar[str] = "later"
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        return pairs.key > pairs.query
+
+    def band(self, lengths: Tensor) -> Band:
+        return Band(torch.full_like(lengths, -1), (lengths - 1).clamp(min=0))
+
+    def __str__(self) -> str:
+        return "later"

@@ -1,0 +1,180 @@
+"""WordDistance: the farther away a word, the lower its score (MS-SAN, Eq. 5-6).
+
+TreeDistance: the farther away a word in the dependency tree, the lower its score (MS-SAN, Eq. 6).
+
+alibi: linear penalties on distance whose slopes differ from head to head (ALiBi, Press et al. 2022).
+
+Gaussian: the score falls with the square of the distance.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from torch import Tensor
+
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.nn.priors.base import Band, Pairs, Prior, TreeUse, check_number
+from headwise.nn.priors.direction import Backward, Forward
+
+
+@dataclass(frozen=True)
+class WordDistance(Prior):
+    """Adds `-alpha * |i - j|` to the score (MS-SAN, Qi et al. 2020, Eq. 5-6).
+
+    Args:
+        alpha: Per position of distance, in units of the scaled logits; 1.0 makes a head very local
+            (a factor of 1/e for each step, before the content speaks). The paper's value is not public.
+    """
+
+    alpha: float = 1.0
+    name: ClassVar[str] = "word-distance"
+
+    def __post_init__(self) -> None:
+        check_number(self, "alpha")
+
+    def score(self, pairs: Pairs) -> Tensor:
+        distance = (pairs.query - pairs.key).abs()
+        # In float64, where there is one: float32 would round alpha and be off by 1e-8 in float64 models.
+        return -self.alpha * (distance if distance.device.type == "mps" else distance.double())
+
+    def band(self, lengths: Tensor) -> Band:
+        reach = (lengths - 1).clamp(min=0)
+        return Band(reach, reach, self.alpha)
+
+    def __str__(self) -> str:
+        return f"word distance {self.alpha:g}"
+
+
+@dataclass(frozen=True)
+class TreeDistance(Prior):
+    """Adds `-alpha * d(i, j)`, d the steps from word to word in the dependency tree (MS-SAN, 2020).
+
+    The trees come with the batch (`Layout.trees`). Words at the same distance are not told apart; with a
+    tree that is a chain this is `WordDistance`.
+
+    Args:
+        alpha: Per step, in units of the scaled logits. The paper's value is not public.
+        fallback: What a batch without trees gets: "error", or "word" for the distance in the text.
+    """
+
+    alpha: float = 1.0
+    fallback: Literal["error", "word"] = "error"
+    name: ClassVar[str] = "tree-distance"
+
+    def __post_init__(self) -> None:
+        check_number(self, "alpha")
+        check_fallback(self.fallback)
+
+    def score(self, pairs: Pairs) -> Tensor:
+        """`-alpha * d(i, j)`.
+
+        Raises:
+            HeadwiseError: HW310, the batch has no trees and there is no fallback.
+        """
+        distance = tree_steps(pairs, self.fallback)
+        # In float64, where there is one, for the same reason as in WordDistance.
+        return -self.alpha * (distance if distance.device.type == "mps" else distance.double())
+
+    @property
+    def tree_use(self) -> TreeUse:
+        return self.fallback
+
+    def __str__(self) -> str:
+        return f"tree distance {self.alpha:g}"
+
+
+def tree_steps(pairs: Pairs, fallback: str) -> Tensor:
+    """The steps from word to word in the dependency tree, whole numbers.
+
+    Raises:
+        HeadwiseError: HW310, the batch has no trees and there is no fallback.
+    """
+    distance = pairs.tree
+    if distance is None and fallback == "word":
+        distance = (pairs.query - pairs.key).abs()
+    if distance is None:
+        raise HeadwiseError(
+            "a head goes by the distance in the dependency tree, but the texts come without parses; "
+            "read their heads with headwise.text.syntax.read_heads (or take them from any parser) "
+            "and give Layout(lengths, trees=...) their tree_distances, or take the distance in the "
+            "text instead with the fallback 'word' (tree_fallback of an encoder; in a list of priors "
+            "tree-distance(1, fallback=word))",
+            code="HW310",
+        )
+    return distance
+
+
+def check_fallback(fallback: str) -> None:
+    """Check the fallback of a prior that goes by trees.
+
+    Raises:
+        ConfigError: It is unknown.
+    """
+    if fallback not in ("error", "word"):
+        raise ConfigError(f"the fallback of a tree distance is 'error' or 'word', got {fallback!r}")
+
+
+SIDES = ("both", "left", "right", "halves")
+
+
+def alibi(heads: int, sided: Literal["both", "left", "right", "halves"] = "both") -> tuple[Prior, ...]:
+    """One prior per head with ALiBi's slopes: head h of H, from 1, adds `-2^(-8h/H) * |i - j|`.
+
+    A head of ALiBi is a head of MS-SAN: word distance, with a direction or without (Press, Smith, Lewis:
+    "Train Short, Test Long", ICLR 2022; the paper is causal, its authors name the other forms for
+    encoders). Where the number of heads is no power of two, the released code picks its slopes from two
+    series; this is the paper's formula for every number.
+
+    Args:
+        heads: Number of heads.
+        sided: `both` looks to both sides alike; `left` at the words up to the own one (the paper's);
+            `right` from the own one on; `halves` gives the first half of the heads to the left and the
+            second, with the same slopes, to the right.
+
+    Raises:
+        ConfigError: There are no heads, or an odd number of them in halves, or `sided` is unknown.
+    """
+    if sided not in SIDES:
+        raise ConfigError(f"the sides of alibi are {', '.join(SIDES)}; got {sided!r}")
+    if heads < 1 or (sided == "halves" and heads % 2):
+        raise ConfigError(f"alibi needs at least one head, and for halves an even number, got {heads}")
+    if sided == "halves":
+        return (*alibi(heads // 2, "left"), *alibi(heads // 2, "right"))
+    distances = [WordDistance(2.0 ** (-8 * head / heads)) for head in range(1, heads + 1)]
+    if sided == "both":
+        return tuple(distances)
+    direction = Forward() if sided == "left" else Backward()
+    return tuple(direction + distance for distance in distances)
+
+
+@dataclass(frozen=True)
+class Gaussian(Prior):
+    """Adds `-|(i - j)^2 / (2 sigma^2) + offset|`: a bell around the own position.
+
+    With an offset of 0 the weights are multiplied by the density of a normal distribution. Gaussian
+    Transformer (Guo, Zhang, Liu; AAAI 2019) writes `-|w d^2 + b|`: w is `1 / (2 sigma^2)`, b the offset. A
+    negative one takes weight from the own word and puts the top of the bell at the distance
+    `sigma * sqrt(-2 offset)`; a positive one changes nothing, as it is the same for all keys.
+
+    Args:
+        sigma: Standard deviation in positions, more than 0.
+        offset: In units of the scaled logits.
+    """
+
+    sigma: float
+    offset: float = 0.0
+    name: ClassVar[str] = "gaussian"
+
+    def __post_init__(self) -> None:
+        check_number(self, "sigma", "offset")
+        if self.sigma <= 0:
+            raise ConfigError(f"the sigma of a Gaussian must be more than 0, got {self.sigma}")
+
+    def score(self, pairs: Pairs) -> Tensor:
+        distance = pairs.query - pairs.key
+        # In float64, where there is one, for the same reason as in WordDistance.
+        distance = distance if distance.device.type == "mps" else distance.double()
+        return -((distance / self.sigma) ** 2 / 2 + self.offset).abs()
+
+    def __str__(self) -> str:
+        return f"gaussian {self.sigma:g}" + (f" offset {self.offset:g}" if self.offset else "")

@@ -1,0 +1,100 @@
+"""Everything: no prior at all, plain attention.
+
+Window: a head sees the positions around its own (MS-Trans, Eq. 6-8).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Integral
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from headwise.core.errors import ConfigError
+from headwise.nn.priors.base import Band, Pairs, Prior, plain_number
+
+
+@dataclass(frozen=True)
+class Everything(Prior):
+    """Every position sees every position of its text (Vaswani et al. 2017)."""
+
+    name: ClassVar[str] = "everything"
+
+    def band(self, lengths: Tensor) -> Band:
+        reach = (lengths - 1).clamp(min=0)
+        return Band(reach, reach)
+
+    def __str__(self) -> str:
+        return "everything"
+
+
+@dataclass(frozen=True)
+class Window(Prior):
+    """A hard window of a scale omega, cut at the ends of the text (MS-Trans, Guo et al. 2020, Eq. 6-8).
+
+    The scale is the full odd width: `width=3` sees one position to each side. `fraction=1/16` makes it a
+    part of the text's own length n: omega = 2 * floor(n * fraction / 2) + 1, the nearest odd number not
+    above n * fraction + 1, so never 0. (Eq. 7 read literally takes omega as the half width; its figure,
+    its text and "forced to be odd" say full width.)
+
+    Args:
+        width: Full width in positions, odd, at least 1.
+        fraction: Full width as a part of the text's length, more than 0, at most 2; instead of `width`.
+
+    Raises:
+        ConfigError: Both or neither are given, or the value is not possible.
+    """
+
+    width: int | None = None
+    fraction: float | None = None
+    name: ClassVar[str] = "window"
+
+    def __post_init__(self) -> None:
+        if (self.width is None) == (self.fraction is None):
+            raise ConfigError("Window takes either width= or fraction=, and needs one of them")
+        if self.width is not None and (
+            not plain_number(self, "width", Integral) or self.width < 1 or self.width % 2 == 0
+        ):
+            raise ConfigError(
+                f"the width of a window must be an odd whole number, at least 1, got {self.width!r}"
+            )
+        if self.fraction is not None and (not plain_number(self, "fraction") or not 0 < self.fraction <= 2):
+            raise ConfigError(
+                f"the fraction of a window must be more than 0 and at most 2, with which all words see the "
+                f"whole text, got {self.fraction!r}; a window of 3 words is a whole number, 3"
+            )
+
+    def half(self, lengths: Tensor) -> Tensor:
+        """How many positions are seen to each side, `[texts]`, before the ends of the text cut it."""
+        if self.width is not None:
+            return torch.full_like(lengths, (self.width - 1) // 2)
+        part = self._part
+        return lengths * part.numerator // (2 * part.denominator)
+
+    @property
+    def _part(self) -> Fraction:
+        """The fraction, exact for 1/16, 1/3 ...: no float rounding of n * fraction."""
+        return Fraction(self.fraction or 0).limit_denominator(1_000_000)
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        return (pairs.query - pairs.key).abs() <= self.half(pairs.length)
+
+    def band(self, lengths: Tensor) -> Band:
+        reach = torch.minimum(self.half(lengths), (lengths - 1).clamp(min=0))
+        return Band(reach, reach)
+
+    @property
+    def sees_self(self) -> bool:
+        return True
+
+    @property
+    def only_self(self) -> bool:
+        return self.width == 1
+
+    def __str__(self) -> str:
+        if self.width is not None:
+            return f"window {self.width}"
+        part = self._part
+        top = "n" if part.numerator == 1 else f"{part.numerator}n"
+        return f"window {top}/{part.denominator}" if part.denominator != 1 else f"window {top}"

@@ -1,0 +1,58 @@
+"""Create tensors that can be cached for later batches, outside inference mode and `torch.func`
+transforms.
+
+Exclude functions from `torch.compile`.
+
+Compute again on the way back what would fill the memory until then.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch._C._functorch import peek_interpreter_stack
+from torch.utils._python_dispatch import _get_current_dispatch_mode
+from torch.utils.checkpoint import checkpoint
+
+
+@contextmanager
+def cacheable_tensors() -> Iterator[None]:
+    """Within this context, tensors are created outside inference mode, whose tensors cannot be used in
+    later training, and outside `torch.func` transforms such as a Hessian, whose tensors are invalid after
+    the transform ends.
+
+    The inputs of these tensors must not come from either.
+    """
+    with torch.inference_mode(False):
+        if peek_interpreter_stack() is None:
+            yield
+        else:
+            # A private name of PyTorch, which may change; imported only inside these transforms.
+            from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+
+            with temporarily_clear_interpreter_stack():
+                yield
+
+
+def is_cacheable() -> bool:
+    """Whether tensors created now can be cached beyond this batch: False under a dispatch mode that traces
+    or uses tensors without data, such as `torch.export`."""
+    return _get_current_dispatch_mode() is None
+
+
+def exclude_from_compile(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Exclude a function that cannot be traced from compilation. Outside `torch.compile` the function is
+    returned unchanged, since `torch.compiler.disable` would load the compiler."""
+    return torch.compiler.disable(function) if torch.compiler.is_compiling() else function
+
+
+def checkpointed(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a function of tensors, whose gradient keeps only the arguments and computes the result
+    again. The function draws nothing at random.
+
+    Under the transforms of `torch.func`, which cannot do that, it is computed as it stands.
+    """
+    if peek_interpreter_stack() is not None:
+        return function(*arguments)
+    return checkpoint(function, *arguments, use_reentrant=False, preserve_rng_state=False)

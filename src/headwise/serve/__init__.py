@@ -1,1 +1,0 @@
-"""A model that answers over HTTP: `headwise serve`. Needs the extra `serve`."""

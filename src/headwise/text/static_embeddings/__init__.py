@@ -1,0 +1,25 @@
+"""Bases: static word embeddings with subword vectors, trained before any labels are seen."""
+
+from headwise.text.static_embeddings.base_folder import (
+    AUTO,
+    NONE,
+    check_single_vector_source,
+    choose_base,
+    find_base,
+    load_base,
+    save_base,
+)
+from headwise.text.static_embeddings.base_vectors import BaseConfig, BaseError, StaticEmbeddings
+
+__all__ = [
+    "AUTO",
+    "NONE",
+    "BaseConfig",
+    "BaseError",
+    "StaticEmbeddings",
+    "check_single_vector_source",
+    "choose_base",
+    "find_base",
+    "load_base",
+    "save_base",
+]

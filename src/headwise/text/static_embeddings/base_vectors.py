@@ -1,0 +1,223 @@
+"""BaseError: a base that is missing, damaged or inconsistent.
+
+BaseConfig: which base a model begins with.
+
+Base: static embeddings of words, and of character n-grams (subwords) for words that it does not list.
+
+The vector of a text is the weighted mean of its word vectors, normalised to length 1.
+`headwise.training.pretraining` trains bases; using one needs NumPy only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.core.config import check_range
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.tokenizer import normalize_spelling
+from headwise.text.static_embeddings.word_groups import (
+    WordClusters,
+    compound_parts,
+    find_spelling_variant,
+    ngram_bucket_ids,
+)
+
+
+class BaseError(HeadwiseError):
+    """A base cannot be used.
+
+    Codes: HW801 there is none of this name, HW802 its folder is damaged or incomplete, HW803 its files
+    contradict each other.
+    """
+
+    code = "HW802"
+
+
+@dataclass(frozen=True)
+class BaseConfig:
+    """What a model knows before it sees a label."""
+
+    name: str = ""
+    """auto (the base that comes with headwise, where it knows most of the words), the name or the folder of
+    one (headwise pretrain makes it), or none."""
+    train: bool = False
+    """Train the vectors of the words of the training texts with the rest; off keeps them as they are."""
+    dropout: float = 0.1
+    """On the word vectors, while training."""
+    word_dropout: float = 0.0
+    """Share of words that are left out while training."""
+    probe: bool = True
+    """Begin as what the vectors alone say of the answers, and keep it; off: the encoder learns by itself,
+    and what the vectors say is left to the expert beside it."""
+    names: bool = True
+    """Each name of a single label (card_arrival) is one more training text of it, where names say something
+    of the texts."""
+    size: int = 0
+    """Features of a vector; taken from the base, not to be set."""
+    subwords: int = 0
+    """Vectors for runs of letters; taken from the base, not to be set."""
+    named: int = 0
+    """Labels whose names were training texts; not to be set."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "dropout", "word_dropout", low=0, high=1, open=True)
+        check_range(self, "size", "subwords", low=0)
+
+
+Floats = NDArray[np.float32]
+_CACHED = 1 << 18
+
+
+@dataclass(frozen=True)
+class QuantizedMatrix:
+    """A matrix quantised to 8 bits with one scale per row: `values * scales[:, None]`.
+
+    Attributes:
+        values: `[rows, size]`, int8.
+        scales: `[rows]`, float32.
+    """
+
+    values: NDArray[np.int8]
+    scales: Floats
+
+    @classmethod
+    def of(cls, rows: NDArray) -> "QuantizedMatrix":
+        """Quantise a matrix, `[rows, size]`."""
+        scales = np.maximum(np.abs(rows).max(axis=1, initial=0.0), 1e-12) / 127
+        values = np.rint(rows / scales[:, None]).astype(np.int8)
+        return cls(values, scales.astype(np.float32))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def rows(self, numbers: Any) -> Floats:
+        """The rows with these numbers, float32 `[..., size]`."""
+        return self.values[numbers].astype(np.float32) * self.scales[numbers][..., None]
+
+
+@dataclass(frozen=True)
+class WordComposition:
+    """How the vector of a word is composed.
+
+    Attributes:
+        rows: Numbers of the vectors whose mean is the vector of the word. Numbers below the number of
+            listed words are words, those above are subword buckets.
+        weight: Weight of the word in the mean of its text.
+    """
+
+    rows: tuple[int, ...]
+    weight: float
+
+
+@dataclass(frozen=True)
+class StaticEmbeddings:
+    """Static embeddings of words and of character n-grams.
+
+    Attributes:
+        name: Name of the base.
+        words: The listed words, in their plain lower-case spelling.
+        table: Vectors of the listed words, `[words, size]`.
+        subwords: Vectors of the hash buckets of character n-grams, `[buckets, size]`.
+        weights: Weight of each word in the mean of its text, `[words + 1]`; the last is for unlisted words.
+        about: Content of its card: sources, licences, teacher, scores.
+        groups: Distributional word clusters, a feature of taggers; None if the base has none.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    table: QuantizedMatrix
+    subwords: QuantizedMatrix
+    weights: Floats
+    about: Mapping[str, Any] = field(default_factory=dict)
+    groups: WordClusters | None = None
+    _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
+    _cache: dict[str, WordComposition] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        rows, size = self.table.values.shape
+        if rows != len(self.words) or len(self.weights) != rows + 1:
+            raise ConfigError(
+                f"a base of {len(self.words):,} words has {rows:,} vectors, {len(self.weights):,} weights"
+            )
+        if not len(self.subwords) or self.subwords.values.shape[1] != size:
+            raise ConfigError(f"a base of vectors of {size} has subwords of {self.subwords.values.shape}")
+        object.__setattr__(self, "_numbers", {word: number for number, word in enumerate(self.words)})
+
+    @property
+    def size(self) -> int:
+        """Dimensions of a vector."""
+        return self.table.values.shape[1]
+
+    def __contains__(self, word: str) -> bool:
+        """Whether the base lists the word or another spelling of it."""
+        rows = self.piece(word).rows
+        return len(rows) == 1 and rows[0] < len(self.words)  # else the one run of letters of a short word
+
+    def piece(self, word: str) -> WordComposition:
+        """The composition of a word as written."""
+        piece = self._cache.get(word)
+        if piece is None:
+            piece = self._piece(normalize_spelling(word.lower()))
+            if len(self._cache) < _CACHED:
+                self._cache[word] = piece
+        return piece
+
+    def _piece(self, word: str) -> WordComposition:
+        numbers = self._numbers
+        number = numbers.get(word)
+        if number is None:
+            number = find_spelling_variant(word, numbers)
+        if number is not None:
+            return WordComposition((number,), float(self.weights[number]))
+        if compound := compound_parts(word, numbers):
+            return WordComposition(tuple(compound), float(self.weights[compound].sum()))
+        runs = ngram_bucket_ids(word, len(self.subwords))
+        return WordComposition(tuple(len(self.words) + run for run in runs), float(self.weights[-1]))
+
+    def vectors(self, words: Sequence[str]) -> tuple[Floats, Floats]:
+        """The vectors of words as written, `[words, size]`, and their weights, `[words]`."""
+        pieces = [self.piece(word) for word in words]
+        weights = np.array([piece.weight for piece in pieces], dtype=np.float32)
+        ends = np.cumsum([0, *(len(piece.rows) for piece in pieces)])
+        rows = np.fromiter((row for piece in pieces for row in piece.rows), np.int64, int(ends[-1]))
+        return self.means(rows, ends), weights
+
+    def means(self, rows: NDArray, ends: NDArray) -> Floats:
+        """Means of vectors, `[words, size]`.
+
+        Args:
+            rows: Numbers of the vectors, word after word.
+            ends: Where the rows of each word begin in `rows`, and the end, `[words + 1]`, strictly rising.
+        """
+        if len(ends) < 2:
+            return np.zeros((0, self.size), dtype=np.float32)
+        sums = np.add.reduceat(self._rows(rows), ends[:-1], axis=0)
+        return (sums / np.diff(ends)[:, None]).astype(np.float32)
+
+    def _rows(self, numbers: NDArray[np.int64]) -> Floats:
+        listed = numbers < len(self.words)
+        vectors = np.empty((len(numbers), self.size), dtype=np.float32)
+        vectors[listed] = self.table.rows(numbers[listed])
+        vectors[~listed] = self.subwords.rows(numbers[~listed] - len(self.words))
+        return vectors
+
+    def texts(self, texts: Sequence[Sequence[str]]) -> Floats:
+        """Vectors of tokenised texts, `[texts, size]`, of length 1 (0 for a text without words)."""
+        kinds: dict[str, int] = {}
+        ids = [[kinds.setdefault(word, len(kinds)) for word in words] for words in texts]
+        vectors, weights = self.vectors(list(kinds))
+        weighted = vectors * weights[:, None]
+        out = np.zeros((len(texts), self.size), dtype=np.float32)
+        for place, word_ids in enumerate(ids):
+            if word_ids:
+                out[place] = weighted[word_ids].sum(axis=0)
+        return out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-12)
+
+    def token_coverage(self, counts: Mapping[str, int]) -> float:
+        """Token coverage: the share of the counted words that the base lists in some spelling; 0 of
+        none."""
+        total = sum(counts.values())
+        return sum(count for word, count in counts.items() if word in self) / total if total else 0.0

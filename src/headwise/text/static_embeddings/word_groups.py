@@ -1,0 +1,139 @@
+"""Fallbacks for a word that a base does not list: other spellings, parts of a compound, n-grams.
+
+WordGroups: distributional word clusters at several granularities.
+
+Words with similar neighbours have similar syntactic functions (Schütze 1995). Such clusters are the most
+useful features that a linear tagger gets from unlabelled text (as Brown clusters: Miller, Guinness &
+Zamanian 2004; Turian, Ratinov & Bengio 2010). `headwise.training.pretraining.neighbour_groups` computes
+them.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.core.errors import ConfigError
+from headwise.core.tokenizer import normalize_spelling
+
+_LENGTHENED = re.compile(r"(.)\1{2,}")
+_DOUBLED = re.compile(r"(.)\1+")
+_PARTS = re.compile(r"[-/_.']")
+_SHORTEST, _LONGEST = 3, 5
+_MOST_LETTERS = 40
+"""Characters of a word that are read: a megabyte without spaces is no word."""
+
+
+def find_spelling_variant(word: str, numbers: Mapping[str, int]) -> int | None:
+    """The number of the listed word of which `word` is a spelling variant (`soooo`: so, `#happy`: happy,
+    `U.S.`: U.S); None if there is none."""
+    if len(word) > _MOST_LETTERS:
+        return None
+    for spelling in (
+        _LENGTHENED.sub(r"\1\1", word),
+        _DOUBLED.sub(r"\1", word),
+        word.lstrip("#@"),
+        word.rstrip("."),
+        word.strip("'*_-.~"),
+    ):
+        if spelling and spelling in numbers:
+            return numbers[spelling]
+    return None
+
+
+def compound_parts(word: str, numbers: Mapping[str, int]) -> list[int]:
+    """The numbers of the listed parts of a compound (`well-made`); empty if fewer than two are listed."""
+    if len(word) > 4 * _MOST_LETTERS:
+        return []
+    listed = [numbers[part] for part in _PARTS.split(word) if part in numbers]
+    return listed if len(listed) > 1 else []
+
+
+def ngram_bucket_ids(word: str, buckets: int) -> list[int]:
+    """Hash buckets (CRC-32) of the character n-grams of a word, n from 3 to 5, with boundary marks."""
+    marked = f"<{word[:_MOST_LETTERS]}>"
+    runs = [
+        marked[start : start + size]
+        for size in range(_SHORTEST, _LONGEST + 1)
+        for start in range(len(marked) - size + 1)
+    ]
+    return [zlib.crc32(run.encode("utf-8", "surrogatepass")) % buckets for run in runs or [marked]]
+
+
+LEVELS = (8, 32, 128, 512, 2048)
+"""Number of clusters at each level."""
+UNKNOWN = -1
+"""Cluster number of a word without clusters, at every level."""
+
+
+def word_hash(word: str) -> int:
+    """The 32-bit hash of a word in its plain lower-case spelling."""
+    return zlib.crc32(word.encode("utf-8", "surrogatepass"))
+
+
+@dataclass(frozen=True)
+class WordClusters:
+    """Word clusters, indexed by the hash of a word, which needs no list of strings. With 60,000 words, one
+    unlisted word in 70,000 collides with a listed one.
+
+    Attributes:
+        keys: Hashes of the words (see `word_hash`), without repetition, uint32 `[words]`.
+        numbers: Cluster of each word at each level, int16 `[words, levels]`.
+
+    Raises:
+        ConfigError: The shapes of the two arrays do not match, or a key occurs twice.
+    """
+
+    keys: NDArray[np.uint32]
+    numbers: NDArray[np.int16]
+    _rows_by_hash: "_RowsByHash" = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.numbers.shape != (len(self.keys), len(LEVELS)):
+            raise ConfigError(
+                f"groups of {len(self.keys):,} words at {len(LEVELS)} levels have numbers of "
+                f"{self.numbers.shape}"
+            )
+        rows = _RowsByHash(self.keys)
+        if len(rows) < len(self.keys):
+            raise ConfigError("groups of words: a key stands there twice")
+        object.__setattr__(self, "_rows_by_hash", rows)
+
+    def __len__(self) -> int:
+        """Number of words."""
+        return len(self.keys)
+
+    def of(self, words: Sequence[str]) -> NDArray[np.int16]:
+        """Clusters of words as written, `[words, levels]`; `UNKNOWN` for a word without."""
+        rows = np.fromiter(map(self._row, words), np.int64, len(words))
+        groups = np.full((len(words), len(LEVELS)), UNKNOWN, dtype=np.int16)
+        groups[rows >= 0] = self.numbers[rows[rows >= 0]]
+        return groups
+
+    def _row(self, word: str) -> int:
+        plain = normalize_spelling(word.lower())
+        row = self._rows_by_hash.get(plain)
+        if row is None:
+            row = find_spelling_variant(plain, self._rows_by_hash)
+        if row is None:  # a compound has the clusters of its last part
+            row = (compound_parts(plain, self._rows_by_hash) or [-1])[-1]
+        return row
+
+
+class _RowsByHash(Mapping[str, int]):
+    """Mapping from a word to its row, by its hash."""
+
+    def __init__(self, keys: NDArray[np.uint32]):
+        self._rows = {key: row for row, key in enumerate(keys.tolist())}
+
+    def __getitem__(self, word: str) -> int:
+        return self._rows[word_hash(word)]
+
+    def __iter__(self) -> Iterator[str]:
+        raise TypeError("only the hashes of the words are known")
+
+    def __len__(self) -> int:
+        return len(self._rows)

@@ -1,0 +1,176 @@
+"""EncodedText: the model input for a text. This module does not import torch.
+
+TextFeatures: encodes texts to model inputs.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.core.errors import HeadwiseError
+from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.batching import require_list
+from headwise.data.items.examples import Example, as_example
+from headwise.text.static_embeddings.subwords import BaseTokens
+from headwise.text.syntax import DependencyHeads, ParseError, TreeUse, validate_heads
+from headwise.text.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedText:
+    """The model input for one text.
+
+    Attributes:
+        words: Word ids, int64 `[words]`.
+        spelling: Further inputs of the embedding (word pieces, characters), if it reads any.
+        heads: Dependency head of each word if the text is parsed, else None.
+        cut: Number of words truncated at the end of the text.
+        text: The original text; empty if only its words are known.
+    """
+
+    words: NDArray[np.int64]
+    spelling: Any = None
+    heads: DependencyHeads | None = None
+    cut: int = 0
+    text: str = ""
+
+    def __len__(self) -> int:
+        """Number of words."""
+        return len(self.words)
+
+    @property
+    def unknown(self) -> int:
+        """Number of out-of-vocabulary words (of a model with a base, of words that the base does not
+        list)."""
+        pieces = getattr(self.spelling, "pieces", self.spelling)  # taggers wrap them in `CharacterInput`
+        return pieces.unknown if isinstance(pieces, BaseTokens) else int((self.words == 0).sum())
+
+    @property
+    def empty(self) -> bool:
+        """Whether the text has no word."""
+        return len(self.words) == 0
+
+
+Parser = Callable[[Sequence[Sequence[str]]], Sequence[DependencyHeads]]
+"""A dependency parser: from tokenised texts to the heads of their words (`headwise.text.parsing`)."""
+
+
+class LongTextError(HeadwiseError):
+    """HW226: a text has more words than a model reads."""
+
+    code = "HW226"
+
+
+class TextFeatures:
+    """Encodes texts: tokeniser, vocabulary, dependency trees and further inputs of the embedding.
+
+    Args:
+        tokenizer: Name of the tokeniser, see `headwise.core.tokenizer`.
+        vocabulary: The word vocabulary.
+        trees: Whether dependency trees are read: `none`; `error`: a text without one is an error; `word`: a
+            text without one gets a chain, so distances are those in words.
+        parser: Parses the texts that come without a parse.
+        spell: From tokenised texts to `EncodedText.spelling`; None if the embedding reads word ids only.
+        most: Returns the maximum number of words read of a text, 0 for no limit; None for no limit.
+        cut: Whether longer texts are truncated; else they are an error.
+    """
+
+    def __init__(
+        self,
+        tokenizer: str,
+        vocabulary: Vocabulary,
+        *,
+        trees: TreeUse = "none",
+        parser: Parser | None = None,
+        spell: Callable[[Sequence[Sequence[str]]], Sequence[Any]] | None = None,
+        most: Callable[[], int] | None = None,
+        cut: bool = False,
+    ):
+        self.tokenizer = get_tokenizer(tokenizer)
+        self.vocabulary = vocabulary
+        self.trees: TreeUse = trees
+        self.parser = parser
+        self.spell = spell
+        self.most, self.cut = most, cut
+
+    def encode(self, texts: Iterable[str | Example]) -> list[EncodedText]:
+        """Encode texts; an `Example` may have a parse.
+
+        Raises:
+            ParseError: HW234, a parse has more or fewer words than its text; HW235, there is none.
+            LongTextError: HW226, a text has more words than are read.
+            ConfigError: It is one text, and no list; or one of them is no text.
+        """
+        examples = [as_example(text) for text in require_list(texts)]
+        return self.encode_words([self.tokenizer.words(example.text) for example in examples], examples)
+
+    def encode_words(
+        self, words: Sequence[Sequence[str]], examples: Sequence[Example]
+    ) -> list[EncodedText]:
+        """Encode tokenised texts; of each example only its parse and its text are used.
+
+        Raises:
+            ParseError, LongTextError: As `encode`.
+        """
+        most = 0 if self.most is None else self.most()
+        read = self._truncate(words, examples, most) if most else words
+        spelling = [None] * len(read) if self.spell is None else self.spell(read)
+        texts = [
+            example.text if len(tokens) == len(full) else self._until(example.text, len(tokens))
+            for tokens, full, example in zip(read, words, examples, strict=True)
+        ]
+        encoded = [
+            EncodedText(self.vocabulary.encode(tokens), spelled, cut=len(full) - len(tokens), text=text)
+            for tokens, spelled, full, text in zip(read, spelling, words, texts, strict=True)
+        ]
+        if self.trees == "none":
+            return encoded
+        heads = self._heads(examples, words)
+        return [replace(text, heads=parse) for text, parse in zip(encoded, heads, strict=True)]
+
+    def _truncate(
+        self, words: Sequence[Sequence[str]], examples: Sequence[Example], most: int
+    ) -> list[Sequence[str]]:
+        """The first `most` words of each text."""
+        for tokens, example in zip(words, examples, strict=True):
+            if len(tokens) > most and not self.cut:
+                raise LongTextError(
+                    f"{_where(example) or 'a text'}: {len(tokens):,} words, but the model reads at most "
+                    f"{most:,} (--windows.long error); train with --windows.long split, which reads such "
+                    "texts in windows, or split the text"
+                )
+        return [tokens[:most] for tokens in words]
+
+    def _until(self, text: str, words: int) -> str:
+        """The text up to the end of its first `words` words."""
+        return text[: self.tokenizer.spans(text)[words - 1][1]]
+
+    def _heads(self, examples: Sequence[Example], words: Sequence[Sequence[str]]) -> list[DependencyHeads]:
+        parses = {
+            place: validate_heads(example.heads, len(words[place]), _where(example))
+            for place, example in enumerate(examples)
+            if example.heads is not None
+        }
+        rest = [place for place in range(len(examples)) if place not in parses]
+        if self.parser is not None and rest:
+            parses |= zip(rest, self.parser([words[place] for place in rest]), strict=True)
+        elif self.trees == "word":
+            # A chain: each word depends on the one before it.
+            parses |= {place: np.arange(len(words[place]), dtype=np.int64) for place in rest}
+        elif rest:
+            raise ParseError(
+                f"{_where(examples[rest[0]]) or 'a text'}: no parse, but the encoder goes by "
+                "dependency trees. Give the parses in a file (--heads), name a spaCy pipeline that makes "
+                "them (--syntax.pipeline, of a model --pipeline), or train with --encoder.tree-fallback "
+                "word: then the way from word to word takes their place. In Python these are sections of "
+                "the recipe, {'syntax': {'pipeline': ...}} and {'encoder': {'tree_fallback': 'word'}}",
+                code="HW235",
+            )
+        return [parses[place] for place in range(len(examples))]
+
+
+def _where(example: Example) -> str:
+    return f"line {example.line}" if example.line else ""

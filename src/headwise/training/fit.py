@@ -1,0 +1,306 @@
+"""Device selection, and default dtype and device for new modules.
+
+The training procedure shared by all tasks: from data splits to a trained model.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import torch
+
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.data.items.soft_labels import evaluated_items
+from headwise.data.splits.data_parts import DataParts
+from headwise.nn.attention.cpu import compiled
+from headwise.nn.embeddings.pretrained import PretrainedEmbedding
+from headwise.nn.embeddings.word_embedding import WordEmbedding
+from headwise.nn.networks.text_model import WordModel
+from headwise.text.vector_files import load_vectors
+from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors, matrix_for
+from headwise.training.cross_fitting import OutOfFold, cross_fit
+from headwise.training.loop import REFIT_FOLDER, STATE, EpochReporter, Objective, train
+from headwise.training.run_config import RunConfig
+from headwise.training.run_state import RunProgress
+from headwise.training.train_result import PostTrainingFit, TrainResult
+from headwise.training.warm_start import copy_weights
+
+
+def pick_device(name: torch.device | str) -> torch.device:
+    """The device of this name; `auto` is CUDA where available, else the CPU.
+
+    Raises:
+        ConfigError: The device is unknown or not available.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).tolist()  # fails on the meta device, which has no values
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        why = str(error).splitlines()[0].split(". ")[0]  # for a missing backend, PyTorch lists all others
+        raise ConfigError(
+            f"the device {str(name)!r} cannot be used: {why}; auto takes what there is"
+        ) from None
+    return device
+
+
+@contextmanager
+def default_float32_cpu() -> Iterator[None]:
+    """Create modules in float32 and on the CPU within this context, whatever `torch.set_default_dtype` and
+    `torch.set_default_device` say."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    elsewhere = torch.empty(0).device.type != "cpu"  # entering the CPU context costs time
+    try:
+        with torch.device("cpu") if elsewhere else nullcontext():
+            yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+class TrainableTask(Protocol):
+    """The part of a task that training uses (see `headwise.models.tasks.task.Task`)."""
+
+    def build(
+        self, parts: DataParts[Any], recipe: RunConfig, vectors: WordVectors | None
+    ) -> tuple[Any, Coverage | None]:
+        """Build an untrained model for these data."""
+        ...
+
+    def objective(self, model: Any, parts: DataParts[Any]) -> Objective:
+        """The training objective."""
+        ...
+
+    def begin(self, model: Any, objective: Any) -> None:
+        """Initialise parameters that are not found by gradient descent, before the first epoch."""
+        ...
+
+    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
+        """Fit on dev what follows the last epoch: ensemble weights, calibration, thresholds."""
+        ...
+
+    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:
+        """Carry the results of `finish` over to a model refitted on all texts."""
+        ...
+
+    post_training_step: ClassVar[str]
+    """Name of the step after the epochs, for the progress bar."""
+    supports_cross_fitting: ClassVar[bool]
+    """Whether it supports cross-fitting (`finish_crossed`)."""
+
+    def fit_out_of_fold(self, model: Any, objective: Any, crossed: OutOfFold) -> PostTrainingFit:
+        """Fit on out-of-fold outputs what follows the last epoch."""
+        ...
+
+
+@torch.inference_mode(False)
+@torch.enable_grad()
+@default_float32_cpu()
+def fit(
+    task: TrainableTask,
+    parts: DataParts[Any],
+    recipe: RunConfig,
+    folder: Path,
+    *,
+    vectors: WordVectors | None = None,
+    resume: bool = False,
+    together: Callable[[DataParts[Any]], DataParts[Any]] | None = None,
+    report: Callable[[EpochReporter], None] = lambda _: None,
+    stage: Callable[[str], None] = lambda _: None,
+) -> TrainResult:
+    """Train a model; the best epoch is chosen on dev.
+
+    Args:
+        task: The task.
+        parts: Training data, and dev data for early stopping, calibration and ensemble weights. Test data
+            are not used.
+        recipe: The configuration.
+        folder: Folder of the run's state.
+        vectors: The vectors of `recipe.vectors.file`; read from there by default.
+        resume: Whether to resume the run in `folder`.
+        together: Makes the data of the refit; by default training and dev data.
+        report: Called after each update and each epoch.
+        stage: Called with a message between and after training runs.
+
+    Raises:
+        HeadwiseError: The data, the settings or a state to resume do not fit.
+    """
+    for name, part in (("training", parts.train), ("dev", parts.dev)):
+        if not len(part):
+            raise HeadwiseError(f"there are no {name} {parts.kind.nouns.many}", code="HW405")
+    if vectors is None and recipe.vectors.file is not None:
+        vectors = load_vectors(recipe.vectors.file)
+
+    def learn(parts: DataParts[Any], folder: Path, until: int | None = None, **how: Any) -> _TrainedModel:
+        torch.manual_seed(recipe.train.seed)
+        if (held := evaluated_items(parts.dev)) is not parts.dev:
+            parts = replace(parts, dev=held)
+        model, covered = task.build(parts, recipe, vectors)
+        if recipe.init_from is not None:
+            copy_weights(model, recipe.init_from)
+        model.to(pick_device(recipe.train.device))
+        objective = task.objective(model, parts)
+        task.begin(model, objective)
+        hashes = {name: parts.kind.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")}
+        begun = {} if recipe.init_from is None else {"former": recipe.init_from.digest}
+        with (
+            compiled.wait_for_kernels()
+        ):  # else the first run on a machine would end with different weights
+            progress = train(
+                model,
+                objective if until is None else LossOnlyObjective(objective, recipe.train.score),
+                recipe.train,
+                folder,
+                identity={"texts": hashes, **recipe.to_json(), **begun},
+                rates=learning_rates(recipe) if isinstance(model, WordModel) else {},
+                until=until,
+                where=item_locator(parts),
+                **how,
+            )
+        round_to_half(model)
+        if isinstance(embedding := getattr(model, "embedding", None), PretrainedEmbedding):
+            embedding.clear_cache()
+        return _TrainedModel(model, covered, objective, progress)
+
+    def learn_last(parts: DataParts[Any], chosen: RunProgress) -> _TrainedModel:
+        """Refit on all texts, with all choices made before."""
+        again = folder / REFIT_FOLDER
+        goes_on = resume and (again / STATE).exists()
+
+        def report_refit(done: EpochReporter) -> None:
+            report(replace(done, scores=None, part="once more, on all"))
+
+        last = learn(parts, again, until=chosen.best_epoch + 1, resume=goes_on, report=report_refit)
+        chosen.seconds += last.progress.seconds
+        return last
+
+    own_dev = "dev" in parts.files
+    crosses = bool(recipe.train.folds) and task.supports_cross_fitting and together is None and not own_dev
+    refit = crosses or (recipe.train.refit and not own_dev)
+    if crosses:
+        all_parts = merge_dev_into_train(parts)
+        crossed = cross_fit(
+            learn, replace(all_parts, dev=[]), recipe.train, folder, resume=resume, report=report
+        )
+        progress, last = crossed.progress, learn_last(all_parts, crossed.progress)
+        stage(task.post_training_step)
+        finished = task.fit_out_of_fold(last.model, last.objective, crossed)
+    else:
+        last = learn(parts, folder, resume=resume, report=report)
+        stage(task.post_training_step)
+        progress, finished = last.progress, task.finish(last.model, last.objective, parts)
+        if refit:
+            last = learn_last((together or merge_dev_into_train)(parts), progress)
+            stage(task.post_training_step)
+            task.refit(last.model, last.objective, finished)
+    return TrainResult(last.model, progress, last.covered, finished.dev, finished.calibration, refit)
+
+
+@torch.no_grad()
+def round_to_half(model: torch.nn.Module) -> None:
+    """Round weights to 16-bit floats: the saved model takes half of the bytes and is the same after
+    loading, and whatever is fitted on dev afterwards is fitted to the final weights."""
+    for weights in model.parameters():
+        rounded = weights.half().to(weights.dtype)
+        if rounded.isfinite().all():
+            weights.copy_(rounded)
+
+
+def merge_dev_into_train(parts: DataParts[Any]) -> DataParts[Any]:
+    """Move the dev items into the training data."""
+    return replace(parts, train=[*parts.train, *parts.dev])
+
+
+def item_locator(parts: DataParts[Any]) -> Callable[[int], str] | None:
+    """A function from the index of a training item to its place, `file:line`; None where items have no
+    lines."""
+    path = getattr(parts.files.get("train"), "path", "")
+    if not path or not parts.kind.has_keys:
+        return None
+    # Items behind the texts are label names.
+    return lambda number: f"{path}:{parts.train[number].line}" if number < len(parts.train) else path
+
+
+@dataclass(frozen=True)
+class _TrainedModel:
+    """A trained model before calibration and ensemble weights are fitted."""
+
+    model: Any
+    covered: Coverage | None
+    objective: Any
+    progress: RunProgress
+
+
+class LossOnlyObjective:
+    """An objective without dev evaluation, for a refit where everything is chosen.
+
+    Args:
+        objective: The objective whose losses are used.
+        score: Name of the score that the training loop expects.
+    """
+
+    def __init__(self, objective: Objective, score: str):
+        self.objective, self.scores = objective, {"loss": 0.0, score: 0.0}
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return self.objective.lengths
+
+    def loss(self, texts: Sequence[int]) -> torch.Tensor:
+        return self.objective.loss(texts)
+
+    def evaluate(self) -> dict[str, float]:
+        return self.scores
+
+
+def learning_rates(recipe: RunConfig) -> dict[str, float]:
+    """Learning rates of parameter groups that have their own, by name prefix."""
+    return {
+        "embedding.vectors": recipe.train.vectors_learning_rate,
+        "embedding.encoder.": recipe.model.pretrained.learning_rate,
+    }
+
+
+def new_vocabulary(
+    texts: Iterable[Sequence[str]], recipe: RunConfig, vectors: WordVectors | None = None
+) -> Vocabulary:
+    """Build the vocabulary of texts, and of the most frequent words of the vectors.
+
+    Raises:
+        ConfigError: The vectors do not fit the settings.
+    """
+    words = recipe.model.words
+    if vectors is not None and recipe.model.pretrained.name:
+        raise ConfigError("word vectors and a pretrained encoder exclude each other; give one of them")
+    if vectors is not None and vectors.size != words.vector_size:
+        raise ConfigError(
+            f"{recipe.vectors.file}: the vectors have {vectors.size} features, but "
+            f"words.vector_size is {words.vector_size}; leave it out or set it to {vectors.size}"
+        )
+    extra = tuple(vectors.words[: recipe.vectors.extra_words]) if vectors else ()
+    if (previous := recipe.init_from) is not None and previous.bare:
+        extra = (*previous.words, *extra)
+    elif previous is not None:
+        texts = chain(texts, [previous.words] * words.min_count)
+    return Vocabulary.build(
+        texts,
+        min_count=words.min_count,
+        max_size=words.max_words,
+        case=words.case,
+        extra_words=extra,
+    )
+
+
+def start_from_vectors(model: WordModel, vectors: WordVectors | None, seed: int) -> Coverage | None:
+    """Initialise the embedding from pretrained vectors; returns their coverage of the vocabulary. None
+    without vectors, or if the model has no place for them."""
+    if vectors is None or not isinstance(model.embedding, WordEmbedding):
+        return None
+    matrix, _ = matrix_for(model.features.vocabulary, vectors, seed=seed)
+    model.embedding.start_from(torch.from_numpy(matrix))
+    return model.features.vocabulary.coverage(vectors)

@@ -1,0 +1,200 @@
+"""Linear probe: predicts the targets from the static-embedding vectors of texts, before anything else is
+trained.
+
+Logistic regression (ridge regression for numbers) on the vectors of the texts, rescaled by their covariance
+root (`headwise.linear.dense_features`), with the penalty chosen by cross-validation. A network that
+starts there, with zero output from its other layers, keeps the knowledge in the vectors (linear probing,
+then fine-tuning; Kumar, Raghunathan, Jones, Ma, Liang; ICLR 2022).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_softmax
+
+from headwise.core.threads import one_blas_thread
+from headwise.linear.dense_features import covariance_root
+from headwise.linear.linear_fit import MOST_CELLS
+
+Floats = NDArray[np.float32]
+
+STRENGTHS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
+"""Candidate values of C (weight of the total loss relative to the L2 penalty) for vectors of length 1,
+tried from large to small until the held-out loss rises."""
+RIDGES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+"""Candidate ridge penalties for vectors of length 1."""
+FOLDS = 5
+"""Number of folds that penalties are compared on."""
+_LENGTH = 4.0  # length that the vectors are scaled to, which the candidates above assume
+_MOST_CROSSED = 5_000
+"""Number of texts up to which each fold is held out once; with more texts or many labels, only the first
+is."""
+
+
+def fit_linear_probe(
+    vectors: np.ndarray,
+    targets: np.ndarray,
+    classes: int,
+    *,
+    weights: np.ndarray | None = None,
+    offsets: np.ndarray | None = None,
+    sets: bool = False,
+    same: NDArray[np.int64] | None = None,
+    always: int = 0,
+    center: bool = False,
+    seed: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fit a logistic regression from the vectors of texts to their labels.
+
+    Args:
+        vectors: `[texts, size]`, of length 1.
+        targets: Label indices, `[texts]`, or label probabilities, `[texts, classes]`.
+        classes: Number of labels.
+        weights: Weights of the texts, `[texts]`.
+        offsets: Logits that are added to those of the regression, `[texts, classes]`.
+        sets: Whether a text may have any number of labels: one binary regression per label.
+        same: For each text the index of its first near-duplicate, which stays in the same fold
+            (`first_in_group`).
+        always: Number of texts, at the end, that are in no fold.
+        center: Whether to subtract the mean first, which speeds up convergence for vectors with much in
+            common.
+        seed: Seed of the folds.
+
+    Returns:
+        Weights `[classes, size]` and biases `[classes]`.
+    """
+    mean = np.zeros(vectors.shape[1], dtype=np.float32)
+    if center:
+        mean = np.average(vectors, axis=0, weights=weights).astype(np.float32)
+    vectors = vectors - mean if center else vectors
+    turn: Floats = covariance_root(vectors if weights is None else vectors[weights > 0]) * np.float32(
+        _LENGTH
+    )
+    rows = np.asarray(vectors @ turn, dtype=np.float32)
+    target_rows = (
+        np.asarray(targets, dtype=np.float32)
+        if targets.ndim == 2
+        else np.eye(classes, dtype=np.float32)[targets]
+    )
+    counts = np.ones(len(rows), dtype=np.float32) if weights is None else weights.astype(np.float32)
+    before = np.zeros((len(rows), classes), dtype=np.float32) if offsets is None else offsets
+    losses = _losses_of_sets if sets else _losses
+    problem = _Problem(rows, target_rows, counts, before, losses)
+    best, start = STRENGTHS[0], None
+    texts = len(rows) - always
+    if texts > FOLDS:
+        fold = np.random.default_rng(seed).permutation(texts) % FOLDS
+        if same is not None:
+            fold = fold[same[:texts]]
+        fold = np.append(fold, np.full(always, -1))
+        few = texts <= _MOST_CROSSED and target_rows.size <= MOST_CELLS
+        held = [fold == number for number in range(FOLDS if few else 1)]
+        solutions: list[Floats | None] = [None] * len(held)
+        least = float("inf")
+        for strength in STRENGTHS:
+            loss = 0.0
+            for number, out in enumerate(held):
+                fold_weights = solutions[number] = problem.take(~out).solve(strength, solutions[number])
+                loss += problem.take(out).loss(fold_weights)
+            if loss >= least:
+                break
+            best, least, start = strength, loss, solutions[0]
+    solved = problem.solve(best, start)
+    probe_weights = (turn @ solved[:-1]).T
+    return probe_weights, solved[-1] - probe_weights @ mean
+
+
+def fit_linear_number_probe(
+    vectors: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray | None = None,
+    same: NDArray[np.int64] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fit a ridge regression from the vectors of texts, `[texts, size]`, to numbers, `[texts]`, with text
+    weights, `[texts]`. The penalty is chosen by leave-one-out; with near-duplicates (`same`, see
+    `first_in_group`), by folds that keep them together.
+
+    Returns:
+        Weights `[1, size]` and bias `[1]`.
+    """
+    from sklearn.linear_model import RidgeCV  # slow to load, and predictions do without
+    from sklearn.model_selection import GroupKFold
+
+    same = np.arange(len(targets)) if same is None else same
+    if weights is not None:
+        counting = weights > 0
+        vectors, targets, weights, same = (
+            vectors[counting],
+            targets[counting],
+            weights[counting],
+            same[counting],
+        )
+    turn = covariance_root(vectors).astype(np.float64)
+    groups, folds = len(np.unique(same)), None
+    if FOLDS <= groups < len(same):
+        folds = list(GroupKFold(FOLDS).split(vectors, groups=same))
+    ridge = RidgeCV(alphas=RIDGES, cv=folds).fit(
+        vectors @ turn, targets.astype(np.float64), sample_weight=weights
+    )
+    solved, bias = turn @ np.asarray(ridge.coef_), np.asarray([ridge.intercept_])
+    return solved[None].astype(np.float32), bias.astype(np.float32)
+
+
+def _losses(logits: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """The loss of each text, and its gradient with respect to the logits."""
+    log_probabilities = log_softmax(logits, axis=1)
+    return -(log_probabilities * targets).sum(axis=1), np.exp(log_probabilities) * targets.sum(
+        axis=1, keepdims=True
+    ) - targets
+
+
+def _losses_of_sets(logits: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    return (np.logaddexp(0, logits) - logits * targets).sum(axis=1), expit(logits) - targets
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """A regression from rows `[texts, size]`; the last row of its weights has the biases."""
+
+    rows: Floats
+    targets: Floats
+    counts: Floats
+    before: Floats
+    losses: Callable[[Floats, Floats], tuple[Floats, Floats]]
+
+    def take(self, texts: NDArray[np.bool_]) -> "_Problem":
+        return _Problem(
+            self.rows[texts], self.targets[texts], self.counts[texts], self.before[texts], self.losses
+        )
+
+    def _of(self, weights: Floats) -> tuple[Floats, Floats]:
+        return self.losses(self.rows @ weights[:-1] + weights[-1] + self.before, self.targets)
+
+    def loss(self, weights: Floats) -> float:
+        """The total weighted loss."""
+        return float(self._of(weights)[0] @ self.counts)
+
+    def solve(self, strength: float, start: Floats | None) -> Floats:
+        """Minimise `sum of losses + |weights|^2 / (2 strength)`, by L-BFGS."""
+        from scipy.optimize import minimize  # slow to load, and predictions do without
+
+        shape = (self.rows.shape[1] + 1, self.targets.shape[1])
+
+        def cost(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            weights = flat.reshape(shape).astype(np.float32)
+            losses, slopes = self._of(weights)
+            slopes = slopes * self.counts[:, None]
+            gradient = np.vstack([self.rows.T @ slopes, slopes.sum(axis=0)])
+            gradient[:-1] += weights[:-1] / strength
+            squares = float((weights[:-1].astype(np.float64) ** 2).sum())
+            objective = float(losses.astype(np.float64) @ self.counts) + squares / (2 * strength)
+            return objective / len(losses), gradient.ravel().astype(np.float64) / len(losses)
+
+        first = np.zeros(shape) if start is None else start
+        options = {"maxiter": 60, "ftol": 1e-9, "gtol": 1e-4}
+        begun = first.ravel().astype(np.float64)
+        with one_blas_thread():  # several cores take longer over small matrices
+            solution = minimize(cost, begun, jac=True, method="L-BFGS-B", options=options)
+        return solution.x.reshape(shape).astype(np.float32)

@@ -1,0 +1,503 @@
+"""The interface between tasks and the training loop.
+
+The learning rate as a function of the step: no state, so that a resumed run cannot differ.
+
+AdamW as one fused operation.
+
+The training loop: short, exact, resumable.
+
+The saved state holds everything that the rest of a run depends on: weights, optimizer moments, moving
+average, random generators and counters. Batches and learning rates are functions of seed, epoch and step.
+So a run that was killed anywhere and resumed ends with the same weights as an uninterrupted one.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from headwise.core.errors import HeadwiseError
+from headwise.data.items.batching import plan_batches
+from headwise.training.run_state import (
+    RunProgress,
+    check_tensors,
+    generator_state,
+    load_state,
+    load_tensors,
+    restore_generators,
+    save_state,
+    write_atomically,
+)
+from headwise.training.settings import TrainConfig
+from headwise.training.stopping import HalvingRunner, TrainingInterrupted, record_signals
+
+
+class Objective(Protocol):
+    """A training loss, and scores on dev."""
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of words of each training text, `[texts]`."""
+        ...
+
+    def loss(self, texts: Sequence[int]) -> Tensor:
+        """Sum of the losses of these training texts, a scalar with its autograd graph."""
+        ...
+
+    def evaluate(self) -> Mapping[str, float]:
+        """Dev scores of the model as it is; they include each score that `TrainConfig.score` may name."""
+        ...
+
+
+def learning_rate(step: int, steps: int, *, warmup: float, schedule: str) -> float:
+    """Factor on the learning rate at a step.
+
+    Rises in a line over the first `warmup` share of the steps, then falls to 0 at the end.
+
+    Args:
+        step: From 0.
+        steps: Of the whole run.
+        warmup: Share of the steps, 0 to 1.
+        schedule: linear, cosine or constant.
+
+    Returns:
+        Between 0 and 1.
+    """
+    rise = warmup * steps
+    if step < rise:
+        return (step + 1) / (rise + 1)
+    if schedule == "constant":
+        return 1.0
+    gone = min(1.0, (step - rise) / max(1.0, steps - rise))
+    return 1.0 - gone if schedule == "linear" else 0.5 * (1.0 + math.cos(math.pi * gone))
+
+
+_BETAS, _EPSILON = (0.9, 0.999), 1e-8
+
+
+class AdamW:
+    """AdamW (Loshchilov, Hutter; ICLR 2019), bit for bit `torch.optim.AdamW(groups, fused=True)`.
+
+    Importing that class loads the dependencies of `torch.compile`, which takes as long as a small training
+    run.
+
+    Args:
+        groups: Parameter groups, each with `params`, `lr` and `weight_decay`.
+
+    Attributes:
+        param_groups: The groups; a change of `lr` takes effect at the next step.
+        state: `step`, `exp_avg` and `exp_avg_sq` of each parameter that has had a gradient.
+    """
+
+    def __init__(self, groups: list[dict[str, Any]]):
+        self.param_groups = groups
+        self.state: dict[Tensor, dict[str, Tensor]] = {}
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Update the parameters that have gradients."""
+        for group in self.param_groups:
+            parameters = [p for p in group["params"] if p.grad is not None]
+            if not parameters:
+                continue
+            states = [self._state(p) for p in parameters]
+            first, second, steps = (
+                [state[key] for state in states] for key in ("exp_avg", "exp_avg_sq", "step")
+            )
+            torch._foreach_add_(steps, 1)  # pyright: ignore[reportPrivateImportUsage]
+            torch._fused_adamw_(  # pyright: ignore[reportPrivateImportUsage]
+                parameters,
+                [p.grad for p in parameters],
+                first,
+                second,
+                [],
+                steps,
+                lr=group["lr"],
+                beta1=_BETAS[0],
+                beta2=_BETAS[1],
+                weight_decay=group["weight_decay"],
+                eps=_EPSILON,
+                amsgrad=False,
+                maximize=False,
+            )
+
+    def zero_grad(self) -> None:
+        """Clear the gradients."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                parameter.grad = None
+
+    def _state(self, parameter: Tensor) -> dict[str, Tensor]:
+        if parameter not in self.state:
+            self.state[parameter] = {
+                "step": torch.zeros((), dtype=torch.float32, device=parameter.device),
+                "exp_avg": torch.zeros_like(parameter),
+                "exp_avg_sq": torch.zeros_like(parameter),
+            }
+        return self.state[parameter]
+
+
+STATE = "state.safetensors"
+REFIT_FOLDER = ".predict_uncounted"  # folder of the refit, inside that of the first run
+_FOLD = ".fold-"
+
+
+@dataclass(frozen=True)
+class EpochReporter:
+    """The report of a run after each update and each epoch.
+
+    Attributes:
+        progress: The counters so far.
+        batches: Number of batches in this epoch.
+        texts: Number of training texts in this epoch.
+        loss: Mean loss of this epoch's texts so far.
+        texts_per_second: Training speed in this epoch and session.
+        scores: Dev scores after an epoch; None after an update.
+        until: Number of epochs of a refit, which has no scores; None otherwise.
+        part: Which of several training runs it is, in words; empty if there is one.
+    """
+
+    progress: RunProgress
+    batches: int
+    texts: int
+    loss: float
+    texts_per_second: float
+    scores: dict[str, float] | None = None
+    until: int | None = None
+    part: str = ""
+
+
+def train(
+    model: nn.Module,
+    objective: Objective,
+    config: TrainConfig,
+    folder: Path,
+    *,
+    resume: bool = False,
+    identity: dict[str, Any] | None = None,
+    rates: Mapping[str, float] | None = None,
+    until: int | None = None,
+    where: Callable[[int], str] | None = None,
+    report: Callable[[EpochReporter], None] = lambda _: None,
+) -> RunProgress:
+    """Train a model, and leave it with the weights that were best on dev.
+
+    Args:
+        model: The model, trained in place.
+        objective: The training loss and the dev scores.
+        config: See `TrainConfig`.
+        folder: Folder of the run's state.
+        resume: Whether to resume the run in `folder` instead of starting one.
+        identity: What identifies the run beside its configuration (data, model); resuming a different run
+            is an error.
+        rates: Learning rates of parameters that have their own, by name prefix.
+        until: For a refit: stop after this many epochs and keep the last weights.
+        where: Function from the index of a training text to its place in a file, for messages.
+        report: Called after each update and epoch.
+
+    Returns:
+        The counters at the end.
+
+    Raises:
+        TrainingInterrupted: Ctrl-C, SIGTERM or SIGHUP came; the state is saved.
+        HeadwiseError: The loss is not a number, or the state cannot be resumed.
+    """
+    identity = {**(identity or {}), "train": asdict(config)} | ({} if until is None else {"until": until})
+    run = _TrainingRun(model, objective, config, folder, identity, rates or {}, until)
+    run.where = where or run.where
+    with record_signals() as stop:
+        if resume:
+            run.load()
+        else:
+            remove_run(folder)  # files of a previous run must not be mistaken for this run's
+            run.save()  # from here on, the run can be resumed
+        while not run.progress.finished:
+            for batch in run.epoch_batches():
+                run.update(batch)
+                report(run.report())
+                if stop:
+                    run.save()
+                    raise run.interrupted(stop[0])
+                run.save_if_due()
+            report(run.finish_epoch())
+        if stop:
+            raise run.interrupted(stop[0])
+    run.take_best()
+    return run.progress
+
+
+def fold_folder(folder: Path, fold: int) -> Path:
+    """Folder of the training run without a fold, numbered from 0."""
+    return folder / f"{_FOLD}{fold + 1}" if fold else folder
+
+
+def remove_run(folder: Path) -> None:
+    """Remove a run's state, and the folder unless something else is in it."""
+    for inner in (folder / REFIT_FOLDER, *folder.glob(f"{_FOLD}*")):
+        if inner.is_dir():
+            remove_run(inner)
+    # The state goes first: without it, nothing reads the rest.
+    leftovers = [
+        *folder.glob("best-*.safetensors"),
+        *folder.glob("*.safetensors.partial"),
+        *folder.glob(".tmp*"),
+    ]
+    for path in (folder / STATE, *leftovers):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+class _TrainingRun:
+    """A training run: model, optimizer and counters."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        objective: Objective,
+        config: TrainConfig,
+        folder: Path,
+        identity: dict[str, Any],
+        rates: Mapping[str, float],
+        until: int | None = None,
+    ):
+        self.model, self.objective, self.config = model, objective, config
+        self.folder, self.identity, self.until = folder, identity, until
+        self.device = next(model.parameters()).device
+        self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
+        self.optimizer = AdamW(self._groups(rates))
+        self.rates = [group["lr"] for group in self.optimizer.param_groups]
+        self.average = (
+            {n: p.detach().clone() for n, p in self.parameters.items()} if config.average else None
+        )
+        self.progress = RunProgress()
+        self.where: Callable[[int], str] = lambda text: f"text {text + 1:,}"
+        self._lengths = objective.lengths
+        self.steps = config.epochs * -(-len(self._plan(0)) // config.accumulate)
+        self._saved = self._started = time.monotonic()
+        self._session_texts = 0
+        torch.manual_seed(config.seed)
+
+    def _groups(self, rates: Mapping[str, float]) -> list[dict[str, Any]]:
+        """Parameter groups: matrices have weight decay, biases, norms and word vectors have none; some
+        parameters have their own learning rate."""
+        groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+        for name, parameter in self.parameters.items():
+            matching_rates = [rate for start, rate in rates.items() if name.startswith(start)]
+            rate = matching_rates[0] if matching_rates else self.config.learning_rate
+            decays = parameter.dim() > 1 and not name.startswith("embedding.vectors")
+            groups.setdefault((rate, self.config.weight_decay if decays else 0.0), []).append(parameter)
+        return [{"params": p, "lr": rate, "weight_decay": decay} for (rate, decay), p in groups.items()]
+
+    def _plan(self, epoch: int) -> list[list[int]]:
+        return plan_batches(
+            self.objective.lengths,
+            max_texts=self.config.batch_texts,
+            max_tokens=self.config.batch_tokens,
+            seed=self.config.seed,
+            epoch=epoch,
+        )
+
+    def epoch_batches(self) -> Iterator[list[list[int]]]:
+        """The remaining batches of this epoch, in groups that make one update."""
+        self._batches = self._plan(self.progress.epoch)
+        self._session_start, self._session_texts = time.monotonic(), 0
+        self.model.train()
+        for start in range(self.progress.batch, len(self._batches), self.config.accumulate):
+            yield self._batches[start : start + self.config.accumulate]
+
+    def update(self, batches: Sequence[Sequence[int]]) -> None:
+        """One step of the optimiser, on the mean loss of all texts of these batches."""
+        config, progress = self.config, self.progress
+        began = time.monotonic()
+        texts = sum(map(len, batches))
+
+        def learn(batch: Sequence[int]) -> float:
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
+                loss = self.objective.loss(batch)
+            (loss / texts).backward()
+            return loss.item()
+
+        lengths = self._lengths
+        total = HalvingRunner(learn, self.optimizer.zero_grad, self.where, lambda text: int(lengths[text]))(
+            batches
+        )
+        if not abs(total) < float("inf"):
+            raise HeadwiseError(
+                f"the loss became {total} in epoch {progress.epoch + 1}, update {progress.step + 1}; try a "
+                "smaller learning rate or a lower clip",
+                code="HW404",
+            )
+        if config.clip:
+            nn.utils.clip_grad_norm_(self.parameters.values(), config.clip, foreach=True)
+        factor = learning_rate(progress.step, self.steps, warmup=config.warmup, schedule=config.schedule)
+        for group, top in zip(self.optimizer.param_groups, self.rates, strict=True):
+            group["lr"] = top * factor
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        self._move_average()
+        progress.step += 1
+        progress.batch += len(batches)
+        progress.loss += total
+        progress.texts += texts
+        progress.seconds += time.monotonic() - began
+        self._session_texts += texts
+
+    def _move_average(self) -> None:
+        if self.average is None:
+            return
+        # Early on, a long average would mostly hold the random initial weights.
+        decay = min(self.config.average, (1 + self.progress.step) / (10 + self.progress.step))
+        for name, parameter in self.parameters.items():
+            self.average[name].lerp_(parameter.detach(), 1 - decay)
+
+    def finish_epoch(self) -> EpochReporter:
+        """Evaluate the model on dev, keep it if it is the best so far, and save the state."""
+        config, progress = self.config, self.progress
+        began = time.monotonic()
+        with self._judged_weights():
+            self.model.eval()
+            with torch.no_grad():
+                scores = dict(self.objective.evaluate())
+            merit = config.merit(progress.epoch, scores)
+            if merit > progress.best_score or self.until is not None:
+                progress.best_score, progress.best_epoch, progress.stale = merit, progress.epoch, 0
+                write_atomically(self.model.state_dict(), self._best(progress.epoch), {})
+            else:
+                progress.stale += 1
+        progress.seconds += time.monotonic() - began
+        progress.history.append(
+            {"epoch": progress.epoch + 1, "train_loss": progress.loss / max(progress.texts, 1), **scores}
+        )
+        done = self.report(scores)
+        stopped = config.patience and progress.stale >= config.patience
+        progress.epoch += 1
+        progress.batch, progress.loss, progress.texts = 0, 0.0, 0
+        if self.until is None:
+            progress.finished = bool(stopped) or progress.epoch >= config.epochs
+        else:
+            progress.finished = progress.epoch >= self.until
+        self.save()
+        for path in self.folder.glob("best-*.safetensors"):
+            if path != self._best(progress.best_epoch):
+                path.unlink()
+        return done
+
+    @contextmanager
+    def _judged_weights(self) -> Iterator[None]:
+        """Replace the weights by their moving average within this context, if there is one."""
+        if self.average is None:
+            yield
+            return
+        current = {name: p.detach().clone() for name, p in self.parameters.items()}
+        self._put(self.average)
+        try:
+            yield
+        finally:
+            self._put(current)
+
+    def _put(self, weights: dict[str, Tensor]) -> None:
+        with torch.no_grad():
+            for name, parameter in self.parameters.items():
+                parameter.copy_(weights[name])
+
+    def _best(self, epoch: int) -> Path:
+        return self.folder / f"best-{epoch + 1}.safetensors"
+
+    def take_best(self) -> None:
+        """Load the best weights into the model."""
+        path = self._best(self.progress.best_epoch)
+        weights, _ = load_tensors(path)
+        check_tensors(path, weights, self.model.state_dict())
+        self.model.load_state_dict(weights)
+        self.model.eval()
+
+    def report(self, scores: dict[str, float] | None = None) -> EpochReporter:
+        progress = self.progress
+        spent = max(time.monotonic() - self._session_start, 1e-9)
+        return EpochReporter(
+            RunProgress(**{**vars(progress), "history": list(progress.history)}),
+            len(self._batches),
+            sum(map(len, self._batches)),
+            progress.loss / max(progress.texts, 1),
+            self._session_texts / spent,
+            scores,
+            self.until,
+        )
+
+    def save_if_due(self) -> None:
+        if time.monotonic() - self._saved >= self.config.checkpoint_seconds:
+            self.save()
+
+    def save(self) -> None:
+        tensors = {f"model/{name}": value for name, value in self.model.state_dict().items()}
+        for name, parameter in self.parameters.items():
+            for key, value in self.optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer/{name}/{key}"] = value
+            if self.average is not None:
+                tensors[f"average/{name}"] = self.average[name]
+        tensors |= generator_state(self.device)
+        save_state(self.folder / STATE, tensors, self.progress, self.identity)
+        self._saved = time.monotonic()
+
+    def interrupted(self, number: int) -> TrainingInterrupted:
+        progress = self.progress
+        where = "after the last epoch" if progress.finished else f"in epoch {progress.epoch + 1}"
+        return TrainingInterrupted(
+            f"stopped {where} after {progress.step:,} updates; the state is saved in {self.folder}. Run "
+            "the same command with --resume to go on",
+            number,
+        )
+
+    def load(self) -> None:
+        tensors, self.progress = load_state(self.folder / STATE, self.identity)
+        check_tensors(self.folder / STATE, tensors, self._expected(tensors))
+        self.model.load_state_dict(
+            {
+                name.removeprefix("model/"): value
+                for name, value in tensors.items()
+                if name.startswith("model/")
+            }
+        )
+        for name, parameter in self.parameters.items():
+            prefix = f"optimizer/{name}/"
+            moments = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+            if moments:
+                self.optimizer.state[parameter] = {
+                    key: value.to(parameter.device) for key, value in moments.items()
+                }
+            if self.average is not None:
+                self.average[name].copy_(tensors[f"average/{name}"])
+        restore_generators(tensors, self.device)
+        if self.progress.best_epoch >= 0 and not self._best(self.progress.best_epoch).exists():
+            raise HeadwiseError(
+                f"{self._best(self.progress.best_epoch)}: the best weights of the run are missing",
+                code="HW402",
+            )
+
+    def _expected(self, saved: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Tensors with the names, shapes and types that a saved state must have.
+
+        A parameter that never had a gradient has no moments, so moments are expected only where the file
+        has some.
+        """
+        expected = {f"model/{name}": value for name, value in self.model.state_dict().items()}
+        for name, parameter in self.parameters.items():
+            moments = {"step": torch.tensor(0.0), "exp_avg": parameter, "exp_avg_sq": parameter}
+            named = {f"optimizer/{name}/{key}": value for key, value in moments.items()}
+            if not saved.keys().isdisjoint(named):
+                expected |= named
+        if self.average is not None:
+            expected |= {f"average/{name}": value for name, value in self.average.items()}
+        expected["random/cpu"] = torch.get_rng_state()
+        if "random/cuda" in saved:  # the saved run may have used another device
+            states = generator_state(self.device)
+            expected["random/cuda"] = states.get("random/cuda", saved["random/cuda"])
+        return expected

@@ -1,0 +1,145 @@
+"""PretrainError: a base cannot be trained.
+
+Configuration of the training of a base.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headwise.core.config import check_choice, check_range
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.tokenizer import get_tokenizer
+
+
+class PretrainError(HeadwiseError):
+    """A base cannot be trained.
+
+    Codes: HW810 the text holds too little, HW811 the output or the work folder holds something else, or an
+    unfinished run.
+    """
+
+    code = "HW810"
+
+
+@dataclass(frozen=True)
+class TeacherConfig:
+    """Which sentence encoder is the teacher, if any."""
+
+    name: str = ""
+    """A sentence encoder of the Hugging Face hub (owner/name), or a folder; several with commas between
+    (unless a folder is called just so): the student learns from all; empty = the text alone."""
+    revision: str = "main"
+    """Branch, tag or commit on the hub."""
+    pooling: str = "auto"
+    """From states to the vector of a sentence: their mean, or the first (that of [CLS]); auto = as the
+    encoder's folder says, else the mean."""
+    max_pieces: int = 128
+    """Most word pieces of a passage that it reads."""
+    share: float = 1.0
+    """How far the vectors of words begin as the teacher's for the word alone; the rest, where it cuts a
+    word into pieces, comes from the text, if --context.epochs says so."""
+
+    def __post_init__(self) -> None:
+        check_choice(self, "pooling", ("auto", "mean", "first"))
+        if not all(self.names):
+            raise ConfigError(
+                f"the teachers {self.name!r} hold an empty name; expected one or several, with commas"
+            )
+        check_range(self, "max_pieces", low=8)
+        check_range(self, "share", low=0, high=1)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """That of each teacher; none where the text alone teaches."""
+        if not self.name:
+            return ()
+        if Path(self.name).expanduser().is_dir():  # which may have commas in its path
+            return (self.name,)
+        return tuple(name.strip() for name in self.name.split(","))
+
+
+@dataclass(frozen=True)
+class StudentConfig:
+    """How words learn to say in their mean what the teacher says of the passage."""
+
+    epochs: int = 4
+    """Passes over the passages."""
+    batch: int = 512
+    """Passages of a step."""
+    learning_rate: float = 3e-3
+    """Of the vectors, at its highest; the weights of words have three times as much."""
+    word_dropout: float = 0.05
+    """Share of listed words that a step sees as runs of letters alone, so that these learn."""
+    similarities: float = 10.0
+    """Weight of the loss of the similarities between the passages of a step, beside that of their
+    vectors."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "epochs", "batch", low=1)
+        check_range(self, "learning_rate", "similarities", low=0)
+        check_range(self, "word_dropout", low=0, high=1, open=True)
+
+
+@dataclass(frozen=True)
+class ContextConfig:
+    """How words learn from the text: each is told from random ones by the mean of those around it."""
+
+    epochs: int | None = None
+    """Passes over the text. None = 5 without a teacher, 0 with one."""
+    width: int = 12
+    """Most words of a stretch of a passage, each of which is told by the others."""
+    negatives: int = 8
+    """Random words that each word is told from."""
+    learning_rate: float = 0.2
+    """At the beginning; it falls to 0. Of means: that of skip-gram would be smaller."""
+    common: float = 3e-4
+    """Words with a larger share of the text are left out at random, the more the commoner they are."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "epochs", low=0)
+        check_range(self, "width", "negatives", low=1)
+        check_range(self, "learning_rate", "common", low=0)
+
+
+@dataclass(frozen=True)
+class PretrainConfig:
+    """How a base is made."""
+
+    words: int = 24_000
+    """Words that are listed with a vector of their own."""
+    size: int = 192
+    """Features of a vector."""
+    subwords: int = 8_192
+    """Vectors for runs of letters, which stand for all other words."""
+    groups: int = 60_000
+    """Words that are put into groups by what stands beside them, which taggers read; 0 = none."""
+    rarest: int = 3
+    """Times that a word must occur to be listed or grouped; those of the word list need not."""
+    passages: int = 500_000
+    """Most passages that a teacher reads, taken at random from all of the text; 0 = all."""
+    cut: bool = True
+    """Cut lines into passages of one to three sentences; off = a line is a passage."""
+    longest: int = 60
+    """Most words of a passage, where lines are cut."""
+    tokenizer: str = "penn"
+    """Cuts passages into words: penn, or whitespace for text that is tokenised already. As it will be when
+    the base is used, which is penn unless told otherwise."""
+    seed: int = 0
+    """Of everything that is random."""
+    teacher: TeacherConfig = field(default_factory=TeacherConfig)
+    student: StudentConfig = field(default_factory=StudentConfig)
+    context: ContextConfig = field(default_factory=ContextConfig)
+
+    def __post_init__(self) -> None:
+        check_range(self, "words", "size", "subwords", "rarest", low=1)
+        check_range(self, "passages", "groups", low=0)
+        check_range(self, "seed", low=0, high=2**32)  # the learning makes larger ones of it
+        check_range(self, "longest", low=5)
+        get_tokenizer(self.tokenizer)
+
+    @property
+    def context_epochs(self) -> int:
+        """Passes over the text with the text as teacher."""
+        if self.context.epochs is not None:
+            return self.context.epochs
+        return 0 if self.teacher.name else 5

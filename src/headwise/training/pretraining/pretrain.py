@@ -1,0 +1,445 @@
+"""pretrain_files: trains a base from text files.
+
+Initial vectors of words that the teacher splits into word pieces.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.core.config import to_dict
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.file_lock import locked_file
+from headwise.core.tokenizer import get_tokenizer
+from headwise.core.version import __version__
+from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
+from headwise.data.files.compression import read_once
+from headwise.text.static_embeddings import StaticEmbeddings, save_base
+from headwise.text.static_embeddings.base_folder import ABOUT
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters
+from headwise.training.pretraining.base_card import CardNotes, card
+from headwise.training.pretraining.base_config import PretrainConfig, PretrainError
+from headwise.training.pretraining.corpus import CorpusSample, read_passages, shuffled
+from headwise.training.pretraining.neighbour_groups import word_clusters
+from headwise.training.pretraining.sentence_encoder import embed_with_teacher, missing_shards
+from headwise.training.pretraining.skip_gram import (
+    common_weights,
+    fit_subwords,
+    train_contexts,
+    without_common_part,
+    word_ngrams,
+)
+from headwise.training.pretraining.word_numbers import (
+    EncodedPassages,
+    PassageEncoder,
+    WordCounts,
+    choose_words,
+    has_encoded_passages,
+    read_numbers,
+)
+from headwise.training.pretraining.work_folder import (
+    MARK,
+    WorkFolder,
+    atomic_path,
+    base_identity,
+    check_output,
+    existing_base,
+    hash_of,
+    hash_of_file_stats,
+    name_failed_path,
+    teacher_name,
+    teacher_names,
+)
+
+StepReporter = Callable[[str, int, int | None, str], None]
+"""Progress callback: name of the step, amount done, total amount (None = unknown), and a message."""
+
+LEAST_WORDS = 1_000_000
+"""Number of words below which a base from text alone is seldom useful."""
+
+_TYPES = 5  # words with ids per listed word
+_COUNTED = 1 << 19
+_MAX_HELD_OUT = 4000
+_REPORT_EVERY = 1 << 12
+
+
+@dataclass(frozen=True)
+class PretrainResult:
+    """Result of `pretrain_files`.
+
+    Attributes:
+        base: The base.
+        folder: Its folder.
+        seconds: Seconds of each step.
+        scores: Scores by name.
+    """
+
+    base: StaticEmbeddings
+    folder: Path
+    seconds: Mapping[str, float]
+    scores: Mapping[str, Any]
+
+
+def pretrain_files(
+    files: Sequence[Path | str],
+    output: Path | str,
+    config: PretrainConfig | None = None,
+    *,
+    name: str = "",
+    word_list: Sequence[str] = (),
+    notes: CardNotes = CardNotes(),  # noqa: B008
+    options: ReadOptions = DEFAULT_READ_OPTIONS,
+    work: Path | str | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    report: StepReporter = lambda stage, done, total, tell: None,
+    note: Callable[[str], None] = lambda text: None,
+) -> PretrainResult:
+    """Train a base on files of unlabelled text, in any language.
+
+    Args:
+        files: Plain or compressed files; each line is a paragraph or a sentence. Of tables one column is
+            read.
+        output: Folder of the base.
+        config: The configuration; None for the defaults.
+        name: Name of the base; if empty, the name of the folder.
+        word_list: Words from another source, by falling frequency, to be listed besides those of the text.
+        notes: Sources, licences and limits for the card.
+        options: How the files are read.
+        work: Folder for teacher embeddings and training states; it is kept and reused. If None, a folder
+            next to the output, which is removed when the base is written.
+        resume: Continue an interrupted run; a finished one is left unchanged.
+        overwrite: Replace the base in the output folder.
+        report: Called with the progress.
+        note: Called with messages about files that are not plain text, and about little text.
+
+    Raises:
+        DataError: A file cannot be read.
+        PretrainedError: The teacher cannot be loaded.
+        PretrainError: HW810 the text holds too little; HW811 the output or work folder is taken, or the
+            run to resume has ended with other text or settings.
+        HeadwiseError: HW606, another process works in that folder.
+    """
+    config = config or PretrainConfig()
+    output = Path(output)
+    if not files or any(read_once(str(file)) for file in files):
+        raise ConfigError("pretrain needs files, which it reads more than once; save standard input to one")
+    place = Path(work) if work is not None else output.with_name(output.name + ".work")
+    ended = resume and (output / ABOUT).exists()
+    check_output(output, overwrite=overwrite or ended)
+    requested = base_identity([str(file) for file in files], config, word_list, options)
+    if ended and (base := existing_base(requested, output, overwrite=overwrite)) is not None:
+        note(f"{output}: the base is finished, so there is nothing to resume")
+        return PretrainResult(base, output, base.about.get("seconds", {}), base.about.get("scores", {}))
+    work_folder = WorkFolder.at(place, ours=work is None)
+    with locked_file(place / MARK, otherwise="another --output" if work is None else "another --work"):
+        if work_folder.states() and not resume:
+            if not overwrite:
+                raise PretrainError(
+                    f"{place} holds an interrupted run; add --resume to go on with it, or --overwrite to "
+                    "begin its learning anew",
+                    code="HW811",
+                )
+            work_folder.forget_states()
+        run = _PretrainRun(
+            [str(file) for file in files], config, work_folder, tuple(word_list), options, report, note
+        )
+        try:
+            base = run.make(name or output.name)
+        except HeadwiseError:
+            if not work_folder.has_expensive_results():
+                work_folder.clear()
+            raise
+        about = {
+            **requested,
+            "words_read": run.total,
+            "sources": notes.sources,
+            "teacher": notes.teacher or teacher_names(config),
+            "licence": notes.licence,
+            "limits": notes.limits,
+            "command": notes.command,
+            "cost": notes.cost,
+            "seconds": {stage: round(seconds, 1) for stage, seconds in run.seconds.items()},
+            "scores": run.scores,
+            "headwise": __version__,
+        }
+        base = replace(base, about=about)
+        with name_failed_path(output):
+            save_base(base, output, card(base))
+        work_folder.clear()
+        return PretrainResult(base, output, run.seconds, run.scores)
+
+
+class _PretrainRun:
+    """One training run of a base; each step saves its result in the work folder."""
+
+    def __init__(
+        self,
+        files: list[str],
+        config: PretrainConfig,
+        work: WorkFolder,
+        word_list: tuple[str, ...],
+        options: ReadOptions,
+        report: StepReporter,
+        note: Callable[[str], None],
+    ):
+        self._files, self._config, self._work = files, config, work
+        self._word_list, self._options, self._report, self._note = word_list, options, report, note
+        self.seconds: dict[str, float] = {}
+        self.scores: dict[str, Any] = {}
+        self.total = 0
+        self._text_key = ""
+
+    def make(self, name: str) -> StaticEmbeddings:
+        config = self._config
+        self._check_teacher()
+        passages, counts = self._read()
+        words = choose_words(counts, config.words, rarest=config.rarest, listed=self._word_list)
+        if len(words) < 2 or not passages:
+            raise PretrainError(
+                f"{', '.join(self._files)}: {len(words)} words occur {config.rarest} times; expected at "
+                "least 2, and usually thousands; give more text"
+            )
+        if self.total < LEAST_WORDS and not config.teacher.name:
+            self._note(
+                f"{self.total:,} words of text; a base of less than {LEAST_WORDS:,} is seldom better than "
+                "none"
+            )
+        listed = set(words)
+        unlisted = (word for word in counts if word not in listed)
+        more = max((_TYPES - 1) * len(words), config.groups - len(words))
+        types = [*words, *(word for word, _ in zip(unlisted, range(more), strict=False))]
+        often = np.array([counts.get(word, 0) for word in types], np.int64)
+        groups = self._groups(types, len(words), often) if config.groups else None
+        texts = self._contexts(types, len(words), often) if config.context_epochs else None
+        if texts is None or config.teacher.name:
+            tables = self._from_teacher(passages, types, len(words), often, texts)
+        else:
+            tables = self._from_text(texts, types, len(words), often)
+        word_vectors, sub, weights = tables
+        return StaticEmbeddings(
+            name,
+            tuple(words),
+            QuantizedMatrix.of(word_vectors),
+            QuantizedMatrix.of(sub),
+            weights,
+            groups=groups,
+        )
+
+    def _check_teacher(self) -> None:
+        """Check that the teachers can be loaded, before hours of reading text. They are loaded again when
+        they are needed, as they would occupy memory until then."""
+        config = self._config
+        if not config.teacher.name:
+            if not config.context_epochs:
+                raise ConfigError("--context.epochs 0 leaves no teacher: give --teacher, or more epochs")
+            return
+        from headwise.training.pretraining.sentence_encoder import SentenceEncoder
+
+        for name in config.teacher.names:
+            SentenceEncoder(replace(config.teacher, name=name))
+
+    def _read(self) -> tuple[list[str], dict[str, int]]:
+        """The passages for a teacher, and the counts of all words, by falling frequency."""
+        config = self._config
+        most = config.passages if config.teacher.name else 1
+        self._text_key = hash_of(
+            *(hash_of_file_stats(self._files), *to_dict(self._options).values()),
+            *(config.cut, config.longest, config.seed, config.tokenizer),
+        )
+        key = hash_of(self._text_key, most)
+        passages_file, counted = (
+            self._work.path("passages", key, ".txt"),
+            self._work.path("counts", key, ".json"),
+        )
+        if not (passages_file.exists() and counted.exists()):
+            with self._step("reading"):
+                sample, counts = CorpusSample(most, config.seed), WordCounts()
+                cut = get_tokenizer(config.tokenizer).words
+                for number, passage in enumerate(self._passages(self._note)):
+                    sample.add(passage)
+                    counts.add(cut(passage))
+                    if number % _REPORT_EVERY == 0:
+                        self._report("reading", number, None, f"{len(counts.counts):,} different words")
+                _write(passages_file, "".join(f"{_line(item)}\n" for item in sample.items()))
+                best = counts.counts.most_common(_COUNTED)
+                _write(counted, json.dumps([sum(counts.counts.values()), best], ensure_ascii=False))
+        self.total, pairs = json.loads(counted.read_text(encoding="utf-8", errors="surrogatepass"))
+        text = passages_file.read_text(encoding="utf-8", errors="surrogatepass")
+        return text.split("\n")[:-1], dict(pairs)
+
+    def _passages(self, note: Callable[[str], None] = lambda text: None) -> Iterator[str]:
+        config = self._config
+        how = {"cut": config.cut, "longest": config.longest, "seed": config.seed}
+        return read_passages(self._files, **how, options=self._options, note=note)
+
+    def _numbers(self, types: list[str], listed: int) -> tuple[str, EncodedPassages]:
+        """The cache key of the whole text as word ids, and the text."""
+        config = self._config
+        key = hash_of(self._text_key, types, listed)
+        path = self._work.path("text", key, ".numbers")
+        if not has_encoded_passages(path):
+            with self._step("numbering"):
+                numbering = PassageEncoder(types, listed, config.tokenizer)
+                for done in numbering.write(shuffled(self._passages(), config.seed), path):
+                    self._report("numbering", done, None, "")
+        return key, read_numbers(path)
+
+    def _groups(self, types: list[str], listed: int, often: NDArray[np.int64]) -> WordClusters | None:
+        """The word clusters; None if too few words are frequent enough."""
+        config = self._config
+        words = types[: config.groups]
+        enough = often[: len(words)] >= config.rarest
+        if enough.sum() < LEVELS[0]:
+            return None
+        numbers = self._numbers(types, listed)[1]
+        with self._step("grouping words"):
+            return word_clusters(
+                numbers, words, enough, seed=config.seed, report=self._report("grouping words")
+            )
+
+    def _contexts(self, types: list[str], listed: int, often: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Vectors of all words with ids by context prediction, `[types, size]`."""
+        config, size = self._config, self._config.size
+        key, numbers = self._numbers(types, listed)
+        state = self._state(
+            "context", key, size, to_dict(config.context), config.context_epochs, config.seed
+        )
+        with self._step("learning from the text"):
+            vectors = train_contexts(
+                numbers, often, size, config.context, epochs=config.context_epochs, seed=config.seed,
+                state=state, report=self._report("learning from the text"),
+            )  # fmt: skip
+        weights = common_weights(often, self.total)[:-1]
+        return without_common_part(vectors, weights, often)
+
+    def _from_text(
+        self, vectors: NDArray[np.float32], types: list[str], listed: int, often: NDArray[np.int64]
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """Word vectors, subword vectors and weights from context prediction only."""
+        with self._step("fitting runs of letters"):
+            trust = np.sqrt(np.minimum(often, 1000)).astype(np.float32)
+            sub = fit_subwords(types, vectors, trust, self._config.subwords)
+        weights = common_weights(often[:listed], self.total)
+        return vectors[:listed], sub, weights
+
+    def _from_teacher(
+        self,
+        passages: list[str],
+        types: list[str],
+        listed: int,
+        often: NDArray[np.int64],
+        texts: NDArray[np.float32] | None,
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """Word vectors, subword vectors and weights by distillation of sentence encoders."""
+        from headwise.training.pretraining.sentence_encoder import SentenceEncoder
+        from headwise.training.pretraining.student import StaticStudent, start_from_words, train_student
+
+        config, words = self._config, types[:listed]
+        answers: dict[str, list[NDArray[np.float16]]] = {"passages": [], "words": []}
+        sizes, prints, pieces = [], [], np.ones(listed, np.int64)
+        names = config.teacher.names
+        for name in names:
+            teacher = SentenceEncoder(replace(config.teacher, name=name))
+            who = "the teacher" if len(names) == 1 else teacher_name(name)
+            for what, texts_read in (("passages", passages), ("words", words)):
+                folder = self._work.path("answers", hash_of(texts_read, teacher.fingerprint))
+                with self._step(f"{who} reads {what}"):
+                    if missing_shards(len(texts_read), folder) and len(texts_read) > 256:
+                        teacher.hasten(texts_read[:64])
+                    answers[what].append(
+                        embed_with_teacher(teacher, texts_read, folder, self._report(f"{who} reads {what}"))
+                    )
+            sizes.append(teacher.size)
+            prints.append(teacher.fingerprint)
+            pieces = np.maximum(pieces, teacher.pieces(words))
+        weights = common_weights(often[:listed], self.total)
+        alone = np.concatenate(answers["words"], axis=1) / np.float16(len(sizes) ** 0.5)
+        start = start_from_words(alone, weights, min(config.size, sum(sizes)))
+        if texts is not None:
+            share = config.teacher.share / pieces
+            start = replace(
+                start, vectors=interpolate_vectors(start.vectors, texts[:listed], share, often[:listed])
+            )
+        with self._step("numbering"):
+            numbers = PassageEncoder(types, listed, config.tokenizer).passages([*passages, *words])
+        runs, run_starts = word_ngrams(types, config.subwords)
+        student = StaticStudent(start, runs, run_starts, config.subwords, config.seed, sizes)
+        random = np.random.default_rng(config.seed)
+        held = np.sort(random.choice(len(passages), min(_MAX_HELD_OUT, len(passages) // 20), replace=False))
+        settings = [to_dict(section) for section in (config.student, config.context)]
+        key = (self._text_key, types, listed, prints, len(passages), *settings, config.context_epochs)
+        state = self._state(
+            "student", *key, config.size, config.subwords, config.teacher.share, config.seed
+        )
+        with self._step("learning from the teacher"):
+            cosine = train_student(
+                student, numbers, np.block(list(answers.values())), config.student,
+                seed=config.seed, held=held, state=state,
+                report=self._report("learning from the teacher"),
+            )  # fmt: skip
+        if len(held):
+            self.scores["mean cosine to the teacher, held-out passages"] = round(cosine, 4)
+        self.scores["passages that the teacher read"] = len(passages)
+        return student.tables()
+
+    def _state(self, what: str, *parts: Any) -> Path:
+        folder = self._work.path("state", hash_of(what, *parts))
+        folder.mkdir(exist_ok=True)
+        return folder / f"{what}.safetensors"
+
+    @contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        self._report(name, 0, None, "")
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+
+    def _report(self, name: str) -> Callable[..., None]:
+        return lambda done, total, tell="": self._report(name, done, total, tell)
+
+
+def _line(text: str) -> str:
+    return text.replace("\n", " ").replace("\r", " ")
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_path(path) as partial:
+        partial.write_text(text, encoding="utf-8", errors="surrogatepass")
+
+
+def interpolate_vectors(
+    vectors: NDArray[np.float32],
+    texts: NDArray[np.float32],
+    share: NDArray[np.float64],
+    often: NDArray[np.int64],
+    ridge: float = 1e-2,
+) -> NDArray[np.float32]:
+    """Interpolate the teacher's word vectors with those from context prediction, `[words, size]`.
+
+    The latter are first mapped into the teacher's space by a ridge regression, weighted towards words that
+    are frequent and that the teacher does not split.
+
+    Args:
+        vectors: The teacher's word vectors, `[words, size]`.
+        texts: Word vectors from context prediction, `[words, any]`.
+        share: Weight of the teacher's vector of each word, 0 to 1; 1 for a word that is one piece.
+        often: Frequency of each word; words with 0 have the teacher's vector.
+        ridge: Regularisation of the regression.
+    """
+    trust = (share * np.log1p(often)).astype(np.float32)[:, None]
+    square = texts.T @ (trust * texts)
+    square[np.diag_indices(len(square))] += ridge * max(float(square.trace()) / len(square), 1e-9)
+    mapped = texts @ np.linalg.solve(square, texts.T @ (trust * vectors))
+    # Regression shrinks vectors: rescale them to the total norm of the teacher's.
+    mapped *= np.linalg.norm(vectors) / max(float(np.linalg.norm(mapped)), 1e-9)
+    teacher_share = np.where(often > 0, share, 1.0).astype(np.float32)[:, None]
+    return (teacher_share * vectors + (1 - teacher_share) * mapped).astype(np.float32)

@@ -1,0 +1,247 @@
+"""Character n-grams of many words at once.
+
+The inner loop of context prediction, compiled by Numba. Imported only where it runs.
+
+Training of word vectors by context prediction with negative sampling.
+
+The mean of the other words of a passage predicts each word, against random negatives (as in sent2vec:
+Pagliardini, Gupta, Jaggi; 2018). So means of words, which are what a base is used for, learn to represent
+passages. Subword vectors are fitted to the word vectors afterwards, in one step.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.numpy import save_file
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_matrix, diags
+
+from headwise.core.numba_cache import compiled_kernel
+from headwise.text.static_embeddings.word_groups import ngram_bucket_ids
+from headwise.training.pretraining.base_config import ContextConfig
+from headwise.training.pretraining.word_numbers import EncodedPassages
+from headwise.training.pretraining.work_folder import atomic_path
+
+
+def word_ngrams(words: Sequence[str], buckets: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Hash buckets of the character n-grams of words, word after word, and the start of each word's
+    n-grams, with the end, `[words + 1]`."""
+    runs = [ngram_bucket_ids(word, buckets) for word in words]
+    starts = np.zeros(len(runs) + 1, np.int64)
+    np.cumsum([len(word_runs) for word_runs in runs], out=starts[1:])
+    return np.fromiter((run for word_runs in runs for run in word_runs), np.int64, int(starts[-1])), starts
+
+
+@compiled_kernel(fastmath=True)
+def train_passages(
+    flat, starts, order, vectors, outputs, keep, table, width, negatives, rate, last_rate, state
+):  # pragma: no cover
+    """Train on passages, in order; the learning rate falls linearly from `rate` to `last_rate`.
+
+    Passages are cut into stretches of at most `width` words. For every word w of a stretch with the words
+    c: h = mean of v(c) over c != w; loss = -log sigmoid(h u(w)) - sum of log sigmoid(-h u(n)) over
+        negatives n.
+
+    Args:
+        flat, starts: The passages; see `Numbers`.
+        order: Numbers of the passages to train on, `[passages]`.
+        vectors, outputs: v and u, `[words, size]`, changed in place.
+        keep: Probability with which an occurrence of each word is kept (subsampling), `[words]`.
+        table: Word ids from which negatives are drawn.
+        width: Maximum number of words of a stretch.
+        negatives: Number of negatives for each word.
+        rate, last_rate: Learning rates.
+        state: State of the random number generator, `[1]`, uint64, not 0; changed in place.
+
+    Returns:
+        The sum of the losses, and the number of words.
+    """
+    size = vectors.shape[1]
+    words = np.empty(width, np.int64)
+    total = np.empty(size, np.float32)
+    push = np.empty(size, np.float32)
+    hidden = np.empty(size, np.float32)
+    back = np.empty(size, np.float32)
+    random = state[0]
+    loss, seen = 0.0, 0
+    for number in range(len(order)):
+        now = np.float32(rate + (last_rate - rate) * number / len(order))
+        place, end = starts[order[number]], starts[order[number] + 1]
+        while place < end:
+            count = 0
+            while place < end and count < width:
+                word = flat[place]
+                place += 1
+                random ^= random << np.uint64(13)
+                random ^= random >> np.uint64(7)
+                random ^= random << np.uint64(17)
+                if np.float64(random >> np.uint64(11)) * 1.1102230246251565e-16 < keep[word]:
+                    words[count] = word
+                    count += 1
+            if count < 2:
+                continue
+            total[:] = 0
+            push[:] = 0
+            for i in range(count):
+                row = vectors[words[i]]
+                for d in range(size):
+                    total[d] += row[d]
+            share = np.float32(1.0) / np.float32(count - 1)
+            for i in range(count):
+                word = words[i]
+                row = vectors[word]
+                for d in range(size):
+                    hidden[d] = (total[d] - row[d]) * share
+                    back[d] = 0
+                for k in range(negatives + 1):
+                    target = word
+                    if k > 0:
+                        random ^= random << np.uint64(13)
+                        random ^= random >> np.uint64(7)
+                        random ^= random << np.uint64(17)
+                        target = table[np.int64((random >> np.uint64(16)) % np.uint64(len(table)))]
+                        if target == word:
+                            continue
+                    out = outputs[target]
+                    dot = np.float32(0)
+                    for d in range(size):
+                        dot += hidden[d] * out[d]
+                    dot = min(max(dot, np.float32(-12)), np.float32(12))
+                    chance = np.float32(1 / (1 + math.exp(-dot)))
+                    if k == 0:
+                        loss -= math.log(chance)
+                        step = np.float32(now * (np.float32(1) - chance))
+                    else:
+                        loss -= math.log(1 - chance)
+                        step = np.float32(-now * chance)
+                    for d in range(size):
+                        back[d] += step * out[d]
+                        out[d] += step * hidden[d]
+                seen += 1
+                # The update is for all words but this one: subtract it here, as all words get it below.
+                for d in range(size):
+                    push[d] += back[d]
+                    row[d] -= back[d] * share
+            for i in range(count):
+                row = vectors[words[i]]
+                for d in range(size):
+                    row[d] += push[d] * share
+    state[0] = random
+    return loss, seen
+
+
+Floats = NDArray[np.float32]
+_TABLE = 1 << 22
+_PART = 1 << 15  # passages between two reports
+_COMMON = 1e-3
+
+
+def train_contexts(
+    numbers: EncodedPassages,
+    counts: NDArray[np.int64],
+    size: int,
+    config: ContextConfig,
+    *,
+    epochs: int,
+    seed: int,
+    state: Path,
+    report: Callable[[int, int, str], None],
+) -> Floats:
+    """Train word vectors on passages, `[words, size]`.
+
+    The state is saved after every epoch, and random numbers depend on seed and epoch only, so a run can be
+    resumed.
+
+    Args:
+        numbers: The passages; may be on disk.
+        counts: Frequency of each word, `[words]`.
+        size: Dimensions of a vector.
+        config: See `ContextConfig`.
+        epochs: Passes over the passages.
+        seed: Seed of all random numbers.
+        state: File of the state.
+        report: Called with the number of passages done, of all, and a message.
+    """
+    keep = np.ones(len(counts))
+    if config.common:
+        share = np.maximum(counts, 1) / max(1, counts.sum())
+        keep = np.minimum(1, np.sqrt(config.common / share) + config.common / share)
+    table = _draws(counts)
+    vectors = (np.random.default_rng(seed).random((len(counts), size), np.float32) - 0.5) / size
+    outputs = np.zeros_like(vectors)
+    begin = 0
+    if state.exists():
+        with safe_open(state, "np") as file:
+            begin = int(file.metadata()["epochs"])
+            vectors, outputs = file.get_tensor("vectors"), file.get_tensor("outputs")
+    everything = epochs * len(numbers)
+    for epoch in range(begin, epochs):
+        shuffle = np.random.default_rng([seed, epoch])
+        random = np.array([seed * 1_000_003 + epoch + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        loss, seen = 0.0, 0
+        done = epoch * len(numbers)
+        # Parts in random order, and passages in random order within a part: the text may exceed memory.
+        for start in shuffle.permutation(np.arange(0, len(numbers), _PART)):
+            part = start + shuffle.permutation(min(_PART, len(numbers) - start))
+            rate, last = (config.learning_rate * (1 - at / everything) for at in (done, done + len(part)))
+            losses, words = train_passages(
+                numbers.flat, numbers.starts, part, vectors, outputs, keep, table,
+                config.width, config.negatives, rate, last, random,
+            )  # fmt: skip
+            loss, seen = loss + losses, seen + words
+            done += len(part)
+            report(done, everything, f"loss {loss / max(seen, 1):.3f}")
+        with atomic_path(state) as partial:
+            save_file({"vectors": vectors, "outputs": outputs}, partial, {"epochs": str(epoch + 1)})
+    return vectors.astype(np.float32, copy=False)
+
+
+def _draws(counts: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Sampling table of negatives: word ids with frequencies proportional to their counts to the power
+    3/4."""
+    shares = np.maximum(counts, 0).astype(np.float64) ** 0.75
+    ends = np.cumsum(shares) / max(shares.sum(), 1e-12)
+    size = min(_TABLE, max(1024, 64 * len(counts)))
+    words = np.searchsorted(ends, (np.arange(size) + 0.5) / size)
+    return np.minimum(words, len(counts) - 1).astype(np.int32)
+
+
+def common_weights(counts: NDArray[np.int64], total: int) -> Floats:
+    """Weights of words in the mean of a text, smaller for frequent words, `[words + 1]`; the last is for
+    unseen words: a / (a + p), the smooth inverse frequency (Arora, Liang, Ma; 2017)."""
+    share = np.append(np.maximum(counts, 1), 1) / max(1, total)
+    return (_COMMON / (_COMMON + share)).astype(np.float32)
+
+
+def without_common_part(vectors: Floats, weights: Floats, counts: NDArray[np.int64]) -> Floats:
+    """Subtract the mean vector of the corpus from word vectors, `[words, size]`."""
+    of = weights * counts
+    mean = (of[:, None] * vectors).sum(axis=0, dtype=np.float64) / max(float(of.sum()), 1e-12)
+    return (vectors - mean).astype(np.float32)
+
+
+def fit_subwords(
+    words: Sequence[str], vectors: Floats, trust: Floats, buckets: int, ridge: float = 1.0
+) -> Floats:
+    """Fit n-gram vectors whose means approximate word vectors, by ridge regression, `[buckets, size]`.
+
+    Args:
+        words: Words in their plain spelling.
+        vectors: Vectors of the words, `[words, size]`.
+        trust: Weight of each word in the regression, `[words]`.
+        buckets: Number of hash buckets of n-grams.
+        ridge: Regularisation, relative to the mean diagonal; keeps vectors of rare n-grams small.
+    """
+    runs, starts = word_ngrams(words, buckets)
+    lengths = np.diff(starts)
+    share = np.repeat(1 / lengths, lengths).astype(np.float32)
+    made = csr_matrix((share, runs, starts), shape=(len(words), buckets))  # repeated n-grams are summed
+    made.sum_duplicates()
+    weighted = diags(trust.astype(np.float32)) @ made
+    square = np.asarray((made.T @ weighted).todense(), np.float32)
+    square[np.diag_indices(buckets)] += ridge * max(float(square.trace()) / buckets, 1e-6)
+    return cho_solve(cho_factor(square, lower=True), weighted.T @ vectors).astype(np.float32)

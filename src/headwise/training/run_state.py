@@ -1,0 +1,216 @@
+"""The state of a training run on disk: everything that the rest of the run depends on.
+
+One safetensors file holds the tensors and, in its header, a JSON text with the counters, so that one
+atomic rename replaces the whole state: a run that is killed while it saves keeps the state before.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from headwise.core.config import differences, from_dict
+from headwise.core.errors import HeadwiseError
+from headwise.nn.attention.cpu import compiled
+
+FORMAT = "headwise-training-state-1"
+
+
+@dataclass
+class RunProgress:
+    """Counters of a run.
+
+    Attributes:
+        epoch: From 0; the epoch that is under way.
+        batch: Batches of this epoch that are done; always at the end of an update.
+        step: Updates done in the whole run.
+        loss: Sum of the losses of this epoch's texts so far.
+        texts: Number of those texts.
+        best_epoch: Epoch with the best dev score, -1 before the first.
+        best_score: Its merit (see `TrainConfig.merit`; higher is better).
+        stale: Epochs since then.
+        seconds: Time spent training, over all sessions.
+        finished: Whether the run has ended (all epochs, or stopped early).
+        history: One entry for each finished epoch.
+    """
+
+    epoch: int = 0
+    batch: int = 0
+    step: int = 0
+    loss: float = 0.0
+    texts: int = 0
+    best_epoch: int = -1
+    best_score: float = float("-inf")
+    stale: int = 0
+    seconds: float = 0.0
+    finished: bool = False
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+def write_atomically(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
+    """Write a safetensors file so that `path` always holds either the old or the new one, whole.
+
+    Raises:
+        HeadwiseError: HW407, it cannot be written.
+    """
+    partial = path.with_name(path.name + ".partial")
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_file(plain, partial, metadata)
+        with open(partial, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except (OSError, SafetensorError) as error:
+        raise HeadwiseError(f"{path}: the state cannot be saved: {error}", code="HW407") from None
+
+
+def save_state(
+    path: Path, tensors: dict[str, Tensor], progress: RunProgress, identity: dict[str, Any]
+) -> None:
+    """Save a run's state.
+
+    Args:
+        path: The file.
+        tensors: Weights, moments of the optimiser, generator states.
+        progress: The counters.
+        identity: What identifies the run (configuration, data); `load_state` compares it.
+    """
+    counters = {**asdict(progress), "best_score": _number(progress.best_score)}
+    metadata = {
+        "format": FORMAT,
+        "progress": json.dumps(counters),
+        "identity": json.dumps(identity),
+        # Other kernels round differently, and the run would end with different weights.
+        "kernels": json.dumps(compiled.decisions()),
+    }
+    write_atomically(tensors, path, metadata)
+
+
+def load_state(path: Path, identity: dict[str, Any]) -> tuple[dict[str, Tensor], RunProgress]:
+    """Load what `save_state` saved.
+
+    Raises:
+        HeadwiseError: There is no such file, it is damaged, or it belongs to a run with another
+            configuration or other data (the differences are named).
+    """
+    if not path.exists():
+        raise HeadwiseError(f"{path}: there is no interrupted run to resume", code="HW401")
+    tensors, metadata = load_tensors(path)
+    if metadata.get("format") != FORMAT:
+        raise HeadwiseError(f"{path}: not a training state of this version of headwise", code="HW402")
+    try:
+        saved, counters = dict(json.loads(metadata["identity"])), dict(json.loads(metadata["progress"]))
+        progress = _progress(counters)
+        kernels = {str(name): bool(used) for name, used in json.loads(metadata["kernels"]).items()}
+    except (HeadwiseError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        reason = error.args[0] if error.args else "nested too deeply"
+        raise _damaged(path, f"its counters cannot be read: {reason}") from None
+    compare_runs(saved, identity, path)
+    compiled.reuse_decisions(kernels)
+    return tensors, progress
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors of a safetensors file, in memory of their own, and its metadata.
+
+    Raises:
+        HeadwiseError: HW402, it cannot be read.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            # Copied: the file is replaced by the next save, and must not be mapped by then.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+            return tensors, file.metadata() or {}
+    except (SafetensorError, OSError) as error:
+        raise _damaged(path, str(error)) from None
+
+
+def check_tensors(path: Path, tensors: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
+    """Check that a file held tensors of these names, shapes and types.
+
+    Raises:
+        HeadwiseError: HW402, with the first difference.
+    """
+    for name in [*expected, *tensors]:
+        if name not in tensors or name not in expected:
+            raise _damaged(path, f"it {'lacks' if name in expected else 'also holds'} {name[:200]!r}")
+        tensor, template = tensors[name], expected[name]
+        if (tensor.shape, tensor.dtype) != (template.shape, template.dtype):
+            raise _damaged(
+                path,
+                f"{name} is {list(tensor.shape)} {tensor.dtype}, not {list(template.shape)} "
+                f"{template.dtype}",
+            )
+
+
+def _damaged(path: Path, reason: str) -> HeadwiseError:
+    return HeadwiseError(
+        f"{path}: the saved state is damaged or of another run ({reason}); start the run again without "
+        "resuming",
+        code="HW402",
+    )
+
+
+def _progress(counters: dict[str, Any]) -> RunProgress:
+    """Undo `asdict` of the counters; anything that cannot be is an error of some kind."""
+    if absent := vars(RunProgress()).keys() - counters.keys():
+        raise ValueError(f"without {', '.join(sorted(absent))}")
+    history, best = counters.pop("history"), counters.pop("best_score")
+    progress = from_dict(RunProgress, counters)
+    progress.history = [dict(entry) for entry in history]
+    progress.best_score = float("-inf") if best is None else float(best)
+    numbers = (progress.epoch, progress.batch, progress.step, progress.texts, progress.stale)
+    if min(numbers) < 0 or not -1 <= progress.best_epoch < progress.epoch:
+        raise ValueError("a counter is out of range")
+    if len(progress.history) != progress.epoch:
+        raise ValueError(f"{len(progress.history)} entries for {progress.epoch} epochs")
+    return progress
+
+
+def _number(value: float) -> float | None:
+    """JSON knows no infinities."""
+    return value if abs(value) < float("inf") else None
+
+
+def compare_runs(saved: dict[str, Any], requested: dict[str, Any], path: Path) -> None:
+    """Check that a saved run has the same identity (configuration, data).
+
+    Raises:
+        HeadwiseError: HW403, with the differences.
+    """
+    if difference := differences(saved, requested):
+        raise HeadwiseError(
+            f"{path}: the run to resume was another one: {difference}. Resume with the same "
+            "data and settings, or start again in another folder",
+            code="HW403",
+        )
+
+
+def generator_state(device: torch.device) -> dict[str, Tensor]:
+    """States of torch's random generators that training draws from."""
+    states = {"random/cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        states["random/cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def restore_generators(tensors: dict[str, Tensor], device: torch.device) -> None:
+    """Undo `generator_state`.
+
+    Raises:
+        HeadwiseError: HW402, a state is none that the generator can be in.
+    """
+    try:
+        torch.set_rng_state(tensors["random/cpu"])
+        if device.type == "cuda" and "random/cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random/cuda"], device)
+    except RuntimeError as error:
+        raise HeadwiseError(f"the saved random state is damaged: {error}", code="HW402") from None

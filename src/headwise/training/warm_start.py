@@ -1,0 +1,187 @@
+"""Former: warm start from a previous model, instead of static embeddings.
+
+Encoder, head and word vectors start from the weights of the previous model. Its vocabulary is extended by
+the words of the new texts, and output rows are copied for labels that both have. The linear model and the
+probe learn corrections to its scores.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from headwise.core.config import to_dict
+from headwise.core.errors import ConfigError
+from headwise.data.splits.contamination import PartOverlap, fingerprint_overlaps, in_fingerprint
+from headwise.data.splits.data_parts import DataParts
+from headwise.nn.networks.masked_model import MaskedModel
+from headwise.nn.networks.model_config import encoder_name
+from headwise.nn.networks.text_model import TextEncoderModel
+
+_WORDS, _EXTRA = "embedding.vectors.weight", "embedding.extra.weight"
+_MOST_KNOWN = 0.05
+"""Share of the new texts up to which the previous model may have been trained on them. Beyond it, its
+linear model would repeat memorised labels, and the ensemble would overrate it."""
+
+
+@dataclass(frozen=True)
+class PreviousModel:
+    """A previous model that training starts from.
+
+    Attributes:
+        name: Its folder, as the user wrote it.
+        model: The model.
+        digest: Hash of its folder.
+        seen: Fingerprint of its training set (`headwise.data.splits.contamination.make_fingerprint`);
+            None for models trained without labels.
+        new: Whether the texts are new to it, so that its linear model is used for the warm start too.
+    """
+
+    name: str
+    model: Any
+    digest: str = ""
+    seen: Any = None
+    new: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, TextEncoderModel | MaskedModel):
+            raise ConfigError(
+                f"--base {self.name}: a model of the task {self.model.config.task}; only those that give a "
+                "whole text labels or a number, or tell masked words, can be gone on with"
+            )
+
+    @property
+    def words(self) -> Sequence[str]:
+        """Its vocabulary, without the unknown word."""
+        return self.model.features.vocabulary.words[1:]
+
+    def for_parts(self, parts: DataParts[Any]) -> "PreviousModel":
+        """A copy with `new` set for these data."""
+        is_known = in_fingerprint(parts.kind, self.seen, [*parts.train, *parts.dev])
+        return replace(self, new=sum(is_known) <= _MOST_KNOWN * len(is_known))
+
+    def message(self) -> str:
+        """A message that describes the warm start."""
+        if self.bare:
+            return f"begins with what {self.name} has read: {len(self.words):,} words and an encoder"
+        anew = "" if self.new else ", and has learnt from these texts: the linear expert is fitted anew"
+        return f"goes on from the model {self.name}, which knows {len(self.words):,} words{anew}"
+
+    def overlaps(self, parts: DataParts[Any]) -> tuple[PartOverlap, ...]:
+        """Dev and test texts that it was trained on, which make scores optimistic."""
+        return fingerprint_overlaps(parts.kind, self.seen, self.name, parts.named)
+
+    @property
+    def bare(self) -> bool:
+        """Whether it has only a vocabulary and an encoder, for any task that reads words."""
+        return isinstance(self.model, MaskedModel)
+
+    def settings(self) -> dict[str, dict[str, Any]]:
+        """The settings that fit its weights, by section of a recipe."""
+        config = self.model.config
+        encoder = {key: value for key, value in to_dict(config.encoder).items() if "dropout" not in key}
+        encoder = {"name": encoder_name(config.encoder), **encoder}
+        words: dict[str, Any] = {"tokenizer": config.words.tokenizer, "case": config.words.case}
+        if self.bare:
+            words["vector_size"] = config.words.vector_size
+            return {"encoder": encoder, "words": words, "base": {"name": "none"}}
+        base: dict[str, Any] = {"name": config.base.name or "none"}
+        head = "classifier" if hasattr(self.model, "labels") else "regressor"
+        above = getattr(config, head)
+        if config.base.name:
+            base["train"] = config.base.train
+        else:
+            words["vector_size"] = config.words.vector_size
+        return {
+            "model": {"readout": config.readout},
+            "encoder": encoder,
+            "words": words,
+            "base": base,
+            head: {"hidden": above.hidden, "normalize": above.normalize},
+        }
+
+    def check_task(self, recipe: Any) -> None:
+        """Check that the recipe's task is the same, or that it reads words if this model is `bare`.
+
+        Raises:
+            ConfigError: The task does not fit.
+        """
+        model_task, task = self.model.config.task, recipe.model.task
+        if self.bare and not {"words", "encoder"} <= set(recipe.sections):
+            raise ConfigError(
+                f"--base {self.name}: a {model_task} model, but the task {task} reads no words"
+            )
+        if not self.bare and task != model_task:
+            raise ConfigError(
+                f"--base {self.name}: a model of the task {model_task}, but the task is {task}"
+            )
+
+    def check(self, recipe: Any) -> None:
+        """Check that the recipe has the settings that fit the weights.
+
+        Raises:
+            ConfigError: A setting differs.
+        """
+        requested = recipe.to_json()
+        for section, settings in self.settings().items():
+            for key, value in settings.items():
+                now = requested.get(section, {}).get(key)
+                if now != value and not (section == "base" and value == "none"):
+                    raise ConfigError(
+                        f"--base {self.name}: its {section}.{key} is {value!r}, and {now!r} is asked for; "
+                        "leave that out, or begin with another base"
+                    )
+
+
+@torch.no_grad()
+def copy_weights(model: Any, previous: PreviousModel) -> None:
+    """Copy the weights of a previous model with the same settings into a new one."""
+    theirs = dict(previous.model.named_parameters())
+    outputs = set() if previous.bare else set(_outputs(model))
+    for name, values in model.named_parameters():
+        if name in (_WORDS, _EXTRA) and _WORDS in theirs:
+            old_rows = torch.cat(
+                [table for key in (_WORDS, _EXTRA) if (table := theirs.get(key)) is not None]
+            )
+            now = model.features.vocabulary
+            first = 0 if name == _WORDS else len(now) - now.extra
+            _copy_rows(values, old_rows, previous.model.features.vocabulary.words, now.words[first:])
+            continue
+        if (source := theirs.get(name)) is None:
+            continue
+        if previous.bare and values.shape != source.shape:
+            continue  # per-word outputs of a vocabulary of another size
+        if name in outputs:
+            values.zero_()
+            _copy_rows(values, source, previous.model.labels, model.labels)
+        else:
+            values.copy_(source)
+    expert = getattr(previous.model, "expert", None)
+    if expert is not None and previous.new:
+        from headwise.linear.linear_warm_start import LinearWarmStart  # imports Numba
+
+        before, now = (getattr(network, "labels", ("number",)) for network in (previous.model, model))
+        places = {label: number for number, label in enumerate(before)}
+        model.previous_expert = LinearWarmStart(
+            expert.linear_model(), tuple(places.get(label, -1) for label in now)
+        )
+
+
+def _outputs(model: Any) -> Iterator[str]:
+    """Names of the parameters with one row per label."""
+    if not hasattr(model, "labels"):
+        return
+    last = len(model.head.layers) - 1
+    for name, _ in model.named_parameters():
+        if name.startswith((f"head.layers.{last}.", "probe.")):
+            yield name
+
+
+def _copy_rows(values: Tensor, source: Tensor, before: Sequence[str], now: Sequence[str]) -> None:
+    places = {name: place for place, name in enumerate(before[: len(source)])}
+    matches = [(row, places[name]) for row, name in enumerate(now[: len(values)]) if name in places]
+    if matches:
+        rows, old = (torch.tensor(column) for column in zip(*matches, strict=True))
+        values[rows] = source[old].to(values)

@@ -1,0 +1,214 @@
+"""What every task promises of its models: training, the card, scores, folders."""
+
+import json
+import shutil
+
+import pytest
+
+from headwise.artifacts import load_model, read_info, save_model
+from headwise.artifacts.model_card import escape
+from headwise.core.errors import HeadwiseError
+from headwise.models.tasks import TASKS, find_task
+
+DRIFT: dict[str, dict[str, str]] = {}
+LEFT_OUT = {
+    # A file of texts and numbers may hold labels that are numbers; the last two read any text.
+    "test_the_task_is_found_out_from_the_file": ("regress", "pair-score", "language-model", "masked-words"),
+    "test_one_text_is_not_taken_for_its_letters": ("bags", "language-model", "masked-words"),
+}
+
+
+def metrics_of(own) -> dict:
+    return json.loads((own.model / "metrics.json").read_text())
+
+
+def scores(call, own, *arguments, model=None) -> dict:
+    """What evaluate finds, without the paths."""
+    code, out, err = call("evaluate", model or own.model, *arguments, "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    return {name: value for name, value in found.items() if name not in ("model", "file")}
+
+
+def dig(found: dict, path: tuple[str, ...]):
+    for name in path:
+        found = found[name]
+    return found
+
+
+def test_every_task_has_a_row(rows):
+    assert set(rows) == set(TASKS)
+
+
+def test_training_tells_what_it_does(own):
+    out, err = own.said
+    assert "epoch  1" in err
+    assert "headwise evaluate" in out
+    assert "Traceback" not in err
+    assert (own.model / "manifest.json").exists()
+    assert not (own.model / "training").exists()  # the state of a run that is over
+
+
+def test_the_card_has_the_baseline(own):
+    name = metrics_of(own)["baseline"]["name"]
+    quality = (own.model / "README.md").read_text().split("## Quality")[1].split("\n## ")[0]
+    assert f"| {escape(name)} | test |" in quality
+    assert "dev |" in quality
+
+
+def test_items_are_called_by_their_name(own):
+    noun = own.row.noun
+    card = (own.model / "README.md").read_text()
+    data = card.split("## Data")[1].split("\n## ")[0]
+    assert f"| part | {noun} |" in data
+    assert noun in "".join(own.said)
+    assert noun == "texts" or " texts" not in data
+
+
+def test_evaluate(call, own):
+    code, out, err = call("evaluate", own.model, own.test)
+    assert (code, "Traceback" in err) == (0, False), err
+    assert out.strip()
+    found, written = scores(call, own, own.test), metrics_of(own)["test"]
+    assert dig(found, own.row.score) == pytest.approx(dig(written, own.row.score))
+
+
+def test_evaluate_knows_the_test_file_of_the_training(call, own):
+    assert scores(call, own, own.test)["baseline"]["name"]
+    assert not scores(call, own, own.train).get("baseline")
+
+
+def test_doctor(call, own, task):
+    code, out, err = call("doctor", own.train, own.test, "--task", task)
+    assert (code, "Traceback" in err) == (0, False), (out, err)
+    assert "test" in out
+
+
+def test_the_task_is_found_out_from_the_file(call, own, task):
+    code, _, err = call("doctor", own.train)
+    assert code == 0
+    if task != "classify":  # which is what is not guessed to be something else
+        assert f"task {task} guessed from the file" in err
+
+
+def test_trained_once_more_it_is_the_same(call, own, tmp_path):
+    assert call(*own.training(tmp_path / "again"))[0] == 0
+    for name in ("model.safetensors", "config.json", "metrics.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (own.model / name).read_bytes(), name
+
+
+def test_saved_is_loaded(call, own, tmp_path):
+    model, info = load_model(own.model), read_info(own.model)
+    again = tmp_path / "again"
+    save_model(model, again, **{part: info[part] for part in ("data", "training", "metrics")})
+    for name in ("model.safetensors", "config.json", "README.md"):
+        assert (again / name).read_bytes() == (own.model / name).read_bytes(), name
+    assert scores(call, own, own.test, model=again) == scores(call, own, own.test)
+
+
+def test_a_model_is_not_replaced_by_mistake(call, own, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(own.model, model)
+    before = {path.name: path.read_bytes() for path in model.iterdir()}
+    code, _, err = call(*own.training(model))
+    assert code == 2
+    assert str(model) in err
+    # Who starts a run again until it succeeds is told that it has; what a kill has left goes.
+    (model / "training").mkdir()
+    (model / "training" / "best-1.safetensors").touch()
+    code, _, err = call(*own.training(model), "--resume")
+    assert code == 0, err
+    assert "the run is finished" in err
+    code, _, err = call(*own.training(model), "--seed", 7, "--resume")
+    assert code == 2
+    assert "[HW403]" in err
+    assert before == {path.name: path.read_bytes() for path in model.iterdir()}
+
+
+def test_a_stopped_training_is_resumed(call, own, tmp_path, monkeypatch):
+    from headwise.training import loop
+
+    training, finish = own.training(tmp_path / "model"), loop._TrainingRun.finish_epoch
+
+    def killed(run):
+        finish(run)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop._TrainingRun, "finish_epoch", killed)
+    code, _, err = call(*training)
+    assert code == 130
+    assert "--resume" in err
+    monkeypatch.setattr(loop._TrainingRun, "finish_epoch", finish)
+    assert call(*training)[0] == 2
+    assert call(*training, "--resume")[0] == 0
+    again = (tmp_path / "model" / "model.safetensors").read_bytes()
+    assert again == (own.model / "model.safetensors").read_bytes()
+
+
+def test_data_of_another_task_are_refused(call, own, trained_of, task, tmp_path):
+    other = trained_of("bags" if task != "bags" else "classify").test
+    if task in ("language-model", "masked-words"):  # which read any text
+        (other := tmp_path / "nothing.txt").write_text("")
+    code, _, err = call("evaluate", own.model, other)
+    assert code == 2
+    assert err.count("[HW") == 1, err
+    assert "Traceback" not in err
+
+
+def test_damage_is_noticed(call, own, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(own.model, model)
+    weights = bytearray((model / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (model / "model.safetensors").write_bytes(weights)
+    code, _, err = call("evaluate", model, own.test)
+    assert (code, "[HW50" in err) == (2, True)
+
+
+def test_settings_of_other_tasks_are_refused(call, own, task, tmp_path):
+    flag = ["--tagger.crf"] if task == "bags" else ["--bags.width", "8"]
+    code, _, err = call("train", own.train, "--task", task, "--output", tmp_path / "model", *flag)
+    assert code == 2
+    assert f"the task {task} has no such settings" in err
+    assert not (tmp_path / "model" / "manifest.json").exists()
+
+
+def test_one_text_is_not_taken_for_its_letters(own, task):
+    model = load_model(own.model)
+    with pytest.raises(HeadwiseError, match="expected a list of texts"):
+        list(model.predict("one text"))
+    items = [("one text", "another")] if task.startswith("pair") else ["one text"]
+    assert len(list(model.predict(items))) == 1
+
+
+def test_folds_and_refit_are_done_or_refused(call, own, task, tmp_path):
+    """What is asked for is never silently left out."""
+    plain = [*own.training(tmp_path / "folds"), "--no-baseline"]
+    code, _, err = call(*plain, "--folds", 2)
+    assert code == (0 if find_task(task).supports_cross_fitting else 2), err
+    assert code == 0 or "not 2 folds" in err
+    code, _, err = call(*own.training(tmp_path / "given"), "--dev", own.test, "--refit", "--no-baseline")
+    assert code == (2 if task == "language-model" else 0), err
+    assert "refit: " in err
+    code, _, err = call(*own.training(tmp_path / "again"), "--refit", "--no-baseline")
+    assert code == (2 if task == "language-model" else 0), err
+
+
+def test_a_list_of_lines_is_of_items(call, own, task, tmp_path):
+    (listed := tmp_path / "listed.csv").write_text("line\n3\n")
+    code, _, err = call(*own.training(tmp_path / "model"), "--drop", listed, "--no-baseline")
+    assert "Traceback" not in err
+    assert code == (2 if task == "language-model" or "HW127" in err else 0), err
+
+
+def test_the_encoder_is_timed(call, own, task):
+    code, out, err = call("bench", own.model, "--lengths", 4, "--batch", 2, "--rounds", 1, "--json")
+    assert code == (2 if task == "bags" else 0), err
+    assert "has no encoder to time" in err if code else json.loads(out)
+
+
+def test_heads_are_probed(call, own, task):
+    code, out, err = call("probe", own.model, own.test, "--json")
+    assert code == (2 if task == "bags" else 0), err
+    assert "Traceback" not in err
+    assert code or len(json.loads(out)) == 2

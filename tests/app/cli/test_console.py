@@ -1,0 +1,82 @@
+import io
+import os
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from headwise.app.cli.console import fail, note, percent, print_json, visible, warn
+
+
+@pytest.mark.parametrize("say", [note, warn, fail])
+def test_messages_go_to_standard_error_as_one_line_and_literally(say, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    say("[bold]:smile: " + "word " * 40 + "\x1b[2J")
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.count("\n") == 1
+    assert "[bold]:smile: word" in err
+    assert "\\x1b[2J" in err
+    assert "\x1b" not in err
+
+
+def test_visible():
+    assert visible("ä 感\n\t\x07\u202e") == "ä 感\n\\t\\x07\\u202e"
+
+
+def test_json_has_null_for_what_it_cannot_say(capsys):
+    print_json({"rmse": float("inf"), "r2": float("nan"), "n": [1, -float("inf"), 0.1]}, indent=None)
+    assert capsys.readouterr().out == '{"rmse": null, "r2": null, "n": [1, null, 0.1]}\n'
+
+
+def test_percent():
+    assert [percent(share) for share in (0, 0.12345, 1)] == ["0.0 %", "12.3 %", "100.0 %"]
+
+
+SHELL = """
+import os, sys
+from headwise.app.cli import main
+sys.exit(main(["priors"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("redirection", "encoding", "code"),
+    [
+        (">/dev/full", "utf-8", 2),
+        (">&-", "utf-8", 0),
+        ("<&- >/dev/null", "utf-8", 0),
+        (">/dev/null 2>&-", "utf-8", 0),
+        (">/dev/null", "ascii", 0),
+        (">/dev/null", "cp1252", 0),
+    ],
+)
+def test_standard_streams_that_are_closed_full_or_of_few_letters(tmp_path, redirection, encoding, code):
+    (tmp_path / "run.py").write_text(SHELL)
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    command = f"{shlex.quote(sys.executable)} run.py {redirection}"
+    done = subprocess.run(
+        command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert ("[HW604]" in done.stderr) == (code == 2)
+
+
+def test_a_reader_of_tables_that_has_gone_is_told_from_an_error_that_was_found(tmp_path):
+    (tmp_path / "run.py").write_text(SHELL)
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, "run.py"], cwd=tmp_path, stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_json_in_the_letters_that_there_are(monkeypatch):
+    for encoding, shown in (("utf-8", "é \U0001f600"), ("cp1252", "\\u00e9 \\ud83d\\ude00")):
+        out = io.TextIOWrapper(io.BytesIO(), encoding)
+        monkeypatch.setattr("sys.stdout", out)
+        print_json({"label": "é \U0001f600"})
+        out.flush()
+        assert shown in out.buffer.getvalue().decode(encoding)

@@ -1,0 +1,246 @@
+"""Flags are made from configurations: every field has one, and its help tells the truth."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from itertools import product
+from typing import Any, Literal
+
+import pytest
+from cyclopts import App
+
+from headwise.app.cli import main
+from headwise.app.cli.flags import flag_values, flags, load_settings
+
+
+@dataclass(frozen=True)
+class First:
+    """Settings."""
+
+    size: int = 3
+    """How large."""
+    share: float = 0.5
+    """How much."""
+    kind: Literal["a", "b"] = "a"
+    """Which."""
+    on: bool = False
+    """Whether."""
+    words: tuple[str, ...] = ("x", "y")
+    """What."""
+    name: str | None = None
+    """Who."""
+
+
+@dataclass(frozen=True)
+class Second:
+    """Others."""
+
+    size: int = 4
+    """How large, but elsewhere."""
+    kind: Literal["c"] = "c"
+    """Which, but elsewhere."""
+    only: int = 1
+    """Not in the first."""
+
+
+@dataclass(frozen=True)
+class Third:
+    """A third."""
+
+    size: int = 3
+    """How large, elsewhere again."""
+
+
+def parse(configs: Mapping[str, type], *tokens: str, prefix: str = "*", **options: Any) -> dict[str, Any]:
+    holder: Any = flags("Holder", configs, prefix=prefix, group="Group", order=1, **options)
+    app = App(result_action="return_value", print_error=False, exit_on_error=False)
+    found: dict[str, Any] = {}
+
+    def command(*, settings: holder = None) -> None:  # type: ignore[valid-type]
+        found.update(flag_values(settings))
+
+    app.default(command)
+    app(list(tokens))
+    return found
+
+
+def help_of(configs: Mapping[str, type], capsys, **options: Any) -> str:
+    parse(configs, "--help", **options)
+    return " ".join(re.sub(r"[│╭╮╰╯─]", " ", capsys.readouterr().out).split())
+
+
+def test_only_what_is_said_is_given():
+    assert parse({"": First}) == {}
+    assert parse({"": First}, "--size", "3") == {"size": 3}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        (["--share", "1"], {"share": 1.0}),
+        (["--kind", "b"], {"kind": "b"}),
+        (["--on"], {"on": True}),
+        (["--no-on"], {"on": False}),
+        (["--words", "p", "q", "--on"], {"words": ("p", "q"), "on": True}),
+        (["--words", "p", "--words", "q"], {"words": ("p", "q")}),
+        (["--name", "n"], {"name": "n"}),
+        (["--size=-1"], {"size": -1}),
+    ],
+)
+def test_every_type(tokens, expected):
+    assert parse({"": First}, *tokens) == expected
+
+
+def test_every_field_has_a_flag_unless_it_is_left_out(capsys):
+    shown = help_of({"": First}, capsys, omit={"share"})
+    for item in fields(First):
+        assert (f"--{item.name}" in shown) == (item.name != "share")
+
+
+def test_help_shows_docstrings_and_defaults(capsys):
+    shown = help_of({"": First}, capsys, by_data={"share"})
+    for text in ("How large. [3]", "How much. [by data]", "Which. [a]", "Whether. [false]", "What. [x y]"):
+        assert text in shown
+    assert "Who. [" not in shown
+    assert "--empty-words" not in shown
+
+
+def test_hidden_flags_work_all_the_same(capsys):
+    assert "--size" not in help_of({"": First}, capsys, hidden={"size"})
+    assert parse({"": First}, "--size", "1", hidden={"size"}) == {"size": 1}
+
+
+def test_predict_does_not_ask_for_a_label_column(run):
+    assert "--label-column" not in run("predict", "--help")[1]
+    assert "--text-column" in run("predict", "--help")[1]
+
+
+def test_fields_of_several_configurations(capsys):
+    three = {"first": First, "second": Second, "third": Third}
+    shown = help_of(three, capsys, prefix="--encoder")
+    assert "How large. [by encoder]" in shown
+    assert "Not in the first. (second) [1]" in shown
+    assert "elsewhere" not in shown
+    # Any of the kinds passes here; the configuration that is chosen looks again.
+    assert parse(three, "--encoder.kind", "c", prefix="--encoder") == {"kind": "c"}
+
+
+def test_flags_of_train_show_the_defaults_that_are_used(run):
+    """What depends on the data is marked so; everything else is the dataclass's default."""
+    from headwise.models.tasks import TASKS
+    from headwise.training.settings import TrainConfig
+
+    out = " ".join(re.sub(r"[│╭╮╰╯─]", " ", run("train", "--help-all")[1]).split())
+    out = out[out.index(" Training ") :]
+    moved: set[str] = set()
+    for task in TASKS.values():
+        for items, vectors in product((10, 6_000, 30_000, 90_000), (False, True)):
+            own = task.defaults(items, vectors=vectors, encoder="ms-transformer")
+            moved |= set(own["train"])
+            if task.uses_embeddings:
+                moved |= set(task.defaults_with_base(own, items)["train"])
+    assert {"learning_rate", "folds", "patience"} < moved  # of models with a base, which is the default
+    for item in fields(TrainConfig):
+        flag = "--" + item.name.replace("_", "-")
+        text = out[out.index(f" {flag} ") :]
+        default = text[text.index("[") + 1 : text.index("]")]
+        wanted = str(item.default).lower() if isinstance(item.default, bool) else str(item.default)
+        assert default == ("by data" if item.name in moved else wanted)
+
+
+def test_what_is_known_of_the_settings_is_up_to_date():
+    """`python -m headwise.app.cli.collect` writes it."""
+    from headwise.app.cli.collect import settings_json
+    from headwise.app.cli.flags import FILE
+
+    assert FILE.read_text(encoding="utf-8") == settings_json()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        int,
+        float | None,
+        bool,
+        str,
+        Literal["a", "b"],
+        tuple[str, ...],
+        Literal["a"] | None,
+        int | str | None,
+    ],
+)
+def test_kinds_as_plain_data(kind):
+    from headwise.app.cli.flags import read_kind, write_kind
+
+    assert read_kind(write_kind(kind)) == kind
+
+
+def shown_flags(text: str) -> set[str]:
+    return set(re.findall(r"(?<=[ \u2502])--[a-z][\w.-]*", text.split("\u256d", 1)[1]))
+
+
+@pytest.mark.parametrize(
+    "task", ["classify", "multi-label", "tag", "pair", "pair-score", "regress", "bags"]
+)
+def test_help_of_the_task_at_hand(run, task):
+    code, out, _ = run("train", "--task", task, "--help")
+    assert code == 0
+    assert f"the flags that matter most for the task {task}" in " ".join(out.split())
+    flags, every = shown_flags(out), shown_flags(run("train", "--help-all")[1])
+    assert flags < every
+    assert {"--output", "--task", "--epochs", "--seed", "--label-column"} - flags <= {"--label-column"}
+    assert 20 <= len(flags) <= 42
+    assert re.search(r"--help-all lists 1\d\d more", " ".join(out.split()))
+    own = {
+        "tag": "--tagger.crf",
+        "bags": "--bags.model",
+        "pair": "--pair.features",
+        "multi-label": "--label-columns",
+    }
+    for other, flag in own.items():
+        assert (flag in flags) == (other == task or (other, task) == ("pair", "pair-score"))
+
+
+def test_the_task_at_hand_is_that_of_the_file(run, tmp_path):
+    (tmp_path / "a.conll").write_text("a\tO\nb\tB-X\n\n" * 20)
+    _, out, _ = run("train", "a.conll", "--help")
+    assert "--tagger.crf" in out
+    _, out, _ = run("train", "no.conll", "--help", "--encoder", "bilstm")
+    assert "--tagger.crf" not in out
+    assert "--encoder.heads" not in out
+
+
+def test_every_flag_works_however_little_of_it_is_shown(run, tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\na,b\n")
+    _, _, err = run("train", "a.csv", "--words.min-count", "x")
+    assert "--words.min-count" in err
+
+
+def test_every_flag_of_a_training_says_what_it_is_for():
+    """Those too whose field stands in a class that the configuration inherits from."""
+    for section, described in load_settings()["sections"].items():
+        for flag in described:
+            assert re.match(r"\w", flag["help"]), f"{section}.{flag['name']}"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "x.csv", "--epochs", "1.5"],
+        ["train", "x.csv", "--encoder.layers", "2.5"],
+        ["bench", "--encoder", "transformer", "--lengths", "8", "8.5"],
+        ["bench", "--encoder", "transformer", "--rounds", "1.5"],
+        ["suggest", "m", "x.csv", "-n", "2.7"],
+        ["tune", "x.csv", "--seeds", "1.5"],
+        ["curve", "x.csv", "--more", "1.5"],
+        ["priors", "--search", "x.csv", "--seeds", "1.5"],
+        ["pretrain", "x.txt", "--output", "o", "--epochs", "1.5"],
+        ["sample", "m", "--length", "1.5"],
+        ["probe", "m", "x.csv", "--most", "1.5"],
+    ],
+)
+def test_fractions_are_no_whole_numbers(words, capsys):
+    assert main(words) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "is no whole number" in said
+    assert next(word for word in reversed(words) if word.startswith("-")) in said

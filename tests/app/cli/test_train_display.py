@@ -1,0 +1,72 @@
+"""The bar of a training on a terminal."""
+
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from headwise.app.cli import train_display
+from headwise.app.cli.train_display import TrainDisplay
+from headwise.training.loop import EpochReporter
+from headwise.training.run_state import RunProgress
+from headwise.training.settings import TrainConfig
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """A display, and what its terminal has got since it was asked last."""
+    file = StringIO()
+    console = Console(file=file, force_terminal=True, color_system=None, width=100)
+    monkeypatch.setattr(train_display, "messages", lambda: console)
+    with TrainDisplay(TrainConfig(epochs=4)) as display:
+
+        def since() -> str:
+            file.seek(0)
+            file.truncate()
+            display.bar.refresh()
+            return file.getvalue()
+
+        yield display, since
+
+
+JUDGED = RunProgress(epoch=1, batch=3, step=1, best_epoch=0, history=[{"accuracy": 0.5, "loss": 1.0}])
+LAST = RunProgress(epoch=1, batch=3, step=14, best_epoch=0, history=[{"loss": 0.0}])
+
+
+def report(progress, until=None, part=""):
+    return EpochReporter(progress, 10, 80, 0.25, 1234, None, until, part)
+
+
+def test_epochs_are_told_with_the_best_on_dev(shown):
+    display, since = shown
+    display.show(report(JUDGED))
+    assert "epoch 2/4" in (told := since())
+    assert "loss 0.250  best dev 50.0 %  1,234 texts/s  left" in told
+
+
+def test_the_last_training_has_its_own_epochs_and_nothing_that_dev_says(shown):
+    display, since = shown
+    display.show(report(replace(LAST, step=1), 2, "once more, on all"))
+    assert "once more, on all: epoch 2/2" in (told := since())
+    assert "loss 0.250  1,234 texts/s  left" in told
+    assert "dev" not in told
+
+
+def test_other_work_is_told_with_its_time_and_without_an_end(shown):
+    display, since = shown
+    display.show(report(JUDGED))
+    display.stage("linear expert")
+    assert "linear expert" in (told := since())
+    assert "0:00:0" in told
+    assert "epoch" not in told
+    assert "left" not in told
+
+
+def test_a_last_training_that_goes_on_tells_nothing_of_dev(shown):
+    display, since = shown
+    since()
+    display.show(report(LAST, 2, "once more, on all"))
+    told = display.console.file.getvalue()
+    assert "goes on in epoch 2 after 13 updates" in told
+    assert "best so far" not in told

@@ -1,0 +1,97 @@
+"""`headwise predict --workers`: several processes say what one would say."""
+
+import multiprocessing
+import os
+import shutil
+import signal
+import threading
+import time
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+from headwise.app.opening import open_model
+from headwise.app.workflows import predict
+from headwise.app.workflows.predict import predict_in_workers
+from headwise.core.errors import HeadwiseError
+from headwise.data.items.dataset import InputRow
+from headwise.models.predictions import prediction_resume as resume
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(resume, "CHUNK_ROWS", 8)
+
+
+def chunks(count: int):
+    return iter([[InputRow(n, {}, "w1")] for n in range(count)])
+
+
+def test_the_output_is_the_same(run, model, table, tmp_path, small_chunks):
+    table(tmp_path / "in.csv", 60)
+    told = []
+    for workers in (1, 2):
+        code, _, err = run("predict", model, "in.csv", "-o", f"{workers}.csv", "--workers", workers)
+        assert code == 0, err
+        told.append([line.split(" in ")[0] + line.partition(";")[2] for line in err.splitlines()])
+    content = (tmp_path / "1.csv").read_bytes()
+    assert (tmp_path / "2.csv").read_bytes() == content
+    assert told[0] == told[1]
+    assert any(line.startswith("- 60 texts predicted") for line in told[1])
+    (tmp_path / "2.csv").write_bytes(content[: len(content) // 2])
+    code, _, err = run("predict", model, "in.csv", "-o", "2.csv", "--workers", "2", "--resume")
+    assert code == 0
+    assert "2.csv: the first 24 records are kept" in err
+    assert (tmp_path / "2.csv").read_bytes() == content
+
+
+def test_what_is_soon_done_is_done_here(run, model, table, tmp_path, monkeypatch):
+    table(tmp_path / "in.csv", 60)
+    monkeypatch.setattr(predict, "predict_in_workers", None)
+    assert run("predict", model, "in.csv", "-o", "out.csv", "--workers", "2")[0] == 0
+
+
+def test_a_process_that_ends_before_its_time():
+    with pytest.raises(HeadwiseError, match=r"HW607.* 2 processes .*give fewer --workers"):
+        list(predict_in_workers(chunks(3), 2, partial(os._exit, 3)))  # type: ignore[arg-type]
+
+
+def test_what_a_process_raises_comes_here(tmp_path):
+    with pytest.raises(HeadwiseError, match=r"\[HW501\].*nowhere"):
+        list(predict_in_workers(chunks(3), 1, partial(open_model, tmp_path / "nowhere")))
+
+
+def test_who_is_interrupted_does_not_wait_for_the_others():
+    began = time.monotonic()
+    busy = predict_in_workers(chunks(9), 2, partial(time.sleep, 300))  # type: ignore[arg-type]
+    threading.Timer(4, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt), closing(busy):
+        next(busy)
+    assert time.monotonic() - began < 100
+    assert not multiprocessing.active_children()
+
+
+def test_a_model_that_is_replaced_meanwhile(run, save, table, tmp_path, small_chunks, monkeypatch):
+    """The processes open it later than the one that they work for."""
+    table(tmp_path / "in.csv", 60)
+    mine, other = save(["bad", "good"], seed=1), save(["bad", "good"], seed=2)
+    work = predict.predict_in_workers
+
+    def replaced(*given):
+        shutil.rmtree(mine)
+        shutil.copytree(other, mine)
+        return work(*given)
+
+    monkeypatch.setattr(predict, "predict_in_workers", replaced)
+    code, _, err = run("predict", mine, "in.csv", "-o", "out.csv", "--workers", "2")
+    assert code == 2
+    assert "[HW608]" in err
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_how_many(run, model, table, tmp_path):
+    table(tmp_path / "in.csv", 6)
+    code, _, err = run("predict", model, "in.csv", "--workers", "0")
+    assert code == 2
+    assert "--workers 0; expected 1 or more" in err

@@ -1,0 +1,99 @@
+"""What is said of a model on a file beside its scores."""
+
+import numpy as np
+import pytest
+
+from headwise import evaluate_file, train_files
+from headwise.app.reporter import Reporter
+from headwise.data.items.examples import TaggedSentence
+from headwise.metrics.tagging_scores import score_tags
+from headwise.models.evaluation.tag_evaluation import TagEvaluation
+
+SMALL = {
+    "model": {"task": "classify"},
+    "encoder": {"width": 8, "heads": 2, "head_size": 4, "layers": 1},
+    "words": {"vector_size": 8},
+    "train": {"epochs": 1},
+}
+
+
+def write(path, rows):
+    path.write_text("\n".join(["text,label", *(f"{text},{label}" for text, label in rows)]) + "\n")
+    return path
+
+
+@pytest.fixture
+def trained(tmp_path):
+    rows = [(f"{'fine' if n % 2 else 'poor'} film {n}", "gb"[n % 2]) for n in range(60)]
+    files = {"train": write(tmp_path / "train.csv", rows), "dev": write(tmp_path / "dev.csv", rows[:20])}
+    whole = train_files(files["train"], tmp_path / "split", settings=SMALL)
+    train_files(files["train"], tmp_path / "given", dev=files["dev"], settings=[SMALL])
+    assert len(whole.parts.train) < 60
+    return tmp_path, files
+
+
+def said(folder, file) -> str:
+    return " ".join(remark.text for remark in evaluate_file(folder, file).remarks if remark.warning)
+
+
+def test_texts_that_a_model_was_trained_on(trained):
+    folder, files = trained
+    for model in ("split", "given"):  # the first was trained on a part of the file
+        assert "was trained on texts of this file" in said(folder / model, files["train"])
+    assert "was chosen by these texts" in said(folder / "given", files["dev"])
+    other = write(folder / "other.csv", [("fine film 3", "g"), ("poor film", "b")])
+    assert "1 of 2 texts have the words of some that the model was" in said(folder / "given", other)
+    other = write(folder / "other.csv", [("fine film 99", "g"), ("poor film", "b")])
+    assert "trained on" not in said(folder / "given", other)
+
+
+def test_what_was_unseen_in_training_is_so_afterwards(tmp_path):
+    """Also texts that differ from those of training in a word, of which only training knows."""
+    words = [" ".join(f"{own}{n}" for own in "abcdefgh") for n in range(60)]
+    rows = [(f"{'fine' if n % 2 else 'poor'} {own}", "gb"[n % 2]) for n, own in enumerate(words)]
+    near = [(f"{text} more", label) for text, label in rows[:10]]
+    test = write(
+        tmp_path / "test.csv", [*near, *rows[10:15], *((f"new {text}", own) for text, own in rows[55:])]
+    )
+    train = write(tmp_path / "train.csv", rows[:50])
+    outcome = train_files(train, tmp_path / "model", test=test, settings=SMALL)
+    found = evaluate_file(tmp_path / "model", test)
+    assert found.unseen.name == outcome.rivals["unseen"].name == "it on 5 unseen"
+    assert "texts that are nearly some that the model was trained on" in said(tmp_path / "model", test)
+
+
+def test_weights_are_said_not_to_count(trained):
+    folder, _ = trained
+    rows = [f"{'fine' if n % 2 else 'poor'} film {n},{'gb'[n % 2]},{n % 3}" for n in range(60, 80)]
+    weighed, alike = folder / "weighed.csv", folder / "alike.csv"
+    weighed.write_text("\n".join(["text,label,weight", *rows]) + "\n")
+    alike.write_text("\n".join(["text,label,weight", *(f"{row[:-1]}2" for row in rows)]) + "\n")
+    with_weights, without = (evaluate_file(folder / "split", file) for file in (weighed, alike))
+    told = "scores count all texts the same, whatever their weights"
+    assert told in [remark.text for remark in with_weights.remarks]
+    assert told not in [remark.text for remark in without.remarks]
+    assert with_weights.scores == without.scores
+
+
+def test_whole_numbers_that_are_spelt_otherwise(tmp_path):
+    rows = [(f"{'fine' if n % 2 else 'poor'} film {n}", n % 2) for n in range(60)]
+    train_files(write(tmp_path / "train.csv", rows), tmp_path / "model", settings=SMALL)
+    notes, listener = list[str](), Reporter()
+    listener.note = notes.append  # type: ignore[method-assign]
+    others = [
+        write(tmp_path / f"other{own}.csv", [(f"{t} x", f"{n}{own}") for t, n in rows])
+        for own in ("", ".0")
+    ]
+    found = [evaluate_file(tmp_path / "model", other, listener=listener).evaluation for other in others]
+    assert found[0].scores == found[1].scores
+    assert sum("read as training spells them: '0.0' as '0', '1.0' as '1'" in note for note in notes) == 1
+
+
+def test_the_surest_errors_of_tags_come_first():
+    own = [TaggedSentence(("a", "b"), ("X", "Y")), TaggedSentence(("c",), ("X",))]
+    predicted, sure = [["Y", "X"], ["Y"]], [np.array([0.6, 0.9]), np.array([0.7])]
+    numbers = [[np.array([0, 1]), np.array([0])], [np.array([1, 0]), np.array([1])]]
+    tokens = score_tags(*numbers, ["X", "Y"])
+    found = TagEvaluation(tokens, None, 0.0, predicted, sure)
+    assert found.worst(own, 9) == [(0, 1), (1, 0), (0, 0)]
+    assert found.worst(own, 1) == [(0, 1)]

@@ -1,0 +1,154 @@
+"""A whole run as a function: files in, parts made or read, a judged model out."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headwise.app.configuration import build_config, resolve_recipe
+from headwise.app.reporter import Reporter
+from headwise.app.workflows.evaluate import evaluate_file
+from headwise.app.workflows.train import train_parts
+from headwise.artifacts import load_model
+from headwise.data.items.examples import Example
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.splits.data_parts import DataParts, read_parts
+from headwise.models.tasks import find_task
+from headwise.training.loop import STATE, remove_run
+
+SMALL = {
+    "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
+    "classifier": {"hidden": 8},
+    "words": {"vector-size": 8},
+    "train": {"epochs": 2, "batch-texts": 8},
+}
+GOOD, BAD = "a good film number {}", "a bad film number {}"
+
+
+def write(path: Path, labels: str, start: int = 0) -> str:
+    """A csv file with one text for each letter: g good, b bad, m mixed."""
+    names = {"g": ("good", GOOD), "b": ("bad", BAD), "m": ("mixed", "a mixed film number {}")}
+    rows = [f"{names[c][1].format(start + n)},{names[c][0]}" for n, c in enumerate(labels)]
+    path.write_text("\n".join(["text,label", *rows, ""]))
+    return str(path)
+
+
+def read(train: str, recipe, dev: str | None = None, test: str | None = None) -> DataParts:
+    """The parts of the files, for the task of the recipe."""
+    kind = find_task(recipe.model.task).item_type_for(recipe.model)
+    return read_parts(kind, train, dev, test, recipe.data, recipe.split)
+
+
+def test_settings_come_from_the_size_unless_they_are_said(tmp_path):
+    texts = read(write(tmp_path / "train.csv", "gb" * 20), build_config())
+    asked = ({"train": {"epochs": 3}}, {"encoder": {"layers": 1}})
+    settings, vectors, _ = resolve_recipe(texts, asked)
+    assert vectors is None
+    assert (settings.train.epochs, settings.train.batch_texts) == (3, 32)
+    assert (settings.model.encoder.layers, settings.model.encoder.width) == (1, 64)
+    other, _, _ = resolve_recipe(texts, ({"encoder": {"name": "transformer"}},))
+    assert (other.model.encoder.width, other.model.encoder.heads) == (64, 4)
+
+
+def test_the_size_of_the_vectors_is_that_of_the_file(tmp_path):
+    texts = read(write(tmp_path / "train.csv", "gb" * 20), build_config())
+    (tmp_path / "v.txt").write_text("film 1 2 3\na 3 4 5\n")
+    settings, vectors, _ = resolve_recipe(texts, ({"vectors": {"file": str(tmp_path / "v.txt")}},))
+    assert vectors is not None
+    assert vectors.words == ["film", "a"]
+    assert settings.model.words.vector_size == 3
+    assert settings.model.encoder.width == 300
+
+
+@pytest.fixture
+def texts(tmp_path) -> DataParts:
+    return read(write(tmp_path / "all.csv", "gb" * 30), build_config())
+
+
+def test_a_run_leaves_a_judged_model(tmp_path, texts):
+    folder = tmp_path / "model"
+    outcome = train_parts(texts, build_config(SMALL), folder)
+    assert outcome.test is not None
+    assert "baseline" in outcome.rivals
+    assert outcome.test.scores.texts == len(texts.test)
+    assert not (folder / "training").exists()
+    assert load_model(folder).labels == ("bad", "good")
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert metrics["test"]["accuracy"] == outcome.test.scores.accuracy
+    assert metrics["baseline"]["name"] == "TF-IDF + linear SVM"
+    assert len(metrics["baseline"]["difference"]["interval"]) == 2
+    data = json.loads((folder / "data.json").read_text())
+    assert [data[name]["texts"] for name in ("train", "dev", "test")] == [42, 9, 9]
+    training = json.loads((folder / "training.json").read_text())
+    assert build_config(training["recipe"]) == build_config(SMALL)
+    assert len(training["history"]) == 2
+    assert training["columns"] == {"text_column": "text", "label_column": "label"}  # though guessed
+    card = (folder / "README.md").read_text()
+    assert "TF-IDF + linear SVM" in card
+    assert "This model is ahead of the baseline, text by text" in card
+    assert f"{100 * outcome.test.scores.accuracy:.1f} %" in card
+
+
+def test_without_test_texts_there_is_no_score(tmp_path, texts):
+    folder = tmp_path / "model"
+    outcome = train_parts(replace(texts, test=[]), build_config(SMALL), folder)
+    assert outcome.test is None
+    assert "baseline" not in outcome.rivals
+    assert {"test", "baseline"}.isdisjoint(json.loads((folder / "metrics.json").read_text()))
+
+
+def test_without_a_baseline(tmp_path, texts):
+    outcome = train_parts(texts, build_config(SMALL), tmp_path / "model", baseline=False)
+    assert outcome.test is not None
+    assert "baseline" not in outcome.rivals
+
+
+def test_labels_that_only_training_has(tmp_path):
+    train = [Example(GOOD.format(n), "good") for n in range(20)]
+    train += [Example(BAD.format(n), "bad") for n in range(20)] + [Example("so so", "mixed")]
+    dev, test = [train[0]], [train[25]]
+    parts = DataParts(ITEM_TYPES["classify"], train, dev, test)
+    outcome = train_parts(parts, build_config(SMALL), tmp_path / "model")
+    assert outcome.fitted.model.labels == ("bad", "good", "mixed")
+
+
+def test_removing_a_run_leaves_what_is_not_its(tmp_path):
+    for name in (STATE, "best-2.safetensors", STATE + ".partial", "mine.csv"):
+        (tmp_path / name).touch()
+    remove_run(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.csv"]
+    (tmp_path / "mine.csv").unlink()
+    remove_run(tmp_path)
+    assert not tmp_path.exists()
+    remove_run(tmp_path)
+
+
+def test_test_texts_that_training_has_are_told_and_left_out(tmp_path):
+    train = [Example(GOOD.format(n), "good") for n in range(20)]
+    train += [Example(BAD.format(n), "bad") for n in range(20)]
+    new = [Example("a good book", "good"), Example("a bad book", "bad")]
+    parts = DataParts(ITEM_TYPES["classify"], train, train[:3], [*train[:8], *new])
+    heard: list[str] = []
+
+    class Ear(Reporter):
+        def warn(self, text: str) -> None:
+            heard.append(text)
+
+    folder = tmp_path / "model"
+    outcome = train_parts(parts, build_config(SMALL), folder, baseline=False, listener=Ear())
+    assert [text.split(" too")[0] for text in heard] == [
+        "3 of 3 dev texts are training texts",
+        "8 of 10 test texts are training texts",
+        "3 of 10 test texts are dev texts",
+    ]
+    assert outcome.seen == 8
+    assert outcome.rivals["unseen"].scores["texts"] == 2
+    # Whoever evaluates the model on such texts later is told too.
+    (tmp_path / "t.csv").write_text("text,label\na good FILM number 3,good\na bad book,bad\n")
+    found = evaluate_file(folder, tmp_path / "t.csv")
+    assert found.remarks[0].text.startswith(
+        "1 of 2 texts have the words of some that the model was trained"
+    )
+    assert found.unseen is not None
+    assert found.unseen.scores["texts"] == 1

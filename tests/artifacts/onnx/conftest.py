@@ -1,0 +1,253 @@
+"""Small models, what was exported of them, and texts that are hard to agree on."""
+
+import csv
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.app.workflows.train import train_files
+from headwise.artifacts import load_model
+from headwise.artifacts.onnx.graph import USES_TORCH_EXPORT
+from headwise.artifacts.onnx.onnx_export import write_exported
+from headwise.artifacts.onnx.onnx_load import load_exported
+from headwise.nn.embeddings.word_embedding import WordConfig
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.encoders.long_texts import WindowsConfig
+from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.static_embeddings import StaticEmbeddings, save_base
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.vocabulary import Vocabulary
+
+WORDS = [f"w{number}" for number in range(40)]
+WINDOW = 9
+"""Words that are read at once by the models that read long texts in windows."""
+
+SMALL = {"width": 8, "heads": 3, "head_size": 4, "layers": 2}
+FLAT = SMALL | {"layers": 1}  # for further rows of an encoder: a graph of two layers takes twice as long
+# id: (encoder, its settings, readout, more settings of the model)
+ROWS = {
+    "ms-transformer": ("ms-transformer", SMALL, "node+max", {}),
+    "ms-transformer, no node, positions": (
+        "ms-transformer",
+        FLAT | {"classification_node": False, "positions": "learned", "max_positions": 64},
+        "attentive,max",
+        {},
+    ),
+    "ms-transformer, windows": (
+        "ms-transformer",
+        FLAT,
+        "node,max",
+        {"windows": WindowsConfig(words=WINDOW, overlap=3)},
+    ),
+    "ms-san": (
+        "ms-san",
+        SMALL | {"heads": 4, "distances": ("word", "none"), "feedforward": 6},
+        "attentive,max",
+        {"windows": WindowsConfig(words=WINDOW)},
+    ),
+    "ms-san, learned positions": (
+        "ms-san",
+        FLAT | {"heads": 4, "distances": ("shaw", "none"), "shaw_span": 2, "feedforward": 6},
+        "attentive",
+        {},
+    ),
+    "transformer": ("transformer", SMALL | {"feedforward": 6}, "mean,max", {}),
+    "transformer, priors": (
+        "transformer",
+        FLAT | {"feedforward": 6, "priors": ("later", "shaw(2)", "word-distance(0.5) + window(3)")},
+        "node",
+        {"classifier": ClassifierConfig(hidden=5, normalize="batch")},
+    ),
+    "transformer, more priors": (
+        "transformer",
+        FLAT
+        | {"feedforward": 6, "priors": ("t5-buckets(8, furthest=5)", "later", "global-tokens(earlier)")},
+        "max",
+        {},
+    ),
+    "bilstm": ("bilstm", {"width": 8, "hidden": 4}, "max", {}),
+    "bilstm, two layers": (
+        "bilstm",
+        {"width": 8, "hidden": 3, "layers": 2},
+        "node",
+        {"windows": WindowsConfig(words=WINDOW)},
+    ),
+    "star-transformer": (
+        "star-transformer",
+        SMALL | {"max_positions": 64},
+        "node,max",
+        {"windows": WindowsConfig(words=WINDOW)},
+    ),
+    "star-transformer, truncated": (
+        "star-transformer",
+        FLAT | {"ring": "truncate", "variant": "fastnlp", "positions": "sinusoidal"},
+        "max",
+        {},
+    ),
+    "star-transformer, zeros": (
+        "star-transformer",
+        FLAT | {"ring": "zero", "positions": "none", "residual": True},
+        "mean",
+        {},
+    ),
+    "set-transformer": (
+        "set-transformer",
+        {"width": 8, "heads": 2, "layers": 2, "induced": 3},
+        "node,max",
+        {},
+    ),
+    "set-transformer, no points": (
+        "set-transformer",
+        {
+            "width": 8,
+            "heads": 2,
+            "layers": 1,
+            "induced": 0,
+            "block": "paper",
+            "norm": "pre",
+            "scale": "model",
+        },
+        "mean,max",
+        {"windows": WindowsConfig(words=WINDOW)},
+    ),
+    "s-lstm": ("s-lstm", {"width": 8, "layers": 2}, "node", {"windows": WindowsConfig(words=WINDOW)}),
+}
+
+
+def hard_texts() -> list[str]:
+    """Empty ones, single words, unknown words, many lengths, some longer than the windows."""
+    drawn = random.Random(0)
+    texts = ["", "   ", "w1", "unheard", "W1 Unheard-of w2!", "w3 w3 w3"]
+    lengths = (2, 3, 4, 5, 7, 8, 9, 10, 11, 17, 30, 41)
+    texts += [" ".join(drawn.choices(WORDS, k=length)) for length in lengths]
+    return [*texts, "w5", texts[-1]]
+
+
+@pytest.fixture(scope="session")
+def needs_onnx() -> None:
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(name, reason="the extra `onnx` is not installed")
+
+
+@pytest.fixture(scope="session")
+def texts() -> list[str]:
+    return hard_texts()
+
+
+@pytest.fixture(scope="session")
+def make_model():
+    """Makes a model of a row; its weights are drawn."""
+
+    def make(row: str) -> TextClassifierModel:
+        encoder, sizes, readout, more = ROWS[row]
+        torch.manual_seed(0)
+        words = WordConfig(vector_size=6 if encoder == "ms-transformer" else 8)
+        settings = {"classifier": ClassifierConfig(hidden=5), **more}
+        config = ModelConfig(
+            words=words, encoder=ENCODERS[encoder][1](**sizes), readout=readout, **settings
+        )
+        model = TextClassifierModel(config, Vocabulary.build([WORDS]), ["x", "y", "z"])
+        for tensor in (*model.parameters(), *model.buffers()):
+            if tensor.is_floating_point():
+                tensor.data += 0.3 * torch.rand_like(tensor)
+        model.temperature = 1.5
+        return model.eval()
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def pair_of(make_model, tmp_path_factory, needs_onnx):
+    """A model of a row, and what was exported of it; made once."""
+    made = {}
+
+    def give(row: str):
+        if "shaw" in str(ROWS[row]) and not USES_TORCH_EXPORT:
+            pytest.skip("the exporter of this torch does not write such heads down")
+        if row not in made:
+            model, folder = make_model(row), tmp_path_factory.mktemp("exported") / "model"
+            write_exported(model, folder)
+            made[row] = model, load_exported(folder)
+        return made[row]
+
+    return give
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory) -> str:
+    """A base that knows some words."""
+    folder = tmp_path_factory.mktemp("bases") / "base"
+    drawn = np.random.default_rng(0)
+    words = ("good", "fine", "bad", "poor", "a", "film", *WORDS[:20])
+    rows, runs = (drawn.normal(size=(count, 6)).astype(np.float32) for count in (len(words), 64))
+    weights = drawn.uniform(0.5, 1.5, size=len(words) + 1).astype(np.float32)
+    save_base(
+        StaticEmbeddings("tiny", words, QuantizedMatrix.of(rows), QuantizedMatrix.of(runs), weights),
+        folder,
+        "#\n",
+    )
+    return str(folder)
+
+
+_TRAINED = {
+    "classify": (lambda good, _: "good" if good else "bad", {"classifier": {"hidden": 8}}),
+    "multi-label": (lambda good, odd: "|".join(["good"] * good + ["odd"] * odd), {}),
+    "regress": (lambda good, odd: f"{1.5 * good + 0.25 * odd:.2f}", {}),
+}
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory, base):
+    """The folder of a trained model of a task, with or without a base, with an expert, and its data."""
+    made: dict[tuple[str, bool], tuple[Path, Path]] = {}
+
+    def give(task: str, *, based: bool = True) -> tuple[Path, Path]:
+        if (task, based) not in made:
+            folder = tmp_path_factory.mktemp("trained")
+            made[task, based] = folder / "model", folder / "data.csv"
+            _write(folder / "data.csv", _TRAINED[task][0])
+            settings = {
+                "model": {"task": task},
+                "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
+                "train": {"epochs": 2, "batch-texts": 16},
+                "base": {"name": base if based else "none"},
+                **_TRAINED[task][1],
+            }
+            train_files(folder / "data.csv", folder / "model", settings=[settings])
+        return made[task, based]
+
+    return give
+
+
+def _write(path: Path, answer) -> None:
+    drawn = random.Random(1)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["text", "label"])
+        for number in range(160):
+            good, odd = number % 2 == 0, number % 3 == 0
+            words = [drawn.choice(("good", "fine") if good else ("bad", "poor")), *("odd",) * odd]
+            words += drawn.choices(WORDS, k=drawn.randrange(1, 9))
+            drawn.shuffle(words)
+            table.writerow([f"{' '.join(words)} n{number}", answer(good, odd)])
+
+
+@pytest.fixture(scope="session")
+def exported_folder(trained, tmp_path_factory, needs_onnx):
+    """The folder of a trained model, and that of what was exported of it."""
+    made: dict[tuple[str, bool], tuple[Path, Path]] = {}
+
+    def give(task: str, *, based: bool = True) -> tuple[Path, Path]:
+        if (task, based) not in made:
+            folder, _ = trained(task, based=based)
+            target = tmp_path_factory.mktemp("exported") / "model"
+            write_exported(load_model(folder), target, columns={"text_column": "text"})
+            made[task, based] = folder, target
+        return made[task, based]
+
+    return give

@@ -1,0 +1,122 @@
+"""Models of pairs: what was exported says what the model says."""
+
+import csv
+import random
+from dataclasses import fields
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.app.workflows.train import train_files
+from headwise.artifacts import load_model
+from headwise.artifacts.onnx.onnx_export import write_exported
+from headwise.artifacts.onnx.onnx_load import load_exported
+from headwise.nn.embeddings.word_embedding import WordConfig
+from headwise.nn.encoders import ENCODERS
+from headwise.nn.encoders.long_texts import WindowsConfig
+from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.layers.pair_layers import PairConfig
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.text_models import PairModel
+from headwise.text.vocabulary import Vocabulary
+
+from .conftest import WINDOW, WORDS, hard_texts
+
+CROSS = {"cross_heads": 2, "cross_head_size": 3, "cross_feedforward": 5, "cross_layers": 2}
+# id: (encoder, readout, pair settings, windows)
+ROWS = {
+    "none": ("ms-transformer", "node+max", PairConfig(), WindowsConfig()),
+    "match": ("ms-san", "mean,max", PairConfig(interaction="match"), WindowsConfig(words=WINDOW)),
+    "cross": ("transformer", "node,max", PairConfig(interaction="cross", **CROSS), WindowsConfig()),
+    "concat": ("ms-transformer", "mean", PairConfig("concat", "match"), WindowsConfig(words=WINDOW)),
+    "product": ("bilstm", "max", PairConfig("product"), WindowsConfig()),
+}
+
+
+def hard_pairs() -> list[tuple[str, str]]:
+    texts = hard_texts()
+    drawn = random.Random(2)
+    pairs = [(one, drawn.choice(texts)) for one in texts]
+    return [("", ""), ("", "w1"), ("w1 w2", " "), *pairs, *((second, one) for one, second in pairs[:4])]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, needs_onnx):
+    trained = {}
+
+    def give(row: str):
+        if row not in trained:
+            name, readout, pair, windows = ROWS[row]
+            torch.manual_seed(0)
+            kind = ENCODERS[name][1]
+            sizes = {"width": 8, "heads": 4, "head_size": 2, "layers": 1, "feedforward": 6, "hidden": 4}
+            sizes["distances"] = ("word", "none")
+            field_names = {field.name for field in fields(kind)}
+            encoder = kind(**{key: value for key, value in sizes.items() if key in field_names})
+            config = ModelConfig(
+                task="pair",
+                words=WordConfig(vector_size=8),
+                encoder=encoder,
+                readout=readout,
+                classifier=ClassifierConfig(hidden=5),
+                pair=pair,
+                windows=windows,
+            )
+            model = PairModel(config, Vocabulary.build([WORDS]), ["x", "y", "z"])
+            for parameter in model.parameters():
+                parameter.data += 0.3 * torch.rand_like(parameter)
+            folder = tmp_path_factory.mktemp("pairs") / "x"
+            write_exported(model.eval(), folder)
+            trained[row] = model, load_exported(folder)
+        return trained[row]
+
+    return give
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_outputs_are_those_of_the_model(row, made):
+    model, exported = made(row)
+    pairs = hard_pairs()
+    encoded = [variant.encoded(pairs) for variant in (model, exported)]
+    expected, actual = model.outputs_of(encoded[0]), exported.outputs_of(encoded[1])
+    assert np.ptp(expected, axis=0).max() > 0.01
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
+    alone = np.concatenate([exported.predict_proba([pair]) for pair in pairs])
+    np.testing.assert_allclose(alone, exported.predict_proba(pairs), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("task", "settings"),
+    [
+        ("pair", {}),
+        ("pair-score", {}),
+        ("pair", {"pair": {"interaction": "match"}, "base": {"probe": False}}),
+    ],
+)
+def test_trained_models_say_the_same(task, settings, base, tmp_path, needs_onnx):
+    drawn = random.Random(1)
+    with open(tmp_path / "data.csv", "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["first", "second", "label"])
+        for number in range(160):
+            words = drawn.choices(WORDS, k=drawn.randrange(2, 7))
+            same = number % 2 == 0
+            second = drawn.sample(words, k=len(words)) if same else drawn.choices(WORDS, k=4)
+            answer = ("same" if same else "other") if task == "pair" else f"{1.5 * same + 0.1:.2f}"
+            table.writerow([" ".join(words), " ".join(second), answer])
+    sizes = {
+        "model": {"task": task},
+        "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
+        "train": {"epochs": 2, "batch-texts": 16},
+        **settings,
+        "base": {"name": base, **settings.get("base", {})},
+    }
+    train_files(tmp_path / "data.csv", tmp_path / "model", settings=[sizes])
+    model = load_model(tmp_path / "model")
+    write_exported(model, tmp_path / "x")
+    exported = load_exported(tmp_path / "x")
+    assert model.expert is not None
+    one, second = (variant.logits(variant.encoded(hard_pairs())) for variant in (model, exported))
+    assert np.ptp(one, axis=0).max() > 0.01
+    np.testing.assert_allclose(second, one, rtol=1e-5, atol=1e-5)

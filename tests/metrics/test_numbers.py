@@ -1,0 +1,39 @@
+"""Scores of numbers, beside those of who always says the same."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.metrics.regression_scores import number_scores, score_numbers
+
+
+def test_always_the_median_is_the_nearest_number():
+    targets = np.array([1.0, 2.0, 4.0, 100.0, 3.0])
+    found = score_numbers(np.full(5, 3.0), targets)
+    assert (found.median, found.median_mae) == (3.0, pytest.approx(np.abs(targets - 3).mean()))
+    assert found.mae == found.median_mae
+    for other in (2.9, targets.mean()):
+        assert score_numbers(np.full(5, other), targets).mae > found.median_mae
+
+
+def test_nearly_constant_targets_are_scored_without_warnings_of_another_library():
+    targets = 1e9 + 1e-6 * np.arange(90)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 0.5 < score_numbers(np.arange(90.0), targets).pearson <= 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3)), min_size=1))
+def test_a_weight_is_a_number_of_copies(rows):
+    said, wanted, weights = np.array(rows).T
+    weights[0] += not weights.any()
+    copies = number_scores(said.repeat(weights) / 3, wanted.repeat(weights), 2.0)
+    assert number_scores(said / 3, wanted, 2.0, 0.3 * weights) == pytest.approx(copies, abs=1e-9)
+    odd = np.where(weights > 0, wanted, 1e50)  # what counts nothing may be anything
+    assert number_scores(said / 3, odd, 2.0, 0.3 * weights)["spearman"] == pytest.approx(
+        copies["spearman"], abs=1e-9
+    )

@@ -1,0 +1,17 @@
+"""Predicted numbers, written down and summed up."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.metrics.regression_scores import Scale
+from headwise.models.predictions.prediction_records import NumberPredictor
+
+
+def test_a_summary_has_the_digits_in_which_numbers_differ():
+    model = SimpleNamespace(scale=Scale(1.7e9, 100.0))
+    predictor = NumberPredictor(model, ITEM_TYPES["regress"].nouns, 100, {})
+    predictor.items = 2
+    predictor.count(np.array([[-1.0], [0.5]], dtype=np.float32))
+    assert predictor.count_messages() == ["predicted 1699999900.000 to 1700000050.000, mean 1699999975.000"]

@@ -1,0 +1,56 @@
+"""Predicted tags: every text keeps its place, and every word its line; what was written is known again."""
+
+import io
+from dataclasses import replace
+
+from headwise.data.items.dataset import InputRow
+from headwise.data.items.examples import TaggedSentence
+from headwise.models.predictions.prediction_records import TagLayout
+from headwise.models.predictions.prediction_resume import _records
+from headwise.nn.networks.tag_outputs import TaggedText
+
+
+def test_texts_without_words_and_words_with_line_ends():
+    texts = [["a\u2028b", "c\td", "\n"], [], ["e"]]
+    layout = TagLayout("conll", (), (), (), lambda words: words, spans=False)
+    rows = [InputRow(n, {}, TaggedSentence(tuple(own), (), n)) for n, own in enumerate(texts)]
+    said = [
+        TaggedText(tuple(own), tuple("X" for _ in own), tuple(0.5 for _ in own), None, None)
+        for own in texts
+    ]
+    records = [layout.record(row, found) for row, found in zip(rows, said, strict=True)]
+    assert "".join(records) == "a_b\tX\nc_d\tX\n_\tX\n\n_\t_\n\ne\tX\n\n"
+    assert all(record.startswith(layout.start(row)) for row, record in zip(rows, records, strict=True))
+    assert len(list(_records(io.BytesIO("".join(records).encode()), layout))) == len(texts)
+
+
+def test_what_stands_for_no_words_can_be_read_where_tags_mark_spans():
+    layout = TagLayout("conll", (), (), (), lambda words: words, spans=True)
+    row, said = InputRow(0, {}, TaggedSentence((), (), 0)), TaggedText((), (), (), None, None)
+    assert layout.record(row, said) == "_\tO\n\n"
+    assert layout.matches("_\tO\n\n", said)
+
+
+def test_documents_begin_where_they_do_in_the_input():
+    items = [TaggedSentence((word,), (), n, starts_document=n != 1) for n, word in enumerate("abc")]
+    layout = TagLayout("conll", (), (), (), lambda item: item, spans=False)
+    said = [TaggedText(own.tokens, ("X",), (0.5,), None, None) for own in items]
+    rows = [InputRow(own.line, {}, own) for own in items]
+    records = [layout.record(row, found) for row, found in zip(rows, said, strict=True)]
+    written = "".join(records)
+    assert written == "-DOCSTART-\tO\n\na\tX\n\nb\tX\n\n-DOCSTART-\tO\n\nc\tX\n\n"
+    assert [own.decode() for own in _records(io.BytesIO(written.encode()), layout)] == records
+    for row, record, found in zip(rows, records, said, strict=True):
+        assert record.startswith(layout.start(row))
+        assert layout.matches(record, found)
+
+
+def test_a_record_is_known_again_beside_the_same_words_in_the_input():
+    layout = TagLayout("jsonl", (), (), (), lambda words: words, spans=True)
+    for words in (("a", "b"), ()):
+        said = TaggedText(words, ("O",) * len(words), (0.5,) * len(words), ((0, 1), (2, 3))[: len(words)])
+        row = InputRow(
+            1, {"text": "a b", "tokens": list(words), "tags": ["X", "Y"]}, TaggedSentence(words, (), 1)
+        )
+        assert layout.matches(layout.record(row, said), said)
+        assert not layout.matches(layout.record(row, replace(said, probabilities=(0.1,))), said)

@@ -1,0 +1,182 @@
+"""The report of a model as a page, and what a browser makes of it."""
+
+import re
+import shutil
+import subprocess
+from html import unescape
+
+import numpy as np
+import pytest
+
+from headwise.core.html import Series, plot, ticks
+from headwise.models.evaluation.metric_table import ComparisonSystem
+from headwise.models.reports.document import ReportContents, report_page, scores_fragment
+from headwise.models.reports.mistakes import Mistake
+from headwise.models.tasks import find_task
+
+EVIL = '</script><img src=x onerror="document.title=1"><b>&amp;'
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def material(mistakes: int = 3, **changes) -> ReportContents:
+    chance = np.random.default_rng(0)
+    labels = [
+        {"label": name, "texts": 50, "precision": 0.8, "recall": 0.7, "f1": 0.75} for name in ("a", EVIL)
+    ]
+    scores = {
+        "accuracy": 0.7,
+        "accuracy_interval": [0.6, 0.8],
+        "macro_f1": 0.69,
+        "texts": 100,
+        "labels": labels,
+        "confusion": [[40, 10], [20, 30]],
+    }
+    baseline = {"accuracy": 0.65, "accuracy_interval": [0.55, 0.75]}
+    difference = {"accuracy": 0.05, "interval": [-0.01, 0.11], "p_value": 0.1}
+    own = ReportContents(
+        title=EVIL,
+        on="100 test texts",
+        sheet=find_task("classify").sheet(scores),
+        scores=scores,
+        rivals=[ComparisonSystem("TF-IDF", baseline, difference)],
+        history=[
+            {"train_loss": 1.0, "loss": 0.9, "accuracy": 0.5},
+            {"train_loss": 0.5, "loss": 0.7, "accuracy": 0.6},
+        ],
+        sure=chance.random(100),
+        right=chance.random(100) < 0.7,
+        mistakes=[
+            Mistake(f"f:{n}", f"a taken for {EVIL}", f"{EVIL} {n}", ("a", EVIL)[n % 2], "b")
+            for n in range(mistakes)
+        ],
+        wrong=mistakes,
+        words={EVIL: [(EVIL, 1.0), ("x", -0.5)]},
+        data={"train": {"texts": 5, "labels": {EVIL: 5}}, "file": {}},
+        facts=[("size", EVIL)],
+        made={"settings": {"a": EVIL}},
+    )
+    return ReportContents(**{**vars(own), **changes})
+
+
+def test_all_sections_and_no_markup_of_the_data():
+    page = report_page(material())
+    found = re.findall(r"<h2>(.*?)</h2>", page)
+    assert found == [
+        "Scores",
+        "Labels",
+        "Confusions",
+        "Probabilities",
+        "Errors",
+        "Words",
+        "Training",
+        "Data",
+        "How it was made",
+    ]
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert page.count("</script>") == 1
+    assert "+5.0 points" in page
+    assert "-1.0 to +11.0" in page
+    assert not re.search(r'(src|href)="(?!#)', page)  # nothing comes from elsewhere
+
+
+def test_what_is_not_known_is_left_out():
+    sheet = find_task("classify").sheet({})
+    page = report_page(ReportContents("a model", "the dev texts", sheet, {"accuracy": 0.5}))
+    assert re.findall(r"<h2>(.*?)</h2>", page) == ["Scores", "Probabilities"][:1]
+    assert "Accuracy 50.0 % on the dev texts." in page
+
+
+def test_what_can_be_left_to_people():
+    """Of ten texts the eight surest are right: 100 % of 80 % are."""
+    sure, right = np.append(np.linspace(1.0, 0.99, 8), [0.2, 0.1]), np.arange(10) < 8
+    page = report_page(material(sure=sure, right=right))
+    row = re.search(r'<th scope="row">99.0 %</th><td>(.*?)</td><td>(.*?)</td>', page)
+    assert row
+    assert row.groups() == ("80.0 %", "99.0 %")
+
+
+def test_long_words_break_before_their_bars_are_cut_off():
+    """A bar that ends at the edge of its half of the page looks like any other that does."""
+    page = report_page(material(words={"a": [("someone@somewhere.example.org" * 3, 1.0)]}))
+    assert '.hw-two th[scope="row"] { overflow-wrap: anywhere; }' in page
+
+
+def test_points_stand_where_they_belong():
+    drawn = plot("t", [Series("l", [(0, 0), (1, 1)])], (0, 1), (0, 1), ("x", "y"))
+    points = re.search(r'points="(.*?)"', drawn)
+    assert points
+    assert points[1] == "52.0,212.0 396.0,10.0"
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
+def test_in_a_browser(tmp_path):
+    """10,000 rows are filtered in no time, markup is text, and the console is empty."""
+    page = report_page(material(10_000))
+    probe = """<script>{
+      const began = performance.now(), form = document.querySelector('.hw-filter');
+      const said = [form.querySelector('output').textContent];
+      form.elements.a.value = 'a'; form.dispatchEvent(new Event('input'));
+      said.push(form.querySelector('output').textContent);
+      form.elements.a.value = ''; form.elements.q.value = ' 123'; form.dispatchEvent(new Event('input'));
+      said.push(form.querySelector('output').textContent);
+      const list = document.querySelector('.hw-errors'); list.scrollTop = 1e9;
+      const wide = Array.from(document.querySelectorAll('body *'))
+        .filter(own => own.getBoundingClientRect().right > innerWidth && !own.closest('.hw-wide'))
+        .map(own => own.outerHTML.slice(0, 80));
+      said.push(list.scrollHeight > list.clientHeight, wide.length ? wide[0].replaceAll('"', '') : 'fits');
+      said.push(performance.now() - began < 6000 ? 'fast' : 'slow');
+      document.body.dataset.said = said.join('; ');
+    }</script></body>"""
+    path = tmp_path / "report.html"
+    path.write_text(page.replace("</body>", probe))
+    flags = (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+    )
+    logs = ("--enable-logging=stderr", f"--user-data-dir={tmp_path / 'profile'}")
+    command = [CHROMIUM, *flags, *logs, "--window-size=500,800", "--dump-dom", path.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    said = re.search(r'data-said="(.*?)"', done.stdout)
+    assert said
+    assert said[1] == "10,000 shown; 5,000 shown; 11 shown; true; fits; fast", done.stderr
+    assert "CONSOLE" not in done.stderr
+    assert "<title>1</title>" not in done.stdout
+
+
+def test_what_a_notebook_shows():
+    whole = report_page(material())
+    frame = whole._repr_html_()
+    assert frame.startswith("<iframe sandbox=")
+    assert "<!doctype" not in frame
+    assert unescape(frame.split('srcdoc="')[1].removesuffix('"></iframe>')) == whole
+    shown = scores_fragment(material())
+    assert EVIL not in shown
+    assert "70.0 %" in shown
+    assert "<html" not in shown
+
+
+def test_ticks_are_round_numbers():
+    assert ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert ticks(1, 5) == [1, 2, 3, 4, 5]
+    assert ticks(1, 8) == [2, 4, 6, 8]
+    assert ticks(0.0316, 0.539) == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert ticks(0.808, 0.815) == [0.808, 0.81, 0.812, 0.814]
+    assert ticks(3, 3) == [3]
+    assert ticks(1, 3, 1) == [1, 2, 3]
+    assert ticks(-1e308, 1e308) == ticks(0, float("inf")) == ticks(float("nan"), 1) == []
+
+
+def test_a_history_of_numbers_too_far_apart_is_shown():
+    assert "train loss" in report_page(material(history=[{"train_loss": -1e308}, {"train_loss": 1e308}]))
+
+
+def test_numbers_are_no_classes():
+    data = {"train": {"texts": 2, "labels": {"1.5": 1, "2.25": 1}}}
+    text = report_page(material(sheet=find_task("regress").sheet({}), scores={"mae": 0.5}, data=data))
+    assert "farthest off" in text
+    assert "are wrong" not in text
+    assert "2.25" not in text

@@ -1,0 +1,95 @@
+"""Explanations as pages: text stays text."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from headwise.core.html import escape_html, html_page
+from headwise.models.explanations.explanation import Explanation, SurfaceAttribution, WordAttribution
+
+TEXT = '<script>alert("1")</script> & fine\x00\x1b[31m'
+
+
+def explanation() -> Explanation:
+    words = tuple(
+        WordAttribution(TEXT[start:end], start, end, share, {})
+        for start, end, share in ((0, 8, 1.0), (28, 29, -0.5), (30, 34, 0.01))
+    )
+    return Explanation(0, (TEXT,), "<b>", 0.75, 1.0, 0.49, words)
+
+
+def test_markup_stays_text():
+    html = explanation().to_html()
+    assert "<script" not in html
+    assert "<b>" not in html
+    assert '<mark class="hw-for" style="--s:1.00" title="+1.00">&lt;script&gt;</mark>' in html
+    assert '<mark class="hw-against" style="--s:0.50" title="-0.50">&amp;</mark> fine[31m' in html
+
+
+def test_a_word_that_nobody_sees_is_spelt_out():
+    html = replace(explanation(), without=("\u200b", "a\u200bb"), left=0.041).to_html()
+    assert "<bdi>\\u200b</bdi>, <bdi>a\u200bb</bdi>: 4.1 %" in html
+
+
+def test_of_a_long_text_is_shown_what_is_around_what_is_explained():
+    """Notes of a ward have sixty sentences a line and as many doses: a page had all of them for each."""
+    text = " ".join(f"w{n:03}" for n in range(200))
+    words = tuple(WordAttribution(f"w{n:03}", 5 * n, 5 * n + 4, float(n == 100), {}) for n in range(200))
+    for about, shown in (
+        ((500, 509), f"… {text[375:634]} …"),  # two words in the middle
+        ((0, 4), f"{text[:129]} …"),
+        ((995, 999), f"… {text[870:]}"),
+        (None, text),
+    ):
+        own = Explanation(0, (text,), "DOSE", 0.75, 1.0, 0.49, words, about)
+        [rows] = own.pieces()
+        assert "".join(before + (word.word if word else "") for before, word, _ in rows) == shown
+        assert ("w199" in own.to_html(), len(own.to_json()["words"])) == ("w199" in shown, 200)
+
+
+def test_words_that_run_from_right_to_left_do_not_turn_what_stands_beside_them():
+    word = "\u05d0\u05d1\u05d2"
+    own = replace(explanation(), prediction=word, without=(word, "b"), left=0.041)
+    html = own.to_html()
+    assert f"<h3><bdi>{word}</bdi> 75.0 %</h3>" in html
+    assert f"<bdi>{word}</bdi> without <bdi>{word}</bdi>, <bdi>b</bdi>: 4.1 %</p>" in html
+    assert "<bdi>&lt;b&gt;</bdi>" in explanation().to_html()
+    assert own.tail == f"{word} without {word}, b: 4.1 %"
+    assert "unicode-bidi: plaintext" in html_page("", html)
+
+
+def test_words_are_ranked_with_all_their_places():
+    words = tuple(
+        WordAttribution(word, n, n + 1, share, {})
+        for n, (word, share) in enumerate([("a", 0.4), ("b", 0.5), ("a", 0.3), ("c", -1.0)])
+    )
+    own = Explanation(0, ("abac",), "x", None, 1.0, 0.8, words)
+    assert [word for word, _ in own.first()] == ["a", "b"]
+    assert own.strongest_against() == [("c", -1.0)]
+    assert own.head == "x"
+
+
+def test_the_form_has_a_share_and_a_name():
+    shares = np.array([0.5, -0.2, -3.0, 0.1, 0, 0, 0, -1.0, 0, 0])
+    form = SurfaceAttribution.of(shares)
+    assert (form.strongest, form.share) == ("capitals", pytest.approx(-3.6))
+    assert SurfaceAttribution.of(-shares).strongest == "capitals"
+    shares[7] = 9.0  # the other way, and stronger
+    assert SurfaceAttribution.of(shares).summary == "form: line ends +6.40"
+    own = replace(explanation(), form=form)
+    assert '<p class="hw-note">form: capitals -3.60</p>' in own.to_html()
+    assert own.to_json()["form"] == {"strongest": "capitals", "share": form.share}
+    assert "form" not in explanation().to_json()
+
+
+def test_a_page_is_whole_by_itself():
+    html = html_page("<title>", explanation().to_html())
+    assert "<title>&lt;title&gt;</title>" in html
+    assert "http" not in html
+    assert "src=" not in html
+    assert explanation()._repr_html_().startswith('<div class="hw"><style>')
+
+
+def test_what_no_page_can_hold_is_left_out():
+    assert escape_html("a\x00\ud800\ufffeb") == "ab"

@@ -1,0 +1,29 @@
+"""Settings by size."""
+
+import pytest
+
+from headwise.models.tasks import find_task
+from headwise.models.tasks.size_defaults import teacher_settings
+
+
+@pytest.mark.parametrize(
+    ("human", "items", "again"),
+    [(250, 50_250, True), (19_999, 200_000, True), (250, 200_001, False), (20_000, 20_100, False)],
+)
+def test_beside_a_teacher_labels_by_people_say_whether_dev_is_learnt_too(human, items, again):
+    assert teacher_settings(human, items) == {"train": {"refit": again}}
+
+
+@pytest.mark.parametrize(
+    ("name", "expert"),
+    [
+        ("classify", {"max_features": 1_000_000}),
+        ("multi-label", {"max_features": 1_000_000}),
+        ("regress", {"max_features": 1_000_000}),
+        ("pair", {"max_features": 100_000}),  # it has four weights a label for each
+        ("tag", None),  # its expert reads words in sentences
+    ],
+)
+def test_what_an_expert_may_read(name, expert):
+    own = find_task(name).defaults(60_000, vectors=False, encoder="ms-transformer")
+    assert own.get("expert") == expert

@@ -1,0 +1,91 @@
+"""A task is added by one file and a row in each of the two tables; everything else knows it then."""
+
+import contextlib
+import importlib
+import io
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from headwise import load_model, train_files
+from headwise.app.cli import collect, main
+from headwise.app.cli import flags as settings
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.label_types import SINGLE_LABEL_TYPE
+from headwise.data.items.text_items import TextItems
+from headwise.models.tasks import TASKS
+
+SMALL = {
+    "model": {"task": "stars"},
+    "encoder": {"width": 8, "heads": 2, "head_size": 4, "layers": 1},
+    "words": {"vector_size": 8},
+    "train": {"epochs": 3, "learning_rate": 0.01},
+}
+
+
+@pytest.fixture
+def stars(monkeypatch):
+    """The task in both tables."""
+    spec = importlib.util.spec_from_file_location("stars", Path(__file__).with_name("stars.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert len(Path(module.__file__).read_text().splitlines()) < 120
+    monkeypatch.setitem(ITEM_TYPES, "stars", TextItems(SINGLE_LABEL_TYPE))
+    monkeypatch.setitem(TASKS, "stars", module.Stars())
+    return module
+
+
+@pytest.fixture
+def trained(stars, tmp_path):
+    chance = random.Random(0)
+    words = ["awful", "poor", "fair", "good", "great"]
+    rows = [f"the film {n} was {words[n % 5]} {chance.choice('abc')},{n % 5 + 1}" for n in range(200)]
+    (tmp_path / "films.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    train_files(tmp_path / "films.csv", tmp_path / "model", settings=[SMALL])
+    return tmp_path
+
+
+def call(*arguments) -> tuple[int, str]:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = main([str(argument) for argument in arguments])
+    return code, out.getvalue()
+
+
+def test_it_trains_and_is_saved_with_its_report(trained):
+    assert load_model(trained / "model").labels == ("1", "2", "3", "4", "5")
+    metrics = json.loads((trained / "model" / "metrics.json").read_text())
+    assert metrics["test"]["distance"] < metrics["baseline"]["distance"]
+    card = (trained / "model" / "README.md").read_text()
+    assert "# A headwise judge of stars" in card
+    assert "stars off" in card
+    assert "the median" in card
+
+
+def test_it_is_judged_and_predicts(trained):
+    model, file = trained / "model", trained / "films.csv"
+    code, out = call("evaluate", model, file)
+    assert code == 0
+    assert "stars off" in out
+    code, _ = call("predict", model, file, "--output", trained / "out.csv")
+    assert code == 0
+    assert len((trained / "out.csv").read_text().splitlines()) == 201
+    code, out = call("doctor", file, "--task", "stars")
+    assert code == 0
+
+
+def test_it_stands_in_the_help(stars, tmp_path):
+    """Once `settings.json` is written anew, which a test asks for."""
+    (tmp_path / "settings.json").write_text(collect.settings_json())
+    train = importlib.import_module("headwise.app.cli.train_command")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "FILE", tmp_path / "settings.json")
+        settings.load_settings.cache_clear()
+        importlib.reload(train)
+        code, out = call("train", "--help")
+    settings.load_settings.cache_clear()
+    importlib.reload(train)
+    assert code == 0
+    assert "stars" in out

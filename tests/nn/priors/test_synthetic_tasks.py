@@ -1,0 +1,237 @@
+"""Learning: a one-layer Transformer solves a task that its prior fits, and does not with a wrong prior.
+
+All texts are of fillers and markers of two types, in which nothing but places tells the labels apart:
+without the right prior there is nothing to learn.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from headwise.nn.encoders import Transformer, TransformerConfig
+from headwise.nn.priors import PRIORS, Pairs, Sum, parse_prior
+from headwise.nn.ragged import Layout, Ragged
+from headwise.text.syntax import tree_distances
+
+FILLER, A, B = 0, 1, 2
+SOLVED, NOT_SOLVED = 0.9, 0.65
+
+
+@dataclass
+class Text:
+    """Words, the label of each, -1 where none is asked for, and their heads if there are trees."""
+
+    words: np.ndarray
+    labels: np.ndarray
+    tree: torch.Tensor | None = None
+
+
+Task = Callable[[np.random.Generator], Text]
+
+
+def two_markers(random, n) -> tuple[np.ndarray, int, int]:
+    """A text with one A and one B, and their places."""
+    a, b = (int(p) for p in random.permutation(n)[:2])
+    words = np.zeros(n, dtype=np.int64)
+    words[a], words[b] = A, B
+    return words, a, b
+
+
+def nearer(words, to_a, to_b, margin) -> np.ndarray:
+    """The marker that is nearer by the margin, asked for at fillers."""
+    return np.where((abs(to_a - to_b) < margin) | (words > 0), -1, to_b < to_a)
+
+
+def anywhere(random, n=14) -> Text:
+    """Is there a marker in the text?"""
+    words = np.zeros(n, dtype=np.int64)
+    label = random.integers(2)
+    words[random.integers(n)] = label
+    return Text(words, np.where(words == A, -1, label))
+
+
+def neighbour_task(random, n=15) -> Text:
+    """Is the word before or after a marker?"""
+    words = np.zeros(n, dtype=np.int64)
+    words[random.permutation(n)[:4]] = A
+    around = np.pad(words, 1)
+    return Text(words, np.where(words == A, -1, (around[:-2] + around[2:]) > 0))
+
+
+def within(random) -> Text:
+    """Is the marker nearer than a quarter of the text? As often yes as no, in short and in long texts."""
+    n = int(random.choice([8, 40]))
+    words, place = np.zeros(n, dtype=np.int64), int(random.integers(n))
+    words[place] = A
+    distance = abs(np.arange(n) - place)
+    nearby = random.permutation(np.flatnonzero((distance > 0) & (distance <= n // 4)))
+    far = random.permutation(np.flatnonzero(distance > n // 4))
+    labels, count = np.full(n, -1), min(len(nearby), len(far))
+    labels[nearby[:count]], labels[far[:count]] = 1, 0
+    return Text(words, labels)
+
+
+def before(random, n=14) -> Text:
+    """Is the marker before the word or after it?"""
+    words, place = np.zeros(n, dtype=np.int64), int(random.integers(n))
+    words[place] = A
+    return Text(words, np.where(words == A, -1, np.arange(n) > place))
+
+
+def second(random, n=14) -> Text:
+    """Of two equal markers, which is the second?"""
+    words, labels = np.zeros(n, dtype=np.int64), np.full(n, -1)
+    places = sorted(random.permutation(n)[:2])
+    words[places], labels[places] = A, (0, 1)
+    return Text(words, labels)
+
+
+def nearest(random, n=16) -> Text:
+    """Which marker is the nearest?"""
+    words, a, b = two_markers(random, n)
+    place = np.arange(n)
+    return Text(words, nearer(words, abs(place - a), abs(place - b), 3))
+
+
+def last(random, n=16) -> Text:
+    """Which of the markers before the word is the nearest?"""
+    words, a, b = two_markers(random, n)
+    place = np.arange(n)
+    queries = (place > min(a, b)) & (words == FILLER)
+    return Text(words, np.where(queries, (place > b) & ((place < a) | (a < b)), -1))
+
+
+def nearest_in_tree(random, n=14) -> Text:
+    """Which marker is the nearest in the dependency tree, whatever the order of the words?"""
+    words, a, b = two_markers(random, n)
+    order = random.permutation(n)
+    heads = np.zeros(n, dtype=np.int64)
+    for k in range(1, n):
+        heads[order[k]] = order[random.integers(k)] + 1
+    tree = torch.from_numpy(tree_distances(heads.tolist(), n))
+    return Text(words, nearer(words, tree[a].numpy(), tree[b].numpy(), 2), tree)
+
+
+def every_third(random, n=15) -> Text:
+    """Which marker is a multiple of three words away?"""
+    words, a, b = two_markers(random, n)
+    while (a - b) % 3 == 0:
+        words, a, b = two_markers(random, n)
+    place = np.arange(n)
+    queries = (((place - a) % 3 == 0) | ((place - b) % 3 == 0)) & (words == FILLER)
+    return Text(words, np.where(queries, (place - b) % 3 == 0, -1))
+
+
+BLOCKS = "random-blocks(2, count=2, neighbours=0, seed=1)"
+
+
+def in_blocks(random, n=16) -> Text:
+    """Which marker is in the blocks that are drawn for the word's own block?"""
+    words, a, b = two_markers(random, n)
+    sees = parse_prior(BLOCKS).visible(Pairs.of_length(n)).numpy()
+    pair_number = np.arange(n) // 2
+    queries = (sees[:, a] != sees[:, b]) & (pair_number != a // 2) & (pair_number != b // 2)
+    return Text(words, np.where(queries, sees[:, b], -1))
+
+
+def half_and_half(random, n) -> np.ndarray:
+    """A text of as many A as B."""
+    return random.permutation(np.repeat([A, B], n // 2))
+
+
+def first(random, n=16) -> Text:
+    """Of which type is the first word?"""
+    words = half_and_half(random, n)
+    return Text(words, np.where(np.arange(n) == 0, -1, words[0] == B))
+
+
+def two_before(random, n=16) -> Text:
+    """Of which type is the word two places before?"""
+    words = half_and_half(random, n)
+    return Text(words, np.concatenate([[-1, -1], words[:-2] == B]))
+
+
+# Prior, task, and a prior that does not fit.
+CASES: list[tuple[str, Task, str]] = [
+    ("everything", anywhere, "window(1)"),
+    ("window(3)", neighbour_task, "everything"),
+    ("window(n/2)", within, "everything"),
+    ("forward", before, "everything"),
+    ("backward", before, "window(3)"),
+    ("earlier", second, "everything"),
+    ("later", second, "window(3)"),
+    ("word-distance(1)", nearest, "everything"),
+    ("gaussian(2)", nearest, "window(1)"),
+    ("forward + word-distance(1)", last, "everything"),
+    ("tree-distance(2)", nearest_in_tree, "word-distance(2)"),
+    ("tree-buckets(6)", nearest_in_tree, "t5-buckets"),
+    ("dilated(3)", every_third, "dilated(2)"),
+    (BLOCKS, in_blocks, BLOCKS.replace("seed=1", "seed=2")),
+    ("global-tokens(window(1))", first, "everything"),
+    ("shaw(3)", two_before, "everything"),
+    ("transformer-xl", two_before, "everything"),
+    ("t5-buckets(16, furthest=20)", two_before, "everything"),
+    ("rotary(10)", two_before, "everything"),
+]
+
+
+def batches(task: Task, seed: int) -> list[tuple[Ragged, torch.Tensor]]:
+    """Batches of words with their labels, the last for the test."""
+    random, made = np.random.default_rng(seed), []
+    for size in (32, 32, 32, 32, 128):
+        texts = [task(random) for _ in range(size)]
+        trees = None if texts[0].tree is None else [text.tree for text in texts]
+        layout = Layout([len(text.words) for text in texts], trees=trees)  # type: ignore[arg-type]
+        words = torch.from_numpy(np.concatenate([text.words for text in texts]))
+        labels = torch.from_numpy(np.concatenate([text.labels for text in texts]).astype(np.int64))
+        made.append((Ragged(words, layout), labels))
+    return made
+
+
+@cache
+def accuracy_of(prior: str, task: Task, seed: int = 0, steps: int = 240) -> float:
+    """Share of right labels in texts that it was not trained on; training ends where it has them."""
+    *train, (words, labels) = batches(task, seed)
+    torch.manual_seed(seed)
+    config = TransformerConfig(
+        width=16, layers=1, heads=4, head_size=8, feedforward=32, priors=(prior,), positions="none",
+        classification_node=False, dropout=0.0,
+    )  # fmt: skip
+    embedding, encoder, out = torch.nn.Embedding(3, 16), Transformer(config), torch.nn.Linear(16, 2)
+    parameters = [*embedding.parameters(), *encoder.parameters(), *out.parameters()]
+    adam = torch.optim.Adam(parameters, lr=0.01)
+
+    def logits(texts: Ragged) -> torch.Tensor:
+        return out(encoder(texts.map(embedding)).tokens.values)
+
+    accuracy = 0.0
+    for step in range(1, steps + 1):
+        texts, expected = train[step % len(train)]
+        loss = cross_entropy(logits(texts), expected, ignore_index=-1)
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        if step % 20 == 0:
+            with torch.no_grad():
+                right = logits(words).argmax(-1) == labels
+            accuracy = float(right[labels >= 0].float().mean())
+            if accuracy > 0.97:
+                break
+    return accuracy
+
+
+@pytest.mark.parametrize(("prior", "task", "wrong"), CASES)
+def test_the_right_prior_solves_its_task_and_a_wrong_one_does_not(prior, task, wrong):
+    assert accuracy_of(prior, task) >= SOLVED
+    assert accuracy_of(wrong, task, steps=100) <= NOT_SOLVED
+
+
+def test_every_prior_has_a_task():
+    tried = [parse_prior(prior) for prior, _, _ in CASES]
+    assert {prior.name for prior in tried} == set(PRIORS)
+    assert any(isinstance(prior, Sum) for prior in tried)

@@ -1,0 +1,41 @@
+"""An encoder that diverged: no NaN comes out of it, it is switched off, and the report says so."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.core.errors import HeadwiseError
+from headwise.models.tasks.classify import calibration_message
+from headwise.training.objectives.label_objective import fit_labels
+from headwise.training.run_state import RunProgress
+from headwise.training.train_result import TrainResult
+
+
+def scaled(objective, factor: float):
+    """The objective's model with its last layer's weights as large as that."""
+    with torch.no_grad():
+        for parameter in objective.model.head.layers[-1].parameters():
+            parameter.normal_().mul_(factor)
+    return objective
+
+
+def test_switched_off(make_objective):
+    objective = scaled(make_objective(), 1e5)
+    config = objective.model.config
+    objective.model.config = replace(config, expert=replace(config.expert, kind="none"))
+    finished = fit_labels(objective)
+    model = objective.model
+    assert finished.dev["loss"] < 1.2 * np.log(len(model.labels))
+    told = calibration_message(
+        TrainResult(model, RunProgress(), None, finished.dev, finished.calibration), "texts"
+    )
+    assert "switched it off" in told
+
+
+def test_no_nan_comes_out(make_objective):
+    objective = scaled(make_objective(), 3e38)
+    with pytest.raises(HeadwiseError, match="no longer numbers") as error:
+        objective.evaluate()
+    assert error.value.code == "HW409"

@@ -1,0 +1,133 @@
+"""How much say the linear expert and the encoder have, and that class weights reach the expert."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from headwise.data.items.examples import Example
+from headwise.metrics.classification_scores import mean_loss
+from headwise.nn.embeddings.word_embedding import WordConfig
+from headwise.nn.encoders import MSTransformerConfig
+from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.networks.linear_members import TextLinearBuffers
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.vocabulary import Vocabulary
+from headwise.training.objectives.label_objective import (
+    ClassificationObjective,
+    fit_label_ensemble,
+    refit_label_ensemble,
+)
+
+LABELS = ["a", "b", "c"]
+NAMES = (("apple", "pear"), ("oak", "fir"), ("cat", "dog"))
+
+
+def corpus(texts: int, seed: int) -> tuple[list[Example], np.ndarray]:
+    random = np.random.default_rng(seed)
+    targets = random.integers(0, 3, texts)
+    found = [f"the {random.choice(NAMES[label])}s of {random.integers(1000)}" for label in targets]
+    return [Example(text) for text in found], targets
+
+
+def objective(weights: str = "none", tokenizer: str = "penn") -> ClassificationObjective:
+    torch.manual_seed(0)
+    encoder = MSTransformerConfig(width=8, heads=2, head_size=4, layers=1)
+    config = ModelConfig(words=WordConfig(vector_size=8, tokenizer=tokenizer), encoder=encoder)
+    config = replace(config, classifier=ClassifierConfig(class_weights=weights))
+    model = TextClassifierModel(config, Vocabulary.build([["the", "of"]]), LABELS)
+    return ClassificationObjective(model, corpus(90, 0), corpus(60, 1))
+
+
+def knowing(targets: np.ndarray, strength: float) -> np.ndarray:
+    """Logits of an encoder that knows so much."""
+    noise = np.random.default_rng(3).normal(size=(len(targets), 3))
+    return (strength * np.eye(3)[targets] + noise).astype(np.float32)
+
+
+def test_an_encoder_that_knows_nothing_is_dropped():
+    own = objective()
+    fit_label_ensemble(own, knowing(own.dev_targets, 0.0))
+    model = own.model
+    assert isinstance(model.expert, TextLinearBuffers)
+    assert (model.encoder_weight, model.expert_weight, model.expert_share) == (0.0, 1.0, 1.0)
+    assert (model.logits(own.dev_items).argmax(1) == own.dev_targets).mean() == 1.0
+
+
+def test_both_have_a_say_and_the_probabilities_are_calibrated():
+    own = objective()
+    logits = knowing(own.dev_targets, 2.0)
+    noisy = own.dev_targets.copy()
+    noisy[::4] = (noisy[::4] + 1) % 3  # the expert is not always right either
+    own.dev_targets = noisy
+    fit_label_ensemble(own, logits)
+    model = own.model
+    assert 0 < model.expert_share <= 1
+    alone = model.expert_scores(own.dev_items)
+    model.outputs_of = lambda *_, **__: logits  # type: ignore[method-assign]
+    mixed = model.logits(own.dev_items) / model.temperature
+    assert mean_loss(mixed, noisy) <= min(mean_loss(alone, noisy), mean_loss(logits, noisy)) + 0.02
+
+
+def test_an_expert_that_is_not_needed_is_dropped():
+    own = objective()
+    own.dev_targets = np.random.default_rng(0).permutation(own.dev_targets)
+    fit_label_ensemble(own, knowing(own.dev_targets, 6.0))
+    assert own.model.expert is None
+    assert own.model.config.expert.features == 0
+
+
+def test_class_weights_reach_it():
+    shares = {}
+    for weights in ("none", "a=20.0"):
+        own = objective(weights)
+        own.train_targets = np.random.default_rng(7).integers(0, 3, len(own.train_targets))
+        own.dev_targets = np.zeros_like(own.dev_targets)
+        fit_label_ensemble(own, knowing(own.dev_targets, 0.0))
+        guessed = own.model.expert_scores(own.dev_items).argmax(1) if own.model.expert else [1]
+        shares[weights] = np.mean(np.array(guessed) == 0)
+    assert shares["a=20.0"] > shares["none"] + 0.1
+
+
+def test_texts_without_words_have_no_expert():
+    own = objective()
+    own.train_items = own.model.features.encode([" "] * len(own.train_items))
+    fit_label_ensemble(own, knowing(own.dev_targets, 1.0))
+    assert own.model.expert is None
+
+
+def test_labels_that_are_not_certain_and_weights_reach_loss_class_weights_and_expert():
+    plain = objective()
+    targets, texts = plain.train_targets, corpus(90, 0)[0]
+    dev = corpus(60, 1)
+    certain = np.eye(3, dtype=np.float32)[targets]
+    soft = ClassificationObjective(plain.model, (texts, certain), dev)
+    plain.model.eval()
+    torch.testing.assert_close(soft.loss(range(90)), plain.loss(range(90)))
+    twice = np.where(targets == 0, 2.0, 1.0)
+    weighted = ClassificationObjective(
+        plain.model, (texts, targets), dev, weights=(twice / twice.mean()).astype(np.float32)
+    )
+    expected = (plain.loss(range(90)) + plain.loss(np.flatnonzero(targets == 0).tolist())) / twice.mean()
+    torch.testing.assert_close(weighted.loss(range(90)), expected)
+    balanced = replace(plain.model.config, classifier=ClassifierConfig(class_weights="balanced"))
+    plain.model.config = balanced
+    even = ClassificationObjective(plain.model, (texts, np.full((90, 3), 1 / 3, "f4")), dev)
+    assert np.allclose(even.class_weights, 1)
+    wrong = certain[:, [1, 2, 0]]
+    taught = ClassificationObjective(plain.model, (texts, wrong), dev)
+    fit_label_ensemble(taught, knowing(taught.dev_targets, 0.0))
+    guessed = taught.model.expert_scores(taught.dev_items).argmax(1)
+    assert (guessed == (taught.dev_targets + 2) % 3).mean() > 0.9
+
+
+def test_a_second_expert_is_about_as_loud_as_the_first_whose_weight_it_has():
+    """Of labels that are lots the first may be hardly heard, and weighed by much; the second is not."""
+    first, second = objective(), objective()
+    chosen = fit_label_ensemble(first, knowing(first.dev_targets, 0.0))
+    assert chosen is not None
+    refit_label_ensemble(second, first.model, chosen._replace(loudness=0.01 * chosen.loudness))
+    former, own = (model.model.expert_scores(second.dev_items) for model in (first, second))
+    np.testing.assert_allclose(own, 0.015 * former, rtol=1e-4, atol=1e-5)
+    assert second.model.expert_weight == first.model.expert_weight

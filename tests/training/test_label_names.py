@@ -1,0 +1,101 @@
+"""Names of labels as training texts."""
+
+import numpy as np
+import pytest
+
+from headwise.linear.linear_fit import fit_linear
+from headwise.training.label_names import WEIGHT, named_labels, names_are_predictive, with_names
+from headwise.training.linear_probe import fit_linear_probe
+
+rng = np.random.default_rng(0)
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("card_arrival", "card arrival"),
+        ("cardArrival", "card Arrival"),
+        ("comp.sys.ibm", "comp sys ibm"),
+        ("Überweisung-fehlt", "Überweisung fehlt"),
+        ("not offensive", "not offensive"),
+        ("4 stars", "4 stars"),
+    ],
+)
+def test_names_are_taken_apart(label: str, words: str) -> None:
+    assert named_labels(["0", label], np.array([1])) == {1: words}
+
+
+def test_what_is_no_word_is_no_name() -> None:
+    assert named_labels(["0", "1.5", "A", "-", "", "__1__"], np.arange(6)) == {}
+
+
+def test_a_label_whose_texts_count_nothing_has_no_name() -> None:
+    weights = np.array([0.0, 2.0, 0.0])
+    assert named_labels(["good", "bad"], np.array([0, 1, 0]), weights) == {1: "bad"}
+    assert named_labels(["good", "bad"], np.eye(2)[[0, 1, 0]], weights) == {1: "bad"}
+    assert named_labels(["good", "bad"], np.array([[False, True]])) == {1: "bad"}
+
+
+def test_names_tell_texts_apart() -> None:
+    names = unit(rng.normal(size=(5, 20)))
+    numbers = [0, 2, 3, 5, 6]  # 1 and 4 have no name
+    targets = np.array([*numbers, 1, 4]).repeat(30)
+    of = {number: place for place, number in enumerate(numbers)}
+    centres = np.stack([names[of[t]] if t in of else np.zeros(20) for t in targets])
+    texts = unit(centres + 0.2 * rng.normal(size=centres.shape))
+    assert names_are_predictive(names, texts, targets, numbers)
+    assert names_are_predictive(names, texts, np.eye(7)[targets], numbers)
+    assert not names_are_predictive(names[::-1], texts, targets, numbers)
+    assert not names_are_predictive(names, unit(rng.normal(size=texts.shape)), targets, numbers)
+    assert not names_are_predictive(names[:1], texts, targets, numbers[:1])
+
+
+def test_one_name_that_always_wins_is_no_better_than_chance() -> None:
+    names = unit(np.array([[1.0, 0.1], [-1.0, 0.1]]))
+    texts = np.tile(names[0], (100, 1))
+    assert not names_are_predictive(names, texts, np.array([0] * 90 + [1] * 10), [0, 1])
+
+
+def test_targets_and_weights_go_on_with_the_names() -> None:
+    targets, weights = with_names(np.array([2, 0]), None, [0, 2], 3)
+    assert targets.tolist() == [2, 0, 0, 2]
+    assert weights.tolist() == [1, 1, WEIGHT, WEIGHT]
+    soft, weights = with_names(np.array([[0.5, 0.5, 0]], np.float32), np.array([3.0]), [2], 3)
+    assert soft.dtype == np.float32
+    assert soft.tolist() == [[0.5, 0.5, 0], [0, 0, 1]]
+    assert weights.tolist() == [3, WEIGHT]
+
+
+def test_what_is_in_no_fold_is_trained_on_and_never_judged() -> None:
+    texts = [f"{word} {n}" for n in range(15) for word in ("cat", "dog")]
+    targets = np.array([0, 1] * 15)
+    found = fit_linear([*texts, "purring", "barking"], np.append(targets, [0, 1]), 2, always=2)
+    assert len(found.oof_scores) == len(texts)
+    assert found.cv_score == 1
+    assert found.model.scores(["purring", "barking"]).argmax(axis=1).tolist() == [0, 1]
+
+
+def test_a_probe_with_texts_in_no_fold_chooses_as_without_them_where_they_weigh_nothing() -> None:
+    vectors = unit(rng.normal(size=(60, 8)))
+    targets = (vectors[:, 0] > 0).astype(np.int64)
+    more = np.vstack([vectors, unit(rng.normal(size=(10, 8)))])
+    labels = np.append(targets, [0, 1] * 5)
+    weights = np.append(np.ones(60), np.zeros(10))
+    for one, other in zip(
+        fit_linear_probe(vectors, targets, 2),
+        fit_linear_probe(more, labels, 2, weights=weights, always=10),
+        strict=True,
+    ):
+        np.testing.assert_allclose(one, other, atol=2e-3)
+
+
+def test_names_tell_label_sets_apart_and_very_many_texts_are_looked_at_in_part() -> None:
+    names = unit(rng.normal(size=(4, 20)))
+    sets = rng.random((12_000, 5)) < 0.3
+    texts = unit(sets[:, 1:].astype(float) @ names + 0.5 * rng.normal(size=(12_000, 20)))
+    assert names_are_predictive(names, texts, sets, [1, 2, 3, 4])
+    assert not names_are_predictive(names, unit(rng.normal(size=texts.shape)), sets, [1, 2, 3, 4])

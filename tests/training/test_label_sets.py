@@ -1,0 +1,153 @@
+"""Training label sets: what the linear expert beside the encoder is fitted with."""
+
+import numpy as np
+import pytest
+
+from headwise.data.items.examples import MultiLabelExample
+from headwise.data.items.labels import multi_hot_targets
+from headwise.linear.linear_fit import fit_linear
+from headwise.nn.embeddings.word_embedding import WordConfig
+from headwise.nn.encoders import MSTransformerConfig
+from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.networks.linear_member_config import LinearMemberConfig
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.text_models import MultiLabelModel
+from headwise.text.vocabulary import Vocabulary
+from headwise.training.cross_fitting import OutOfFold
+from headwise.training.objectives.multi_label_objective import (
+    MultiLabelObjective,
+    fit_label_sets,
+    fit_label_sets_out_of_fold,
+)
+from headwise.training.run_state import RunProgress
+
+
+@pytest.mark.parametrize(("setting", "ratio"), [("none", 1.0), ("rare=4.0", 4.0)])
+def test_class_weights_reach_the_expert(monkeypatch, setting, ratio):
+    sets = [("often",)] * 6 + [("often", "rare")] * 2
+    texts = [MultiLabelExample(f"w{n}", labels=own) for n, own in enumerate(sets)]
+    config = ModelConfig(
+        task="multi-label",
+        words=WordConfig(vector_size=4),
+        encoder=MSTransformerConfig(width=4, heads=1, head_size=4, layers=1),
+        classifier=ClassifierConfig(hidden=4, class_weights=setting),
+    )
+    model = MultiLabelModel(config, Vocabulary.build([[own.text] for own in texts]), ["often", "rare"])
+    found = []
+
+    def fit(*given, class_weight, **more):
+        found.append(class_weight)
+        return fit_linear(*given, class_weight=class_weight, **more)
+
+    monkeypatch.setattr("headwise.training.objectives.label_objective.fit_linear", fit)
+    part = texts, multi_hot_targets(texts, model.labels)
+    fit_label_sets(MultiLabelObjective(model, part, part))
+    weights = np.ones(2) if found[0] is None else found[0]
+    assert weights[1] / weights[0] == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+@pytest.mark.parametrize(("strength", "asked"), [(0.0, False), (3.0, True)])
+def test_an_encoder_that_knows_nothing_is_not_asked(strength, asked, crossed):
+    """What the expert reads tells one label, and what the encoder says another, or nothing: on dev, or of
+    texts that models of folds have not seen."""
+    chance = np.random.default_rng(0)
+    wanted = chance.random((240, 2)) < 0.4
+    texts = [
+        MultiLabelExample(
+            f"{'good' if first else 'bad'} w{n % 7}", labels=tuple("ab"[k] for k in range(2) if row[k])
+        )
+        for n, (row, first) in enumerate(zip(wanted, wanted[:, 0], strict=True))
+    ]
+    config = ModelConfig(
+        task="multi-label",
+        words=WordConfig(vector_size=4),
+        encoder=MSTransformerConfig(width=4, heads=1, head_size=4, layers=1),
+        classifier=ClassifierConfig(hidden=4),
+    )
+    model = MultiLabelModel(
+        config, Vocabulary.build([own.text.split() for own in texts]), ["a", "b"]
+    ).eval()
+    said = strength * (2.0 * wanted - 1) * [0, 1] + 1e-3 * chance.normal(size=(240, 2))
+    model.outputs_of = lambda items, **_: said[-len(items) :].astype(np.float32)  # type: ignore
+    if crossed:
+        held = np.arange(3, 240)
+        own = OutOfFold(said[held].astype(np.float32), held, RunProgress())
+        whole = texts, multi_hot_targets(texts, model.labels)
+        fit_label_sets_out_of_fold(MultiLabelObjective(model, whole, ([], whole[1][:0])), own)
+    else:
+        parts = [(part, multi_hot_targets(part, model.labels)) for part in (texts[:160], texts[160:])]
+        fit_label_sets(MultiLabelObjective(model, *parts))
+    assert model.expert is not None
+    assert (model.encoder_weight > 0) == asked
+    assert (model.expert_share < 1) == asked
+    logits = model.logits(model.encoded(texts[160:])) / model.temperature
+    assert ((logits[:, 0] > 0) == wanted[160:, 0]).mean() > 0.95
+    assert (((logits[:, 1] > 0) == wanted[160:, 1]).mean() > 0.95) == asked
+
+
+@pytest.mark.parametrize("expert", ["none", "linear"])
+def test_temperature_and_thresholds_are_those_of_what_other_models_say(expert):
+    """The model itself, which has seen the texts, is surer and never wrong."""
+    chance = np.random.default_rng(1)
+    wanted = chance.random((300, 2)) < 0.5
+    texts = [
+        MultiLabelExample(f"w{n % 9}", labels=tuple(np.array(["a", "b"])[row]))
+        for n, row in enumerate(wanted)
+    ]
+    config = ModelConfig(
+        task="multi-label",
+        words=WordConfig(vector_size=4),
+        encoder=MSTransformerConfig(width=4, heads=1, head_size=4, layers=1),
+        classifier=ClassifierConfig(hidden=4),
+        expert=LinearMemberConfig(kind=expert),
+    )
+    model = MultiLabelModel(
+        config, Vocabulary.build([own.text.split() for own in texts]), ["a", "b"]
+    ).eval()
+    model.outputs_of = lambda *_, **__: 9 * (2 * wanted - 1).astype(np.float32)  # type: ignore
+    says = (2.0 * wanted - 1) * np.where(chance.random((300, 2)) < 0.8, 1, -1)  # right four times in five
+    crossed = OutOfFold(3 * says.astype(np.float32), np.arange(300), RunProgress())
+    whole = texts, multi_hot_targets(texts, model.labels)
+    done = fit_label_sets_out_of_fold(MultiLabelObjective(model, whole, ([], whole[1][:0])), crossed)
+    assert 3 * model.encoder_weight / model.temperature == pytest.approx(np.log(4), rel=0.25)
+    assert done.dev["loss"] == pytest.approx(0.5, abs=0.06)
+    assert done.calibration[0] > 2 * done.calibration[1]
+
+
+def test_labels_have_the_rates_that_are_asked_of_them():
+    chance = np.random.default_rng(1)
+    wanted = chance.random((300, 3)) < [0.5, 0.2, 0.3]
+    said = (2.0 * wanted - 1 + 1.5 * chance.normal(size=(300, 3))).astype(np.float32)
+    names = ["a", "b", "c"]
+    texts = [
+        MultiLabelExample(f"w{n % 9}", labels=tuple(np.array(names)[row])) for n, row in enumerate(wanted)
+    ]
+    plain, asked = (
+        MultiLabelModel(
+            ModelConfig(
+                task="multi-label",
+                words=WordConfig(vector_size=4),
+                encoder=MSTransformerConfig(width=4, heads=1, head_size=4, layers=1),
+                classifier=ClassifierConfig(hidden=4, thresholds=setting),
+                expert=LinearMemberConfig(kind="none"),
+            ),
+            Vocabulary.build([own.text.split() for own in texts]),
+            names,
+        ).eval()
+        for setting in ("none", "a:recall=0.95,b:fpr=0.05")
+    )
+    done = []
+    for model in (plain, asked):
+        model.outputs_of = lambda *_, **__: said  # type: ignore
+        part = texts, multi_hot_targets(texts, names)
+        done.append(fit_label_sets(MultiLabelObjective(model, part, part)).dev)
+    assert "operating_points" not in done[0]
+    assert [(own["label"], own["kept"]) for own in done[1]["operating_points"]] == [
+        ("a", True),
+        ("b", True),
+    ]
+    assert asked.thresholds[2] == plain.thresholds[2]
+    given = asked.chosen_labels(asked.probabilities(said))
+    assert 0.95 <= given[wanted[:, 0], 0].mean() < 0.97
+    assert 0.03 < given[~wanted[:, 1], 1].mean() <= 0.05

@@ -1,0 +1,246 @@
+"""The loop learns, is deterministic, and a resumed run is the same run."""
+
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.training import loop
+from headwise.training.loop import EpochReporter, train
+from headwise.training.run_state import RunProgress
+from headwise.training.settings import TrainConfig
+from headwise.training.stopping import TrainingInterrupted
+
+CONFIG = TrainConfig(
+    epochs=4,
+    batch_texts=8,
+    accumulate=3,
+    learning_rate=0.01,
+    vectors_learning_rate=0.01,
+    average=0.9,
+    patience=3,
+)
+
+
+class Killed(BaseException):
+    """Stands for a kill: nothing in the code may catch it."""
+
+
+def weights(objective) -> dict[str, torch.Tensor]:
+    return {name: value.clone() for name, value in objective.model.state_dict().items()}
+
+
+def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
+    return all(torch.equal(first[name], second[name]) for name in first)
+
+
+def comparable(progress: RunProgress) -> dict:
+    return {key: value for key, value in vars(progress).items() if key != "seconds"}
+
+
+@pytest.fixture(scope="module")
+def whole(make_objective, tmp_path_factory):
+    """The weights and counters of a run that nothing interrupts."""
+    objective = make_objective()
+    progress = train(objective.model, objective, CONFIG, tmp_path_factory.mktemp("whole"))
+    return weights(objective), progress
+
+
+def test_learns(make_objective, tmp_path):
+    objective = make_objective()
+    config = TrainConfig(
+        epochs=25, batch_texts=8, learning_rate=0.01, vectors_learning_rate=0.02, patience=0
+    )
+    before = objective.evaluate()
+    train(objective.model, objective, config, tmp_path)
+    assert before["accuracy"] < 0.75
+    assert objective.evaluate()["accuracy"] > 0.9
+
+
+def test_ends_with_the_best_weights(make_objective, whole):
+    objective = make_objective()
+    objective.model.load_state_dict(whole[0])
+    progress = whole[1]
+    scores = [entry["accuracy"] for entry in progress.history]
+    assert objective.evaluate()["accuracy"] == max(scores) == progress.best_score
+    assert scores.index(max(scores)) == progress.best_epoch
+
+
+@pytest.mark.parametrize("patience", [0, 1])
+def test_the_last_epoch_is_kept_where_that_is_asked(make_objective, tmp_path, patience):
+    config = replace(CONFIG, score="last", patience=patience, learning_rate=0.0, vectors_learning_rate=0.0)
+    objective = make_objective()
+    progress = train(objective.model, objective, config, tmp_path)
+    assert len({entry["accuracy"] for entry in progress.history}) == 1  # no epoch is better than another
+    assert progress.best_epoch == config.epochs - 1
+    assert (tmp_path / f"best-{config.epochs}.safetensors").exists()
+
+
+def test_a_score_that_a_task_has_not_is_told(make_objective, tmp_path):
+    objective = make_objective()
+    with pytest.raises(ConfigError, match="score: 'f1' is not known of this task, only "):
+        train(objective.model, objective, replace(CONFIG, score="f1"), tmp_path)
+
+
+def test_while_nothing_is_found_the_loss_decides():
+    config = replace(CONFIG, score="f1")
+    nothing, less, found = ({"f1": f1, "loss": loss} for f1, loss in ((0.0, 0.9), (0.0, 0.5), (0.01, 2.0)))
+    merits = [config.merit(0, scores) for scores in (nothing, less, found)]
+    assert merits == sorted(merits)
+    assert len({*merits}) == 3
+
+
+def test_same_seed_same_weights_other_seed_others(make_objective, tmp_path, whole):
+    objective = make_objective()
+    train(objective.model, objective, CONFIG, tmp_path / "again")
+    assert same(whole[0], weights(objective))
+    objective = make_objective()
+    train(objective.model, objective, TrainConfig(**{**vars(CONFIG), "seed": 1}), tmp_path / "other")
+    assert not same(whole[0], weights(objective))
+
+
+def test_nothing_of_an_earlier_run_is_taken_for_this_one(make_objective, tmp_path):
+    """A second training on all texts would otherwise go on with the state of another."""
+    (tmp_path / loop.REFIT_FOLDER).mkdir()
+    (tmp_path / loop.REFIT_FOLDER / loop.STATE).touch()
+    (tmp_path / "best-9.safetensors").touch()
+    objective = make_objective()
+    train(objective.model, objective, replace(CONFIG, epochs=1), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {loop.STATE, "best-1.safetensors"}
+
+
+# 60 texts in batches of 8, 3 batches to an update: 3 updates and 1 report more in each of 4 epochs.
+@pytest.mark.parametrize("checkpoint_seconds", [0.0, 1e9], ids=["saved always", "saved each epoch"])
+@pytest.mark.parametrize("when", range(16))
+def test_killed_after_any_report_and_resumed(make_objective, tmp_path, whole, when, checkpoint_seconds):
+    config = TrainConfig(**{**vars(CONFIG), "checkpoint_seconds": checkpoint_seconds})
+    reports = 0
+
+    def kill(report: EpochReporter) -> None:
+        nonlocal reports
+        if reports == when:
+            raise Killed
+        reports += 1
+
+    objective = make_objective()
+    with pytest.raises(Killed):
+        train(objective.model, objective, config, tmp_path, report=kill)
+    torch.manual_seed(99)
+    torch.rand(3)
+    objective = make_objective(seed=7)
+    if (tmp_path / loop.STATE).exists():
+        progress = train(objective.model, objective, config, tmp_path, resume=True)
+        assert comparable(progress) == comparable(whole[1])
+        assert same(whole[0], weights(objective))
+    else:  # killed before the first save: there is nothing to resume, and it says so
+        assert when <= (0 if checkpoint_seconds == 0 else 3)
+        with pytest.raises(HeadwiseError, match="no interrupted run"):
+            train(objective.model, objective, config, tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("call", range(1, 9))
+def test_killed_during_a_save(make_objective, tmp_path, whole, monkeypatch, call):
+    config = TrainConfig(**{**vars(CONFIG), "checkpoint_seconds": 0.0})
+    objective = make_objective()
+    real, calls = os.replace, 0
+
+    def half_written(source, target):
+        nonlocal calls
+        calls += 1
+        if calls > call:
+            data = Path(source).read_bytes()
+            Path(source).write_bytes(data[: len(data) // 2])
+            raise Killed
+        real(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("headwise.training.run_state.os.replace", half_written)
+        with pytest.raises(Killed):
+            train(objective.model, objective, config, tmp_path)
+    objective = make_objective(seed=7)
+    progress = train(objective.model, objective, config, tmp_path, resume=True)
+    assert comparable(progress) == comparable(whole[1])
+    assert same(whole[0], weights(objective))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_says_how_to_go_on(make_objective, tmp_path, whole, number):
+    before = signal.getsignal(number)
+
+    def interrupt(report: EpochReporter) -> None:
+        if report.progress.step == 5:
+            os.kill(os.getpid(), number)
+
+    config = TrainConfig(**{**vars(CONFIG), "checkpoint_seconds": 1e9})
+    objective = make_objective()
+    with pytest.raises(TrainingInterrupted, match=r"epoch 2 after 5 updates.*--resume"):
+        train(objective.model, objective, config, tmp_path, report=interrupt)
+    assert signal.getsignal(number) == before
+    objective = make_objective(seed=7)
+    train(objective.model, objective, config, tmp_path, resume=True)
+    assert same(whole[0], weights(objective))
+
+
+def test_resuming_a_finished_run_gives_its_weights(make_objective, tmp_path, whole):
+    objective = make_objective()
+    train(objective.model, objective, CONFIG, tmp_path)
+    objective = make_objective(seed=7)
+    train(objective.model, objective, CONFIG, tmp_path, resume=True)
+    assert same(whole[0], weights(objective))
+
+
+def test_resuming_another_run_names_the_difference(make_objective, tmp_path):
+    objective = make_objective()
+    train(objective.model, objective, CONFIG, tmp_path, identity={"data": "a"})
+    with pytest.raises(HeadwiseError, match="data was 'a' and is now 'b'"):
+        train(objective.model, objective, CONFIG, tmp_path, resume=True, identity={"data": "b"})
+
+
+def test_accumulated_batches_are_one_large_batch(make_objective):
+    """Without dropout, the gradient of 3 batches of 5 texts is that of their 15 texts."""
+    objective = make_objective()
+    model = objective.model.eval()
+    (objective.loss(range(15)) / 15).backward()
+    at_once = {name: p.grad.clone() for name, p in model.named_parameters()}
+    model.zero_grad()
+    for start in (0, 5, 10):
+        (objective.loss(range(start, start + 5)) / 15).backward()
+    for name, parameter in model.named_parameters():
+        torch.testing.assert_close(parameter.grad, at_once[name], atol=1e-6, rtol=1e-4)
+
+
+def test_stops_early_and_after_patience_epochs(make_objective, tmp_path):
+    objective = make_objective()
+    config = TrainConfig(epochs=50, learning_rate=0.0, vectors_learning_rate=0.0, patience=2)
+    progress = train(objective.model, objective, config, tmp_path)
+    assert (len(progress.history), progress.best_epoch, progress.stale) == (3, 0, 2)
+
+
+def test_a_loss_that_is_not_a_number_is_an_error(make_objective, tmp_path):
+    objective = make_objective()
+    with torch.no_grad():
+        objective.model.embedding.vectors.weight.fill_(float("nan"))
+    with pytest.raises(HeadwiseError, match="loss became nan in epoch 1"):
+        train(objective.model, objective, CONFIG, tmp_path)
+
+
+def test_only_the_best_weights_are_kept(make_objective, tmp_path):
+    objective = make_objective()
+    progress = train(objective.model, objective, CONFIG, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"best-{progress.best_epoch + 1}.safetensors",
+        "state.safetensors",
+    ]
+
+
+def test_what_a_kill_leaves_of_a_save_is_removed_with_the_run(make_objective, tmp_path):
+    """safetensors writes to a hidden temporary file first."""
+    objective = make_objective()
+    train(objective.model, objective, CONFIG, tmp_path / "run")
+    (tmp_path / "run" / ".tmpn15lb7").write_bytes(b"half")
+    loop.remove_run(tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,130 @@
+"""The linear expert beside an encoder of numbers."""
+
+import json
+
+import numpy as np
+import pytest
+
+from headwise.app.workflows.train import train_files
+from headwise.artifacts import load_model
+from headwise.models.explanations.explanation import explain_numbers
+from headwise.training.objectives.number_objective import fit_weights
+
+SMALL = {
+    "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
+    "regressor": {"hidden": 8},
+    "words": {"vector_size": 8},
+    "base": {"name": "none"},
+}
+
+
+def test_weights_are_near_those_of_least_squares():
+    random = np.random.default_rng(0)
+    encoder, expert = random.normal(size=(2, 5_000))
+    wanted = 0.7 * encoder + 0.2 * expert + 0.1 * random.normal(size=5_000)
+    found = fit_weights(encoder, expert, wanted)
+    assert (found.encoder, found.expert) == pytest.approx((0.7, 0.2), abs=0.01)
+    assert found.share == pytest.approx(0.2 / 0.9, abs=0.02)
+
+
+def test_one_text_that_both_are_far_off_does_not_decide():
+    random = np.random.default_rng(0)
+    encoder, expert = random.normal(size=(2, 400))
+    wanted = 0.5 * encoder + 0.5 * expert + 0.1 * random.normal(size=400)
+    for far in (40.0, -40.0, -400.0):
+        encoder[0], expert[0], wanted[0] = 5.0, 5.0, far
+        found = fit_weights(encoder, expert, wanted)
+        assert (found.encoder, found.expert) == pytest.approx((0.5, 0.5), abs=0.03)
+
+
+@pytest.mark.parametrize("far", [1e30, -1e97, np.inf])
+def test_nor_does_one_that_is_far_off_all_training_texts(far):
+    random = np.random.default_rng(0)
+    encoder, expert = random.normal(size=(2, 50))
+    wanted = 0.5 * encoder + 0.5 * expert + 0.1 * random.normal(size=50)
+    wanted[0] = far
+    found = fit_weights(encoder, expert, wanted)
+    assert (found.encoder, found.expert) == pytest.approx((0.5, 0.5), abs=0.1)
+
+
+def test_texts_that_do_not_count_are_as_if_they_were_not_there():
+    random = np.random.default_rng(0)
+    encoder, expert, noise = random.normal(size=(3, 400))
+    wanted = np.where(np.arange(400) < 300, 0.5 * encoder + 0.5 * expert, noise)
+    counts = (np.arange(400) < 300) / 0.75
+    some = fit_weights(encoder[:300], expert[:300], wanted[:300], np.full(300, 1 / 0.75))
+    assert fit_weights(encoder, expert, wanted, counts).encoder == pytest.approx(some.encoder)
+
+
+def test_few_texts_leave_both_a_say():
+    random = np.random.default_rng(0)
+    wanted = random.normal(size=3)
+    found = fit_weights(wanted, wanted + 0.3 * random.normal(size=3), wanted)
+    assert 0.2 < found.share < 0.8
+
+
+@pytest.mark.parametrize("good", [0, 1])
+def test_who_says_nothing_true_is_dropped(good):
+    random = np.random.default_rng(0)
+    wanted = random.normal(size=500)
+    members = [random.normal(size=500), random.normal(size=500)]
+    members[good] = 2 * wanted
+    found = fit_weights(*members, wanted)
+    weights = (found.encoder, found.expert)
+    assert weights[1 - good] == 0
+    assert weights[good] == pytest.approx(0.5, abs=0.01)
+    assert found.share == good
+
+
+def test_nothing_at_all_is_weighed():
+    found = fit_weights(np.zeros(4), np.zeros(4), np.ones(4))
+    assert np.isfinite([found.encoder, found.expert, found.share]).all()
+
+
+def write(path, count: int, pairs: bool) -> str:
+    random = np.random.default_rng(count)
+    names = ("first,second" if pairs else "text") + ",score"
+    rows = [names]
+    for _ in range(count):
+        good = random.integers(0, 5)
+        text = " ".join(["good"] * good + ["bad"] * (4 - good) + [f"w{random.integers(30)}"])
+        rows.append(
+            f"{text},{'good good bad bad' + ',' if pairs else ''}{3 + good + random.normal() / 9:.3f}"
+        )
+    path.write_text("\n".join([*rows, ""]))
+    return str(path)
+
+
+@pytest.mark.parametrize("task", ["regress", "pair-score"])
+@pytest.mark.parametrize(("folds", "refit"), [(0, False), (0, True), (3, False)])
+def test_it_stands_beside_the_encoder(tmp_path, task, folds, refit):
+    """And what both say is saved, is explained, and is closer than what the encoder says."""
+    settings = {
+        **SMALL,
+        "model": {"task": task},
+        "train": {"epochs": 2, "batch-texts": 16, "folds": folds, "refit": refit},
+    }
+    file = write(tmp_path / "n.csv", 120, task == "pair-score")
+    outcome = train_files(file, tmp_path / "model", settings=[settings], baseline=False)
+    model, items = outcome.fitted.model, list(outcome.parts.test)
+    assert model.expert is not None
+    assert model.expert_share > 0
+    encoded = model.encoded(items)
+    encoder, own = model.outputs_of(encoded)[:, 0], model.expert_scores(encoded)[:, 0]
+    both = model.scale.restore(model.encoder_weight * encoder + model.expert_weight * own)
+    np.testing.assert_allclose(model.scores(encoded), both, rtol=1e-5)
+    loaded = load_model(tmp_path / "model")
+    np.testing.assert_allclose(list(loaded.predict(items)), both, rtol=1e-4)
+    metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
+    assert metrics["test"]["mae"] < metrics["encoder_alone"]["mae"]
+    assert metrics["expert_alone"]["pearson"] > 0.9
+    for number, found in enumerate(explain_numbers(model, encoded[:3])):
+        assert found.margin == pytest.approx(both[number] - model.scale.mean, rel=1e-4)
+        assert any(word.parts.get("expert") for word in found.words)
+
+
+def test_it_can_be_left_out(tmp_path):
+    settings = {**SMALL, "model": {"task": "regress"}, "train": {"epochs": 1}, "expert": {"kind": "none"}}
+    outcome = train_files(write(tmp_path / "n.csv", 60, False), tmp_path / "model", settings=[settings])
+    assert outcome.fitted.model.expert is None
+    assert "expert_alone" not in outcome.rivals

@@ -1,0 +1,108 @@
+"""Training on pairs: what is learnt, from files to parts, weights of labels, going on with a run."""
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.app.configuration import build_config
+from headwise.data.items.examples import Pair
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.labels import label_targets
+from headwise.data.splits.data_parts import DataParts
+from headwise.models.tasks import find_task
+from headwise.training.fit import fit
+from headwise.training.objectives.label_objective import ClassificationObjective
+from headwise.training.stopping import TrainingInterrupted
+
+WORDS = [f"w{n}" for n in range(6)]
+
+
+def recipe(task="pair", **settings):
+    layers = {
+        "model": {"task": task, "readout": "mean"},
+        "words": {"tokenizer": "whitespace", "vector_size": 8, "dropout": 0.0, "word_dropout": 0.0},
+        "encoder": {"name": "transformer", "width": 16, "heads": 2, "head_size": 8, "layers": 1}
+        | {"feedforward": 16, "dropout": 0.0, "positions": "none", "classification_node": False},
+        "pair": {"features": "product"},
+        "train": {"epochs": 6, "batch_texts": 16, "learning_rate": 0.01, "score": "loss"},
+    }
+    for section, own in settings.items():
+        layers[section] = {**layers.get(section, {}), **own}
+    return build_config(layers)
+
+
+def problem(pairs: int, seed: int, scored: bool = False) -> list[Pair]:
+    """Whether both texts have the same word; the first text alone says nothing, nor the second."""
+    random = np.random.default_rng(seed)
+    made = []
+    for line in range(pairs):
+        one = random.choice(WORDS)
+        same = random.random() < 0.5
+        other = one if same else random.choice([word for word in WORDS if word != one])
+        label = str(2.5 if same else -1.5) if scored else "same" if same else "other"
+        made.append(Pair(one, other, label, line + 1))
+    return made
+
+
+def parts(scored: bool = False) -> DataParts:
+    kind = ITEM_TYPES["pair-score" if scored else "pair"]
+    return DataParts(kind, problem(240, 0, scored), problem(60, 1, scored), problem(60, 2, scored))
+
+
+def fit_pairs(parts, recipe, folder, **more):
+    return fit(find_task(recipe.model.task), parts, recipe, folder, **more)
+
+
+@pytest.mark.parametrize("interaction", ["none", "cross", "match"])
+def test_it_compares_the_texts(tmp_path, interaction):
+    own = parts()
+    small = {"cross_heads": 2, "cross_head_size": 8, "cross_feedforward": 16}
+    fitted = fit_pairs(
+        own, recipe(pair={"interaction": interaction, **small}, expert={"kind": "none"}), tmp_path
+    )
+    right = [
+        p.label == pair.label for p, pair in zip(fitted.model.predict(own.test), own.test, strict=True)
+    ]
+    assert np.mean(right) > 0.9
+    assert fitted.model.temperature != 1.0
+    assert set(fitted.dev) == {"accuracy", "macro_f1", "loss", "sureness"}
+    assert fitted.calibration is not None
+
+
+def test_it_learns_scores(tmp_path):
+    own = parts(scored=True)
+    fitted = fit_pairs(own, recipe("pair-score"), tmp_path)
+    found = np.array(list(fitted.model.predict(own.test)))
+    assert np.abs(found - own.kind.answer.numbers(own.test)).mean() < 0.8
+    assert fitted.dev["pearson"] > 0.9
+    assert fitted.calibration is None
+
+
+def test_a_run_that_goes_on_is_the_same_run(tmp_path):
+    own, settings = parts(), recipe(train={"epochs": 2})
+    whole = fit_pairs(own, settings, tmp_path / "whole")
+
+    def stop(report):
+        import os
+        import signal
+
+        if report.progress.step == 9:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(TrainingInterrupted):
+        fit_pairs(own, settings, tmp_path / "parts", report=stop)
+    resumed = fit_pairs(own, settings, tmp_path / "parts", resume=True)
+    for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
+    assert whole.model.temperature == resumed.model.temperature
+
+
+def test_weights_of_labels(tmp_path):
+    own = parts()
+    plain = fit_pairs(own, recipe(train={"epochs": 1}), tmp_path / "a").model
+    targets = label_targets(own.train, plain.labels)
+    arguments = ((own.train, targets), (own.dev, label_targets(own.dev, plain.labels)))
+    loss = ClassificationObjective(plain, *arguments).loss(range(8)).item()
+    weighted = recipe(classifier={"class_weights": "same=3.0"})
+    plain.config = weighted.model
+    assert ClassificationObjective(plain, *arguments).loss(range(8)).item() != pytest.approx(loss)

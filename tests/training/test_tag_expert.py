@@ -1,0 +1,221 @@
+"""How much say the linear CRF and the encoder of a tagger have, and that both decode together."""
+
+from dataclasses import replace
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.artifacts import load_model, save_model
+from headwise.data.items.examples import TaggedSentence
+from headwise.nn.embeddings.word_embedding import WordConfig
+from headwise.nn.encoders import MSTransformerConfig
+from headwise.nn.layers.tag_layers import TaggerConfig
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.tag_model import TagModel
+from headwise.text.character_features import Alphabet, CharacterConfig
+from headwise.text.vocabulary import Vocabulary
+from headwise.training.objectives.tagging_objective import (
+    TaggingObjective,
+    fit_tag_ensemble,
+    refit_tag_ensemble,
+)
+
+WORDS = {"N": ("apple", "pear", "plum"), "V": ("eat", "peel", "cook")}
+
+
+def corpus(count: int, seed: int, noise: float = 0.0) -> list[TaggedSentence]:
+    """Sentences of nouns and verbs, some of which are tagged wrong."""
+    random = np.random.default_rng(seed)
+    found = []
+    for line in range(count):
+        tags = ["NV"[n] for n in random.integers(0, 2, random.integers(1, 6))]
+        words = tuple(str(random.choice(WORDS[tag])) for tag in tags)
+        wrong = random.random(len(tags)) < noise
+        said = tuple("VN"["NV".index(t)] if w else t for t, w in zip(tags, wrong, strict=True))
+        found.append(TaggedSentence(words, said, line))
+    return found
+
+
+def objective(
+    dev: list[TaggedSentence], crf: bool = True, train: list[TaggedSentence] | None = None, tags: str = "VN"
+) -> TaggingObjective:
+    torch.manual_seed(0)
+    config = ModelConfig(
+        task="tag",
+        words=WordConfig(vector_size=8),
+        encoder=MSTransformerConfig(width=8, heads=2, head_size=4, layers=1),
+        characters=CharacterConfig(features=4),
+        tagger=TaggerConfig(hidden=4, crf=crf),
+    )
+    words = [word for own in WORDS.values() for word in own]
+    scheme = "plain" if tags == "VN" else "bioes"
+    model = TagModel(config, Vocabulary.build([words]), list(tags), scheme, Alphabet.build(words)).eval()
+    return TaggingObjective(model, train or corpus(30, 0), dev)
+
+
+def knowing(own: TaggingObjective, strength: float) -> None:
+    """Let the encoder score true tags so much higher than others."""
+    for name in WORDS["N"] + WORDS["V"]:
+        assert own.model.features.vocabulary.encode([name])[0] > 0
+    verbs = torch.from_numpy(own.model.features.vocabulary.encode(list(WORDS["V"])))
+
+    def forward(batch):
+        verb = torch.isin(batch.words.values, verbs).float()
+        return batch.words.with_values(strength * torch.stack([verb, 1 - verb], dim=1))
+
+    own.model.forward = forward  # type: ignore[method-assign]
+
+
+def test_an_encoder_that_knows_nothing_is_dropped_and_not_asked():
+    own = objective(corpus(60, 1, noise=0.1))
+    knowing(own, 0.0)
+    fit_tag_ensemble(own)
+    model = own.model
+    assert (model.encoder_weight, model.expert_share) == (0.0, 1.0)
+    model.forward = None  # type: ignore[method-assign, assignment]
+    clean = corpus(60, 1)
+    said = model.decode(model.encode_sentences(clean))[0]
+    assert all((own == model.targets(item)).all() for own, item in zip(said, clean, strict=True))
+
+
+def test_an_expert_that_says_the_contrary_is_dropped():
+    wrong = [replace(own, tags=tuple("VN"["NV".index(t)] for t in own.tags)) for own in corpus(60, 1)]
+    own = objective(wrong)
+    knowing(own, -2.0)  # right on these
+    fit_tag_ensemble(own)
+    assert own.model.expert is None
+    assert (own.model.expert_weight, own.model.expert_share) == (0.0, 0.0)
+    assert own.model.config.expert.features == 0
+
+
+def test_a_tagger_whose_folder_gives_nobody_a_say_still_tags():
+    own = objective(corpus(60, 1, noise=0.1))
+    fit_tag_ensemble(own)
+    numbers, sure = own.model.decode(own.model.encode_sentences(corpus(3, 2)), weights=(0.0, 0.0))
+    assert [len(tags) for tags in numbers] == [len(item.tokens) for item in corpus(3, 2)]
+    assert all(np.isfinite(shares).all() for shares in sure)
+
+
+@pytest.mark.parametrize("tags", ["VN", "SO"])
+def test_dev_that_contradicts_both_leaves_the_encoder_alone(tags):
+    def tagged(items: list[TaggedSentence], order: str) -> list[TaggedSentence]:
+        return [replace(own, tags=tuple(order["VN".index(t)] for t in own.tags)) for own in items]
+
+    train, dev = tagged(corpus(30, 0), tags), tagged(corpus(60, 1), tags[::-1])
+    own = objective(dev, False, train, tags)
+    knowing(own, 9.0)
+    fit_tag_ensemble(own)
+    assert own.model.expert is None
+    assert (own.model.encoder_weight, own.model.expert_share) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("crf", [True, False])
+def test_both_decode_together_and_a_saved_model_says_the_same(crf, tmp_path):
+    own = objective(corpus(60, 1, noise=0.2), crf=crf)
+    knowing(own, 1.0)
+    fit_tag_ensemble(own)
+    model = own.model
+    del model.forward
+    assert 0 < model.expert_share < 1
+    items = [item for item in corpus(20, 2) if len(item.tokens) > 1][:3]
+    encoded = model.encode_sentences(items)
+    found, sure = model.decode(encoded)
+    assert model.expert is not None
+    for text, item, tags, chances in zip(encoded, items, found, sure, strict=True):
+        with torch.no_grad():
+            _, batch = next(model.batches([text]))
+            scores = model.encoder_weight * model(batch).values.numpy()
+        scores = scores + model.expert_weight * model.expert([item.tokens])
+        moves = model.expert_weight * model.expert.transitions.numpy()
+        start, end = np.zeros(2), np.zeros(2)
+        if crf:
+            learned = model.tagger.crf
+            assert learned is not None
+            moves = moves + model.encoder_weight * learned.transitions.detach().numpy()
+            start, end = (
+                model.encoder_weight * own.detach().numpy() for own in (learned.start, learned.end)
+            )
+        paths = {
+            path: start[path[0]]
+            + end[path[-1]]
+            + sum(scores[n, k] for n, k in enumerate(path))
+            + sum(moves[i, k] for i, k in pairwise(path))
+            for path in product(range(2), repeat=len(text))
+        }
+        best = max(paths, key=paths.__getitem__)
+        assert tags.tolist() == list(best)
+        total = sum(np.exp(score) for score in paths.values())
+        first = sum(np.exp(score) for path, score in paths.items() if path[0] == best[0]) / total
+        assert chances[0] == pytest.approx(first, abs=1e-4)
+    save_model(model, tmp_path / "model", data={}, training={}, metrics={})
+    assert load_model(tmp_path / "model").tag(items) == model.tag(items)
+
+
+def test_spans_of_which_no_one_is_sure_are_found_where_f1_asks_for_them():
+    """Verbs are spans. Training tags are chance, so the expert knows nothing; the encoder prefers O."""
+    random = np.random.default_rng(5)
+
+    def spans(items: list[TaggedSentence], chance: bool) -> list[TaggedSentence]:
+        return [
+            replace(own, tags=tuple("SO"[random.random() < 0.8 if chance else t == "N"] for t in own.tags))
+            for own in items
+        ]
+
+    own = objective(spans(corpus(60, 1), False), False, spans(corpus(60, 0), True), "OS")
+    verbs = torch.from_numpy(own.model.features.vocabulary.encode(list(WORDS["V"])))
+
+    def forward(batch):
+        verb = torch.isin(batch.words.values, verbs).float()
+        return batch.words.with_values(torch.stack([1 + 0 * verb, 4 * verb - 4], dim=1) * 0.5)
+
+    own.model.forward = forward  # type: ignore[method-assign]
+    assert own.evaluate()["f1"] == 0
+    fit_tag_ensemble(own)
+    assert own.model.outside > 0
+    assert own.evaluate()["f1"] > 0.9
+
+
+def test_what_is_taken_off_o_is_no_part_of_probabilities():
+    """Two verbs in five are spans, which the encoder knows; F1 asks for all of them."""
+    random = np.random.default_rng(5)
+
+    def spans(items: list[TaggedSentence]) -> list[TaggedSentence]:
+        return [
+            replace(own, tags=tuple("SO"[t == "N" or random.random() < 0.6] for t in own.tags))
+            for own in items
+        ]
+
+    dev = spans(corpus(300, 1))
+    own = objective(dev, False, spans(corpus(200, 0)), "OS")
+    verbs = torch.from_numpy(own.model.features.vocabulary.encode(list(WORDS["V"])))
+    scores = np.log([[0.6, 0.4], [0.99, 0.01]])
+
+    def forward(batch):
+        noun = 1 - torch.isin(batch.words.values, verbs).long()
+        return batch.words.with_values(torch.tensor(scores, dtype=torch.float32)[noun])
+
+    own.model.forward = forward  # type: ignore[method-assign]
+    fit_tag_ensemble(own)
+    assert own.model.outside > 0
+    new = spans(corpus(300, 2))
+    encoded = own.model.encode_sentences(new)
+    found, sure = map(np.concatenate, own.model.decode(encoded))
+    chances = np.concatenate(own.model.marginals(encoded))
+    truth = np.concatenate([own.model.targets(item) for item in new])
+    np.testing.assert_allclose(sure, chances[np.arange(len(found)), found], atol=1e-5)
+    said = found == 1  # all verbs
+    assert truth[said].mean() == pytest.approx(0.4, abs=0.05)
+    assert chances[said, 1].mean() == pytest.approx(0.4, abs=0.05)
+    assert own.model.tag(new[:1])[0].probabilities == tuple(sure[: len(new[0].tokens)].tolist())
+
+
+def test_a_second_training_takes_over_the_weights():
+    first, second = objective(corpus(60, 1, noise=0.2)), objective([])
+    knowing(first, 1.0)
+    fit_tag_ensemble(first)
+    refit_tag_ensemble(second, first.model)
+    assert second.model.expert is not None
+    assert second.model.expert_weight == first.model.expert_weight
+    assert second.model.expert_share == first.model.expert_share
