@@ -351,7 +351,7 @@ class ClassifyTask(LabelTask):
     model = TextClassifierModel
     sections = LABEL_SECTIONS
     in_python = True
-    uses_embeddings = crosses = True
+    uses_embeddings = supports_cross_fitting = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         return text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])

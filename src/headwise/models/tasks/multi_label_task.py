@@ -65,7 +65,7 @@ class MultiLabelTask(Task):
     in_python = True
     predictor = MultiLabelPredictor
     post_training_step = "linear expert, calibration, thresholds"
-    uses_embeddings = crosses = True
+    uses_embeddings = supports_cross_fitting = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         """As for single labels; the best epoch is chosen by F1 of the label sets, on small data by the

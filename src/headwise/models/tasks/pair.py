@@ -38,7 +38,7 @@ class PairLabelTask(LabelTask):
     name = "pair"
     title, purpose = "classifier of text pairs", "classification of text pairs"
     model = PairModel
-    uses_embeddings = crosses = True
+    uses_embeddings = supports_cross_fitting = True
     sections = (*LABEL_SECTIONS, "pair")
     new_file, answered_file, example_file = "NEW_PAIRS", "LABELLED_PAIRS", "pairs.csv"
     usage = (

@@ -51,7 +51,7 @@ class NumberTask(Task):
     """A task with a number for each item."""
 
     predictor = NumberPredictor
-    after, crosses = "linear expert", True
+    post_training_step, supports_cross_fitting = "linear expert", True
 
     def targets(self, items: Any) -> np.ndarray:
         """The true numbers of items, `[items]`."""

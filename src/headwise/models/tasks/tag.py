@@ -65,7 +65,7 @@ class TagTask(Task):
     sections = (*TEXT_SECTIONS, "characters", "tagger", "expert")
     in_python = True
     uses_embeddings = True
-    judged_parts, after = "words", "linear expert"
+    evaluated_units, post_training_step = "words", "linear expert"
     predictor = TagPredictor
     answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
 
