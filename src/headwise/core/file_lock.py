@@ -107,22 +107,22 @@ def _locked_file(path: Path) -> IO[str]:
 
 
 def _lock(file: IO[Any]) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
+    """Lock an open file.
 
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError:
-            raise BlockingIOError from None
-        return
+    A descriptor is locked, not a path: the path may be the user's output file, which `FileLock` of some
+    versions truncates on opening or removes on release.
+
+    Raises:
+        BlockingIOError: Another process holds the lock.
+    """
+    from filelock import lock_descriptor
+
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
+        held = lock_descriptor(file.fileno(), blocking=False)
     except OSError:  # a drive without locks
-        pass
+        return
+    if not held:
+        raise BlockingIOError
 
 
 @contextmanager
