@@ -7,6 +7,7 @@ library.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from headwise.core import deprecation
 from headwise.core.version import __version__
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ _HOMES = {
     "tune_file": "headwise.app.workflows.tune",
 }
 
+_RENAMED = {"Model": "TextClassifierModel"}
+"""Public names that changed, for one release."""
+
 __all__ = [
     "Everything",
     "HeadwiseError",
@@ -123,6 +127,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        deprecation.warn_renamed(f"headwise.{name}", f"headwise.{_RENAMED[name]}")
+        name = _RENAMED[name]
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from headwise.artifacts.onnx.onnx_errors import installed
@@ -133,3 +140,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+deprecation.install()

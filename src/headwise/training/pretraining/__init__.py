@@ -28,7 +28,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:  # what needs torch is loaded when it is asked for
-    if name in ("Made", "pretrain_files"):
+    if name in ("PretrainResult", "pretrain_files"):
         from headwise.training.pretraining import pretrain as run
 
         return getattr(run, name)
