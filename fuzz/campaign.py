@@ -22,7 +22,7 @@ from typing import Any
 from headwise import __version__
 from headwise.core.errors import HeadwiseError
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+RESULTS = Path(__file__).parent / "results"
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """A folder in memory, where the system has one."""
 SLOW = 10.0  # seconds of the processor

@@ -6,7 +6,7 @@
 `data`: readers of all kinds, their options, vectors, the doctor; `models`: model folders of every task,
 states of trainings, outputs to go on with, recipes, command lines. The same command goes on where it was:
 the corpus is kept and the next session has the next seed. Each session adds a line to
-benchmarks/results/fuzz.jsonl.
+fuzz/results/fuzz.jsonl.
 """
 
 import argparse

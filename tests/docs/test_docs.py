@@ -89,6 +89,7 @@ def run_page(place):
         with contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "100")
             patch.setattr(sys, "argv", ["python"])
+            patch.syspath_prepend(PROJECT)  # some pages import `benchmarks`
             for language, content in blocks(page):
                 if language == "python":
                     with contextlib.redirect_stdout(io.StringIO()):
@@ -273,7 +274,7 @@ def test_flags_exist(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     for command in COMMANDS:
         main([command, "--help-all"])
-    own = [path for folder in ("benchmarks", "fuzz") for path in (PROJECT / folder).glob("*.py")]
+    own = [path for folder in ("benchmarks", "fuzz") for path in (PROJECT / folder).rglob("*.py")]
     scripts = "".join(path.read_text(encoding="utf-8") for path in own)
     known = set(re.findall(r"--[a-z][\w.-]*", capsys.readouterr().out + scripts)) | {
         "--help",

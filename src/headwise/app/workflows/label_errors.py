@@ -167,7 +167,7 @@ def out_of_fold_probabilities(
 _SUFFICIENT_PROBABILITY = 0.98
 """A probability of a label, or of none, that is enough where the mean is higher, as that of none is where a
 label is rare: of 111 such labels 5 to 7 points more of what is wrong are found, as precisely, and of 4 and
-17 others nothing else (benchmarks/set_noise.py)."""
+17 others nothing else (benchmarks/defaults/set_noise.py)."""
 
 
 def find_label_set_issues(

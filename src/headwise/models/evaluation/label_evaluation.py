@@ -143,7 +143,7 @@ def evaluate_labels(model: Any, items: Sequence[Any], targets: np.ndarray) -> Si
 
 _CHANCE, _FAR = 4.0, 0.15
 """The smallest reported difference: in standard deviations, and as a fraction of the larger count. Tested
-on the samples of benchmarks/calibrating.py: 1 of 80 samples of 100 texts without label shift is reported,
+by benchmarks/defaults/calibrating.py: 1 of 80 samples of 100 texts without label shift is reported,
 and 58 of 79 full-sized samples with label shift."""
 
 

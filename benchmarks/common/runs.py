@@ -1,0 +1,338 @@
+"""Runs whose results are kept: a benchmark can be killed at any time and started again.
+
+A run is a system that is trained on a data set with a seed, and read the test texts once. What decides its
+result is kept with it, as a line of results/NAME.jsonl that is never rewritten; what an unfinished training
+has come to lies in a folder below results/cache. Both folders are beside the module of the benchmark. A
+`Bench` says what the data sets and systems are.
+"""
+
+import argparse
+import hashlib
+import json
+import signal
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from functools import cache
+from inspect import getfile
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+import torch
+
+from benchmarks import DATA
+from benchmarks.common.paired_taggers import COUNTS
+from headwise import __version__
+from headwise.app.configuration import build_config
+from headwise.app.reporter import Reporter
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.text.vector_files import load_vectors
+from headwise.text.vocabulary import WordVectors
+from headwise.training.loop import EpochReporter
+from headwise.training.stopping import TrainingInterrupted
+
+REVIEWS = ReadOptions(format="tsv", header=False, text_column="3", label_column="2")
+"""How the files of IMDB are read."""
+
+Layers = list[dict[str, Any]]
+"""Settings, the later over the earlier."""
+Result = dict[str, Any]
+Found = dict[str, dict[str, list[Result]]]
+"""Data set -> system -> results, in the order of the seeds."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What decides a result.
+
+    Attributes:
+        task: The data set.
+        system: What is trained on it.
+        recipe: All of its settings; empty for what has none.
+        data: Fingerprints of training, dev and test texts.
+    """
+
+    task: str
+    system: str
+    seed: int
+    recipe: dict[str, Any]
+    data: list[str]
+
+
+def jobs(
+    tasks: Sequence[str], systems: Sequence[str], seeds: int, once: Sequence[str] = ()
+) -> Iterator[tuple[str, str, int]]:
+    """Data set, system, seed; seed by seed, so that an unfinished table is balanced.
+
+    Args:
+        once: Systems in which nothing is random; they run with one seed.
+    """
+    for seed in range(seeds):
+        for task in tasks:
+            for system in systems:
+                if seed == 0 or system not in once:
+                    yield task, system, seed
+
+
+def recipe_of(layers: Layers) -> dict[str, Any]:
+    """All settings, as plain data; none where there are no layers."""
+    return build_config(*layers).to_json() if layers else {}
+
+
+def read_lines(path: Path) -> list[Result]:
+    """The results in a file; a line that was cut off is passed over."""
+    found = []
+    for line in path.read_text().splitlines() if path.exists() else ():
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return found
+
+
+def append_line(path: Path, result: Result) -> None:
+    """Add a result; nothing that is in the file is touched."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torn = path.exists() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
+    with open(path, "a") as file:
+        file.write("\n" * torn + json.dumps(result) + "\n")
+
+
+def kept_run(run: Run, measure: Callable[[Path], Result], results: Path, *, paired: bool = False) -> None:
+    """Do a run unless its result is there.
+
+    Args:
+        measure: What does it; it is given the folder where the state of the training is kept.
+        results: The file of results.
+        paired: Results that do not say which texts they had right do not count.
+    """
+    known = collect([run.task], [run.system], lambda *_: run.recipe, results)[run.task][run.system]
+    # Of the oldest results it is not known what data they are of.
+    if any(
+        (one["seed"], one.get("data", run.data)) == (run.seed, run.data) and (tells(one) or not paired)
+        for one in known
+    ):
+        return
+    print(f"{run.task}, {run.system}, seed {run.seed}", flush=True)
+    key = asdict(run)
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+    name = f"{results.stem}-{run.task}-{run.system}-{run.seed}-{digest}"
+    folder = results.parent / "cache" / name.replace("/", "-").replace(" + ", "-").replace(" ", "-")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    result = measure(folder)
+    append_line(results, {**key, **result, "headwise": __version__, "torch": torch.__version__})
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    if folder.exists():
+        folder.rmdir()
+    print(f"  test {result['test']:.4f} in {result['seconds']:.0f} s", flush=True)
+
+
+def collect(
+    tasks: Sequence[str],
+    systems: Sequence[str],
+    recipe: Callable[[str, str], dict[str, Any]],
+    results: Path,
+) -> Found:
+    """The results of the recipes as they are now.
+
+    Args:
+        recipe: Of a data set and a system.
+    """
+    found: Found = {task: {system: [] for system in systems} for task in tasks}
+    wanted: dict[tuple[str, str], Any] = {}
+    for result in read_lines(results):
+        own = task, system = result.get("task"), result.get("system")
+        if task not in found or system not in found[task]:
+            continue
+        if own not in wanted:
+            settings = recipe(task, system)
+            wanted[own] = settings, build_config(settings) if settings else None
+        # A setting that is newer than the result had its default then.
+        settings, known = wanted[own]
+        if not settings or result["recipe"] == settings or build_config(result["recipe"]) == known:
+            found[task][system].append(result)
+    for systems_ in found.values():
+        for runs in systems_.values():
+            told = {result["seed"] for result in runs if tells(result)}  # and an older one may not
+            runs[:] = [result for result in runs if tells(result) or result["seed"] not in told]
+            runs.sort(key=lambda result: result["seed"])
+    return found
+
+
+class Bench(ABC):
+    """Systems on data sets, beside the papers' figures."""
+
+    name: ClassVar[str]
+    paper: ClassVar[Mapping[str, Mapping[str, float]]]
+    """Data sets, and for each what the papers say of the systems."""
+    systems: ClassVar[Sequence[str]]
+    """What runs unless others are named."""
+    more: ClassVar[Sequence[str]] = ()
+    """What runs only where it is named."""
+    large: ClassVar[Sequence[str]] = ()
+    """Data sets that run only where they are named."""
+    once: ClassVar[Sequence[str]] = ()
+    """Systems in which nothing is random."""
+    paired: ClassVar[bool] = False
+    """Whether results say which texts they had right (the oldest do not)."""
+    seeds: ClassVar[int] = 3
+    vectors: ClassVar[str]
+    """The file of word vectors."""
+
+    def __init__(self, results: Path | None = None):
+        self.results = results or Path(getfile(type(self))).parent / "results" / f"{self.name}.jsonl"
+        self._data: dict[str, Any] = {}
+        self.word_vectors: Callable[[], WordVectors] = cache(lambda: load_vectors(DATA / self.vectors))
+
+    @abstractmethod
+    def load(self, task: str) -> Any:
+        """The data set."""
+
+    @abstractmethod
+    def layers(self, task: str, system: str) -> Layers:
+        """The layers of settings of a system on a data set; none for what has no recipe."""
+
+    @abstractmethod
+    def prints(self, data: Any, system: str) -> list[str]:
+        """Fingerprints of training, dev and test items as the system reads them."""
+
+    @abstractmethod
+    def measure(self, data: Any, task: str, system: str, seed: int, folder: Path) -> Result:
+        """Train a system and read the test items once."""
+
+    @abstractmethod
+    def show(self, found: Found) -> None:
+        """Print the tables of what has been measured."""
+
+    def run(self, task: str, system: str, seed: int, *, paired: bool = False) -> None:
+        """Do a run unless its result is there (`paired`: one that can be compared text by text)."""
+        if task not in self._data:
+            self._data = {task: self.load(task)}
+        data, recipe = self._data[task], recipe_of(self.layers(task, system))
+        run = Run(task, system, seed, recipe, self.prints(data, system))
+        kept_run(
+            run,
+            lambda folder: self.measure(data, task, system, seed, folder),
+            self.results,
+            paired=paired and self.paired,
+        )
+
+    def found(self, tasks: Sequence[str], systems: Sequence[str]) -> Found:
+        """The results of the recipes as they are now."""
+        return collect(tasks, systems, lambda *own: recipe_of(self.layers(*own)), self.results)
+
+    def main(self, doc: str, arguments: list[str] | None = None) -> int:
+        """The command line."""
+        parser = argparse.ArgumentParser(
+            description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        tasks = [task for task in self.paper if task not in self.large]
+        parser.add_argument("--only", nargs="+", default=tasks, metavar="DATA")
+        parser.add_argument("--systems", nargs="+", default=list(self.systems), metavar="SYSTEM")
+        parser.add_argument("--seeds", type=int, default=self.seeds)
+        parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
+        parser.add_argument("--table", action="store_true", help="only print what has been measured")
+        given = parser.parse_args(arguments)
+        for what, names, known in (
+            ("data set", given.only, self.paper),
+            ("system", given.systems, (*self.systems, *self.more)),
+        ):
+            for name in names:
+                if name not in known:
+                    near = get_close_matches(name, known, 1)
+                    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+                    parser.error(f"unknown {what} {name!r}; {hint}")
+        if given.table:
+            self.show(self.found(given.only, given.systems))
+            return 0
+        if not DATA.is_dir():
+            print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
+            return 2
+        if given.threads:
+            torch.set_num_threads(given.threads)
+        keep_freed_memory()
+        with stoppable() as stopped:
+            for job in jobs(given.only, given.systems, given.seeds, self.once):
+                try:
+                    self.run(*job)
+                except ConfigError as error:  # systems that need what a data set has not
+                    print(error, file=sys.stderr)
+                    return 2
+            self.show(self.found(given.only, given.systems))
+        return 130 if stopped else 0
+
+    def command(self, doc: str) -> NoReturn:
+        """`main`, as what a process does."""
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # --table | head
+        sys.exit(self.main(doc))
+
+
+@contextmanager
+def stoppable() -> Iterator[list[str]]:
+    """Ctrl-C and SIGTERM end what is done within it with a sentence; the list it gives has one then."""
+    stopped: list[str] = []
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield stopped
+    except (KeyboardInterrupt, TrainingInterrupted):
+        stopped.append("stopped; the same command goes on where it was")
+        print(f"\n{stopped[0]}", file=sys.stderr)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def judged(right: np.ndarray, leaked: np.ndarray) -> Result:
+    """Accuracy on all test texts, and on those that do not occur in training or dev, `[texts]` each."""
+    fresh = right[~leaked]
+    return {
+        "test": float(right.mean()),
+        "test_texts": len(right),
+        "test_fresh": float(fresh.mean()),
+        "test_fresh_texts": len(fresh),
+        "right": np.packbits(right).tobytes().hex(),
+    }
+
+
+def tells(run: Result) -> bool:
+    """Whether a run says which texts, or what of which sentences, it had right (the oldest do not)."""
+    return "right" in run or COUNTS in run
+
+
+def marks(run: Result) -> np.ndarray | None:
+    """Which test texts a run had right, `[texts]`; None of the oldest results, which do not say."""
+    if "right" not in run:
+        return None
+    bits = np.frombuffer(bytes.fromhex(run["right"]), np.uint8)
+    return np.unpackbits(bits, count=run["test_texts"]).astype(int)
+
+
+def listening(show: Callable[[EpochReporter], None]) -> Reporter:
+    """Who hears of a training alone."""
+
+    class Listening(Reporter):
+        @contextmanager
+        def training(self, recipe: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
+            yield show
+
+    return Listening()
+
+
+def show_epochs(what: str, score: str = "accuracy") -> Callable[[EpochReporter], None]:
+    """Prints a line for each epoch: the loss, the score on dev, and how fast it went."""
+
+    def show(report: EpochReporter) -> None:
+        if report.scores is not None:
+            print(
+                f"  epoch {report.progress.epoch + 1}: loss {report.loss:.3f}, dev "
+                f"{report.scores[score]:.4f}, {report.texts_per_second:.0f} {what}/s",
+                flush=True,
+            )
+
+    return show

@@ -1,0 +1,78 @@
+"""What `headwise calibrate` is worth for label sets, likewise (see calibrating.py).
+
+    python -m benchmarks.defaults.calibrating_sets reviews names intents
+
+The sets are those of set_noise.py: a linear expert learns of 1,500 texts, and has thresholds by what it
+says of them out of fold; of 1,500 others a part calibrates it, the rest judges it before and after: micro
+F1, macro F1, loss, in the mean of ten draws. "other": texts are kept with which each label is more common,
+or rarer, by a factor that is drawn anew each time (its logarithm is normal). Needs the data folder
+(HEADWISE_DATA, default ../shared/data).
+"""
+
+import random
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import expit
+
+from benchmarks.defaults import set_noise
+from benchmarks.defaults.calibrating import DRAWS, show
+from headwise.data.items.labels import multi_hot_targets
+from headwise.linear.linear_fit import fit_linear
+from headwise.metrics.binary_labels import fit_binary_temperature, mean_binary_loss
+from headwise.metrics.calibration import fit_recalibration, label_set_loss
+from headwise.metrics.multi_label_scores import set_rates
+from headwise.metrics.thresholds import fit_thresholds
+
+TEXTS = (100, 300)
+LEARNT = 1_500
+
+
+def draws(has: np.ndarray, other: bool, texts: int) -> Iterator[list[np.ndarray]]:
+    """Texts that calibrate, and texts that judge, by number; none where they are few."""
+    for seed in range(DRAWS):
+        chance, kept = np.random.default_rng(seed), np.ones(len(has), dtype=bool)
+        if other:
+            weight = np.exp(has @ chance.normal(size=has.shape[1]))
+            kept = chance.random(len(has)) < weight / np.quantile(weight, 0.9)
+        order = chance.permutation(np.flatnonzero(kept))
+        if len(order) >= texts + 100:
+            yield [order[:texts], order[texts:]]
+
+
+def judged(logits: np.ndarray, thresholds: np.ndarray, has: np.ndarray) -> list[float]:
+    """Micro F1, macro F1, loss."""
+    rates = set_rates(expit(logits), expit(thresholds), has)
+    return [rates["micro_f1"], rates["macro_f1"], mean_binary_loss(logits, has)]
+
+
+def main() -> None:
+    for name in sys.argv[1:]:
+        own = getattr(set_noise, name)()
+        some = random.Random(0).sample(range(len(own.texts)), 2 * LEARNT)
+        texts, labels = [own.texts[number] for number in some], [own.labels[number] for number in some]
+        names = sorted({label for each in labels[:LEARNT] for label in each})
+        known = [
+            set_noise.LabelSetExample("", labels=tuple(n for n in each if n in names)) for each in labels
+        ]
+        has = multi_hot_targets(known, names)
+        fitted = fit_linear(texts[:LEARNT], has[:LEARNT], len(names))
+        temperature = fit_binary_temperature(fitted.oof_scores, has[:LEARNT])
+        thresholds = fit_thresholds(fitted.oof_scores / temperature, has[:LEARNT])
+        logits, true = fitted.model.scores(texts[LEARNT:], None) / temperature, has[LEARNT:]
+        for shares in ("same", "other"):
+            for count in TEXTS:
+                found = []
+                for held, new in draws(true, shares == "other", count):
+                    made = fit_recalibration(logits[held], true[held], label_set_loss)
+                    after = made(logits[new]), fit_thresholds(made(logits[held]), true[held])
+                    both = (logits[new], thresholds), after
+                    found.append([judged(*each, true[new]) for each in both])
+                row = {"set": name, "labels": len(names), "shares": shares, "texts": count}
+                if found:
+                    show(row | {"draws": len(found)}, np.mean(found, axis=0))
+
+
+if __name__ == "__main__":
+    main()

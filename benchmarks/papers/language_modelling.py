@@ -1,0 +1,203 @@
+"""Language models of characters: BP-Transformer against Transformer, at equal steps and at equal time.
+
+    python -m benchmarks.papers.language_modelling                      # both texts, contexts 512 and 2,048
+    python -m benchmarks.papers.language_modelling --data war-and-peace --context 512 --steps 500
+    python -m benchmarks.papers.language_modelling --tune 0.001 0.002 0.004 --steps 500
+    python -m benchmarks.papers.language_modelling --costs              # time and memory of a token
+    python -m benchmarks.papers.language_modelling --table              # only print what has been measured
+
+Both models have the same width, layers, heads and feed-forward layers, and see the same windows in the same
+order for --steps, each at the rate that --tune found best for it on the dev text. Then the faster one is
+trained anew for the time that the slower one took (or both for --minutes). Runs that are over are not
+repeated, and one that is stopped goes on where it was. Scores are of the whole test text, each character
+once, with at least half a context before it. The texts are those of HEADWISE_DATA.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks import ROOT
+from benchmarks.papers.language_modelling_costs import CONTEXTS, cost_of
+from benchmarks.papers.language_modelling_output import print_tables
+from benchmarks.papers.language_modelling_training import MODELS, POSITIONS, TEXTS, Settings, Stopped, train
+from headwise.core.allocator import keep_freed_memory
+from headwise.core.errors import HeadwiseError
+from headwise.nn.attention.cpu import banded, compiled
+
+RESULTS = Path(__file__).parent / "results"
+NEAR = 0.95  # a run that took this share of the other's time is not made again
+RATE = 3e-3  # of models that have not been tuned
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", choices=list(TEXTS), nargs="+", default=list(TEXTS))
+    parser.add_argument("--context", type=int, nargs="+", default=[512, 2048])
+    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument(
+        "--minutes", type=float, help="of each run at equal time; as long as the slower one"
+    )
+    parser.add_argument("--clock", choices=["wall", "processor"], default="processor")
+    parser.add_argument("--batch-tokens", type=int, default=2048, help="characters of a step")
+    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--layers", type=int, default=2)
+    parser.add_argument("--k", type=int, default=32, help="of the BP-Transformer")
+    parser.add_argument("--positions", choices=POSITIONS, default="distance", help="of the Transformer")
+    parser.add_argument("--rate", type=float, help="by default the best one of --tune")
+    parser.add_argument("--models", choices=MODELS, nargs="+", default=MODELS, help="of --tune")
+    parser.add_argument(
+        "--tune", type=float, nargs="+", metavar="RATE", help="only dev scores at these rates"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder")
+    parser.add_argument("--costs", action="store_true", help="only time and memory of a token")
+    parser.add_argument("--cost", nargs=2, metavar=("MODEL", "CONTEXT"), help=argparse.SUPPRESS)
+    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    asked = parser.parse_args(arguments)
+    torch.set_num_threads(asked.threads)
+    if asked.cost:
+        print(json.dumps(cost_of(_settings(asked, "", int(asked.cost[1]), asked.cost[0], RATE))))
+        return 0
+    results = Results(asked.results)
+    if not asked.table:
+        try:
+            if asked.costs:
+                _measure_costs(asked, results)
+            elif asked.tune:
+                _tune(asked, results)
+            else:
+                for name, run in _runs(asked, results):
+                    results.keep("runs", name, run)
+        except Stopped as stop:
+            print(f"stopped; the same command goes on from step {stop.step:,}", file=sys.stderr)
+            return 128 + stop.signal
+        except HeadwiseError as error:
+            print(f"error {error}", file=sys.stderr)
+            return 2
+    print_tables(results.found)
+    return 0
+
+
+class Results:
+    """What has been measured, in a JSON file that is written after each measurement."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.path = folder, folder / "language_modelling.json"
+        self.found: dict[str, dict[str, Any]] = {"tuning": {}, "runs": {}, "costs": {}}
+        if self.path.exists():
+            self.found |= json.loads(self.path.read_text(encoding="utf-8"))
+
+    def best_rate(self, model: str, positions: str) -> float:
+        """The rate that gave a model its best dev score."""
+        tuned = [
+            run
+            for run in self.found["tuning"].values()
+            if run["model"] == model and (model != "transformer" or run["positions"] == positions)
+        ]
+        return min(tuned, key=lambda run: run["bits_per_character"])["rate"] if tuned else RATE
+
+    def keep(self, kind: str, name: str, result: dict[str, Any]) -> None:
+        self.found[kind][name] = result
+        self.folder.mkdir(parents=True, exist_ok=True)
+        partial = self.path.with_name(self.path.name + ".partial")
+        partial.write_text(json.dumps(self.found, indent=1) + "\n", encoding="utf-8")
+        os.replace(partial, self.path)
+
+
+def _settings(
+    asked: argparse.Namespace, data: str, context: int, model: str, rate: float, **more: Any
+) -> Settings:
+    given = ("steps", "clock", "batch_tokens", "width", "layers", "k", "positions", "seed", "threads")
+    return Settings(data, context, model, rate=rate, **{n: getattr(asked, n) for n in given} | more)
+
+
+def _runs(asked: argparse.Namespace, results: Results) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The runs that are still to be made, as they are over."""
+    cache = _prepared(asked)
+    rates = {model: asked.rate or results.best_rate(model, asked.positions) for model in MODELS}
+    for data in asked.data:
+        for context in asked.context:
+            equal = {model: _settings(asked, data, context, model, rates[model]) for model in MODELS}
+            for settings in equal.values():
+                if settings.name not in results.found["runs"]:
+                    yield settings.name, _result(settings, cache)
+            key = "processor_seconds" if asked.clock == "processor" else "seconds"
+            took = {model: results.found["runs"][own.name][key] / 60 for model, own in equal.items()}
+            for model in MODELS:
+                minutes = asked.minutes or max(took.values())
+                if asked.minutes is None and took[model] >= NEAR * minutes:
+                    continue  # it has had this time
+                if asked.minutes is None and f"{equal[model].name}-time" in results.found["runs"]:
+                    continue
+                settings = _settings(asked, data, context, model, rates[model], steps=0, minutes=minutes)
+                name = f"{equal[model].name}-time" if asked.minutes is None else settings.name
+                if name not in results.found["runs"]:
+                    yield name, _result(settings, cache)
+
+
+def _prepared(asked: argparse.Namespace) -> Path:
+    """Kernels are compiled; the folder for the states of runs."""
+    keep_freed_memory()
+    banded.prepare()
+    compiled.prepare(compiled.EDGES)
+    return asked.results / "cache" / "language_modelling"
+
+
+def _result(settings: Settings, cache: Path) -> dict[str, Any]:
+    return {**asdict(settings), **train(settings, cache)}
+
+
+def _tune(asked: argparse.Namespace, results: Results) -> None:
+    """Dev scores of short runs at some rates."""
+    cache = _prepared(asked) / "tuning"
+    for data in asked.data:
+        for context in asked.context:
+            for model in asked.models:
+                for rate in asked.tune:
+                    settings = _settings(asked, data, context, model, rate)
+                    if settings.name not in results.found["tuning"]:
+                        result = {**asdict(settings), **train(settings, cache, on_dev=True)}
+                        results.keep("tuning", settings.name, result)
+
+
+def _measure_costs(asked: argparse.Namespace, results: Results) -> None:
+    """Each in a process of its own, whose memory can be told."""
+    for context in CONTEXTS:
+        for model in MODELS:
+            settings = _settings(asked, "", context, model, RATE)
+            name = f"{model}-{context}-{settings.shape}"
+            if name in results.found["costs"]:
+                continue
+            flags = [
+                f"--{flag}={getattr(asked, flag)}"
+                for flag in ("width", "layers", "k", "positions", "threads")
+            ]
+            command = [
+                sys.executable,
+                "-m",
+                "benchmarks.papers.language_modelling",
+                "--cost",
+                model,
+                str(context),
+                *flags,
+            ]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise HeadwiseError(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
+            results.keep("costs", name, {"model": model, "context": context, **json.loads(done.stdout)})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

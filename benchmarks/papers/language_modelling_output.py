@@ -1,0 +1,99 @@
+"""The tables of language_modelling.py, in Markdown; docs/make_tables.py takes them from here."""
+
+from collections.abc import Mapping
+from typing import Any
+
+BAR = 0.03  # bits per character that the BP-Transformer may be behind at equal steps
+
+Found = Mapping[str, Mapping[str, Any]]
+Table = tuple[list[str], list[list[str]]]
+
+
+def print_tables(found: Found) -> None:
+    """What has been measured."""
+    for head, rows in (scores(found), costs(found), rates(found)):
+        if rows:
+            for cells in (head, ["---"] * len(head), *rows):
+                print(f"| {' | '.join(cells)} |")
+            print()
+    print("\n".join(differences(found)))
+
+
+def scores(found: Found) -> Table:
+    """The runs, those at equal steps before those at equal time."""
+    head = ["text", "context", "model", "run", "steps", "rate", "bits per character", "characters/s"]
+    rows = [
+        [
+            *(run["data"], f"{run['context']:,}", _name(run)),
+            "equal time" if run["minutes"] else "equal steps",
+            *(f"{run['steps_done']:,}", f"{run['rate']:g}", f"{run['bits_per_character']:.3f}"),
+            *(f"{run['characters_per_second']:,.0f}", f"{run['processor_seconds'] / 60:.1f}"),
+        ]
+        for run in sorted(found["runs"].values(), key=_order)
+    ]
+    return [*head, "minutes"], rows
+
+
+def differences(found: Found) -> list[str]:
+    """A sentence for each text, context and number of steps that both models have."""
+    told = []
+    runs = sorted(found["runs"].values(), key=_order)
+    for bpt in runs:
+        if bpt["model"] != "bp-transformer" or bpt["minutes"]:
+            continue
+        others = [
+            run for run in runs if run["model"] == "transformer" and _place(run)[:2] == _place(bpt)[:2]
+        ]
+        equal = [run for run in others if run["steps"] == bpt["steps"]]
+        if not equal:
+            continue
+        behind = bpt["bits_per_character"] - min(run["bits_per_character"] for run in equal)
+        sentence = (
+            f"{bpt['data']}, context {bpt['context']:,}: after {bpt['steps']:,} steps the BP-Transformer "
+            f"is {behind:+.3f} bits per character from the Transformer, "
+            f"{'within' if behind <= BAR else 'beyond'} the bar of {BAR:+.2f}"
+        )
+        timed = [run for run in others if abs(60 * run["minutes"] - bpt["processor_seconds"]) < 1]
+        if timed:
+            behind = bpt["bits_per_character"] - min(run["bits_per_character"] for run in timed)
+            sentence += f"; {behind:+.3f} from one that had the same time"
+        told.append(sentence + ".")
+    return told
+
+
+def costs(found: Found) -> Table:
+    """What a token costs in training."""
+    head = ["context", "model", "tokens/s in training", "microseconds per token", "kilobytes per token"]
+    rows = [
+        [
+            *(f"{cost['context']:,}", cost["model"], f"{cost['tokens_per_second']:,.0f}"),
+            *(f"{cost['microseconds_per_token']:.1f}", f"{cost['kilobytes_per_token']:.1f}"),
+        ]
+        for cost in sorted(found["costs"].values(), key=lambda own: (own["context"], own["model"]))
+    ]
+    return head, rows
+
+
+def rates(found: Found) -> Table:
+    """The dev scores that the rates were chosen by."""
+    rows = [
+        [
+            *(run["data"], f"{run['context']:,}", _name(run), f"{run['steps']:,}", f"{run['rate']:g}"),
+            f"{run['bits_per_character']:.3f}",
+        ]
+        for run in sorted(found["tuning"].values(), key=_order)
+    ]
+    return ["text", "context", "model", "steps", "rate", "bits per character on dev"], rows
+
+
+def _place(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Text, context, steps or minutes; only runs of one place are comparable."""
+    return run["data"], run["context"], run["minutes"], run["steps"]
+
+
+def _order(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    return *_place(run), run["model"], run["rate"]
+
+
+def _name(run: Mapping[str, Any]) -> str:
+    return f"{run['model']}, {run['positions'] if run['model'] == 'transformer' else 'k ' + str(run['k'])}"

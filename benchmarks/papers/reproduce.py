@@ -1,0 +1,270 @@
+"""Every table and figure of the papers, by one command each.
+
+    python -m benchmarks.papers.reproduce --list                     # all rows, and the state of each
+    python -m benchmarks.papers.reproduce ms-trans/table2            # run it, or go on with it
+    python -m benchmarks.papers.reproduce ms-trans/table3 --only ms-transformer transformer --seeds 1
+    python -m benchmarks.papers.reproduce ms-trans/table3 --table  # print what has been measured
+
+A row is measured here, not measured yet, needs data that you must bring (the row says which, and the
+command that takes them), or is not run, with the reason. Results are kept run by run in results/;
+what is there is not run again, and what is stopped goes on where it was. Needs the data folder
+(HEADWISE_DATA), but for figures and sets that are drawn.
+"""
+
+import argparse
+import os
+import shlex
+import signal
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+
+from benchmarks import DATA, ROOT
+from benchmarks.common.accuracy_tables import compared, paired, print_header, print_row, spread
+from benchmarks.common.paired_taggers import paired_taggers
+from benchmarks.common.runs import Bench, Found, Result, stoppable
+from benchmarks.papers.accuracy import Accuracy
+from benchmarks.papers.pairs import Pairs
+from benchmarks.papers.reproduce_kept import cells, kept
+from benchmarks.papers.reproduce_row import Row, Table
+from benchmarks.papers.reproduce_rows import TABLES
+from benchmarks.papers.tagging import Tagging
+
+BENCHES: dict[str, Bench] = {"accuracy": Accuracy(), "pairs": Pairs(), "tagging": Tagging()}
+
+
+def found_of(row: Row) -> Found:
+    """The runs of a row, by data set."""
+    return BENCHES[row.bench].found(row.tasks, [row.system])
+
+
+def state(row: Row) -> str:
+    """How far a row is."""
+    if row.bench:
+        runs = [len(own[row.system]) for own in found_of(row).values()]
+        if not any(runs):
+            return "not measured yet"
+        seeds = f"{min(filter(None, runs))} to {max(runs)}" if len({*runs} - {0}) > 1 else f"{max(runs)}"
+        sets = f" on {sum(map(bool, runs))} of {len(runs)} data sets" if len(runs) > 1 else ""
+        return f"measured here: {seeds} seed{'s' * (max(runs) > 1)}{sets}"
+    if (found := kept(row)) is not None:
+        told = f"{len(found.seeds)} seed{'s' * (len(found.seeds) > 1)}"
+        return f"measured here: {', '.join(own for own in (told, found.how) if own)}"
+    if row.command:
+        return f"not measured yet: python -m {row.command}"
+    return f"bring data: {row.bring}" if row.bring else f"not run: {row.missing}"
+
+
+def print_list(tables: dict[str, Table]) -> None:
+    """All rows and their states."""
+    for name, table in tables.items():
+        print(f"\n{name}: {table.title}")
+        wide = max(len(row.name) for row in table.rows)
+        for row in table.rows:
+            print(f"  {row.name:{wide}}  {state(row)}")
+
+
+def run(row: Row, seeds: int, paired: bool) -> Iterator[str]:
+    """Run what is missing of a row, a seed at a time; tells whether it is done, failed or cannot be."""
+    if row.command:
+        for seed in range(seeds if row.seeded else 1):
+            yield run_command(row, seed)
+    elif not row.bench:
+        print(f"{row.name}: {state(row)}")
+        yield "cannot"
+    else:
+        bench = BENCHES[row.bench]
+        for seed in range(seeds):
+            for task in row.tasks:
+                if seed == 0 or row.system not in bench.once:
+                    bench.run(task, row.system, seed, paired=paired)
+            yield "done"
+
+
+def run_command(row: Row, seed: int) -> str:
+    """Run the command of a row with a seed unless its result is there.
+
+    The command gets its one signal from us, to save what it has: it does not hear the terminal's. A second
+    one ends it at once.
+    """
+    found = kept(row)
+    if found is not None and ({seed} & {*found.seeds} - {*found.stopped} or not row.seeded):
+        return "done"
+    command = row.command + f" --seed {seed}" * row.seeded
+    print(f"{row.name}: {command}", flush=True)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    }
+    own = subprocess.Popen([sys.executable, "-m", *shlex.split(command)], env=environment, process_group=0)
+    try:
+        ended = own.wait()
+    except KeyboardInterrupt:
+        own.send_signal(signal.SIGINT)
+        try:
+            own.wait()
+        finally:
+            own.kill()
+            own.wait()
+        raise
+    if ended:
+        print(f"{row.name}: the command ended with {ended}", file=sys.stderr)
+    return "failed" if ended else "done"
+
+
+def print_table(table: Table) -> None:
+    """What has been measured: mean and spread over seeds, the same on the test texts that are not in
+    training, the paper's figure, and the difference from the rival, text by text."""
+    trained = [row for row in table.rows if row.bench]
+    made = {row: found for row in table.rows if (found := kept(row)) is not None}
+    if trained:
+        against = f"minus {table.rival}" if table.rival else ""
+        print_header([table.title, "data sets", "test", "without leaks", "paper", against])
+        for row in trained:
+            print_row(trained_cells(row, table.rival))
+    if made:
+        print_header([table.title, "measured (seeds)", "paper", "beside it", "trained"])
+        for row, found in made.items():
+            print_row([row.name, *cells(row, found)])
+    if not (trained or made):
+        print(f"\n{table.title}")
+    rest = [row for row in table.rows if not row.bench and row not in made]
+    print("\n" * bool(rest), end="")
+    for row in rest:
+        print(f"- {row.name}{f' (paper: {row.paper})' * bool(row.paper)}: {state(row)}")
+
+
+def trained_cells(row: Row, rival: str) -> list[str]:
+    """What a table says of a row that a benchmark trains."""
+    bench, found = BENCHES[row.bench], found_of(row)
+    done = [task for task in row.tasks if found[task][row.system]]
+    runs = [run for task in done for run in found[task][row.system]]
+    of = done or row.tasks
+    known = [bench.paper[task][row.system] for task in of if row.system in bench.paper[task]]
+    paper = f"{statistics.mean(known):.2f}" if len(known) == len(of) else ""
+    return [
+        row.name,
+        f"{len(done)} of {len(row.tasks)}",
+        mean_of(runs, "test"),
+        mean_of(runs, "test_fresh"),
+        row.paper or paper,
+        difference(row, rival, done),
+    ]
+
+
+def mean_of(runs: list[Result], field: str) -> str:
+    """Mean and spread over the seeds, each of which is a mean over data sets."""
+    seeds: dict[int, list[float]] = {}
+    for own in runs:
+        if field in own:
+            seeds.setdefault(own["seed"], []).append(own[field])
+    most = max(map(len, seeds.values()), default=0)
+    means = [sum(own) / len(own) for own in seeds.values() if len(own) == most]
+    return f"{spread(means)} ({len(means)})" if means else "-"
+
+
+def difference(row: Row, rival: str, tasks: list[str]) -> str:
+    """A row minus the rival, with the interval, or the difference of the means where the runs do not say
+    which texts they had right; empty where there is nothing to compare."""
+    if not rival or row.system == rival or not tasks:
+        return ""
+    found = BENCHES[row.bench].found(tasks, [row.system, rival])
+    taggers = row.bench == "tagging"
+    gain = (paired_taggers if taggers else paired)(found, tasks, row.system, rival)
+    if gain is None:
+        both = [found[task] for task in tasks if found[task][row.system] and found[task][rival]]
+        gains = [mean_test(own[row.system]) - mean_test(own[rival]) for own in both]
+        return f"{100 * statistics.mean(gains):+.2f} (not paired)" if gains else ""
+    pairs, mean, low, high = gain
+    sets = len(tasks) if taggers else len({own for own, _ in compared(found, tasks, row.system, rival)})
+    on = f" on {sets} of {len(row.tasks)} data sets" if sets < len(row.tasks) else ""
+    return f"{mean:+.2f} ({low:+.2f} to {high:+.2f}; {pairs} pair{'s' * (pairs > 1)}{on})"
+
+
+def mean_test(runs: Sequence[Result]) -> float:
+    return statistics.mean(run["test"] for run in runs)
+
+
+STATES = """
+not measured yet: reproduce.py TABLE --only ROW runs it; bring data: what to get, and the command that then
+runs it; not run: why. reproduce.py TABLE --table prints what is measured."""
+
+LEGEND = """
+test: percent, the mean over the data sets; ± the deviation over seeds (how many seeds have all data sets)
+without leaks: the same on the test texts that are neither in training nor in dev
+paper: what the paper says, of its own data; over several data sets the mean of its rows
+minus ...: on the same test texts, seed by seed, with the 95 % interval of a bootstrap over texts and the
+  number of pairs of runs; not paired: of the means, as old runs did not keep which texts they had right
+  (reproduce.py TABLE --paired runs those again)"""
+
+
+def unknown(what: str, name: str, known: Sequence[str], where: str) -> str:
+    """What is said of a name that there is not: those that it is a part of, or like."""
+    near = [own for own in known if name in own] or get_close_matches(name, known, 3)
+    return f"unknown {what} {name!r}; " + (
+        f"did you mean {' or '.join(map(repr, near))}?" if near else where
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("table", nargs="?", metavar="TABLE", help="such as ms-trans/table2")
+    parser.add_argument("--list", action="store_true", help="all rows and their states")
+    parser.add_argument(
+        "--only", nargs="+", metavar="ROW", help="rows of the table, by name; all by default"
+    )
+    parser.add_argument("--seeds", type=int, default=3, help="from 0 on, of each row; 3 by default")
+    parser.add_argument(
+        "--paired",
+        action="store_true",
+        help="run again what does not say which texts it had right, so that differences can be paired",
+    )
+    parser.add_argument("--table", action="store_true", dest="show", help="only print what is measured")
+    given = parser.parse_args(arguments)
+    if given.table is not None and given.table not in TABLES:
+        parser.error(unknown("table", given.table, list(TABLES), "see --list"))
+    chosen = TABLES if given.table is None else {given.table: TABLES[given.table]}
+    if given.only and given.table is None:
+        parser.error("--only: name the table of the rows")
+    if given.seeds < 1:
+        parser.error(f"--seeds {given.seeds}; expected 1 or more")
+    if given.only:
+        table = chosen[given.table]
+        rows = {row.name: row for row in table.rows}
+        for name in given.only:
+            if name not in rows:
+                parser.error(unknown("row", name, list(rows), f"{given.table} has {', '.join(rows)}"))
+        chosen = {given.table: replace(table, rows=tuple(rows[name] for name in given.only))}
+    if given.list or (given.table is None and not given.show):
+        print_list(chosen)
+        print(STATES)
+        return 0
+    if given.show:
+        for table in chosen.values():
+            print_table(table)
+        print(LEGEND)
+        return 0
+    table = chosen[given.table]
+    if not DATA.is_dir() and any(row.bench for row in table.rows):
+        print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
+        return 2
+    ends: set[str] = set()
+    with stoppable() as stopped:
+        running = [run(row, given.seeds, given.paired) for row in table.rows]
+        while running:  # seed by seed, so that an unfinished table is balanced
+            found = [(own, next(own, None)) for own in running]
+            running = [own for own, end in found if end is not None]
+            ends |= {end for _, end in found if end is not None}
+        print_table(table)
+    if stopped:
+        return 130
+    return 1 if "failed" in ends else 0 if "done" in ends else 2
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # --list | head
+    sys.exit(main())

@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+
+TEXTS = ["good warm film", "bad cold film", "a good one", "a bad one", "good , really", "bad , really"] * 5
+TARGETS = np.array([0, 1] * 15)
+PAIRS = [(text, text if n % 2 else "nothing of it") for n, text in enumerate(TEXTS)]
+
+
+def encode(texts):
+    return np.array([[text.count("good"), text.count("bad"), len(text)] for text in texts], np.float32)
+
+
+@pytest.mark.parametrize("name", ["svm", "nb_svm"])
+def test_linear_rivals_tell_good_from_bad(name):
+    from benchmarks.defaults import default_linear
+
+    fitted = getattr(default_linear, name)(TEXTS, TARGETS)
+    predicted, chances = fitted.predict(["good", "bad", "so bad"])
+    assert predicted.tolist() == [0, 1, 1]
+    assert chances is None
+    assert fitted.weights > 0
+
+
+def test_linear_rivals_read_pairs():
+    from benchmarks.defaults.default_linear import logistic, svm
+
+    same = np.array([n % 2 for n in range(len(PAIRS))])
+    for fitted in (svm(PAIRS, same), logistic(encode, PAIRS, same)):
+        assert fitted.predict([("a bad film", "a bad film"), ("a good one", "nothing of it")])[
+            0
+        ].tolist() == [1, 0]
+
+
+def test_logistic_regression_has_probabilities():
+    from benchmarks.defaults.default_linear import logistic
+
+    predicted, chances = logistic(encode, TEXTS, TARGETS).predict(["good !!", "bad !!"])
+    assert predicted.tolist() == [0, 1]
+    assert chances.sum(1) == pytest.approx([1, 1])
+    assert chances[0, 0] > 0.5 > chances[1, 0]
+
+
+def test_nb_svm_with_many_labels():
+    from benchmarks.defaults.default_linear import nb_svm
+
+    texts = [word for word in ("ant", "bee", "cat") for _ in range(4)]
+    targets = np.repeat([0, 1, 2], 4)
+    assert nb_svm(texts, targets).predict(["cat cat", "ant", "bee"])[0].tolist() == [2, 0, 1]
+
+
+def test_fasttext_numbers_its_labels():
+    pytest.importorskip("fasttext")
+    from benchmarks.defaults.default_linear import fasttext
+
+    predicted, chances = fasttext(TEXTS, TARGETS).predict(["good", "bad\nbad"])
+    assert predicted.tolist() == [0, 1]
+    assert chances.shape == (2, 2)
+
+
+def test_folds_hold_every_text_out_once_with_all_labels():
+    from benchmarks.defaults.default_choice import folds
+
+    targets = np.array([0] * 50 + [1] * 25)
+    parts = folds(targets)
+    assert len(parts) == 5
+    assert sorted(row for _, held in parts for row in held) == list(range(75))
+    for train, held in parts:
+        assert not set(train) & set(held)
+        assert (targets[held] == 1).sum() == 5
+    assert len(folds(np.zeros(6_000, int))) == 1
+
+
+def test_choose_takes_the_first_of_the_best():
+    from benchmarks.defaults.default_choice import choose
+
+    targets = np.array([0, 1] * 10)
+
+    def predict(setting, train, held):
+        return targets[held] if setting in ("b", "c") else 1 - targets[held]
+
+    assert choose(["a", "b", "c"], predict, targets) == ("b", 1.0)
+
+
+def test_static_means_by_hand():
+    from benchmarks.defaults.default_vectors import static_means
+    from headwise.text.vocabulary import WordVectors
+
+    vectors = WordVectors(["good", "film"], np.array([[3, 0], [0, 4]], np.float32))
+    found = static_means(vectors, ["good film", "Good", "unknown", ""])
+    assert found == pytest.approx(np.array([[0.6, 0.8], [1, 0], [0, 0], [0, 0]]))
+
+
+def test_shapes_and_features_of_words():
+    from benchmarks.defaults.default_taggers import features_of, shape
+
+    assert [shape(word) for word in ("McDonald's-2", "USA", "1,000", "")] == ["XxXx'x-d", "X", "d,d", ""]
+    first, second = features_of(["New", "York"])
+    assert {"w=New", "l=new", "s=Xx", "e2=ew", "capital, first", "+1e3=ork", "-1l=<s>"} <= set(first)
+    assert {"capital, inside", "-1,0=new|york", "-2l=<s>"} <= set(second)
+
+
+def test_crf_learns_names():
+    pytest.importorskip("pycrfsuite")
+    from benchmarks.defaults.default_sets import Part
+    from benchmarks.defaults.default_taggers import crf
+
+    names = ["Anna", "Bert", "Cleo", "Dora", "Egon", "Fritz", "Gerda", "Hans", "Ina", "Jan"]
+    part = Part([[name, "sleeps", "."] for name in names], [["B-PER", "O", "O"]] * len(names))
+    found = crf(part, Part([["Kurt", "sleeps", "."]], [["B-PER", "O", "O"]]), "iob2")
+    assert found["test"] == 1
+    assert found["texts_per_second"] > 0
+
+
+def test_scores_of_probabilities():
+    from benchmarks.defaults.default_rivals import probability_scores
+
+    found = probability_scores(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1]))
+    assert found == {"log_loss": pytest.approx(np.log(2) / 2, abs=1e-5), "calibration_error": 0.25}
