@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lowest lint types format accuracy reproduce base fuzz faults clean
+.PHONY: help install demo test test-benchmarks lowest lint types format accuracy reproduce base fuzz faults clean
 
 help:  ## List these commands
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
 
 install: $(STAMP)  ## Make the virtual environment in .venv
 
@@ -27,6 +27,9 @@ demo: $(STAMP)  ## Train on the help-desk messages that come with headwise, judg
 
 test: $(STAMP)  ## Run the tests
 	$(BIN)/python -m pytest -n 2
+
+test-benchmarks: $(STAMP)  ## Run the tests of the benchmarks
+	$(BIN)/python -m pytest -n 2 benchmarks
 
 lowest:  ## Run the tests with the oldest libraries that are allowed (gigabytes: PyTorch of then, with CUDA)
 	$(PYTHON) -m venv .venv-lowest

@@ -103,10 +103,10 @@ def test_other_settings_are_other_runs(bench, data):
 
 
 def test_the_gap_between_two_models(bench):
-    gain, low, high = bench.told([1, 1, 1, 0.5], [0, 0, 0, 0.5])
+    gain, low, high = bench.gap([1, 1, 1, 0.5], [0, 0, 0, 0.5])
     assert (gain, high) == (75, 100)
     assert 20 < low < 75
-    assert bench.told([1, 0], [1, 0]) == (0, 0, 0)
+    assert bench.gap([1, 0], [1, 0]) == (0, 0, 0)
 
 
 def test_without_the_data(bench, monkeypatch, tmp_path, capsys):

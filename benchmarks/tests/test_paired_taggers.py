@@ -45,8 +45,8 @@ def test_the_same_tagger_is_level_and_older_runs_have_no_pair():
 
 
 def test_the_committed_counts_are_those_of_the_scores():
-    from benchmarks.common.paired_taggers import unpacked
     from benchmarks import ROOT
+    from benchmarks.common.paired_taggers import unpacked
     from benchmarks.common.runs import read_lines
 
     kept = [

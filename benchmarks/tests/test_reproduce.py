@@ -118,7 +118,7 @@ def test_rows_that_are_asked_for_are_those_shown(reproduce, capsys):
 
 
 def test_the_example_of_the_help_names_rows_that_there_are(reproduce):
-    found = re.search(r"reproduce.py (\S+) --only (.+) --seeds", reproduce.__doc__)
+    found = re.search(r"reproduce (\S+) --only (.+) --seeds", reproduce.__doc__)
     assert {*found[2].split()} <= {row.name for row in reproduce.TABLES[found[1]].rows}
 
 

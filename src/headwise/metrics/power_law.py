@@ -7,9 +7,9 @@ predictions are averaged over it.
 
 No learning curve is exactly a power law. On 35 halves of 11 data sets (benchmarks/defaults/more_texts.py),
 the 95 % interval of the power law alone contained the error with the other half added 20 times; the gain
-was off by a factor whose logarithm has a standard deviation of about 1/3. Gains are therefore multiplied by such a
-random factor. If the errors at the largest size deviate from the law beyond their noise, the curve starts
-at these errors, and the factor has a larger deviation.
+was off by a factor whose logarithm has a standard deviation of about 1/3. Gains are therefore multiplied
+by such a random factor. If the errors at the largest size deviate from the law beyond their noise, the
+curve starts at these errors, and the factor has a larger deviation.
 """
 
 from dataclasses import dataclass
