@@ -302,7 +302,7 @@ def known_flags() -> dict[str, list[str]]:
 
     os.environ["HF_HUB_OFFLINE"] = "1"  # a teacher may be named that is not there
     found = {}
-    for command in COMMANDS.keys() - {"bench"}:
+    for command in COMMANDS:
         arguments = build_app(command)[command].assemble_argument_collection()
         names = {name for argument in arguments for name in argument.names if name.startswith("--")}
         found[command] = sorted(names)

@@ -21,8 +21,8 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from benchmarks.common.accuracy_tables import print_header, print_row
+from benchmarks.common.timing import balanced_heads, choose_clock, interleaved, spread_lengths
 from headwise import __version__
-from headwise.app.encoder_timing import balanced_heads, choose_clock, interleaved, spread_lengths
 from headwise.core.allocator import keep_freed_memory
 from headwise.nn.embeddings.encoded_batches import parsed_layout
 from headwise.nn.encoders import MSSAN, MSSANConfig

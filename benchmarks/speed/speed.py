@@ -28,6 +28,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.common.timing import choose_clock
 from benchmarks.speed import (
     speed_choice,
     speed_encoders,
@@ -40,7 +41,6 @@ from benchmarks.speed.speed_figure import figure
 from benchmarks.speed.speed_table import Result, save, table
 from benchmarks.speed.speed_texts import DOMAINS
 from headwise import __version__
-from headwise.app.encoder_timing import choose_clock
 from headwise.core.allocator import keep_freed_memory
 
 RESULTS = Path(__file__).parent / "results"

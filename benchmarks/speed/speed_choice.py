@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
+from benchmarks.common.timing import interleaved
 from benchmarks.speed.speed_table import Result, Row
-from headwise.app.encoder_timing import interleaved
 from headwise.nn.attention import sdpa
 from headwise.nn.attention.cpu import banded
 from headwise.nn.priors import Prior, parse_prior

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from benchmarks.common.timing import forward_pass, interleaved, products_alone, profile, training_mode
 from benchmarks.speed.speed_rivals import FastPath, PaddedTransformer, padded_run
 from benchmarks.speed.speed_table import Result, Row
 from benchmarks.speed.speed_texts import (
@@ -18,7 +19,6 @@ from benchmarks.speed.speed_texts import (
     sampled,
     test_batches,
 )
-from headwise.app.encoder_timing import forward_pass, interleaved, products_alone, profile, training_mode
 from headwise.nn.encoders import ENCODERS, TransformerConfig
 from headwise.nn.ragged import Ragged
 

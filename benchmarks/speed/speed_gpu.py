@@ -19,9 +19,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
+from benchmarks.common.timing import interleaved, spread_lengths
 from benchmarks.speed.speed_table import Result, Row
 from benchmarks.speed.speed_training import MS, OWN, training_step
-from headwise.app.encoder_timing import interleaved, spread_lengths
 from headwise.nn.attention import attention
 from headwise.nn.attention.gpu import triton_band
 from headwise.nn.encoders import MSTransformerConfig, TransformerConfig

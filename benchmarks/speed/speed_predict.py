@@ -24,9 +24,9 @@ import numpy as np
 import torch
 
 from benchmarks import ROOT
+from benchmarks.common.timing import choose_clock
 from benchmarks.speed.speed_table import Result, Row
 from benchmarks.speed.speed_texts import DOMAINS, missing_data, read_domain
-from headwise.app.encoder_timing import choose_clock
 
 TEXTS, TEXTS_QUICK = 100_000, 4_000
 TRAINING = 2_000  # texts that everything learns from; speed depends on them through the vocabulary alone

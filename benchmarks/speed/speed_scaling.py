@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
+from benchmarks.common.timing import forward_pass, interleaved, training_pass
 from benchmarks.speed.speed_table import Result, Row
-from headwise.app.encoder_timing import forward_pass, interleaved, training_pass
 from headwise.core.allocator import keep_freed_memory
 from headwise.nn.encoders import ENCODERS
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch.nn.functional import cross_entropy
 
+from benchmarks.common.timing import interleaved
 from benchmarks.speed.speed_rivals import PaddedModel, padded_training_step
 from benchmarks.speed.speed_table import Result, Row
 from benchmarks.speed.speed_texts import (
@@ -17,7 +18,6 @@ from benchmarks.speed.speed_texts import (
     sampled,
     test_batches,
 )
-from headwise.app.encoder_timing import interleaved
 from headwise.nn.embeddings.encoded_batches import batch_of
 from headwise.nn.encoders import EncoderConfig, MSTransformerConfig, TransformerConfig
 from headwise.nn.networks.model_config import ModelConfig

@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import inspect
 import io
+import os
 import re
 import runpy
 import shlex
@@ -89,7 +90,8 @@ def run_page(place):
         with contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "100")
             patch.setattr(sys, "argv", ["python"])
-            patch.syspath_prepend(PROJECT)  # some pages import `benchmarks`
+            patch.syspath_prepend(PROJECT)  # some pages use `benchmarks`
+            patch.setenv("PYTHONPATH", str(PROJECT), prepend=os.pathsep)
             for language, content in blocks(page):
                 if language == "python":
                     with contextlib.redirect_stdout(io.StringIO()):
@@ -129,7 +131,7 @@ def call(line: str) -> tuple[int, str]:
 
 
 def shell(line: str) -> tuple[int, str]:
-    script = f'headwise() {{ "{sys.executable}" -m headwise "$@"; }}\n{line}'
+    script = f'python() {{ "{sys.executable}" "$@"; }}\nheadwise() {{ python -m headwise "$@"; }}\n{line}'
     done = subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout.decode()
 

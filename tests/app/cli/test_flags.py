@@ -228,8 +228,6 @@ def test_every_flag_of_a_training_says_what_it_is_for():
     [
         ["train", "x.csv", "--epochs", "1.5"],
         ["train", "x.csv", "--encoder.layers", "2.5"],
-        ["bench", "--encoder", "transformer", "--lengths", "8", "8.5"],
-        ["bench", "--encoder", "transformer", "--rounds", "1.5"],
         ["suggest", "m", "x.csv", "-n", "2.7"],
         ["tune", "x.csv", "--seeds", "1.5"],
         ["curve", "x.csv", "--more", "1.5"],

@@ -50,7 +50,7 @@ def test_starts_fast_and_without_torch(arguments):
 def test_help_and_usage_errors_do_without_numpy_and_torch():
     lines = [f"{command} --help" for command in COMMANDS]
     lines += ["train --help-all", "train --task tag --help", "train", "train a.csv --epohcs 3", "predict m"]
-    lines += ["train a.csv --epochs x", "evaluate m f --errors x", "sample m --top-k x", "bench --rounds x"]
+    lines += ["train a.csv --epochs x", "evaluate m f --errors x", "sample m --top-k x"]
     done = subprocess.run([sys.executable, "-c", LIGHT, *lines], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -76,7 +76,7 @@ def test_help_of_a_command_is_its_docstring(run, command):
     assert code == 0
     assert COMMANDS[command] in out
     assert len(out.split("╭")[0].split()) > len(COMMANDS[command].split()) + 10
-    reads_no_data = command in ("priors", "bench", "sample", "pretrain", "export")
+    reads_no_data = command in ("priors", "sample", "pretrain", "export")
     assert "--text-column" in out or reads_no_data
 
 

@@ -42,7 +42,6 @@ COMMANDS = {
     "priors": "List the priors of heads, or find those that suit a file.",
     "probe": "Show how far the heads of an encoder look.",
     "heads": "Show what each attention head is worth; leave out useless ones.",
-    "bench": "Time an encoder on this machine, beside its matrix products.",
 }
 """The subcommands and their summaries: `NAME` is the function `NAME` in the module
 `headwise.app.cli.NAME`."""

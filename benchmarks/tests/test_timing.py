@@ -1,9 +1,9 @@
-"""What `headwise bench` measures with. Times themselves are never asserted."""
+"""How encoders are timed. Times themselves are never asserted."""
 
 import pytest
 import torch
 
-from headwise.app.encoder_timing import (
+from benchmarks.common.timing import (
     MatrixProduct,
     balanced_heads,
     choose_clock,
@@ -135,7 +135,7 @@ def test_systems_take_turns():
 
 def test_the_floor_is_of_matrix_products(monkeypatch):
     count = []
-    monkeypatch.setattr("headwise.app.encoder_timing.synchronize", count.append)
+    monkeypatch.setattr("benchmarks.common.timing.synchronize", count.append)
     products_alone((MatrixProduct(4, 3, 2), MatrixProduct(4, 2, 3)), backward=True)()
     assert count == [torch.device("cpu")]
 

@@ -1,47 +1,101 @@
-"""The work of `headwise bench`: time an encoder and its matrix products, as tables or JSON."""
+"""Time an encoder on this machine, beside its matrix products.
+
+    python -m benchmarks.speed.encoder_timing --encoder ms-transformer --lengths 128 512 --threads 1
+    python -m benchmarks.speed.encoder_timing my-model --explain
+
+`--help` lists the settings of a new encoder.
+"""
 
 import os
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as for the command `headwise`, before torch is loaded
+
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from cyclopts import App, CycloptsError, Parameter
 from rich.table import Table
 from torch import nn
 
-from headwise.app.cli.console import columns, note, output, print_json
-from headwise.app.encoder_timing import (
-    LayerSpeed,
-    Speed,
-    choose_clock,
-    measure,
-    random_batch,
-    time_layers,
-)
+from benchmarks.common.timing import LayerSpeed, Speed, choose_clock, measure, random_batch, time_layers
+from headwise.app.cli.console import Integer, Integers, Switch, columns, fail, note, output, print_json
+from headwise.app.cli.flags import flag_values, flags
 from headwise.artifacts import load_model
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import from_dict, unknown_name_error
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.nn.attention.cpu.compiled import VARIABLE
 from headwise.nn.encoders import ENCODERS
 
+EncoderFlags = flags(
+    "EncoderFlags",
+    {name: config for name, (_, config) in ENCODERS.items()},
+    prefix="--encoder",
+    group="Encoder",
+    order=1,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line, by default that of the process; returns the exit code."""
+    app = App(
+        name="encoder_timing",
+        help_format="markdown",
+        print_error=False,
+        exit_on_error=False,
+        result_action="return_value",
+    )
+    app.default(time_encoder)
+    try:
+        app(arguments)
+    except (CycloptsError, HeadwiseError) as error:
+        fail(str(error))
+        return 2
+    return 0
+
 
 def time_encoder(
-    model: Path | None,
-    encoder: str | None,
-    settings: dict[str, Any],
+    model: Path | None = None,
+    /,
     *,
-    lengths: Sequence[int],
-    batch: int,
-    rounds: int,
-    threads: int,
-    explain: bool,
-    as_json: bool,
+    encoder: Annotated[
+        str | None, Parameter(help=f"Instead of a model, a new encoder: {', '.join(ENCODERS)}.")
+    ] = None,
+    lengths: Annotated[
+        Integers, Parameter(negative_iterable=(), consume_multiple=True, show_default=False)
+    ] = (128, 512),
+    batch: Integer = 32,
+    rounds: Integer = 5,
+    threads: Integer = 0,
+    explain: Switch = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
+    settings: EncoderFlags = None,  # pyright: ignore[reportInvalidTypeForm]
 ) -> None:
-    """Time an encoder and print the result; see `headwise.app.cli.bench_command.bench` for the
-    arguments."""
-    module, width, name = _encoder(model, encoder, settings)
+    """Time an encoder on this machine, beside its matrix products.
+
+    The encoder, that of a model or a new one, reads random word vectors (with balanced trees, if it needs
+    some). The floor is the time of its linear layers alone on the same words, without attention, norms or
+    anything else; so "/ floor" is what is left to gain.
+
+    Args:
+        model: Folder of a model.
+        encoder: Replaced by the list of encoders.
+        lengths: Words of the texts of each batch; they vary by a tenth. \\[128 512]
+        batch: Texts of a batch.
+        rounds: Number of rounds; the median counts.
+        threads: Of PyTorch; 0 for as many as it takes by itself.
+        explain: Also show the time of each layer of attention, how each head is computed, why, and the time
+            of the next best way.
+        as_json: Print JSON for other programs.
+
+    Raises:
+        HeadwiseError: The model or the settings cannot be used.
+    """
+    module, width, name = _encoder(model, encoder, flag_values(settings))
     for flag, value, low in (("batch", batch, 1), ("rounds", rounds, 1), ("threads", threads, 0)):
         if value < low:
             raise ConfigError(f"--{flag} {value}; expected {low} or more")
@@ -68,7 +122,7 @@ def time_encoder(
 def _encoder(folder: Path | None, name: str | None, settings: dict[str, Any]) -> tuple[nn.Module, int, str]:
     """The encoder to time, the width of its input vectors, and its name."""
     if (folder is None) == (name is None):
-        raise ConfigError("bench needs the folder of a model, or --encoder with the name of one; not both")
+        raise ConfigError("this needs the folder of a model, or --encoder with the name of one; not both")
     if folder is not None:
         if settings:
             raise ConfigError(f"the model in {folder} has its own settings; leave out --encoder.*")
@@ -152,3 +206,7 @@ def _print_json(name: str, speeds: Sequence[Speed], rounds: int) -> None:
     for path in (path for speed in speed_dicts for path in speed["anatomy"]["paths"]):
         path["heads"] = [head + 1 for head in path["heads"]]  # users count heads from 1
     print_json(environment | {"speeds": speed_dicts})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

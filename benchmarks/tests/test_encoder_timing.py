@@ -1,24 +1,44 @@
-"""`headwise bench`: the tables and the JSON; times themselves are never asserted."""
+"""The timing of encoders: the tables and the JSON; times themselves are never asserted."""
 
 import json
 
 import pytest
 
-from headwise.app.cli.bench_tables import _ranges
+from benchmarks import ROOT
+from benchmarks.speed.encoder_timing import _ranges, main
 
+GOLDEN = ROOT / "tests" / "artifacts" / "golden"
 SMALL = ("--lengths", "6", "12", "--batch", "2", "--rounds", "1")
 
 
 @pytest.fixture(autouse=True)
 def nothing_stays(monkeypatch):
     """Nothing of this process is to change for the tests that follow, and nothing is to be compiled."""
-    monkeypatch.setattr("headwise.app.cli.bench_tables.keep_freed_memory", lambda: True)
+    monkeypatch.setattr("benchmarks.speed.encoder_timing.keep_freed_memory", lambda: True)
     monkeypatch.setenv("HEADWISE_KERNELS", "off")
     monkeypatch.setattr("headwise.nn.attention.cpu.compiled._decisions", {})
 
 
+@pytest.fixture
+def run(capfd, monkeypatch, tmp_path):
+    """Run a command line in a folder of its own; returns (exit code, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*arguments):
+        return main([str(argument) for argument in arguments]), *capfd.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def model():
+    """The folder of a model."""
+    return GOLDEN / "classify" / "model"
+
+
 def test_a_new_encoder(run):
-    code, out, err = run("bench", "--encoder", "ms-transformer", "--encoder.layers", "1", *SMALL)
+    code, out, err = run("--encoder", "ms-transformer", "--encoder.layers", "1", *SMALL)
     assert code == 0
     header, *rows = out.splitlines()
     assert header.split() == ["words", "texts", "pass", "time", "floor", "/", "floor", "words/s"]
@@ -28,9 +48,7 @@ def test_a_new_encoder(run):
 
 
 def test_explain(run):
-    code, out, _ = run(
-        "bench", "--encoder", "ms-transformer", "--encoder.attention", "sdpa", "--explain", *SMALL
-    )
+    code, out, _ = run("--encoder", "ms-transformer", "--encoder.attention", "sdpa", "--explain", *SMALL)
     assert code == 0
     assert "blocks.0.attention" in out
     heads = [line.split()[0] for line in out.splitlines() if " window" in line]
@@ -44,20 +62,20 @@ def test_explain(run):
 
 def test_an_encoder_without_priors(run):
     arguments = ("--encoder", "star-transformer", "--encoder.layers", "1", "--explain", *SMALL)
-    code, out, _ = run("bench", *arguments)
+    code, out, _ = run(*arguments)
     assert code == 0
     assert "no head of this encoder has a prior" in out
 
 
 def test_an_encoder_that_goes_by_trees(run):
     arguments = ("--encoder", "ms-san", "--encoder.width", "12", "--explain", *SMALL)
-    code, out, err = run("bench", *arguments)
+    code, out, err = run(*arguments)
     assert code == 0, err
     assert "tree distance 1" in " ".join(out.split())
 
 
 def test_json_of_a_model(run, model):
-    code, out, err = run("bench", model, "--json", *SMALL)
+    code, out, err = run(model, "--json", *SMALL)
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["rounds"] == 1
@@ -82,16 +100,30 @@ def test_json_of_a_model(run, model):
     ],
 )
 def test_what_cannot_be_timed(run, arguments, said):
-    code, out, err = run("bench", *arguments)
+    code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert said in err
 
 
 def test_a_model_has_its_own_settings(run, model):
-    code, _, err = run("bench", model, "--encoder.layers", "1")
+    code, _, err = run(model, "--encoder.layers", "1")
     assert code == 2
     assert "leave out --encoder.*" in err
 
 
 def test_ranges():
     assert _ranges([0, 1, 2, 5, 7, 8]) == "0-2, 5, 7-8"
+
+
+@pytest.mark.parametrize("task", sorted(path.name for path in GOLDEN.iterdir()))
+def test_models_of_all_tasks(run, task):
+    code, out, err = run(GOLDEN / task / "model", "--lengths", 4, "--batch", 2, "--rounds", 1, "--json")
+    assert code == (2 if task == "bags" else 0), err
+    assert "has no encoder to time" in err if code else json.loads(out)
+
+
+@pytest.mark.parametrize("words", [["--lengths", "8", "8.5"], ["--rounds", "1.5"]])
+def test_whole_numbers(run, words):
+    code, out, err = run("--encoder", "transformer", *words)
+    assert (code, out) == (2, "")
+    assert words[-1] in err

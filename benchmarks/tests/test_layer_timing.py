@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from headwise.app.encoder_timing import profile, random_batch, time_layers
+from benchmarks.common.timing import profile, random_batch, time_layers
 from headwise.nn.attention.dispatch import IMPLEMENTATIONS, Implementation
 from headwise.nn.encoders import (
     BiLSTM,
@@ -55,7 +55,7 @@ def test_the_other_way(monkeypatch):
     assert (path.path.implementation, path.alternative) == ("sdpa", "banded")
     assert path.alternative_seconds is not None
     assert set(ran) == {2}
-    monkeypatch.setattr("headwise.app.encoder_timing._MOST_PAIRS", 10)
+    monkeypatch.setattr("benchmarks.common.timing._MOST_PAIRS", 10)
     assert timed(encoder)[0].paths[0].alternative is None
 
 

@@ -398,9 +398,9 @@ def time_layers(encoder: nn.Module, x: Ragged, anatomy: EncoderProfile, rounds: 
     """Time each self-attention layer on the input that it gets when the encoder reads a batch.
 
     Args:
-        encoder: See `headwise.app.encoder_timing.measure`.
+        encoder: See `benchmarks.common.timing.measure`.
         x: The batch.
-        anatomy: Of this encoder and batch, from `headwise.app.encoder_timing.profile`.
+        anatomy: Of this encoder and batch, from `benchmarks.common.timing.profile`.
         rounds: Number of timed rounds; the median counts.
     """
     with training_mode(encoder, training=False), torch.inference_mode():
