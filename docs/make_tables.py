@@ -18,15 +18,11 @@ from docstring_parser import parse_from_object
 
 from headwise.app.configuration import defaults_by_size
 from headwise.data.errors import CODES
-from headwise.nn.embeddings.pretrained import PretrainedConfig
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder import default_readout
-from headwise.nn.encoders.long_texts import WindowsConfig
-from headwise.nn.layers.output_layers import BagConfig
-from headwise.nn.layers.tag_layers import TaggerConfig
+from headwise.nn.encoders.encoder_configs import WindowsConfig, default_readout
+from headwise.nn.layers.layer_configs import BagConfig, PretrainedConfig, TaggerConfig
 from headwise.nn.priors import head_counts
-from headwise.text.character_features import CharacterConfig
-from headwise.text.parsing import SyntaxConfig
+from headwise.text.text_configs import CharacterConfig, SyntaxConfig
 
 DOCS = Path(__file__).parent
 BENCHMARKS = DOCS.parent / "benchmarks"

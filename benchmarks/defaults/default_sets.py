@@ -16,8 +16,7 @@ import numpy as np
 from benchmarks import DATA
 from benchmarks.common.runs import REVIEWS
 from benchmarks.defaults import made_sets, unseen_sets
-from headwise.data.columns.reading_options import ReadOptions, TagOptions
-from headwise.data.items.examples import PairOptions
+from headwise.data.columns.reading_options import PairOptions, ReadOptions, TagOptions
 from headwise.data.readers.labelled_files import read_examples
 from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs
 from headwise.data.readers.tagged_files import read_tagged

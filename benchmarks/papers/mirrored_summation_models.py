@@ -13,7 +13,7 @@ from headwise.nn.encoders import (
     MSTransformerConfig,
     TransformerConfig,
 )
-from headwise.nn.encoders.encoder import output_width
+from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.encoders.pooling import Readout
 from headwise.nn.ragged import Ragged
 

@@ -27,8 +27,8 @@ from headwise.core.allocator import keep_freed_memory
 from headwise.nn.embeddings.encoded_batches import parsed_layout
 from headwise.nn.encoders import MSSAN, MSSANConfig
 from headwise.nn.encoders.pooling import Readout
-from headwise.nn.layers.output_layers import ClassifierConfig
-from headwise.nn.layers.pair_layers import PairConfig, PairHead
+from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig
+from headwise.nn.layers.pair_layers import PairHead
 from headwise.nn.ragged import Ragged
 
 RESULTS = Path(__file__).parent / "results" / "ms_san_costs.json"

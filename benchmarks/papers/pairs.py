@@ -24,7 +24,8 @@ from benchmarks.common.accuracy_tables import print_tables
 from benchmarks.common.runs import Found, Layers
 from benchmarks.papers.classifying import LINEAR, Classifying, Task, named
 from headwise.app.configuration import read_preset
-from headwise.data.items.examples import Pair, PairOptions
+from headwise.data.columns.reading_options import PairOptions
+from headwise.data.items.examples import Pair
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs
 from headwise.data.splits.data_parts import DataParts

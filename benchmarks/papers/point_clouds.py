@@ -20,8 +20,8 @@ from torch.nn.functional import cross_entropy
 
 from benchmarks.papers.set_tasks_training import EVALUATION, PART, Scores, Task
 from headwise.core.errors import HeadwiseError
-from headwise.nn.encoders.set_models import POOLINGS, SetModel, SetModelConfig
-from headwise.nn.encoders.set_transformer import SetTransformerConfig
+from headwise.nn.encoders.encoder_configs import SetModelConfig, SetTransformerConfig
+from headwise.nn.encoders.set_models import POOLINGS, SetModel
 from headwise.nn.ragged import Ragged
 
 Points = np.ndarray

@@ -23,10 +23,10 @@ from benchmarks.common.runs import append_line, read_lines
 from headwise import __version__
 from headwise.artifacts import load_model
 from headwise.nn.attention.cpu import compiled
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 RESULTS = Path(__file__).parent / "results" / "long_text.jsonl"

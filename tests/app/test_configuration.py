@@ -13,7 +13,8 @@ from headwise.data.items.examples import Example
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import classify, find_task
 from headwise.nn.encoders import ENCODERS, BPTransformerConfig, MSTransformerConfig, TransformerConfig
-from headwise.nn.networks.model_config import ModelConfig, encoder_name
+from headwise.nn.encoders.encoder_configs import encoder_name
+from headwise.nn.networks.model_config import ModelConfig
 from headwise.training.run_config import RunConfig
 
 SIZES = (10, 4_999, 5_000, 50_000, 50_001)

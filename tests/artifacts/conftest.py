@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from headwise.artifacts import save_model
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder import default_readout
-from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.encoders.encoder_configs import default_readout
+from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 WORDS = ["a", "b", "größe", "日本", "👍"]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from headwise.artifacts import StoreError, load_model
-from headwise.nn.layers.output_layers import BagConfig
+from headwise.nn.layers.layer_configs import BagConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
 

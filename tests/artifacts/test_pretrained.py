@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from headwise.artifacts import StoreError, load_model
-from headwise.nn.embeddings.pretrained import PretrainedConfig
 from headwise.nn.encoders import TransformerConfig
-from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig, PretrainedConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.vocabulary import Vocabulary

@@ -19,11 +19,11 @@ from headwise.core.config import (
     unknown_name_error,
 )
 from headwise.core.errors import ConfigError
-from headwise.data.splits.splitting import SplitConfig
-from headwise.nn.embeddings.word_embedding import WordConfig
+from headwise.data.columns.reading_options import SplitConfig
 from headwise.nn.encoders import ENCODERS, MSTransformerConfig
-from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.text.text_configs import WordConfig
 from headwise.training.run_config import VectorsConfig
 from headwise.training.settings import TrainConfig
 

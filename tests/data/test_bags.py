@@ -3,8 +3,9 @@ import gzip
 import numpy as np
 import pytest
 
+from headwise.data.columns.reading_options import BagOptions
 from headwise.data.doctor.diagnose import doctor_files
-from headwise.data.readers.bags import BagOptions, read_bags
+from headwise.data.readers.bags import read_bags
 
 PLAIN = "1,a,0.5,-2\n1,a,1e3,7\n0,b,3,4\n1,a,0,0\n"
 

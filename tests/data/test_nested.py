@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.columns.reading_options import PairOptions, ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.items.examples import PairOptions
 from headwise.data.items.item_types import infer_task
 from headwise.data.readers.labelled_files import read_examples, read_rows
 from headwise.data.readers.pair_files import read_pairs

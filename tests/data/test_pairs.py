@@ -4,8 +4,9 @@ import pytest
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.pair_columns import PairColumns
+from headwise.data.columns.reading_options import PairOptions
 from headwise.data.errors import DataError
-from headwise.data.items.examples import Pair, PairOptions
+from headwise.data.items.examples import Pair
 from headwise.data.items.item_types import ITEM_TYPES, infer_task
 from headwise.data.readers.pair_files import read_aligned_pairs, read_pair_rows, read_pairs
 

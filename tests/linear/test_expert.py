@@ -4,11 +4,11 @@ import numpy as np
 import torch
 
 from headwise.linear.linear_fit import fit_linear
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import MSTransformerConfig
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 

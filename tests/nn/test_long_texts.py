@@ -12,9 +12,8 @@ from headwise.data.items.examples import Pair, TaggedSentence
 from headwise.metrics.regression_scores import Scale
 from headwise.models.evaluation.label_evaluation import evaluate_labels, evaluate_numbers
 from headwise.nn.embeddings.encoded_batches import batch_of
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import MSSANConfig, TransformerConfig
-from headwise.nn.encoders.long_texts import WindowsConfig
+from headwise.nn.encoders.encoder_configs import WindowsConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.networks.text_models import (
@@ -24,6 +23,7 @@ from headwise.nn.networks.text_models import (
     TextRegressorModel,
 )
 from headwise.text.character_features import Alphabet
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 WORDS = [f"w{i}" for i in range(20)]

@@ -9,7 +9,8 @@ from headwise.core.config import from_dict, to_dict
 from headwise.core.errors import ConfigError
 from headwise.nn.embeddings.character_embedding import CharacterEmbedding
 from headwise.text import character_features as spelling
-from headwise.text.character_features import SHAPES, Alphabet, CharacterConfig, ngram_buckets, word_shape
+from headwise.text.character_features import SHAPES, Alphabet, ngram_buckets, word_shape
+from headwise.text.text_configs import CharacterConfig
 
 TEXTS = [["The", "film", "the", "1990s"], [], ["film", "“", "x"]]
 ALPHABET = Alphabet.build(word for text in TEXTS for word in text)

@@ -2,8 +2,9 @@
 
 import torch
 
-from headwise.nn.embeddings.word_embedding import WordConfig, WordEmbedding
+from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.ragged import Ragged
+from headwise.text.text_configs import WordConfig
 
 CONFIG = WordConfig(vector_size=4, dropout=0.0, word_dropout=0.0)
 

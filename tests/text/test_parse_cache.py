@@ -14,16 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.text import parsing as parse_cache
-from headwise.text.parsing import (
-    CachedParser,
-    SpacyParser,
-    SyntaxConfig,
-    cache_folder,
-    new_parser,
-    packed,
-    unpacked,
-)
+from headwise.text.parsing import CachedParser, SpacyParser, cache_folder, new_parser, packed, unpacked
 from headwise.text.syntax import ParseError
+from headwise.text.text_configs import SyntaxConfig
 
 TEXTS = [["a", "b"], [], ["c"], ["a", "b"], ["a b"], ["ab"], ["é", "\ud800"], ["c", "c", "c"]]
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import MSTransformerConfig
-from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.objectives.label_objective import ClassificationObjective
 

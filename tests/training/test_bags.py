@@ -7,7 +7,7 @@ from headwise.data.items.labels import label_targets
 from headwise.data.readers.bags import Bag
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import find_task
-from headwise.nn.layers.output_layers import BagConfig
+from headwise.nn.layers.layer_configs import BagConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.training.loop import train

@@ -14,13 +14,13 @@ from typing import Any
 from headwise.core.config import from_dict, unknown_name_error
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
+from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.items.item_types import DEFAULT_TASK, options_for
 from headwise.data.splits.data_parts import DataParts
-from headwise.data.splits.splitting import SplitConfig
 from headwise.models.tasks import find_task
-from headwise.models.tasks.task import DEFAULT_ENCODER
+from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, encoder_name
 from headwise.nn.networks.limits import check_limits
-from headwise.nn.networks.model_config import CONFIGS, ModelConfig, encoder_name
+from headwise.nn.networks.model_config import CONFIGS, ModelConfig
 from headwise.text.static_embeddings import (
     AUTO,
     NONE,

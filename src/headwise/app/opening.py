@@ -31,9 +31,10 @@ from headwise.models.tasks import find_task
 from headwise.models.tasks.task import Task
 from headwise.nn.networks.text_model import WordModel
 from headwise.text.parse_files import read_parses, read_phrase_parses
-from headwise.text.parsing import SyntaxConfig, new_parser
+from headwise.text.parsing import new_parser
 from headwise.text.static_embeddings.base_folder import choose_base
 from headwise.text.static_embeddings.word_groups import WordClusters
+from headwise.text.text_configs import SyntaxConfig
 from headwise.training.warm_start import PreviousModel
 
 

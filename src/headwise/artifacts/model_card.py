@@ -21,9 +21,9 @@ from headwise.models.evaluation.metric_table import (
 from headwise.models.reports.document import ReportContents, scores_fragment
 from headwise.models.tasks import find_task
 from headwise.models.tasks.task import Task
+from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.bag_model import BagModel
 from headwise.nn.networks.language_model import LanguageModel
-from headwise.nn.networks.model_config import encoder_name
 
 _MOST_LABELS = 50  # listed one by one
 _JOINERS = "\u200c\u200d"  # invisible, but part of words and emoji

@@ -11,15 +11,12 @@ count as much as others, and shrunk where a gain could be chance.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-
-from headwise.core.config import check_range
 
 LabelScores = NDArray[np.floating]
 """Scores of labels, larger for more likely ones, `[texts, labels]`."""
@@ -44,18 +41,6 @@ Chosen on synthetic data, by the macro F1 on new texts (two labels, the rarer on
 underconfident), and tested on other data: macro F1 is 0.005 to 0.023 above that of the most probable label
 where a label is rare, and at most 0.002 below where none is. The best thresholds on dev gain half of that,
 and lose up to 0.016 where dev is small."""
-
-
-@dataclass(frozen=True)
-class ThresholdConfig:
-    """From probabilities to labels: the thresholds that are fitted on dev."""
-
-    min_texts: int = 1
-    """A label with fewer dev texts takes the threshold that is best for all labels together; that of others
-    is held back towards it."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "min_texts", low=1)
 
 
 def best_threshold(

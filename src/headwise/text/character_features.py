@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.core.config import check_range
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import normalize_spelling
+from headwise.text.text_configs import CharacterConfig
 
 UNKNOWN, BEGIN, END = 0, 1, 2
 _RESERVED = 3
@@ -164,50 +164,6 @@ def word_shape(word: str) -> NDArray[np.float32]:
 
 _CACHED = 1 << 17  # distinct words whose features are cached, at less than a kilobyte each
 _NOTHING = np.zeros(0, dtype=np.int64)
-
-
-@dataclass(frozen=True)
-class CharacterConfig:
-    """What a model reads of the spelling of words, beside the words themselves."""
-
-    network: Literal["cnn", "lstm", "none"] = "cnn"
-    """Over the characters of a word: cnn (a convolution and the maximum), lstm (bidirectional, the last
-    states), or none."""
-    vector_size: int = 30
-    """Features of a character vector."""
-    features: int = 30
-    """Features of a word that the network gives; the two directions of an lstm share them."""
-    window: int = 3
-    """Characters that the convolution sees at once, an odd number."""
-    dropout: float = 0.3
-    """On the character vectors, while training."""
-    min_count: int = 2
-    """Characters seen less often in the training texts are unknown."""
-    ngrams: int = 0
-    """Features of the mean of a word's character n-grams; 0: none."""
-    longest_ngram: int = 4
-    """Characters of the longest n-grams; the shortest have one."""
-    buckets: int = 32_768
-    """Into how many numbers the n-grams are hashed."""
-    shape: int = 0
-    """Features of a word's capitals, digits and punctuation; 0: none."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "vector_size", "features", "window", "min_count", "longest_ngram", low=1)
-        check_range(self, "buckets", low=1)
-        check_range(self, "ngrams", "shape", low=0)
-        check_range(self, "dropout", low=0, high=1, open=True)
-        if self.window % 2 == 0:
-            raise ConfigError(f"window must be odd, got {self.window}")
-        if self.network == "lstm" and self.features % 2:
-            raise ConfigError(
-                f"features of an lstm must be even, for its two directions; got {self.features}"
-            )
-
-    @property
-    def size(self) -> int:
-        """Features of a word in all."""
-        return (self.features if self.network != "none" else 0) + self.ngrams + self.shape
 
 
 @dataclass(frozen=True, slots=True)

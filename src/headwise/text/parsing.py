@@ -12,7 +12,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from importlib import import_module
@@ -24,6 +23,7 @@ import numpy as np
 
 from headwise.core.errors import HeadwiseError
 from headwise.text.syntax import DependencyHeads, joined_heads, validate_heads
+from headwise.text.text_configs import SyntaxConfig
 
 Progress = Callable[[int], None]
 """Callback that receives the number of texts parsed so far."""
@@ -41,17 +41,6 @@ EXCLUDED_COMPONENTS = (
 PARSER_ATTRIBUTES = frozenset({"token.head", "doc.tensor", "doc._.trf_data"})
 
 _ONE_AT_A_TIME = Lock()  # a spaCy vocabulary has one memory zone
-
-
-@dataclass(frozen=True)
-class SyntaxConfig:
-    """Where dependency trees come from, for encoders that go by them."""
-
-    pipeline: str | None = None
-    """A spaCy pipeline with a parser, by name or path; it parses texts that come without heads."""
-
-    cache: bool = True
-    """Keep its parses on disk, so that no text is parsed twice."""
 
 
 class ParserError(HeadwiseError):

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import normalize_spelling
+from headwise.text.text_configs import Case
 
 
 class VectorsError(HeadwiseError):
@@ -163,7 +164,6 @@ def matrix_for(
 
 
 UNKNOWN = "<unk>"
-Case = Literal["lower", "keep"]
 
 
 class VocabularyError(HeadwiseError):

@@ -4,8 +4,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from headwise.core.config import check_range, to_dict
-from headwise.data.columns.reading_options import SoftLabelOptions
-from headwise.data.splits.splitting import SplitConfig
+from headwise.data.columns.reading_options import SoftLabelOptions, SplitConfig
 from headwise.nn.networks.model_config import LABEL_SECTIONS, ModelConfig
 from headwise.training.settings import TrainConfig
 from headwise.training.warm_start import PreviousModel

@@ -16,8 +16,8 @@ from headwise.core.config import to_dict
 from headwise.core.errors import ConfigError
 from headwise.data.splits.contamination import PartOverlap, fingerprint_overlaps, in_fingerprint
 from headwise.data.splits.data_parts import DataParts
+from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.masked_model import MaskedModel
-from headwise.nn.networks.model_config import encoder_name
 from headwise.nn.networks.text_model import TextEncoderModel
 
 _WORDS, _EXTRA = "embedding.vectors.weight", "embedding.extra.weight"

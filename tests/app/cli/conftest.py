@@ -23,10 +23,10 @@ WORDS = [f"w{i}" for i in range(50)]
 def save(tmp_path_factory):
     """Save a small model with these labels and return its folder."""
     from headwise.artifacts import save_model
-    from headwise.nn.embeddings.word_embedding import WordConfig
     from headwise.nn.encoders import MSTransformerConfig
     from headwise.nn.networks.model_config import ModelConfig
     from headwise.nn.networks.text_models import TextClassifierModel
+    from headwise.text.text_configs import WordConfig
     from headwise.text.vocabulary import Vocabulary
 
     def save(labels, *, seed=1, **parts) -> Path:

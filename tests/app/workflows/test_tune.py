@@ -31,7 +31,7 @@ from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.models.tasks import find_task
-from headwise.nn.networks.model_config import encoder_name
+from headwise.nn.encoders.encoder_configs import encoder_name
 
 SMALL = {
     "base": {"name": "none"},

@@ -13,14 +13,14 @@ from headwise.artifacts import load_model
 from headwise.artifacts.onnx.graph import USES_TORCH_EXPORT
 from headwise.artifacts.onnx.onnx_export import write_exported
 from headwise.artifacts.onnx.onnx_load import load_exported
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.long_texts import WindowsConfig
-from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.encoders.encoder_configs import WindowsConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.static_embeddings import StaticEmbeddings, save_base
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 WORDS = [f"w{number}" for number in range(40)]

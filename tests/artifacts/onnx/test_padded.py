@@ -5,7 +5,7 @@ import torch
 
 from headwise.artifacts.onnx.padded_encoders import PaddedLayout, on_padded
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder import output_width
+from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.encoders.pooling import Readout
 from headwise.nn.ragged import Ragged
 

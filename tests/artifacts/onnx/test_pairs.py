@@ -12,13 +12,12 @@ from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
 from headwise.artifacts.onnx.onnx_export import write_exported
 from headwise.artifacts.onnx.onnx_load import load_exported
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.long_texts import WindowsConfig
-from headwise.nn.layers.output_layers import ClassifierConfig
-from headwise.nn.layers.pair_layers import PairConfig
+from headwise.nn.encoders.encoder_configs import WindowsConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import PairModel
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 from .conftest import WINDOW, WORDS, hard_texts

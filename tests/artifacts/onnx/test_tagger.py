@@ -20,17 +20,17 @@ from headwise.core.errors import HeadwiseError
 from headwise.data.items.examples import TaggedSentence, as_example
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.tag_schemes import scheme_constraints
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.long_texts import WindowsConfig
+from headwise.nn.encoders.encoder_configs import WindowsConfig
 from headwise.nn.layers.crf import CRF
-from headwise.nn.layers.tag_layers import TaggerConfig
+from headwise.nn.layers.layer_configs import TaggerConfig
 from headwise.nn.networks.linear_tag_member import TagLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.ragged import Layout, Ragged
-from headwise.text.character_features import Alphabet, CharacterConfig
+from headwise.text.character_features import Alphabet
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, word_hash
+from headwise.text.text_configs import CharacterConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 from .conftest import WINDOW, WORDS, hard_texts

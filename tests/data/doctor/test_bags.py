@@ -1,7 +1,7 @@
+from headwise.data.columns.reading_options import BagOptions
 from headwise.data.doctor.diagnose import diagnose
 from headwise.data.errors import CODES
 from headwise.data.items.item_types import ITEM_TYPES
-from headwise.data.readers.bags import BagOptions
 
 GOOD = "label,bag,x,y\n" + "".join(f"{n % 2},b{n},{n},{-n}\n{n % 2},b{n},{n + 1},0\n" for n in range(12))
 

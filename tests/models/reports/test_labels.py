@@ -9,10 +9,10 @@ from headwise.models.evaluation.label_evaluation import MOST_MATRIX, SingleLabel
 from headwise.models.evaluation.metric_table import ComparisonSystem
 from headwise.models.tasks import find_task
 from headwise.models.tasks.classify import ClassifyTask
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import MSTransformerConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 TEXTS = ["a b a", "", "a zzz", "b b b b", "zzz"]

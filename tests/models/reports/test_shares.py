@@ -10,11 +10,11 @@ from headwise.linear.linear_model import LinearSettings
 from headwise.models.explanations.explanation import explain_labels
 from headwise.models.explanations.word_attributions import encoder_attributions
 from headwise.models.tasks.classify import linear_model_message
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import MSTransformerConfig
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import PairModel, TextClassifierModel
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 WORDS = [f"w{i}" for i in range(20)]

@@ -6,7 +6,7 @@ import torch
 from headwise.core.errors import ConfigError
 from headwise.nn.encoders import BPTransformer, BPTransformerConfig, Transformer, TransformerConfig
 from headwise.nn.encoders.bp_graph import partition_graph
-from headwise.nn.encoders.encoder import default_readout
+from headwise.nn.encoders.encoder_configs import default_readout
 from headwise.nn.encoders.pooling import Readout
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel

@@ -13,7 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from headwise.core.errors import ConfigError
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder import default_readout, output_width
+from headwise.nn.encoders.encoder_configs import default_readout, output_width
 from headwise.nn.encoders.pooling import READOUTS, Readout
 from headwise.nn.networks.model_config import ModelConfig
 

@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder import default_readout, output_width
+from headwise.nn.encoders.encoder_configs import default_readout, output_width
 from headwise.nn.encoders.pooling import Readout
 from headwise.nn.ragged import Ragged
 

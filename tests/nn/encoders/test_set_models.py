@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from headwise.core.errors import ConfigError
-from headwise.nn.encoders.set_models import SetModel, SetModelConfig
-from headwise.nn.encoders.set_transformer import SetTransformerConfig
+from headwise.nn.encoders.encoder_configs import SetModelConfig, SetTransformerConfig
+from headwise.nn.encoders.set_models import SetModel
 from headwise.nn.ragged import Ragged
 
 BLOCKS = SetTransformerConfig(width=12, heads=3)

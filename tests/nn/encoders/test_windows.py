@@ -25,7 +25,8 @@ from headwise.nn.encoders import (
     TransformerConfig,
     TreeLSTMConfig,
 )
-from headwise.nn.encoders.long_texts import WindowsConfig, default_words, encode_in_windows
+from headwise.nn.encoders.encoder_configs import WindowsConfig, default_words
+from headwise.nn.encoders.long_texts import encode_in_windows
 from headwise.nn.ragged import Layout, Ragged
 from headwise.text.syntax import tree_distances
 

@@ -1,7 +1,7 @@
 import pytest
 
 from headwise.core.errors import ConfigError
-from headwise.nn.layers.output_layers import BagConfig
+from headwise.nn.layers.layer_configs import BagConfig
 
 
 def test_the_model_of_sets():

@@ -13,12 +13,12 @@ from headwise.core.errors import ConfigError
 from headwise.metrics.perplexity import LanguageScores
 from headwise.nn.layers import language_layers as language
 from headwise.nn.layers.language_layers import (
-    LanguageConfig,
     evaluation_windows,
     symbol_losses,
     training_windows,
     window_count,
 )
+from headwise.nn.layers.layer_configs import LanguageConfig
 
 
 @settings(max_examples=200)

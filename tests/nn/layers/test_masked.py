@@ -5,7 +5,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from headwise.core.errors import ConfigError
-from headwise.nn.layers.word_masking import MaskedWordHead, MaskedWordsConfig, sampled_losses
+from headwise.nn.layers.layer_configs import MaskedWordsConfig
+from headwise.nn.layers.word_masking import MaskedWordHead, sampled_losses
 
 WORDS, SIZE, HIDDEN = 11, 6, 5
 

@@ -13,9 +13,8 @@ from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.symbols import SymbolVocabulary
 from headwise.models.reports.head_pictures import heat_maps
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.long_texts import WindowsConfig
-from headwise.nn.layers.language_layers import LanguageConfig
-from headwise.nn.layers.pair_layers import PairConfig
+from headwise.nn.encoders.encoder_configs import WindowsConfig
+from headwise.nn.layers.layer_configs import LanguageConfig, PairConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.language_model import LanguageModel
 from headwise.nn.networks.model_config import ModelConfig

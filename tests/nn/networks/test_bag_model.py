@@ -4,7 +4,7 @@ import torch
 
 from headwise.core.errors import ConfigError
 from headwise.models.tasks import find_task
-from headwise.nn.layers.output_layers import BagConfig
+from headwise.nn.layers.layer_configs import BagConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
 

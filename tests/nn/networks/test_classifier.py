@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from headwise.core.errors import ConfigError
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import ENCODERS, MSTransformerConfig
-from headwise.nn.layers.output_layers import ClassifierConfig
-from headwise.nn.networks.model_config import ModelConfig, encoder_name
+from headwise.nn.encoders.encoder_configs import encoder_name
+from headwise.nn.layers.layer_configs import ClassifierConfig
+from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 WORDS = [f"w{i}" for i in range(20)]

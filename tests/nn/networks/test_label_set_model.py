@@ -10,11 +10,11 @@ from headwise.artifacts import StoreError, load_model, save_model
 from headwise.data.items.examples import MultiLabelExample
 from headwise.data.items.labels import multi_hot_targets
 from headwise.models.evaluation.multi_label_evaluation import evaluate_multi_label
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import MSTransformerConfig
-from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 WORDS = [f"w{i}" for i in range(20)]

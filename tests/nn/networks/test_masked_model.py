@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from headwise.nn.embeddings.encoded_batches import batch_of
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import MSTransformerConfig
 from headwise.nn.networks.masked_model import MaskedModel
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 TEXTS = ["the film was dull", "a fine film and a fine plot", "", "plot", "extra film extra nothing"]

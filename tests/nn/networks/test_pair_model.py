@@ -9,14 +9,13 @@ from headwise.core.errors import ConfigError
 from headwise.data.items.examples import Pair
 from headwise.linear.linear_fit import fit_linear
 from headwise.metrics.regression_scores import Scale
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.layers.output_layers import ClassifierConfig, RegressorConfig
-from headwise.nn.layers.pair_layers import PairConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig, RegressorConfig
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.pair_outputs import as_pair
 from headwise.nn.networks.text_models import PairModel, PairScorer
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 WORDS = [f"w{i}" for i in range(20)]

@@ -6,11 +6,11 @@ import torch
 from headwise.artifacts import load_model, save_model
 from headwise.metrics.regression_scores import Scale
 from headwise.models.evaluation.label_evaluation import evaluate_numbers
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import MSTransformerConfig
-from headwise.nn.layers.output_layers import RegressorConfig
+from headwise.nn.layers.layer_configs import RegressorConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextRegressorModel
+from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 WORDS = [f"w{i}" for i in range(20)]

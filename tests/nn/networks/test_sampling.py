@@ -8,7 +8,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.items.symbols import SymbolVocabulary
 from headwise.nn.encoders import BPTransformerConfig
-from headwise.nn.layers.language_layers import LanguageConfig
+from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.networks.language_model import (
     LanguageModel,
     SampleConfig,

@@ -13,13 +13,13 @@ from headwise.metrics.tag_schemes import tag_set
 from headwise.models.evaluation.tag_evaluation import evaluate_tags, score_tagging
 from headwise.models.explanations.tag_explanation import explain_tags
 from headwise.models.tasks import find_task
-from headwise.nn.embeddings.word_embedding import WordConfig
 from headwise.nn.encoders import ENCODERS, MSTransformerConfig
-from headwise.nn.encoders.encoder import default_readout
-from headwise.nn.layers.tag_layers import TaggerConfig
+from headwise.nn.encoders.encoder_configs import default_readout
+from headwise.nn.layers.layer_configs import TaggerConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
-from headwise.text.character_features import Alphabet, CharacterConfig
+from headwise.text.character_features import Alphabet
+from headwise.text.text_configs import CharacterConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 WORDS = ["Anna", "met", "Bob", "Li", "in", "New", "York", "."]

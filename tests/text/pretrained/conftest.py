@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from headwise.nn.embeddings.pretrained import PretrainedConfig, PretrainedEmbedding
+from headwise.nn.embeddings.pretrained import PretrainedEmbedding
+from headwise.nn.layers.layer_configs import PretrainedConfig
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECES = [

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from headwise.core.errors import ConfigError
 from headwise.nn.embeddings.pretrained.hub import load_pretrained
-from headwise.nn.embeddings.pretrained.pretrained_config import PretrainedError
+from headwise.nn.embeddings.pretrained.word_pieces import PretrainedError
 
 transformers = pytest.importorskip("transformers", reason="needs pip install 'headwise[pretrained]'")
 

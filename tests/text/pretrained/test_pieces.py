@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from headwise.nn.embeddings.pretrained.pretrained_config import PretrainedError
-from headwise.nn.embeddings.pretrained.word_pieces import PieceTokenizer
+from headwise.nn.embeddings.pretrained.word_pieces import PieceTokenizer, PretrainedError
 
 transformers = pytest.importorskip("transformers", reason="needs pip install 'headwise[pretrained]'")
 tokenizers = pytest.importorskip("tokenizers")

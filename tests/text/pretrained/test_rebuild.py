@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from headwise.artifacts.load import _SkipInitialisation
-from headwise.nn.embeddings.pretrained import PretrainedConfig, PretrainedEmbedding, PretrainedError
+from headwise.nn.embeddings.pretrained import PretrainedEmbedding, PretrainedError
+from headwise.nn.layers.layer_configs import PretrainedConfig
 from headwise.nn.ragged import Layout
 
 transformers = pytest.importorskip("transformers", reason="needs pip install 'headwise[pretrained]'")

@@ -6,13 +6,13 @@ from typing import Any
 
 from headwise.app.cli.flags import FILE, SECTION_HEADINGS, Flag, describe, write_kind
 from headwise.app.distillation.distillation_config import DistillationConfig
+from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.items.item_types import ITEM_TYPES
-from headwise.data.splits.splitting import SplitConfig
 from headwise.models.tasks import TASKS
 from headwise.models.tasks.size_defaults import Settings
-from headwise.models.tasks.task import DEFAULT_ENCODER
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.networks.linear_member_config import LinearMemberConfig
+from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
+from headwise.nn.layers.layer_configs import LinearMemberConfig
 from headwise.nn.networks.model_config import CONFIGS
 from headwise.training.run_config import VectorsConfig
 from headwise.training.settings import TrainConfig

@@ -35,7 +35,7 @@ from headwise.models.tasks.size_defaults import teacher_settings
 from headwise.models.tasks.task import Task
 from headwise.nn.attention.cpu import compiled
 from headwise.nn.encoders.encoder import needs_trees, tree_use_of
-from headwise.nn.networks.model_config import encoder_name
+from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.text.parse_files import read_parses, read_phrase_parses
 from headwise.text.parsing import cache_warning
 from headwise.text.syntax import ParseError

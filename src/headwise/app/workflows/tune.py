@@ -33,7 +33,7 @@ from headwise.metrics.classification_scores import NORMAL_QUANTILE
 from headwise.metrics.resampling import Interval, compare_ratios
 from headwise.models.evaluation.metric_table import MetricTable
 from headwise.models.tasks import find_task
-from headwise.nn.networks.model_config import encoder_name
+from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.training.run_config import RunConfig
 
 SearchSpace = Callable[[RunConfig], Mapping[str, Sections]]

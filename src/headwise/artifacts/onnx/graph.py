@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from headwise.artifacts.onnx.onnx_errors import ExportError, library
 from headwise.nn.encoders.encoder import tree_use
+from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.base_model import BaseModel
-from headwise.nn.networks.model_config import encoder_name
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.networks.text_model import TextEncoderModel
 from headwise.nn.networks.text_models import PairEncoderModel

@@ -61,7 +61,7 @@ from headwise.models.evaluation.metric_table import lookup
 from headwise.models.predictions.predictor import unknown_in_tests
 from headwise.nn.attention import SelfAttention
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
-from headwise.nn.encoders.encoder import output_width
+from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.encoders.set_transformer import SAB
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.networks.tag_outputs import TagOutputs

@@ -10,9 +10,9 @@ from headwise.core.config import check_choice, check_range, from_dict, to_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import TOKENIZERS
 from headwise.metrics.tag_schemes import Scheme
+from headwise.nn.layers.layer_configs import LinearMemberConfig
 from headwise.nn.networks.limits import check_limits
-from headwise.nn.networks.linear_member_config import LinearMemberConfig
-from headwise.text.character_features import CharacterConfig
+from headwise.text.text_configs import CharacterConfig
 
 
 @dataclass(frozen=True)

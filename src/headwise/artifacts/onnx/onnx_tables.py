@@ -22,10 +22,11 @@ from headwise.linear.linear_model import LinearModel
 from headwise.linear.linear_tables import TextTableFormat
 from headwise.linear.pair_features import PairSide
 from headwise.linear.svm_solver import Floats
-from headwise.nn.networks.linear_member_config import LinearMemberConfig
-from headwise.text.character_features import Alphabet, CharacterConfig, CharacterFeatureCache
+from headwise.nn.layers.layer_configs import LinearMemberConfig
+from headwise.text.character_features import Alphabet, CharacterFeatureCache
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
 from headwise.text.static_embeddings.subwords import BaseTokens, DistinctWords
+from headwise.text.text_configs import CharacterConfig
 from headwise.text.text_features import EncodedText
 
 _KEPT = 1 << 16  # distinct words whose vectors are cached

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headwise.data.columns.column_names import PAIR_LABEL_NAMES, PAIR_NAMES, normal_name
+from headwise.data.columns.reading_options import PairOptions
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
 from headwise.data.columns.text_columns import (
     Column,
@@ -17,7 +18,6 @@ from headwise.data.columns.text_columns import (
 )
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record
-from headwise.data.items.examples import PairOptions
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,16 @@
 How files of tagged sentences are read: every choice that headwise would otherwise guess.
 
 How texts for language modelling are read.
+
+How files of text pairs and of bags are read, and how a file is split.
+
+Importing this file loads neither torch nor NumPy.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
+from headwise.core.config import check_range
 from headwise.core.errors import ConfigError
 
 DEFAULT_LABEL_SEPARATOR = "|"
@@ -180,3 +185,106 @@ class StreamOptions:
 
 
 DEFAULT_STREAM_OPTIONS = StreamOptions()
+
+
+@dataclass(frozen=True)
+class PairOptions:
+    """How files of text pairs are read. What is not given is guessed, and the guess is told."""
+
+    format: Literal["csv", "tsv", "jsonl", "xlsx", "parquet"] | None = None
+    """The files' format; guessed from the name and the first lines by default."""
+
+    first_column: str | None = None
+    """The column of the first texts: its name, or its number from 1."""
+
+    second_column: str | None = None
+    """The column of the second texts: its name, or its number from 1."""
+
+    label_column: str | None = None
+    """The column of the labels or scores: its name, or its number from 1."""
+
+    weight_column: str | None = None
+    """The column that says how much a pair counts in training; or none."""
+
+    no_label: str = "-"
+    """The label of pairs on which annotators did not agree (SNLI); they are left out, and counted."""
+
+    empty_labels: Literal["stop", "skip"] = "stop"
+    """What to do with rows whose label is empty: stop, or leave them out and say how many."""
+
+    header: bool | None = None
+    """Whether the first row of a csv or tsv file names the columns."""
+
+    delimiter: str | None = None
+    """What separates the fields of a csv file; "\\\\t" is a tab."""
+
+    encoding: str = "utf-8"
+    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+
+    encoding_errors: Literal["strict", "replace"] = "strict"
+    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
+
+    def reading(self) -> ReadOptions:
+        """The options that the reader of tables needs."""
+        return WeightOptions(
+            format=self.format,
+            text_column=self.first_column or self.second_column,
+            label_column=self.label_column,
+            header=self.header,
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+            encoding_errors=self.encoding_errors,
+            empty_labels=self.empty_labels,
+        )
+
+
+DEFAULT_PAIR_OPTIONS = PairOptions()
+
+
+BagFormat = Literal["csv", "uci"]
+
+
+@dataclass(frozen=True)
+class BagOptions:
+    """How files of bags are read. What is not given is guessed, and the guess is told."""
+
+    format: BagFormat | None = None
+    """The file's format; guessed from the first lines by default."""
+
+    bag_column: str | None = None
+    """The column that says which bag an instance belongs to: its name, or its number from 1."""
+
+    label_column: str | None = None
+    """The column of the bags' labels: its name, or its number from 1."""
+
+    header: bool | None = None
+    """Whether the first row names the columns."""
+
+    delimiter: str | None = None
+    """What separates the fields; "\\\\t" is a tab."""
+
+    encoding: str = "utf-8"
+    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+
+    encoding_errors: Literal["strict", "replace"] = "strict"
+    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
+
+
+DEFAULT_BAG_OPTIONS = BagOptions()
+
+
+@dataclass(frozen=True)
+class SplitConfig:
+    """How a file is split where no dev or test file is given."""
+
+    dev: float = 0.15
+    """Share of the training file for dev: it chooses the best epoch and sets the temperature."""
+    test: float = 0.15
+    """Share of the training file for the test; 0 for no test."""
+    seed: int = 0
+    """Another seed gives another split; the training seed does not change it."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "dev", "test", low=0, high=1, open=True)
+        if self.dev + self.test >= 1:
+            raise ConfigError(f"dev {self.dev:g} and test {self.test:g} leave nothing to train on")

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from headwise.data.columns.column_names import normal_name
-from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.columns.reading_options import DEFAULT_BAG_OPTIONS, BagOptions, ReadOptions
 from headwise.data.doctor.examined_file import BetweenCheck, Check
 from headwise.data.doctor.item_checks import constant_features, single_instance_bags
 from headwise.data.doctor.text_checks import duplicate_items, shared_items
@@ -22,10 +22,8 @@ from headwise.data.items.item_type import ItemType
 from headwise.data.readers.bags import (
     BAG_LABEL_NAMES,
     BAG_NAMES,
-    DEFAULT_BAG_OPTIONS,
     Bag,
     BagData,
-    BagOptions,
     instances_digest,
     is_uci,
     parse_number,

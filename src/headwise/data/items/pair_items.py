@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import is_pair_header
+from headwise.data.columns.reading_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.doctor.examined_file import BetweenCheck, Check
 from headwise.data.doctor.item_checks import (
     half_empty,
@@ -22,7 +23,7 @@ from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_preview import FileHead
 from headwise.data.files.fingerprint import parse_field, weight_field
 from headwise.data.items.dataset import Dataset, InputRows
-from headwise.data.items.examples import DEFAULT_PAIR_OPTIONS, DisplayNames, Pair, PairOptions, Parse
+from headwise.data.items.examples import DisplayNames, Pair, Parse
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import NumericLabelType
 from headwise.data.items.labels import look_like_scores

@@ -13,50 +13,18 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.columns.column_names import LABEL_NAMES, normal_name
-from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.columns.reading_options import DEFAULT_BAG_OPTIONS, BagFormat, BagOptions, ReadOptions
 from headwise.data.columns.text_columns import find_column
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.archives import read_member_lines
 from headwise.data.files.file_source import DataSource, look_ahead
 from headwise.data.formats.csv import Cells, read_cells
 from headwise.data.items.dataset import Dataset
-
-BagFormat = Literal["csv", "uci"]
-
-
-@dataclass(frozen=True)
-class BagOptions:
-    """How files of bags are read. What is not given is guessed, and the guess is told."""
-
-    format: BagFormat | None = None
-    """The file's format; guessed from the first lines by default."""
-
-    bag_column: str | None = None
-    """The column that says which bag an instance belongs to: its name, or its number from 1."""
-
-    label_column: str | None = None
-    """The column of the bags' labels: its name, or its number from 1."""
-
-    header: bool | None = None
-    """Whether the first row names the columns."""
-
-    delimiter: str | None = None
-    """What separates the fields; "\\\\t" is a tab."""
-
-    encoding: str = "utf-8"
-    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
-
-    encoding_errors: Literal["strict", "replace"] = "strict"
-    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
-
-
-DEFAULT_BAG_OPTIONS = BagOptions()
 
 BAG_NAMES = ("bag_id", "bag", "bag_name", "bagid", "set_id", "set", "group_id", "group", "molecule_name")
 BAG_LABEL_NAMES = ("bag_label", "baglabel", "set_label", *LABEL_NAMES)

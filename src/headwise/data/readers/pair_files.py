@@ -11,6 +11,7 @@ from itertools import zip_longest
 from os import PathLike, fspath
 
 from headwise.data.columns.pair_columns import PairColumns, choose_pair_columns
+from headwise.data.columns.reading_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.soft_label_columns import read_weight
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.archives import read_member_lines
@@ -19,7 +20,7 @@ from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
-from headwise.data.items.examples import DEFAULT_PAIR_OPTIONS, Pair, PairOptions
+from headwise.data.items.examples import Pair
 from headwise.data.readers.labelled_files import (
     find_format,
     note_null_texts,

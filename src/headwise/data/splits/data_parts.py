@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.files.fingerprint import Fingerprint
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.parses import NO_PARSES, ParseFiles, ParseReader, with_parses
 from headwise.data.splits.contamination import PartOverlap, find_overlaps, make_fingerprint
-from headwise.data.splits.splitting import SplitConfig
 
 PART_NAMES = ("train", "dev", "test")
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from headwise.core.config import check_range
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.items.examples import TEXTS, DisplayNames, Example
@@ -21,23 +20,6 @@ _MAX_GROUP_FRACTION = 0.4
 
 Item = TypeVar("Item")
 Part = TypeVar("Part")
-
-
-@dataclass(frozen=True)
-class SplitConfig:
-    """How a file is split where no dev or test file is given."""
-
-    dev: float = 0.15
-    """Share of the training file for dev: it chooses the best epoch and sets the temperature."""
-    test: float = 0.15
-    """Share of the training file for the test; 0 for no test."""
-    seed: int = 0
-    """Another seed gives another split; the training seed does not change it."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "dev", "test", low=0, high=1, open=True)
-        if self.dev + self.test >= 1:
-            raise ConfigError(f"dev {self.dev:g} and test {self.test:g} leave nothing to train on")
 
 
 @dataclass(frozen=True)

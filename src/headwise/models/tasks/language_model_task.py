@@ -19,7 +19,7 @@ from headwise.models.evaluation.report_messages import ReportMessage
 from headwise.models.tasks.size_defaults import Settings
 from headwise.models.tasks.task import Task
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder import causal_settings
+from headwise.nn.encoders.encoder_configs import causal_settings
 from headwise.nn.layers.language_layers import check_causal, window_count
 from headwise.nn.networks.language_model import LanguageModel
 from headwise.nn.networks.model_config import ModelConfig

@@ -16,7 +16,7 @@ from headwise.models.evaluation.report_messages import ReportMessage
 from headwise.models.tasks.size_defaults import Settings
 from headwise.models.tasks.task import Task
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder import text_settings
+from headwise.nn.encoders.encoder_configs import text_settings
 from headwise.nn.networks.masked_model import MaskedModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary

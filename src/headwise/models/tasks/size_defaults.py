@@ -3,7 +3,7 @@
 from typing import Any
 
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder import text_settings
+from headwise.nn.encoders.encoder_configs import text_settings
 
 Settings = dict[str, dict[str, Any]]
 """The sections of a recipe."""

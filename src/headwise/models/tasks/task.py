@@ -26,15 +26,14 @@ from headwise.models.explanations.explanation import Explanation
 from headwise.models.predictions.predictor import Predictor
 from headwise.models.tasks.size_defaults import Settings
 from headwise.nn.encoders.encoder import needs_trees
-from headwise.nn.networks.model_config import ModelConfig, encoder_name
+from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, encoder_name
+from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors
 from headwise.training.cross_fitting import OutOfFold
 from headwise.training.fit import new_vocabulary, start_from_vectors
 from headwise.training.loop import Objective
 from headwise.training.run_config import RunConfig
 from headwise.training.train_result import PostTrainingFit, TrainResult
-
-DEFAULT_ENCODER = "ms-transformer"
 
 
 class Task(ABC):

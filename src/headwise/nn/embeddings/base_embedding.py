@@ -10,14 +10,10 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, normalize
 
 from headwise.nn.ragged import Layout, Ragged
-from headwise.text.static_embeddings.base_vectors import (
-    BaseConfig,
-    BaseError,
-    QuantizedMatrix,
-    StaticEmbeddings,
-)
+from headwise.text.static_embeddings.base_vectors import BaseError, QuantizedMatrix, StaticEmbeddings
 from headwise.text.static_embeddings.subwords import BaseTokens, DistinctWords, unique_with_inverse
 from headwise.text.static_embeddings.word_groups import WordClusters
+from headwise.text.text_configs import BaseConfig
 
 BASE_FILE = "base.json"
 _CACHED_WORDS = 1 << 16  # distinct words whose vectors are cached: 50 MB

@@ -20,7 +20,8 @@ from torch.nn.utils.rnn import PackedSequence
 from headwise.core.errors import ConfigError
 from headwise.nn.packed_sequence import pack_layout
 from headwise.nn.ragged import Layout, Ragged
-from headwise.text.character_features import SHAPES, Alphabet, CharacterConfig, CharacterFeatureCache
+from headwise.text.character_features import SHAPES, Alphabet, CharacterFeatureCache
+from headwise.text.text_configs import CharacterConfig
 
 
 class CharacterCNN(nn.Module):

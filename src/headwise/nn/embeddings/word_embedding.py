@@ -4,53 +4,20 @@ Word vectors of a tagger: those of an embedding, concatenated with character fea
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from headwise.core.config import check_choice, check_range
-from headwise.core.tokenizer import TOKENIZERS
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.character_embedding import CharacterEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.ragged import Ragged
-from headwise.text.character_features import Alphabet, CharacterConfig, character_encoder
-from headwise.text.vocabulary import Case
+from headwise.text.character_features import Alphabet, character_encoder
+from headwise.text.text_configs import CharacterConfig, WordConfig
 
 _UNKNOWN = 0  # its number in every vocabulary
-
-
-@dataclass(frozen=True)
-class WordConfig:
-    """How a text becomes words and words become vectors."""
-
-    tokenizer: str = "penn"
-    """How texts are cut into words: penn, or whitespace for text that is tokenised already."""
-    case: Case = "lower"
-    """lower: the vocabulary ignores case; keep: it does not."""
-    min_count: int = 1
-    """Words seen less often in the training texts are unknown."""
-    max_words: int = 100_000
-    """Largest vocabulary, the most frequent words first."""
-    vector_size: int = 300
-    """Features of a word vector; taken from the vectors file where one is given."""
-    initial_std: float = 0.1
-    """Of word vectors that begin at random; small, so that training soon decides what they are."""
-    train_vectors: bool = True
-    """Train the word vectors with the rest; off keeps them as they begin."""
-    dropout: float = 0.3
-    """On the word vectors, while training."""
-    word_dropout: float = 0.05
-    """Share of words that are made unknown while training, so that unknown words get a meaning."""
-
-    def __post_init__(self) -> None:
-        check_choice(self, "tokenizer", list(TOKENIZERS))
-        check_range(self, "min_count", "max_words", "vector_size", low=1)
-        check_range(self, "initial_std", low=0)
-        check_range(self, "dropout", "word_dropout", low=0, high=1, open=True)
 
 
 class WordEmbedding(nn.Module):

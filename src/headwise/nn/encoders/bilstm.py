@@ -4,41 +4,12 @@ One LSTM reads every text from the left, another from the right; their states st
 readout `max` gives max-pooling over them, `attentive` self-attentive pooling, `node` the two last states.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import torch
 from torch import Tensor, nn
 
-from headwise.core.config import check_range
 from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.encoders.encoder_configs import BiLSTMConfig
 from headwise.nn.ragged import Ragged, RaggedModule
-
-
-@dataclass(frozen=True)
-class BiLSTMConfig:
-    """Settings of the bidirectional LSTM."""
-
-    readout: ClassVar[str] = "max"
-
-    width: int = 300
-    """Features of a word vector."""
-    layers: int = 1
-    """Number of LSTMs on top of one another, in each direction."""
-    hidden: int = 150
-    """Features of a state in each direction; the two together are what the encoder gives (BiLSTM)."""
-    dropout: float = 0.1
-    """On what each layer gives, while training."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "width", "layers", "hidden", low=1)
-        check_range(self, "dropout", low=0, high=1, open=True)
-
-    @property
-    def output_width(self) -> int:
-        """Features of what the encoder gives."""
-        return 2 * self.hidden
-
 
 _AT_ONCE = 1 << 12  # words; oneDNN, which computes LSTMs on the CPU, refuses texts of a million
 

@@ -22,14 +22,10 @@ the tokens of each text see those of the other, as the layers below left them,
 and spans see nothing there (their h goes through that LayerNorm too).
 """
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
-
 import torch
 from torch import Tensor, nn, relu
 from torch.nn.functional import dropout, pad
 
-from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.cpu import edges
 from headwise.nn.attention.cpu.edges import tile_attention, tree_attention
@@ -38,71 +34,11 @@ from headwise.nn.attention.graph_attention import graph_attention
 from headwise.nn.attention.self_attention import Heads
 from headwise.nn.encoders.bp_graph import PartitionGraph, partition_graph
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.encoders.positions import POSITIONS, Positions
+from headwise.nn.encoders.encoder_configs import BPTransformerConfig, relative_positions
+from headwise.nn.encoders.positions import Positions
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 
 _WIDE = 8  # from this k on, more tokens together have enough keys in common
-
-
-@dataclass(frozen=True)
-class BPTransformerConfig:
-    """Settings of the BP-Transformer; the defaults are the paper's for IMDB."""
-
-    readout: ClassVar[str] = "node"
-    window_words: ClassVar[int] = 1 << 14
-    """The graph of a longer text takes gigabytes: some 9 KB a word."""
-
-    width: int = 300
-    """Features of a hidden state."""
-    layers: int = 5
-    """Number of blocks."""
-    heads: int = 6
-    """Heads in each block; heads x head size need not equal the width."""
-    head_size: int = 50
-    """Features of a head."""
-    feedforward: int = 600
-    """Hidden features of the feed-forward layer."""
-    k: int = 4
-    """Contextual edges of a token for each level and side; from the text's length on, plain attention."""
-    clip: int = 5
-    """Levels above this one share its relative positions."""
-    causal: bool = False
-    """Tokens look to the left only."""
-    pair_layers: int = 0
-    """Further blocks, in which the tokens of each text of a pair see those of the other (task pair)."""
-    relative: bool = True
-    """Relative positions on the edges."""
-    relative_rows: int = 1000
-    """Rows of the table of relative positions; (2k + 1)(clip + 1) of them are used."""
-    train_relative: bool = True
-    """Train the relative positions with the rest; off keeps them as they begin."""
-    positions: str = "none"
-    """Position embedding of the tokens: none, sinusoidal or learned (the paper's without relative ones)."""
-    max_positions: int = 8192
-    """Longest text of a learned position embedding."""
-    dropout: float = 0.1
-    """On what each sub-layer adds and inside the feed-forward layer, while training."""
-    attention_dropout: float = 0.3
-    """On the weights of attention, while training."""
-
-    def __post_init__(self) -> None:
-        sizes = ("width", "layers", "heads", "head_size", "feedforward", "k", "max_positions")
-        check_range(self, *sizes, low=1)
-        check_range(self, "clip", "pair_layers", low=0)
-        check_range(self, "dropout", "attention_dropout", low=0, high=1, open=True)
-        check_choice(self, "positions", POSITIONS)
-        used = relative_positions(self)
-        if self.relative and used > self.relative_rows:
-            raise ConfigError(
-                f"k = {self.k} and clip = {self.clip} need {used} relative positions, but relative_rows is "
-                f"{self.relative_rows}"
-            )
-
-    @classmethod
-    def looking_back(cls) -> dict[str, Any]:
-        """Default settings in language models."""
-        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
-        return sizes | {"causal": True, "k": 32, "attention_dropout": 0.1}
 
 
 class BPTransformer(RaggedModule):
@@ -156,11 +92,6 @@ def swapped(texts: Ragged) -> Ragged:
     if odd:
         raise ConfigError(f"pairs of texts are expected, got {len(texts)} texts")
     return texts[[*range(pairs, 2 * pairs), *range(pairs)]]
-
-
-def relative_positions(config: BPTransformerConfig) -> int:
-    """How many relative positions there are: each level up to `clip` has k on either side, and one."""
-    return (2 * config.k + 1) * (config.clip + 1)
 
 
 class BPTBlock(nn.Module):

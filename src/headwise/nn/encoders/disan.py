@@ -13,51 +13,17 @@ readout `attentive` (there with ReLU in the place of ELU). All pairs of words ha
 that time grows with length x length x width: this is a baseline for sentences.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu
 
-from headwise.core.config import check_range
-from headwise.core.errors import ConfigError
 from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.encoders.encoder_configs import DiSANConfig
 from headwise.nn.ragged import Ragged, RaggedModule
 from headwise.nn.torch_modes import checkpointed
 
 _WEIGHTS = 1 << 23  # weights (pairs of words x features) that are held at a time, unless one text has more
 _RATIO, _SLACK = 1.25, 4  # texts are padded together while the longest is at most so much longer
-
-
-@dataclass(frozen=True)
-class DiSANConfig:
-    """Settings of DiSAN; the defaults are the paper's, but for the dropout."""
-
-    readout: ClassVar[str] = "attentive"
-    window_words: ClassVar[int] = 512
-
-    width: int = 300
-    """Features of a word vector and of a state in each direction."""
-    layers: int = 1
-    """Number of blocks (the paper has one)."""
-    bound: float = 5.0
-    """Scores stay between -bound and bound, the c of DiSAN."""
-    dropout: float = 0.1
-    """On the input of each block, while training (DiSAN's own: 0.25 for SNLI, 0.3 for SST)."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "width", "layers", low=1)
-        check_range(self, "dropout", low=0, high=1, open=True)
-        if not 0 < self.bound <= 50:
-            raise ConfigError(
-                f"the bound of the scores must be more than 0 and at most 50, got {self.bound}"
-            )
-
-    @property
-    def output_width(self) -> int:
-        """Features of what the encoder gives: both directions."""
-        return 2 * self.width
 
 
 class DiSAN(RaggedModule):

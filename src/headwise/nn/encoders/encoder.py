@@ -33,35 +33,6 @@ class Encoded:
     cls: Tensor | None = None
 
 
-def output_width(config: Any) -> int:
-    """Output features of the encoder with this configuration: its `output_width` if it has one, else its
-    `width`, the number of input features."""
-    return getattr(config, "output_width", config.width)
-
-
-def text_settings(config: type[Any], width: int, heads: int, layers: int) -> dict[str, Any]:
-    """Default settings of an encoder of this size in models of labelled texts; `readout` is that of the
-    model. Empty if the defaults of the configuration class (its paper's) apply."""
-    settings = getattr(config, "for_texts", None)
-    return {} if settings is None else settings(width, heads, layers)
-
-
-def causal_settings(config: type[Any]) -> dict[str, Any]:
-    """Default settings of an encoder in language models; empty for an encoder that is not causal."""
-    settings = getattr(config, "looking_back", None)
-    return {} if settings is None else settings()
-
-
-RECENCY_PRIORS = ["forward + word-distance(1)", "forward"]
-"""Priors of the heads of a language model, in turn."""
-
-
-def default_readout(config: Any) -> str:
-    """The readout for the encoder of this configuration (or class of configurations), where none is named:
-    its `readout` where it has one, else `node+max`."""
-    return getattr(config, "readout", "node+max")
-
-
 def tree_use(encoder: nn.Module) -> TreeUse:
     """Whether an encoder or its heads use dependency trees, and how they treat texts without one.
 

@@ -7,83 +7,17 @@ What an encoder keeps of a text as a whole is averaged over its windows, by the 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
-from headwise.core.config import check_range
 from headwise.core.errors import ConfigError
 from headwise.data.items.batching import TextWindow, cut_windows
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.ragged import Layout, Ragged
 
-QUADRATIC_WORDS = 2_048
-"""Default window, in words, of an encoder with a head that sees most of a text."""
-
-RELATIVE_WORDS = 8_192
-"""Default window, in words, of an encoder whose heads see at most a fraction of a text."""
-
 _AT_ONCE = 1 << 14  # words of windows that are read at the same time: more do not fit into the caches
-_LONG = 1 << 16  # words of a text on which it is seen how far heads look
-
-
-@dataclass(frozen=True)
-class WindowsConfig:
-    """How texts are read that are too long for the encoder to read at once."""
-
-    words: int | None = None
-    """Most words that the encoder reads at once; 0 = any number. By default 2048 where a head sees most of
-    the text, 8192 where one sees a share of it, 512 for disan, 16384 for bp-transformer, s-lstm and
-    tree-lstm, the length of a learned position embedding, else any number."""
-    overlap: int | None = None
-    """Words that neighbouring windows share at least; by default an eighth of the words."""
-    long: Literal["split", "truncate", "error"] = "split"
-    """Texts of more words are read in windows (split), or only as far as that (truncate, which is counted),
-    or refused (error)."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "words", "overlap", low=0)
-        if self.words and self.overlap is not None and self.overlap >= self.words:
-            raise ConfigError(f"overlap must be less than words, got {self.overlap} and {self.words}")
-
-    def sizes(self, encoder: Any) -> tuple[int, int]:
-        """Words and overlap of the windows for the encoder of a configuration; 0 words for no limit."""
-        words = default_words(encoder) if self.words is None else self.words
-        overlap = words // 8 if self.overlap is None else min(self.overlap, max(words - 1, 0))
-        return words, overlap
-
-
-def default_words(config: Any) -> int:
-    """How many words the encoder of this configuration reads at once where nobody says; 0 for any number.
-
-    Raises:
-        ConfigError: The priors of the configuration do not fit its heads.
-    """
-    words = getattr(config, "window_words", 0)
-    heads = [prior for priors in getattr(config, "layer_priors", ()) for prior in priors]
-    if any(_sees_most(prior) for prior in set(heads)):
-        words = QUADRATIC_WORDS
-    elif any(_grows(prior) for prior in set(heads)):
-        words = RELATIVE_WORDS
-    if getattr(config, "positions", None) == "learned":
-        words = min(words or config.max_positions, config.max_positions)
-    return words
-
-
-def _sees_most(prior: Any) -> bool:
-    """Whether a head with this prior sees more than half of a long text, so that it costs its square."""
-    band = prior.band(torch.tensor([_LONG], device="cpu"))
-    return band is None or bool((band.left + band.right + 1 > _LONG // 2).any())
-
-
-def _grows(prior: Any) -> bool:
-    """Whether a head with this prior sees more words of a longer text, so that a word costs more in it."""
-    bands = [prior.band(torch.tensor([length], device="cpu")) for length in (_LONG, 2 * _LONG)]
-    seen = [(band.left + band.right).max() for band in bands]
-    return bool(seen[1] > seen[0])
 
 
 def encode_in_windows(encoder: nn.Module, x: Ragged, words: int, overlap: int) -> Encoded:

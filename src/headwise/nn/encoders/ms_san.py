@@ -36,119 +36,19 @@ call forward what sees the words before. Settings for the rows of the paper's ab
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu, gelu, relu
 
-from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
 from headwise.nn.attention import SelfAttention
-from headwise.nn.attention.dispatch import IMPLEMENTATIONS
-from headwise.nn.encoders.encoder import RECENCY_PRIORS, Encoded
-from headwise.nn.priors import (
-    Backward,
-    Everything,
-    Forward,
-    Prior,
-    Shaw,
-    TransformerXL,
-    TreeDistance,
-    WordDistance,
-    parse_layers,
-)
-from headwise.nn.priors.head_lists import check_spelling, without_heads
+from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.encoders.encoder_configs import MSSANConfig
+from headwise.nn.priors import Prior
 from headwise.nn.ragged import Ragged, RaggedModule
 
 ACTIVATIONS = {"relu": relu, "elu": elu, "gelu": gelu}
-
-
-@dataclass(frozen=True)
-class MSSANConfig:
-    """Settings of MS-SAN; the defaults are the paper's where it gives them."""
-
-    readout: ClassVar[str] = "attentive,max"
-
-    width: int = 300
-    """Features of a hidden state."""
-    layers: int = 1
-    """Number of blocks."""
-    heads: int = 6
-    """Heads in each block, an even number; heads x head size need not equal the width."""
-    head_size: int = 50
-    """Features of a head."""
-    feedforward: int = 300
-    """Hidden features of the feed-forward layer."""
-    direction: bool = True
-    """Half of the heads see the words before, half the words after (MS-SAN)."""
-    distances: tuple[str, ...] = ("word", "tree", "none")
-    """What each half's heads go by, in turn: word, tree (dependency syntax), none, or the learned relative
-    positions shaw and xl (MS-SAN)."""
-    distance_alpha: float = 1.0
-    """How much a step of distance takes from a score (MS-SAN; the paper's value is not public)."""
-    shaw_span: int = 16
-    """Distances of shaw heads that have vectors of their own, to each side (MS-SAN)."""
-    tree_fallback: Literal["error", "word"] = "error"
-    """What tree heads do with texts that are not parsed: error, or go by the word distance."""
-    priors: tuple[str, ...] = ()
-    """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
-    fewer than the heads repeat in turn, a vertical bar separates layers."""
-    dropped: tuple[str, ...] = ()
-    """Heads that headwise heads --prune has removed, as layer.head, both from 1; not to be set."""
-    separate: bool = False
-    """MS-SAN_sep: one encoder forward and one backward, side by side, twice as wide."""
-    activation: Literal["relu", "elu", "gelu"] = "relu"
-    """Activation of the feed-forward layer (the paper names none)."""
-    dropout: float = 0.1
-    """On what attention and feed-forward layer give and inside the latter, while training."""
-    bias: bool = False
-    """Whether the attention's projections have biases."""
-    attention: str = "auto"
-    """Which implementation of attention: auto, or the name of one (docs/speed.md)."""
-
-    @classmethod
-    def looking_back(cls) -> dict[str, Any]:
-        """Default settings in language models: every second head prefers the preceding symbols, which
-        position embeddings alone learn late."""
-        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
-        return sizes | {"priors": RECENCY_PRIORS}
-
-    def __post_init__(self) -> None:
-        check_range(self, "width", "layers", "head_size", "feedforward", low=1)
-        check_range(self, "dropout", low=0, high=1, open=True)
-        check_choice(self, "attention", ("auto", *IMPLEMENTATIONS))
-        if self.priors:
-            check_spelling(self.priors)
-
-    @property
-    def output_width(self) -> int:
-        """Features of what the encoder gives."""
-        return self.width * (2 if self.separate else 1)
-
-    @property
-    def layer_priors(self) -> Sequence[Sequence[Prior]]:
-        """The prior of each head that is left, layer by layer; of separate encoders first all that look
-        forward.
-
-        Raises:
-            ConfigError: The heads, distances or priors do not fit each other or the layers.
-        """
-        if self.separate and (self.priors or not self.direction):
-            raise ConfigError(
-                "separate encoders differ in their direction; they need direction = true and no priors"
-            )
-        if self.priors:
-            layers = parse_layers(self.priors, self.heads, self.layers)
-            return without_heads(layers, self.dropped)
-        halves: list[tuple[Prior | None, Prior | None]] = [(Forward(), Backward())]
-        if self.separate:
-            halves = [(Forward(), Forward()), (Backward(), Backward())]
-        elif not self.direction:
-            halves = [(None, None)]
-        layers = [head_priors(self, directions) for directions in halves for _ in range(self.layers)]
-        return without_heads(layers, self.dropped)
 
 
 class MSSAN(RaggedModule):
@@ -170,36 +70,6 @@ class MSSAN(RaggedModule):
                 h = block(h)
             outputs.append(h.values)
         return Encoded(x.with_values(outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=-1)))
-
-
-def head_priors(config: MSSANConfig, directions: tuple[Prior | None, Prior | None]) -> list[Prior]:
-    """The mask of each head (Eq. 6): the directions of the two halves of the heads, and in each half the
-    distances in turn.
-
-    Raises:
-        ConfigError: The number of heads is odd, or a distance is unknown.
-    """
-    distances: dict[str, Prior | None] = {
-        "word": WordDistance(config.distance_alpha),
-        "tree": TreeDistance(config.distance_alpha, config.tree_fallback),
-        "shaw": Shaw(config.shaw_span),
-        "xl": TransformerXL(),
-        "none": None,
-    }
-    if config.heads < 2 or config.heads % 2:
-        raise ConfigError(f"MS-SAN needs an even number of heads, got {config.heads}")
-    for name in config.distances or ("",):
-        if name not in distances:
-            raise ConfigError(f"unknown distance {name!r}; known are {', '.join(distances)}")
-    priors = []
-    for direction in directions:
-        for head in range(config.heads // 2):
-            distance = distances[config.distances[head % len(config.distances)]]
-            if direction is not None and distance is not None:
-                priors.append(direction + distance)
-            else:
-                priors.append(direction or distance or Everything())
-    return priors
 
 
 class MSSANBlock(nn.Module):

@@ -10,9 +10,8 @@ from torch import Tensor, nn
 
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.encoders.encoder_configs import POSITIONS
 from headwise.nn.ragged import Ragged
-
-POSITIONS = ("none", "sinusoidal", "learned")
 
 
 class Positions(nn.Module):

@@ -13,15 +13,13 @@ where f^_i reads g and h_i, f^_g and o_g read g and the mean of h. All states of
 before it, and all steps have the same weights. This is the authors' code, in which x itself enters a cell.
 """
 
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from headwise.core.config import check_range
 from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.encoders.encoder_configs import SLSTMConfig
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 from headwise.nn.torch_modes import checkpointed
 
@@ -30,26 +28,6 @@ MAX_STORED_BYTES = 1 << 30
 states between the steps are, and each step is computed again on the way back: 64 texts of 400 words with
 300 features take 3.1 GB in place of 8.0, and a third more time."""
 _PER_STATE = 35  # numbers that a step keeps for each of a word's state
-
-
-@dataclass(frozen=True)
-class SLSTMConfig:
-    """Settings of the S-LSTM; the defaults are those of its paper for classification."""
-
-    readout: ClassVar[str] = "node"
-    window_words: ClassVar[int] = 1 << 14
-    """The states of a longer text take gigabytes, some 10 KB a word, and are slow to get at."""
-
-    width: int = 300
-    """Features of a word vector and of a state."""
-    layers: int = 9
-    """Steps, which share their weights."""
-    dropout: float = 0.1
-    """On the last states, while training."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "width", "layers", low=1)
-        check_range(self, "dropout", low=0, high=1, open=True)
 
 
 class SLSTM(RaggedModule):

@@ -8,16 +8,13 @@ These are the models of the paper's experiments with max regression and mixtures
 pooled baselines. The sets of a batch may have different sizes.
 """
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from headwise.core.config import check_range
 from headwise.core.errors import ConfigError
-from headwise.nn.encoders.set_transformer import ISAB, PMA, SAB, SetTransformerConfig
+from headwise.nn.encoders.encoder_configs import SetModelConfig
+from headwise.nn.encoders.set_transformer import ISAB, PMA, SAB
 from headwise.nn.ragged import Ragged, RaggedModule
 
 POOLINGS: dict[str, Callable[[Ragged], Tensor]] = {
@@ -25,51 +22,6 @@ POOLINGS: dict[str, Callable[[Ragged], Tensor]] = {
     "sum": Ragged.sum,
     "max": Ragged.max,
 }
-
-
-@dataclass(frozen=True)
-class SetModelConfig:
-    """Settings of a model of sets."""
-
-    inputs: int
-    """Features of an element."""
-    outputs: int
-    """Numbers in a row of the result."""
-    blocks: SetTransformerConfig
-    """Width and kind of all blocks, number of the encoder's; `induced` = 0 for SAB. Its positions and its
-    dropout do not count here."""
-    rows: int = 1
-    """Rows of the result, k."""
-    encoder: Literal["blocks", "rff"] = "blocks"
-    """Elements see each other (SAB, ISAB) or not."""
-    pooling: Literal["pma", "mean", "sum", "max"] = "pma"
-    """How the elements become the rows."""
-    decoder_layers: int = 0
-    """After the pooling: SABs among the rows of PMA; linear layers with ReLU otherwise."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "inputs", "outputs", "rows", low=1)
-        check_range(self, "decoder_layers", low=0)
-
-    @classmethod
-    def named(cls, name: str, *, blocks: SetTransformerConfig, **settings: Any) -> "SetModelConfig":
-        """From a name as in the paper's tables: `sab+pma`, `isab16+pma`, `rff+mean`, ...
-
-        Raises:
-            ConfigError: The name is not of that form.
-        """
-        match = re.fullmatch(rf"(rff|sab|isab([1-9]\d*))\+(pma|{'|'.join(POOLINGS)})", name)
-        if match is None:
-            raise ConfigError(
-                f"unknown model of sets {name!r}; expected ENCODER+POOLING with an encoder rff, sab or "
-                f"isab16 (16 induced points) and a pooling pma, {', '.join(POOLINGS)}"
-            )
-        return cls(
-            **settings,
-            encoder="rff" if match[1] == "rff" else "blocks",
-            pooling=match[3],  # type: ignore[arg-type]
-            blocks=replace(blocks, induced=int(match[2] or 0)),
-        )
 
 
 class SetModel(RaggedModule):

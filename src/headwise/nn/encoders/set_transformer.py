@@ -18,63 +18,15 @@ any sizes, also empty ones, stand in one batch. As an encoder of texts this sees
 position embeddings are switched on.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
-
 import torch
 from torch import Tensor, nn, relu
 
-from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.cross import cross_attention
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.encoders.long_texts import QUADRATIC_WORDS
-from headwise.nn.encoders.positions import POSITIONS, Positions
+from headwise.nn.encoders.encoder_configs import SetTransformerConfig
+from headwise.nn.encoders.positions import Positions
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
-
-
-@dataclass(frozen=True)
-class SetTransformerConfig:
-    """Settings of the Set Transformer."""
-
-    readout: ClassVar[str] = "node"
-
-    width: int = 300
-    """Features of a hidden state."""
-    layers: int = 2
-    """Number of blocks."""
-    heads: int = 4
-    """Heads in each block; they share the width, which they must divide (Set Transformer)."""
-    induced: int = 16
-    """Learned points through which the elements see each other; 0 = directly, SAB (Set Transformer)."""
-    block: Literal["paper", "released", "tf"] = "released"
-    """Which of the three published definitions of MAB (Set Transformer)."""
-    norm: Literal["off", "post", "pre"] = "off"
-    """Layer norms: off (as released), after the residuals (the paper) or before attention."""
-    scale: Literal["model", "head"] = "model"
-    """Scores are divided by the root of the width (the paper) or of a head's width."""
-    positions: str = "none"
-    """Position embedding: none (the paper's), sinusoidal or learned."""
-    max_positions: int = 8192
-    """Longest text of a learned position embedding."""
-    dropout: float = 0.1
-    """On the states after each block, while training."""
-    bias: bool = True
-    """Whether the attention's projections have biases."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "width", "heads", "max_positions", low=1)
-        check_range(self, "layers", "induced", low=0)
-        check_range(self, "dropout", low=0, high=1, open=True)
-        check_choice(self, "block", ("paper", "released", "tf"))
-        check_choice(self, "norm", ("off", "post", "pre"))
-        check_choice(self, "scale", ("model", "head"))
-        check_choice(self, "positions", POSITIONS)
-
-    @property
-    def window_words(self) -> int:
-        """Words that are read at once by default: without induced points the cost is that of the square."""
-        return 0 if self.induced else QUADRATIC_WORDS
 
 
 class SetTransformer(RaggedModule):

@@ -13,59 +13,17 @@ satellites before they attend instead, takes LeakyReLU, and leaves the relay wit
 `ring="zero"` it also puts keys and values of 0 beyond both ends.
 """
 
-from dataclasses import dataclass
-from typing import Literal, get_args
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu, relu
 
-from headwise.core.config import check_choice, check_range
 from headwise.nn.attention.graph_attention import Edges, Graph, graph_attention, segment_attention
 from headwise.nn.attention.self_attention import Heads
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.encoders.positions import POSITIONS, Positions
+from headwise.nn.encoders.encoder_configs import Ring, StarTransformerConfig
+from headwise.nn.encoders.positions import Positions
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 from headwise.nn.torch_modes import cacheable_tensors
-
-Ring = Literal["wrap", "truncate", "zero"]
-Variant = Literal["paper", "fastnlp"]
-
-
-@dataclass(frozen=True)
-class StarTransformerConfig:
-    """Settings of the Star-Transformer; the defaults are the paper's for classification where it is known
-    (the number of steps is that of the authors' recipe)."""
-
-    width: int = 300
-    """Features of a hidden state."""
-    layers: int = 2
-    """Number of steps T; each has weights of its own."""
-    heads: int = 6
-    """Heads in each attention; heads x head size need not equal the width."""
-    head_size: int = 50
-    """Features of a head."""
-    ring: Ring = "wrap"
-    """Neighbours of the first and the last word: wrap, truncate (one fewer) or zero (a zero key)."""
-    variant: Variant = "paper"
-    """Order of norm and activation: paper, or fastnlp (the authors' later code)."""
-    residual: bool = False
-    """Add each state to its update; advised for many steps."""
-    positions: str = "learned"
-    """Position embedding: none, sinusoidal or learned (the paper's)."""
-    max_positions: int = 8192
-    """Longest text of a learned position embedding."""
-    dropout: float = 0.0
-    """On what each attention gives, while training; the papers have dropout on the word vectors alone."""
-    bias: bool = True
-    """Whether the projections have biases."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "width", "layers", "heads", "head_size", "max_positions", low=1)
-        check_range(self, "dropout", low=0, high=1, open=True)
-        check_choice(self, "ring", get_args(Ring))
-        check_choice(self, "variant", get_args(Variant))
-        check_choice(self, "positions", POSITIONS)
 
 
 class StarTransformer(RaggedModule):

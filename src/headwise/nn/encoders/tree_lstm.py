@@ -21,60 +21,19 @@ topmost node is the first word, which is the root and stands for no node.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from headwise.core.config import check_choice, check_range
 from headwise.core.errors import HeadwiseError
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.priors.distance import check_fallback
+from headwise.nn.encoders.encoder_configs import TreeLSTMConfig
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 from headwise.nn.torch_modes import cacheable_tensors, exclude_from_compile
 
 Array = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class TreeLSTMConfig:
-    """Settings of the Tree-LSTM; the defaults are its paper's for sentiment."""
-
-    readout: ClassVar[str] = "node"
-
-    width: int = 300
-    """Features of a word vector."""
-    hidden: int = 168
-    """Features of a state."""
-    trees: Literal["dependency", "constituency"] = "dependency"
-    """What the heads of a text's words tell: which word depends on which, or brackets."""
-    tree_fallback: Literal["error", "word"] = "error"
-    """What a text gets that is not parsed: error, or a chain (word)."""
-    dropout: float = 0.1
-    """On the states, while training."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "width", "hidden", low=1)
-        check_range(self, "dropout", low=0, high=1, open=True)
-        check_choice(self, "trees", ("dependency", "constituency"))
-        check_fallback(self.tree_fallback)
-
-    @property
-    def output_width(self) -> int:
-        """Features of a state."""
-        return self.hidden
-
-    @property
-    def window_words(self) -> int:
-        """Words that are read at once by default; a tree of brackets is read as a whole."""
-        return 1 << 14 if self.trees == "dependency" else 0
-
-    @property
-    def tree_use(self) -> Literal["error", "word"]:
-        """See `headwise.nn.encoders.encoder`."""
-        return self.tree_fallback
 
 
 class TreeLSTM(RaggedModule):

@@ -9,7 +9,6 @@ Check that an encoder is causal: the state of a symbol must not depend on later 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,39 +17,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, linear
 
-from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
-from headwise.metrics.perplexity import Unit
 from headwise.nn.encoders import BPTransformerConfig
-from headwise.nn.encoders.encoder import output_width
+from headwise.nn.encoders.encoder_configs import output_width
+from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.priors import Pairs, Prior
 from headwise.nn.torch_modes import checkpointed
 
 _LOGITS = 1 << 22  # maximum number of logits held at once: with many words they would dominate memory
-
-
-@dataclass(frozen=True)
-class LanguageConfig:
-    """What a language model reads, and how it is trained on it."""
-
-    unit: Unit = "characters"
-    """What the model predicts: characters, words (between spaces), or bytes."""
-    max_symbols: int = 100_000
-    """Largest vocabulary, the most frequent symbols first."""
-    min_count: int = 1
-    """Symbols seen less often in the training text are unknown."""
-    context: int = 512
-    """Symbols of a window: what the model may look back to."""
-    dropout: float = 0.1
-    """On the vectors of the symbols, while training."""
-    windows: int = 0
-    """Windows of an epoch; 0 = as many as make up the text once."""
-
-    def __post_init__(self) -> None:
-        check_choice(self, "unit", ("characters", "words", "bytes"))
-        check_range(self, "context", "max_symbols", "min_count", low=1)
-        check_range(self, "windows", low=0)
-        check_range(self, "dropout", low=0, high=1, open=True)
 
 
 class LanguageWindow(NamedTuple):

@@ -1,53 +1,18 @@
 """Text classification: the classification head and its loss.
 
-Regression: configuration and loss of a number for each text or pair.
+Regression: the loss of a number for each text or pair.
 
 Multi-label classification: the loss of independent binary decisions for each label.
-
-Classification of bags of instances: the settings of the model (multiple-instance learning).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import batch_norm, binary_cross_entropy_with_logits, cross_entropy
 
-from headwise.core.config import check_range
 from headwise.core.errors import ConfigError
-from headwise.metrics.operating_points import parse_operating_points
-from headwise.nn.encoders.set_models import SetModelConfig
-from headwise.nn.encoders.set_transformer import SetTransformerConfig
-
-
-@dataclass(frozen=True)
-class ClassifierConfig:
-    """The classifier on top of the text vector, and its loss."""
-
-    hidden: int = 300
-    """Hidden features of the two-layer classifier."""
-    dropout: float = 0.3
-    """On the hidden layer, while training."""
-    normalize: Literal["none", "batch", "layer"] = "none"
-    """Normalise the text vector first: over the batch, or over its features."""
-    label_smoothing: float = 0.0
-    """Share of the target that is spread evenly over all labels."""
-    class_weights: str = "none"
-    """none; balanced (each label counts the same in the loss, however rare); or given, as name=weight
-    pairs: spam=2.0,ham=1.0 (labels that are not named weigh 1)."""
-    thresholds: str = "none"
-    """none: a text gets its most probable label; f1: each label has a threshold of its own, chosen for the
-    best macro F1 on dev, so that rare labels are not passed over; or a label and what is to be kept, on new
-    texts, by what is found on dev: urgent:recall=0.95 (of its texts at least 95 % get it), spam:fpr=0.01
-    (of others at most 1 %), spam:precision=0.98 (of what gets it at least 98 % are right). Of label sets
-    several, with commas between them; the other labels have their usual thresholds."""
-
-    def __post_init__(self) -> None:
-        parse_operating_points(self.thresholds)
-        check_range(self, "hidden", low=1)
-        check_range(self, "dropout", "label_smoothing", low=0, high=1, open=True)
+from headwise.nn.layers.layer_configs import ClassifierConfig
 
 
 class BatchNorm(nn.BatchNorm1d):
@@ -152,27 +117,6 @@ def _parse_weights(setting: str, labels: Sequence[str]) -> dict[str, float]:
     return weights
 
 
-@dataclass(frozen=True)
-class RegressorConfig:
-    """The regressor on top of the text vector."""
-
-    hidden: int = 300
-    """Hidden features of the two-layer regressor."""
-    dropout: float = 0.3
-    """On the hidden layer, while training."""
-    normalize: Literal["none", "batch", "layer"] = "none"
-    """Normalise the text vector first: over the batch, or over its features."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "hidden", low=1)
-        check_range(self, "dropout", low=0, high=1, open=True)
-
-    @property
-    def perceptron(self) -> ClassifierConfig:
-        """The configuration of the two-layer perceptron."""
-        return ClassifierConfig(self.hidden, self.dropout, self.normalize)
-
-
 def squared_error(outputs: Tensor, targets: Tensor) -> Tensor:
     """Squared error of each text, `[texts]`.
 
@@ -197,46 +141,3 @@ def multi_label_loss(
     targets = targets * (1 - label_smoothing) + label_smoothing / 2
     losses = binary_cross_entropy_with_logits(logits, targets, pos_weight=weights, reduction="none")
     return losses.mean(1)
-
-
-@dataclass(frozen=True)
-class BagConfig:
-    """The model of bags, and its loss."""
-
-    model: str = "sab+pma"
-    """ENCODER+POOLING: rff (instances for themselves), sab (they see each other) or isab16 (through 16
-    learned points: for bags of hundreds of instances), and pma (attention), mean, sum or max."""
-    width: int = 64
-    """Hidden features; the heads must divide it."""
-    heads: int = 4
-    """Heads in each block."""
-    layers: int = 2
-    """Blocks before the pooling, or pairs of linear layers with rff."""
-    decoder_layers: int = 0
-    """After the pooling: blocks with pma, linear layers otherwise."""
-    norm: Literal["off", "post", "pre"] = "post"
-    """Layer norms of the blocks (not of rff): off, after the residuals or before attention."""
-    dropout: float = 0.2
-    """Share of the features of each instance that is left out, while training."""
-    label_smoothing: float = 0.0
-    """Share of the target that is spread evenly over all labels."""
-    class_weights: str = "none"
-    """none, balanced, or name=weight pairs, as in the classifier of texts."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "width", "heads", "layers", low=1)
-        check_range(self, "decoder_layers", low=0)
-        check_range(self, "dropout", "label_smoothing", low=0, high=1, open=True)
-
-    def set_model(self, features: int, labels: int) -> SetModelConfig:
-        """The model of sets with these numbers of features and outputs.
-
-        Raises:
-            ConfigError: The model is unknown.
-        """
-        blocks = SetTransformerConfig(
-            width=self.width, heads=self.heads, layers=self.layers, norm=self.norm
-        )
-        return SetModelConfig.named(
-            self.model, inputs=features, outputs=labels, decoder_layers=self.decoder_layers, blocks=blocks
-        )

@@ -4,51 +4,20 @@ Cross-attention between the two texts of a pair, before the readout.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from headwise.core.config import check_range
 from headwise.nn.attention.cross import cross_attention
 from headwise.nn.attention.self_attention import projections
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.head_weights import RecordedAttention, cross_text_attention
-from headwise.nn.layers.output_layers import Classifier, ClassifierConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig
+from headwise.nn.layers.output_layers import Classifier
 from headwise.nn.ragged import Layout, Ragged
-
-
-@dataclass(frozen=True)
-class PairConfig:
-    """How two texts come together; the layers above are the classifier's or the regressor's."""
-
-    features: Literal["concat-absolute", "product", "concat"] = "concat-absolute"
-    """What the classifier reads of the vectors r1 and r2 of both texts: concat-absolute is r1, r2,
-    |r1 - r2|, r1 - r2 (MS-Trans); product is r1, r2, r1 * r2, |r1 - r2| (MS-SAN); concat is r1, r2
-    (BP-Transformer)."""
-    interaction: Literal["none", "cross", "match"] = "none"
-    """none: each text is read by itself; before the readout, the words of each text look at those of the
-    other, so that a text has no vector without its partner: cross: in blocks of the Transformer
-    (BP-Transformer); match: each at those that are like it, with which it is then compared."""
-    cross_layers: int = 1
-    """Layers of such looks."""
-    cross_heads: int = 6
-    """Heads of cross in each of them."""
-    cross_head_size: int = 50
-    """Features of such a head."""
-    cross_feedforward: int = 600
-    """Hidden features of cross's feed-forward layer after each look."""
-    cross_dropout: float = 0.1
-    """Of cross: on what attention and feed-forward layer give and inside the latter; of match: on what is
-    compared; while training."""
-
-    def __post_init__(self) -> None:
-        check_range(
-            self, "cross_layers", "cross_heads", "cross_head_size", "cross_feedforward", low=1, high=4096
-        )
-        check_range(self, "cross_dropout", low=0, high=1, open=True)
 
 
 def concat_absolute(first: Tensor, second: Tensor) -> Tensor:

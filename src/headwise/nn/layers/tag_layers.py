@@ -1,37 +1,14 @@
 """Sequence labelling: a tag for each word of a text, such as named entities or parts of speech."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from headwise.core.config import check_choice, check_range
 from headwise.metrics.tag_schemes import Scheme, scheme_constraints
 from headwise.nn.layers.crf import CRF, to_float32
+from headwise.nn.layers.layer_configs import TaggerConfig
 from headwise.nn.ragged import Ragged
-
-
-@dataclass(frozen=True)
-class TaggerConfig:
-    """The tagger on top of the states of the words, and its loss."""
-
-    hidden: int = 300
-    """Hidden features of the two-layer classifier of each word; 0: one layer."""
-    dropout: float = 0.3
-    """On the states of the words and on the hidden layer, while training."""
-    crf: bool = True
-    """Score neighbouring tags together, in a conditional random field; off: every word alone."""
-    scheme: Scheme = "bioes"
-    """In which tag scheme spans are computed, whatever that of the file: iob1, iob2, bioes or bilou."""
-    constraints: bool = True
-    """Only tags that the tag scheme allows one after the other are ever predicted; with crf, no others have
-    a probability."""
-
-    def __post_init__(self) -> None:
-        check_choice(self, "scheme", ("iob1", "iob2", "bioes", "bilou"))
-        check_range(self, "hidden", low=0)
-        check_range(self, "dropout", low=0, high=1, open=True)
 
 
 class Tagger(nn.Module):

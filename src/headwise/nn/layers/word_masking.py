@@ -5,30 +5,9 @@ state `h` of a masked position, word `w` has the logit `g(h) . v_w + b_w`. Train
 over some thousand random words (`sampled_losses`), evaluation the full softmax.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu
-
-from headwise.core.config import check_range
-
-
-@dataclass(frozen=True)
-class MaskedWordsConfig:
-    """How words are hidden and told."""
-
-    share: float = 0.2
-    """Share of the words of a text that are hidden."""
-    kept: float = 0.1
-    """Of the hidden words, the share that the encoder sees all the same: later it sees all."""
-    negatives: int = 4096
-    """Random words that a hidden word is told from, in training."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "share", low=0, high=1, open=True)
-        check_range(self, "kept", low=0, high=1, open=True)
-        check_range(self, "negatives", low=1)
 
 
 class MaskedWordHead(nn.Module):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from headwise.linear.linear_warm_start import LinearWarmStart
-from headwise.nn.networks.linear_member_config import LinearMemberConfig
+from headwise.nn.layers.layer_configs import LinearMemberConfig
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.outputs import LabelEnsemble, LinearEnsemble

@@ -10,7 +10,7 @@ from torch import nn
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.self_attention import Heads, SelfAttention
-from headwise.nn.networks.model_config import encoder_name
+from headwise.nn.encoders.encoder_configs import encoder_name
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,16 @@ from headwise.data.items.symbols import END_OF_LINE, UNKNOWN, SymbolVocabulary
 from headwise.data.readers.streams import SymbolStream
 from headwise.metrics.perplexity import LanguageScores
 from headwise.nn.encoders import ENCODERS, BPTransformer, EncoderConfig
+from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.layers.language_layers import (
     LanguageWindow,
     check_causal,
     evaluation_windows,
     symbol_losses,
 )
+from headwise.nn.layers.layer_configs import SampleConfig
 from headwise.nn.networks.base_model import BaseModel
-from headwise.nn.networks.model_config import ModelConfig, encoder_name
-from headwise.nn.networks.sample_config import SampleConfig
+from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
 
 START_OF_TEXT = -1

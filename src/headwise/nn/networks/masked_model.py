@@ -12,7 +12,7 @@ from headwise.data.items.examples import Example
 from headwise.metrics.perplexity import MaskedScores
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.embeddings.word_embedding import WordEmbedding
-from headwise.nn.encoders.encoder import output_width
+from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.layers.language_layers import symbol_losses
 from headwise.nn.layers.word_masking import MaskedWordHead
 from headwise.nn.networks.model_config import ModelConfig

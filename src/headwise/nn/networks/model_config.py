@@ -6,21 +6,27 @@ from typing import Any
 
 from headwise.core.config import from_dict, to_dict, unknown_name_error
 from headwise.core.errors import ConfigError
-from headwise.metrics.thresholds import ThresholdConfig
-from headwise.nn.embeddings.pretrained import PretrainedConfig
-from headwise.nn.embeddings.word_embedding import WordConfig
-from headwise.nn.encoders import ENCODERS, EncoderConfig, MSTransformerConfig
-from headwise.nn.encoders.encoder import default_readout
-from headwise.nn.encoders.long_texts import WindowsConfig
-from headwise.nn.layers.language_layers import LanguageConfig
-from headwise.nn.layers.output_layers import BagConfig, ClassifierConfig, RegressorConfig
-from headwise.nn.layers.pair_layers import PairConfig
-from headwise.nn.layers.tag_layers import TaggerConfig
-from headwise.nn.layers.word_masking import MaskedWordsConfig
-from headwise.nn.networks.linear_member_config import LinearMemberConfig
-from headwise.text.character_features import CharacterConfig
-from headwise.text.parsing import SyntaxConfig
-from headwise.text.static_embeddings import BaseConfig
+from headwise.nn.encoders.encoder_configs import (
+    ENCODER_CONFIGS,
+    EncoderConfig,
+    MSTransformerConfig,
+    WindowsConfig,
+    default_readout,
+    encoder_name,
+)
+from headwise.nn.layers.layer_configs import (
+    BagConfig,
+    ClassifierConfig,
+    LanguageConfig,
+    LinearMemberConfig,
+    MaskedWordsConfig,
+    PairConfig,
+    PretrainedConfig,
+    RegressorConfig,
+    TaggerConfig,
+    ThresholdConfig,
+)
+from headwise.text.text_configs import BaseConfig, CharacterConfig, SyntaxConfig, WordConfig
 
 CONFIGS: dict[str, type] = {
     "words": WordConfig,
@@ -112,8 +118,8 @@ class ModelConfig:
                 raise ConfigError(f"{at}task {task}: {unknown_name_error('setting', key, keys).args[0]}")
         encoder = dict(data.get("encoder", {}))
         name = encoder.pop("name", "ms-transformer")
-        if not isinstance(name, str) or name not in ENCODERS:
-            raise unknown_name_error("encoder", str(name), list(ENCODERS))
+        if not isinstance(name, str) or name not in ENCODER_CONFIGS:
+            raise unknown_name_error("encoder", str(name), list(ENCODER_CONFIGS))
         parts = {
             section: from_dict(CONFIGS[section], data.get(section, {}), at + section)
             for section in sections
@@ -123,12 +129,7 @@ class ModelConfig:
             return cls(task=task, **parts)
         return cls(
             task=task,
-            encoder=from_dict(ENCODERS[name][1], encoder, at + "encoder"),
-            readout=data.get("readout", default_readout(ENCODERS[name][1])),
+            encoder=from_dict(ENCODER_CONFIGS[name], encoder, at + "encoder"),
+            readout=data.get("readout", default_readout(ENCODER_CONFIGS[name])),
             **parts,
         )
-
-
-def encoder_name(config: EncoderConfig) -> str:
-    """The name under which `ENCODERS` lists the encoder of this configuration."""
-    return next(name for name, (_, kind) in ENCODERS.items() if kind is type(config))

@@ -22,7 +22,8 @@ from headwise.nn.embeddings.word_embedding import (
     embed_batch,
     tagger_words,
 )
-from headwise.nn.encoders.encoder import Encoded, output_width
+from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.layers.crf import CRF
 from headwise.nn.layers.tag_layers import Tagger
 from headwise.nn.networks.ensemble_model import with_linear_sizes

@@ -19,13 +19,15 @@ from headwise.nn.embeddings.encoded_batches import TextBatch, batch_of
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder import Encoded, output_width, tree_use
+from headwise.nn.encoders.encoder import Encoded, tree_use
+from headwise.nn.encoders.encoder_configs import encoder_name, output_width
 from headwise.nn.encoders.long_texts import encode_in_windows
 from headwise.nn.encoders.pooling import NO_CLS, Readout
-from headwise.nn.layers.output_layers import Classifier, ClassifierConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig
+from headwise.nn.layers.output_layers import Classifier
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.limits import check_finite
-from headwise.nn.networks.model_config import ModelConfig, encoder_name
+from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
 from headwise.text.parsing import new_parser
 from headwise.text.static_embeddings import find_base, load_base

@@ -24,8 +24,9 @@ from headwise.linear.pair_features import PairSide, dense_pair_size
 from headwise.metrics.regression_scores import Scale
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch, batch_of_pairs
-from headwise.nn.encoders.encoder import Encoded, output_width
-from headwise.nn.layers.output_layers import ClassifierConfig
+from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.encoders.encoder_configs import output_width
+from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.layers.pair_layers import CrossAttentionLayers, PairHead
 from headwise.nn.networks.ensemble_model import ClassifierModel, EnsembleModel
 from headwise.nn.networks.model_config import ModelConfig

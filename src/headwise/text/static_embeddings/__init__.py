@@ -9,7 +9,8 @@ from headwise.text.static_embeddings.base_folder import (
     load_base,
     save_base,
 )
-from headwise.text.static_embeddings.base_vectors import BaseConfig, BaseError, StaticEmbeddings
+from headwise.text.static_embeddings.base_vectors import BaseError, StaticEmbeddings
+from headwise.text.text_configs import BaseConfig
 
 __all__ = [
     "AUTO",

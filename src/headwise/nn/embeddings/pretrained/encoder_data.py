@@ -13,8 +13,12 @@ from headwise.nn.embeddings.pretrained.hub import (
     silence_transformers,
     without_pooler,
 )
-from headwise.nn.embeddings.pretrained.pretrained_config import PretrainedError, first_line, import_extra
-from headwise.nn.embeddings.pretrained.word_pieces import PieceTokenizer
+from headwise.nn.embeddings.pretrained.word_pieces import (
+    PieceTokenizer,
+    PretrainedError,
+    first_line,
+    import_extra,
+)
 
 # Settings without influence on the parameter shapes: outputs, provenance, task heads. A table of sines is
 # not computed either: it is among the weights.

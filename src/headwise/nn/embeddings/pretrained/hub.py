@@ -16,8 +16,12 @@ from typing import Any
 from torch import nn
 
 from headwise.core.errors import ConfigError
-from headwise.nn.embeddings.pretrained.pretrained_config import PretrainedError, first_line, import_extra
-from headwise.nn.embeddings.pretrained.word_pieces import PieceTokenizer
+from headwise.nn.embeddings.pretrained.word_pieces import (
+    PieceTokenizer,
+    PretrainedError,
+    first_line,
+    import_extra,
+)
 from headwise.text.static_embeddings.base_folder import ABOUT
 
 _USUAL_WINDOW = 512  # window of encoders that set no limit

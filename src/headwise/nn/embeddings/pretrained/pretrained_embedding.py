@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from headwise.core.errors import ConfigError
 from headwise.nn.embeddings.pretrained.encoder_data import architecture_to_json, encoder_from_json
 from headwise.nn.embeddings.pretrained.hub import PretrainedEncoder, load_pretrained
-from headwise.nn.embeddings.pretrained.pretrained_config import PretrainedConfig, PretrainedError
-from headwise.nn.embeddings.pretrained.word_pieces import StateReader, WordPieces
+from headwise.nn.embeddings.pretrained.word_pieces import PretrainedError, StateReader, WordPieces
+from headwise.nn.layers.layer_configs import PretrainedConfig
 from headwise.nn.ragged import Layout, Ragged
 
 ENCODER_FILE = "pretrained.json"

@@ -5,6 +5,7 @@ Overlapping windows, for texts longer than an encoder's maximum input.
 StateReader: computes word states from the word pieces of texts.
 """
 
+import importlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,9 +17,43 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from headwise.core.errors import HeadwiseError
 from headwise.data.items.batching import TextWindow
-from headwise.nn.embeddings.pretrained.pretrained_config import PretrainedError, first_line, import_extra
 from headwise.nn.ragged import Ragged
+
+
+class PretrainedError(HeadwiseError):
+    """A pretrained encoder cannot be used.
+
+    Codes: HW701 `transformers` is not installed, HW702 there is no such model or it cannot be reached,
+    HW703 its weights are missing, incomplete or not safetensors, HW704 it has no fast tokenizer, HW705 it
+    is not an encoder of text, or not one that can be used as asked, HW706 it needs code of its own, which
+    is never run, HW707 the files of a saved encoder hold what cannot be.
+    """
+
+    code = "HW700"
+
+
+def import_extra(module: str) -> Any:
+    """A module of the extra `pretrained`.
+
+    Raises:
+        PretrainedError: HW701, it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise PretrainedError(
+            f"pretrained encoders need {module}, which cannot be imported ({error}); install it with "
+            "pip install 'headwise[pretrained]'",
+            code="HW701",
+        ) from error
+
+
+def first_line(error: BaseException) -> str:
+    """The error of another library, in one line."""
+    return f"{type(error).__name__}: {error!s:.300}".split("\n")[0]
+
 
 _PROBES = ("a", "the", "A", "1", ".", "的")  # one of them is known to every tokenizer
 

@@ -1,0 +1,749 @@
+"""The configurations of all encoders, and of the windows in which they read long texts.
+
+Importing this file loads neither torch nor NumPy, so that the command line can make flags of the
+configurations. What needs them is imported where it is called.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+from headwise.core.config import check_choice, check_range
+from headwise.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from headwise.nn.priors.base import Prior
+
+
+POSITIONS = ("none", "sinusoidal", "learned")
+
+
+def check_attention(config: "MSTransformerConfig | MSSANConfig | TransformerConfig") -> None:
+    """Check the implementation of attention and the notation of the priors.
+
+    Raises:
+        ConfigError: There is no such implementation, or a text denotes no priors.
+    """
+    if config.attention != "auto":
+        from headwise.nn.attention.dispatch import IMPLEMENTATIONS
+
+        check_choice(config, "attention", ("auto", *IMPLEMENTATIONS))
+    if config.priors:
+        from headwise.nn.priors.head_lists import check_spelling
+
+        check_spelling(config.priors)
+
+
+def output_width(config: Any) -> int:
+    """Output features of the encoder with this configuration: its `output_width` if it has one, else its
+    `width`, the number of input features."""
+    return getattr(config, "output_width", config.width)
+
+
+def text_settings(config: type[Any], width: int, heads: int, layers: int) -> dict[str, Any]:
+    """Default settings of an encoder of this size in models of labelled texts; `readout` is that of the
+    model. Empty if the defaults of the configuration class (its paper's) apply."""
+    settings = getattr(config, "for_texts", None)
+    return {} if settings is None else settings(width, heads, layers)
+
+
+def causal_settings(config: type[Any]) -> dict[str, Any]:
+    """Default settings of an encoder in language models; empty for an encoder that is not causal."""
+    settings = getattr(config, "looking_back", None)
+    return {} if settings is None else settings()
+
+
+RECENCY_PRIORS = ["forward + word-distance(1)", "forward"]
+"""Priors of the heads of a language model, in turn."""
+
+
+def default_readout(config: Any) -> str:
+    """The readout for the encoder of this configuration (or class of configurations), where none is named:
+    its `readout` where it has one, else `node+max`."""
+    return getattr(config, "readout", "node+max")
+
+
+@dataclass(frozen=True)
+class MSTransformerConfig:
+    """Settings of the Multi-Scale Transformer; the defaults are the paper's for classification."""
+
+    width: int = 300
+    """Features of a hidden state."""
+    layers: int = 3
+    """Number of blocks; the paper has 3."""
+    heads: int = 10
+    """Heads in each block; heads x head size need not equal the width."""
+    head_size: int = 30
+    """Features of a head."""
+    scales: tuple[str, ...] = ("1", "3", "n/16", "n/8", "n/4")
+    """Candidate scales from small to large: an odd number of words, or a part of the text (n/16)."""
+    alpha: float = 0.5
+    """Preference of low layers for small scales; 0 = none, negative = for large scales (Eq. 11)."""
+    priors: tuple[str, ...] = ()
+    """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
+    fewer than the heads repeat in turn, a vertical bar separates layers."""
+    classification_node: bool = True
+    """Put a learned node in front of every text."""
+    global_node: bool = False
+    """The node sees all words and all words see it, whatever the scale (Longformer's, not the paper's)."""
+    dropped: tuple[str, ...] = ()
+    """Heads that headwise heads --prune has removed, as layer.head, both from 1; not to be set."""
+    positions: str = "none"
+    """Position embedding: none (the paper's), sinusoidal or learned."""
+    max_positions: int = 8192
+    """Longest text of a learned position embedding."""
+    dropout: float = 0.1
+    """On what each block adds, while training."""
+    bias: bool = False
+    """Whether the projections have biases."""
+    attention: str = "auto"
+    """Which implementation of attention: auto, or the name of one (docs/speed.md)."""
+
+    @classmethod
+    def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, Any]:
+        """Default settings in models of labelled texts of this size; `readout` is that of the model."""
+        return {"heads": heads, "head_size": width // heads, "layers": layers, "readout": "mean"}
+
+    @classmethod
+    def looking_back(cls) -> dict[str, Any]:
+        """Default settings in language models: every second head prefers the preceding symbols, which
+        position embeddings alone learn late."""
+        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
+        return sizes | {"priors": RECENCY_PRIORS, "classification_node": False, "positions": "none"}
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", "heads", "head_size", "max_positions", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        check_choice(self, "positions", POSITIONS)
+        if self.global_node and not self.classification_node:
+            raise ConfigError("global_node makes the classification node global, but there is none")
+        check_attention(self)
+
+    @property
+    def layer_priors(self) -> "Sequence[Sequence[Prior]]":
+        """The prior of each head that is left, layer by layer.
+
+        Raises:
+            ConfigError: A scale is none, a dropped head is not there, or the number of `priors` fits
+                neither the heads nor the layers.
+        """
+        from headwise.nn.priors import GlobalTokens, allocate_scales, parse_layers
+        from headwise.nn.priors.head_lists import without_heads
+
+        if self.priors:
+            layers = parse_layers(self.priors, self.heads, self.layers)
+        else:
+            sizes = (self.layers, self.heads, self.scales, self.alpha)
+            layers = [allocate_scales(layer, *sizes) for layer in range(1, self.layers + 1)]
+        if self.global_node:
+            layers = [[GlobalTokens(p) for p in priors] for priors in layers]
+        return without_heads(layers, self.dropped)
+
+
+@dataclass(frozen=True)
+class MSSANConfig:
+    """Settings of MS-SAN; the defaults are the paper's where it gives them."""
+
+    readout: ClassVar[str] = "attentive,max"
+
+    width: int = 300
+    """Features of a hidden state."""
+    layers: int = 1
+    """Number of blocks."""
+    heads: int = 6
+    """Heads in each block, an even number; heads x head size need not equal the width."""
+    head_size: int = 50
+    """Features of a head."""
+    feedforward: int = 300
+    """Hidden features of the feed-forward layer."""
+    direction: bool = True
+    """Half of the heads see the words before, half the words after (MS-SAN)."""
+    distances: tuple[str, ...] = ("word", "tree", "none")
+    """What each half's heads go by, in turn: word, tree (dependency syntax), none, or the learned relative
+    positions shaw and xl (MS-SAN)."""
+    distance_alpha: float = 1.0
+    """How much a step of distance takes from a score (MS-SAN; the paper's value is not public)."""
+    shaw_span: int = 16
+    """Distances of shaw heads that have vectors of their own, to each side (MS-SAN)."""
+    tree_fallback: Literal["error", "word"] = "error"
+    """What tree heads do with texts that are not parsed: error, or go by the word distance."""
+    priors: tuple[str, ...] = ()
+    """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
+    fewer than the heads repeat in turn, a vertical bar separates layers."""
+    dropped: tuple[str, ...] = ()
+    """Heads that headwise heads --prune has removed, as layer.head, both from 1; not to be set."""
+    separate: bool = False
+    """MS-SAN_sep: one encoder forward and one backward, side by side, twice as wide."""
+    activation: Literal["relu", "elu", "gelu"] = "relu"
+    """Activation of the feed-forward layer (the paper names none)."""
+    dropout: float = 0.1
+    """On what attention and feed-forward layer give and inside the latter, while training."""
+    bias: bool = False
+    """Whether the attention's projections have biases."""
+    attention: str = "auto"
+    """Which implementation of attention: auto, or the name of one (docs/speed.md)."""
+
+    @classmethod
+    def looking_back(cls) -> dict[str, Any]:
+        """Default settings in language models: every second head prefers the preceding symbols, which
+        position embeddings alone learn late."""
+        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
+        return sizes | {"priors": RECENCY_PRIORS}
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", "head_size", "feedforward", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        check_attention(self)
+
+    @property
+    def output_width(self) -> int:
+        """Features of what the encoder gives."""
+        return self.width * (2 if self.separate else 1)
+
+    @property
+    def layer_priors(self) -> "Sequence[Sequence[Prior]]":
+        """The prior of each head that is left, layer by layer; of separate encoders first all that look
+        forward.
+
+        Raises:
+            ConfigError: The heads, distances or priors do not fit each other or the layers.
+        """
+        from headwise.nn.priors import Backward, Forward, parse_layers
+        from headwise.nn.priors.head_lists import without_heads
+
+        if self.separate and (self.priors or not self.direction):
+            raise ConfigError(
+                "separate encoders differ in their direction; they need direction = true and no priors"
+            )
+        if self.priors:
+            layers = parse_layers(self.priors, self.heads, self.layers)
+            return without_heads(layers, self.dropped)
+        halves: list[tuple[Prior | None, Prior | None]] = [(Forward(), Backward())]
+        if self.separate:
+            halves = [(Forward(), Forward()), (Backward(), Backward())]
+        elif not self.direction:
+            halves = [(None, None)]
+        layers = [head_priors(self, directions) for directions in halves for _ in range(self.layers)]
+        return without_heads(layers, self.dropped)
+
+
+def head_priors(config: MSSANConfig, directions: "tuple[Prior | None, Prior | None]") -> "list[Prior]":
+    """The mask of each head (Eq. 6): the directions of the two halves of the heads, and in each half the
+    distances in turn.
+
+    Raises:
+        ConfigError: The number of heads is odd, or a distance is unknown.
+    """
+    from headwise.nn.priors import Everything, Shaw, TransformerXL, TreeDistance, WordDistance
+
+    distances: dict[str, Prior | None] = {
+        "word": WordDistance(config.distance_alpha),
+        "tree": TreeDistance(config.distance_alpha, config.tree_fallback),
+        "shaw": Shaw(config.shaw_span),
+        "xl": TransformerXL(),
+        "none": None,
+    }
+    if config.heads < 2 or config.heads % 2:
+        raise ConfigError(f"MS-SAN needs an even number of heads, got {config.heads}")
+    for name in config.distances or ("",):
+        if name not in distances:
+            raise ConfigError(f"unknown distance {name!r}; known are {', '.join(distances)}")
+    priors = []
+    for direction in directions:
+        for head in range(config.heads // 2):
+            distance = distances[config.distances[head % len(config.distances)]]
+            if direction is not None and distance is not None:
+                priors.append(direction + distance)
+            else:
+                priors.append(direction or distance or Everything())
+    return priors
+
+
+@dataclass(frozen=True)
+class SetTransformerConfig:
+    """Settings of the Set Transformer."""
+
+    readout: ClassVar[str] = "node"
+
+    width: int = 300
+    """Features of a hidden state."""
+    layers: int = 2
+    """Number of blocks."""
+    heads: int = 4
+    """Heads in each block; they share the width, which they must divide (Set Transformer)."""
+    induced: int = 16
+    """Learned points through which the elements see each other; 0 = directly, SAB (Set Transformer)."""
+    block: Literal["paper", "released", "tf"] = "released"
+    """Which of the three published definitions of MAB (Set Transformer)."""
+    norm: Literal["off", "post", "pre"] = "off"
+    """Layer norms: off (as released), after the residuals (the paper) or before attention."""
+    scale: Literal["model", "head"] = "model"
+    """Scores are divided by the root of the width (the paper) or of a head's width."""
+    positions: str = "none"
+    """Position embedding: none (the paper's), sinusoidal or learned."""
+    max_positions: int = 8192
+    """Longest text of a learned position embedding."""
+    dropout: float = 0.1
+    """On the states after each block, while training."""
+    bias: bool = True
+    """Whether the attention's projections have biases."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "heads", "max_positions", low=1)
+        check_range(self, "layers", "induced", low=0)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        check_choice(self, "block", ("paper", "released", "tf"))
+        check_choice(self, "norm", ("off", "post", "pre"))
+        check_choice(self, "scale", ("model", "head"))
+        check_choice(self, "positions", POSITIONS)
+
+    @property
+    def window_words(self) -> int:
+        """Words that are read at once by default: without induced points the cost is that of the square."""
+        return 0 if self.induced else QUADRATIC_WORDS
+
+
+_POOLINGS = ("mean", "sum", "max")
+
+
+@dataclass(frozen=True)
+class SetModelConfig:
+    """Settings of a model of sets."""
+
+    inputs: int
+    """Features of an element."""
+    outputs: int
+    """Numbers in a row of the result."""
+    blocks: SetTransformerConfig
+    """Width and kind of all blocks, number of the encoder's; `induced` = 0 for SAB. Its positions and its
+    dropout do not count here."""
+    rows: int = 1
+    """Rows of the result, k."""
+    encoder: Literal["blocks", "rff"] = "blocks"
+    """Elements see each other (SAB, ISAB) or not."""
+    pooling: Literal["pma", "mean", "sum", "max"] = "pma"
+    """How the elements become the rows."""
+    decoder_layers: int = 0
+    """After the pooling: SABs among the rows of PMA; linear layers with ReLU otherwise."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "inputs", "outputs", "rows", low=1)
+        check_range(self, "decoder_layers", low=0)
+
+    @classmethod
+    def named(cls, name: str, *, blocks: SetTransformerConfig, **settings: Any) -> "SetModelConfig":
+        """From a name as in the paper's tables: `sab+pma`, `isab16+pma`, `rff+mean`, ...
+
+        Raises:
+            ConfigError: The name is not of that form.
+        """
+        match = re.fullmatch(rf"(rff|sab|isab([1-9]\d*))\+(pma|{'|'.join(_POOLINGS)})", name)
+        if match is None:
+            raise ConfigError(
+                f"unknown model of sets {name!r}; expected ENCODER+POOLING with an encoder rff, sab or "
+                f"isab16 (16 induced points) and a pooling pma, {', '.join(_POOLINGS)}"
+            )
+        return cls(
+            **settings,
+            encoder="rff" if match[1] == "rff" else "blocks",
+            pooling=match[3],  # type: ignore[arg-type]
+            blocks=replace(blocks, induced=int(match[2] or 0)),
+        )
+
+
+Ring = Literal["wrap", "truncate", "zero"]
+Variant = Literal["paper", "fastnlp"]
+
+
+@dataclass(frozen=True)
+class StarTransformerConfig:
+    """Settings of the Star-Transformer; the defaults are the paper's for classification where it is known
+    (the number of steps is that of the authors' recipe)."""
+
+    width: int = 300
+    """Features of a hidden state."""
+    layers: int = 2
+    """Number of steps T; each has weights of its own."""
+    heads: int = 6
+    """Heads in each attention; heads x head size need not equal the width."""
+    head_size: int = 50
+    """Features of a head."""
+    ring: Ring = "wrap"
+    """Neighbours of the first and the last word: wrap, truncate (one fewer) or zero (a zero key)."""
+    variant: Variant = "paper"
+    """Order of norm and activation: paper, or fastnlp (the authors' later code)."""
+    residual: bool = False
+    """Add each state to its update; advised for many steps."""
+    positions: str = "learned"
+    """Position embedding: none, sinusoidal or learned (the paper's)."""
+    max_positions: int = 8192
+    """Longest text of a learned position embedding."""
+    dropout: float = 0.0
+    """On what each attention gives, while training; the papers have dropout on the word vectors alone."""
+    bias: bool = True
+    """Whether the projections have biases."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", "heads", "head_size", "max_positions", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        check_choice(self, "ring", get_args(Ring))
+        check_choice(self, "variant", get_args(Variant))
+        check_choice(self, "positions", POSITIONS)
+
+
+@dataclass(frozen=True)
+class BPTransformerConfig:
+    """Settings of the BP-Transformer; the defaults are the paper's for IMDB."""
+
+    readout: ClassVar[str] = "node"
+    window_words: ClassVar[int] = 1 << 14
+    """The graph of a longer text takes gigabytes: some 9 KB a word."""
+
+    width: int = 300
+    """Features of a hidden state."""
+    layers: int = 5
+    """Number of blocks."""
+    heads: int = 6
+    """Heads in each block; heads x head size need not equal the width."""
+    head_size: int = 50
+    """Features of a head."""
+    feedforward: int = 600
+    """Hidden features of the feed-forward layer."""
+    k: int = 4
+    """Contextual edges of a token for each level and side; from the text's length on, plain attention."""
+    clip: int = 5
+    """Levels above this one share its relative positions."""
+    causal: bool = False
+    """Tokens look to the left only."""
+    pair_layers: int = 0
+    """Further blocks, in which the tokens of each text of a pair see those of the other (task pair)."""
+    relative: bool = True
+    """Relative positions on the edges."""
+    relative_rows: int = 1000
+    """Rows of the table of relative positions; (2k + 1)(clip + 1) of them are used."""
+    train_relative: bool = True
+    """Train the relative positions with the rest; off keeps them as they begin."""
+    positions: str = "none"
+    """Position embedding of the tokens: none, sinusoidal or learned (the paper's without relative ones)."""
+    max_positions: int = 8192
+    """Longest text of a learned position embedding."""
+    dropout: float = 0.1
+    """On what each sub-layer adds and inside the feed-forward layer, while training."""
+    attention_dropout: float = 0.3
+    """On the weights of attention, while training."""
+
+    def __post_init__(self) -> None:
+        sizes = ("width", "layers", "heads", "head_size", "feedforward", "k", "max_positions")
+        check_range(self, *sizes, low=1)
+        check_range(self, "clip", "pair_layers", low=0)
+        check_range(self, "dropout", "attention_dropout", low=0, high=1, open=True)
+        check_choice(self, "positions", POSITIONS)
+        used = relative_positions(self)
+        if self.relative and used > self.relative_rows:
+            raise ConfigError(
+                f"k = {self.k} and clip = {self.clip} need {used} relative positions, but relative_rows is "
+                f"{self.relative_rows}"
+            )
+
+    @classmethod
+    def looking_back(cls) -> dict[str, Any]:
+        """Default settings in language models."""
+        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
+        return sizes | {"causal": True, "k": 32, "attention_dropout": 0.1}
+
+
+def relative_positions(config: BPTransformerConfig) -> int:
+    """How many relative positions there are: each level up to `clip` has k on either side, and one."""
+    return (2 * config.k + 1) * (config.clip + 1)
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """Settings of the Transformer."""
+
+    width: int = 300
+    """Features of a hidden state."""
+    layers: int = 3
+    """Number of blocks."""
+    heads: int = 10
+    """Heads in each block; heads x head size need not equal the width."""
+    head_size: int = 30
+    """Features of a head."""
+    feedforward: int = 1200
+    """Hidden features of the feed-forward layer."""
+    classification_node: bool = True
+    """Put a learned node in front of every text."""
+    priors: tuple[str, ...] = ()
+    """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
+    fewer than the heads repeat in turn, a vertical bar separates layers."""
+    dropped: tuple[str, ...] = ()
+    """Heads that headwise heads --prune has removed, as layer.head, both from 1; not to be set."""
+    positions: str = "sinusoidal"
+    """Position embedding: none, sinusoidal or learned."""
+    max_positions: int = 8192
+    """Longest text of a learned position embedding."""
+    dropout: float = 0.1
+    """On what each sub-layer adds and inside the feed-forward layer, while training."""
+    bias: bool = True
+    """Whether the attention's projections have biases."""
+    attention: str = "auto"
+    """Which implementation of attention: auto, or the name of one (docs/speed.md)."""
+
+    @classmethod
+    def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, Any]:
+        """Default settings in models of labelled texts of this size; `readout` is that of the model."""
+        return {"heads": heads, "head_size": width // heads, "layers": layers} | {
+            "readout": "mean",
+            "feedforward": 4 * width,
+        }
+
+    @classmethod
+    def looking_back(cls) -> dict[str, Any]:
+        """Default settings in language models: every second head prefers the preceding symbols, which
+        position embeddings alone learn late."""
+        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
+        return sizes | {"priors": RECENCY_PRIORS, "classification_node": False, "positions": "none"}
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", "heads", "head_size", "feedforward", "max_positions", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        check_choice(self, "positions", POSITIONS)
+        check_attention(self)
+
+    @property
+    def layer_priors(self) -> "Sequence[Sequence[Prior]]":
+        """The prior of each head that is left, layer by layer.
+
+        Raises:
+            ConfigError: A dropped head is not there, or the number of `priors` fits neither the heads nor
+                the layers.
+        """
+        from headwise.nn.priors import Everything, parse_layers
+        from headwise.nn.priors.head_lists import without_heads
+
+        layers = [[Everything()] * self.heads] * self.layers
+        if self.priors:
+            layers = parse_layers(self.priors, self.heads, self.layers)
+        return without_heads(layers, self.dropped)
+
+
+@dataclass(frozen=True)
+class BiLSTMConfig:
+    """Settings of the bidirectional LSTM."""
+
+    readout: ClassVar[str] = "max"
+
+    width: int = 300
+    """Features of a word vector."""
+    layers: int = 1
+    """Number of LSTMs on top of one another, in each direction."""
+    hidden: int = 150
+    """Features of a state in each direction; the two together are what the encoder gives (BiLSTM)."""
+    dropout: float = 0.1
+    """On what each layer gives, while training."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", "hidden", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+
+    @property
+    def output_width(self) -> int:
+        """Features of what the encoder gives."""
+        return 2 * self.hidden
+
+
+@dataclass(frozen=True)
+class DiSANConfig:
+    """Settings of DiSAN; the defaults are the paper's, but for the dropout."""
+
+    readout: ClassVar[str] = "attentive"
+    window_words: ClassVar[int] = 512
+
+    width: int = 300
+    """Features of a word vector and of a state in each direction."""
+    layers: int = 1
+    """Number of blocks (the paper has one)."""
+    bound: float = 5.0
+    """Scores stay between -bound and bound, the c of DiSAN."""
+    dropout: float = 0.1
+    """On the input of each block, while training (DiSAN's own: 0.25 for SNLI, 0.3 for SST)."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        if not 0 < self.bound <= 50:
+            raise ConfigError(
+                f"the bound of the scores must be more than 0 and at most 50, got {self.bound}"
+            )
+
+    @property
+    def output_width(self) -> int:
+        """Features of what the encoder gives: both directions."""
+        return 2 * self.width
+
+
+@dataclass(frozen=True)
+class SLSTMConfig:
+    """Settings of the S-LSTM; the defaults are those of its paper for classification."""
+
+    readout: ClassVar[str] = "node"
+    window_words: ClassVar[int] = 1 << 14
+    """The states of a longer text take gigabytes, some 10 KB a word, and are slow to get at."""
+
+    width: int = 300
+    """Features of a word vector and of a state."""
+    layers: int = 9
+    """Steps, which share their weights."""
+    dropout: float = 0.1
+    """On the last states, while training."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "layers", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+
+
+@dataclass(frozen=True)
+class TreeLSTMConfig:
+    """Settings of the Tree-LSTM; the defaults are its paper's for sentiment."""
+
+    readout: ClassVar[str] = "node"
+
+    width: int = 300
+    """Features of a word vector."""
+    hidden: int = 168
+    """Features of a state."""
+    trees: Literal["dependency", "constituency"] = "dependency"
+    """What the heads of a text's words tell: which word depends on which, or brackets."""
+    tree_fallback: Literal["error", "word"] = "error"
+    """What a text gets that is not parsed: error, or a chain (word)."""
+    dropout: float = 0.1
+    """On the states, while training."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "width", "hidden", low=1)
+        check_range(self, "dropout", low=0, high=1, open=True)
+        check_choice(self, "trees", ("dependency", "constituency"))
+        if self.tree_fallback not in ("error", "word"):
+            from headwise.nn.priors.distance import check_fallback
+
+            check_fallback(self.tree_fallback)
+
+    @property
+    def output_width(self) -> int:
+        """Features of a state."""
+        return self.hidden
+
+    @property
+    def window_words(self) -> int:
+        """Words that are read at once by default; a tree of brackets is read as a whole."""
+        return 1 << 14 if self.trees == "dependency" else 0
+
+    @property
+    def tree_use(self) -> Literal["error", "word"]:
+        """See `headwise.nn.encoders.encoder`."""
+        return self.tree_fallback
+
+
+EncoderConfig = (
+    MSTransformerConfig
+    | MSSANConfig
+    | SetTransformerConfig
+    | StarTransformerConfig
+    | BPTransformerConfig
+    | TransformerConfig
+    | BiLSTMConfig
+    | DiSANConfig
+    | SLSTMConfig
+    | TreeLSTMConfig
+)
+
+ENCODER_CONFIGS: dict[str, type[EncoderConfig]] = {
+    "ms-transformer": MSTransformerConfig,
+    "ms-san": MSSANConfig,
+    "set-transformer": SetTransformerConfig,
+    "star-transformer": StarTransformerConfig,
+    "bp-transformer": BPTransformerConfig,
+    "transformer": TransformerConfig,
+    "bilstm": BiLSTMConfig,
+    "disan": DiSANConfig,
+    "s-lstm": SLSTMConfig,
+    "tree-lstm": TreeLSTMConfig,
+}
+"""The configuration of each encoder. `headwise.nn.encoders.ENCODERS` has the encoders themselves."""
+
+DEFAULT_ENCODER = "ms-transformer"
+
+
+def encoder_name(config: EncoderConfig) -> str:
+    """The name under which `ENCODER_CONFIGS` lists this configuration."""
+    return next(name for name, kind in ENCODER_CONFIGS.items() if kind is type(config))
+
+
+QUADRATIC_WORDS = 2_048
+"""Default window, in words, of an encoder with a head that sees most of a text."""
+
+RELATIVE_WORDS = 8_192
+"""Default window, in words, of an encoder whose heads see at most a fraction of a text."""
+
+_LONG = 1 << 16  # words of a text on which it is seen how far heads look
+
+
+@dataclass(frozen=True)
+class WindowsConfig:
+    """How texts are read that are too long for the encoder to read at once."""
+
+    words: int | None = None
+    """Most words that the encoder reads at once; 0 = any number. By default 2048 where a head sees most of
+    the text, 8192 where one sees a share of it, 512 for disan, 16384 for bp-transformer, s-lstm and
+    tree-lstm, the length of a learned position embedding, else any number."""
+    overlap: int | None = None
+    """Words that neighbouring windows share at least; by default an eighth of the words."""
+    long: Literal["split", "truncate", "error"] = "split"
+    """Texts of more words are read in windows (split), or only as far as that (truncate, which is counted),
+    or refused (error)."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "words", "overlap", low=0)
+        if self.words and self.overlap is not None and self.overlap >= self.words:
+            raise ConfigError(f"overlap must be less than words, got {self.overlap} and {self.words}")
+
+    def sizes(self, encoder: Any) -> tuple[int, int]:
+        """Words and overlap of the windows for the encoder of a configuration; 0 words for no limit."""
+        words = default_words(encoder) if self.words is None else self.words
+        overlap = words // 8 if self.overlap is None else min(self.overlap, max(words - 1, 0))
+        return words, overlap
+
+
+def default_words(config: Any) -> int:
+    """How many words the encoder of this configuration reads at once where nobody says; 0 for any number.
+
+    Raises:
+        ConfigError: The priors of the configuration do not fit its heads.
+    """
+    words = getattr(config, "window_words", 0)
+    heads = [prior for priors in getattr(config, "layer_priors", ()) for prior in priors]
+    if any(_sees_most(prior) for prior in set(heads)):
+        words = QUADRATIC_WORDS
+    elif any(_grows(prior) for prior in set(heads)):
+        words = RELATIVE_WORDS
+    if getattr(config, "positions", None) == "learned":
+        words = min(words or config.max_positions, config.max_positions)
+    return words
+
+
+def _sees_most(prior: Any) -> bool:
+    """Whether a head with this prior sees more than half of a long text, so that it costs its square."""
+    import torch
+
+    band = prior.band(torch.tensor([_LONG], device="cpu"))
+    return band is None or bool((band.left + band.right + 1 > _LONG // 2).any())
+
+
+def _grows(prior: Any) -> bool:
+    """Whether a head with this prior sees more words of a longer text, so that a word costs more in it."""
+    import torch
+
+    bands = [prior.band(torch.tensor([length], device="cpu")) for length in (_LONG, 2 * _LONG)]
+    seen = [(band.left + band.right).max() for band in bands]
+    return bool(seen[1] > seen[0])
