@@ -1,4 +1,4 @@
-"""`headwise priors`: list the priors, draw a gallery, and search the best ones for a file."""
+"""`headwise priors`: list the priors, draw them, and search the best ones for a file."""
 
 # The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
@@ -25,6 +25,15 @@ from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.tune_command import print_candidates, run_search
 from headwise.core.errors import ConfigError
 
+_DRAWN = (
+    *("everything", "window(5)", "window(1/4)", "forward", "later", "dilated(3)", "random-blocks(3)"),
+    *("global-tokens(window(5))", "word-distance(0.5)", "gaussian(3)", "forward + word-distance(0.5)"),
+)
+"""The priors in the picture of `--draw`."""
+_PAGE_START = (
+    '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Priors of headwise</title>\n'
+)
+
 
 def priors(
     *,
@@ -49,7 +58,7 @@ def priors(
     goes on.
 
     Args:
-        draw: Write a gallery of all priors to this file, a page (.html) or a picture (.svg).
+        draw: Draw the priors that nothing is learned of to this file, a page (.html) or a picture (.svg).
         search: A file of texts, of pairs or of tagged sentences, as headwise train takes them.
         dev: What is judged on in the search; split off by default.
         output: Folder of the search; by default FILE.priors.
@@ -76,14 +85,14 @@ def priors(
         search_priors(search, dev, output or Path(f"{search}.priors"), layers, *how, json)
         return
     # With these comes torch.
-    from headwise.nn.priors import PRIORS, alibi
-    from headwise.nn.priors.gallery import gallery_html, gallery_svg
+    from headwise.nn.priors import PRIORS, alibi, parse_heads
+    from headwise.nn.priors.drawing import draw as picture_of
 
-    forms = {".html": gallery_html, ".svg": gallery_svg}
     if draw is not None:
-        check_page_output(draw, *forms)
-        write_atomically(draw, forms[draw.suffix.lower()]())
-        note(f"the gallery is in {draw}")
+        check_page_output(draw, ".html", ".svg")
+        picture = picture_of(parse_heads(_DRAWN, len(_DRAWN)))
+        write_atomically(draw, _PAGE_START * (draw.suffix.lower() == ".html") + picture)
+        note(f"the picture is in {draw}")
         return
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 import pytest
 import torch
 
+from benchmarks.papers.prior_gallery import LENGTH, SECTIONS, SENTENCE, gallery_html, gallery_svg, main
 from headwise.nn import priors
 from headwise.nn.priors import PRIORS, Prior, alibi
-from headwise.nn.priors.gallery import LENGTH, SECTIONS, SENTENCE, gallery_html, gallery_svg
 
 EXHIBITS = [exhibit for exhibits in SECTIONS.values() for exhibit in exhibits]
 
@@ -76,3 +76,17 @@ def test_the_sentence_has_a_tree():
     assert (tree == 1).sum() == 2 * (len(tree) - 1)
     assert (tree[:, None] <= tree[:, :, None] + tree[None]).all()
     assert len(tree) < LENGTH
+
+
+@pytest.mark.parametrize(("name", "begin"), [("a.html", "<!DOCTYPE html>"), ("b.svg", "<svg ")])
+def test_writes_a_file(name, begin, tmp_path):
+    assert main([str(tmp_path / name)]) == 0
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(begin)
+
+
+@pytest.mark.parametrize("names", [[], ["a.png"], ["a.svg", "b.svg"]])
+def test_other_files_are_not_written(names, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(names) == 2
+    assert "named .html or .svg" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

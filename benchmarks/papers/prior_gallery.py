@@ -1,13 +1,18 @@
-"""What the gallery of priors shows: for each its formula, its source and heads to draw.
+"""All priors with their formulas, sources and pictures: a page that opens without a network, or a picture.
 
-gallery: pictures of all priors, with their formulas and sources, as a self-contained page.
+    python -m benchmarks.papers.prior_gallery priors.html
+    python -m benchmarks.papers.prior_gallery priors.svg
+
+An existing file is replaced.
 """
 
 import math
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import ClassVar
 
 import torch
@@ -342,3 +347,18 @@ def gallery_svg() -> str:
             "</svg>\n",
         ]
     )
+
+
+def main(arguments: list[str]) -> int:
+    """Write the gallery to the file that the arguments name; returns the exit code."""
+    forms = {".html": gallery_html, ".svg": gallery_svg}
+    if len(arguments) != 1 or Path(arguments[0]).suffix not in forms:
+        print("give one file for the gallery, named .html or .svg", file=sys.stderr)
+        return 2
+    path = Path(arguments[0])
+    path.write_text(forms[path.suffix](), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
