@@ -23,6 +23,7 @@ from headwise.app.spacy_files import AdapterError
 from headwise.core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from headwise.app.session import ModelSession
     from headwise.app.spacy_files import ModelFiles
 
 CharacterSpan = tuple[int, int]
@@ -99,7 +100,7 @@ class HeadwiseComponent(Pipe):
         self.folder, self.overwrite, self.attribute = Path(model), overwrite, attribute
         self.alignment_mode: Mode = alignment_mode
         self.tokens, self.extension, self.device = tokens, extension, device
-        self._loaded: tuple[Any, ModelFiles] | None = None
+        self._loaded: tuple[ModelSession, ModelFiles] | None = None
         if not Doc.has_extension(extension):
             Doc.set_extension(extension, default=None)
 
@@ -107,22 +108,22 @@ class HeadwiseComponent(Pipe):
     def text_model(self) -> Any:
         """The model, loaded on first use. (It is not called `model`, because spaCy expects a Thinc model
         under that name.)"""
-        return self._model_and_files[0]
+        return self._session_and_files[0].model
 
     @property
-    def _model_and_files(self) -> "tuple[Any, ModelFiles]":
+    def _session_and_files(self) -> "tuple[ModelSession, ModelFiles]":
         return self._loaded or self.load(self.folder)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels, span types or tags that the component writes; empty before the model is loaded."""
-        model: Any = self._loaded and self._loaded[0]
+        model: Any = self._loaded and self._loaded[0].model
         if not hasattr(model, "labels"):
             return ()
         return _types(model) if _marks_spans(model) else tuple(model.labels)
 
-    def load(self, folder: Path) -> "tuple[Any, ModelFiles]":
-        """Load the model of a folder; returns the model and its files.
+    def load(self, folder: Path) -> "tuple[ModelSession, ModelFiles]":
+        """Open the model of a folder; returns the session and the files of the model.
 
         Raises:
             StoreError: It is not a sound model folder.
@@ -133,11 +134,12 @@ class HeadwiseComponent(Pipe):
 
         return self._take(ModelFiles.of(folder))
 
-    def _take(self, files: "ModelFiles") -> "tuple[Any, ModelFiles]":
+    def _take(self, files: "ModelFiles") -> "tuple[ModelSession, ModelFiles]":
         from headwise.nn.networks.tag_model import TagModel
         from headwise.nn.networks.text_model import TextEncoderModel
 
-        model = files.load(self.device)
+        session = files.open(self.device)
+        model = session.model
         if not isinstance(model, TagModel | TextEncoderModel):
             raise AdapterError(
                 f"{files.name}: a model for the task {model.config.task}; a component of spaCy can be a "
@@ -149,7 +151,7 @@ class HeadwiseComponent(Pipe):
                 f"{files.name}: attribute = pos, but {bad[0]!r} is no part of speech of Universal "
                 "Dependencies, the only ones that spaCy takes there; leave it at tag"
             )
-        self._loaded = model, files
+        self._loaded = session, files
         return self._loaded
 
     def __call__(self, doc: Doc) -> Doc:
@@ -231,7 +233,7 @@ class HeadwiseComponent(Pipe):
             StoreError: A file of the folder cannot be read.
             AdapterError: HW912.
         """
-        self._model_and_files[1].copy(Path(path))
+        self._session_and_files[1].copy(Path(path))
 
     def from_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> "HeadwiseComponent":
         """Load the copy of the model; if there is none, load the folder that the configuration names."""
@@ -240,7 +242,7 @@ class HeadwiseComponent(Pipe):
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The files of the model folder by name, as msgpack; see `to_disk`."""
-        return srsly.msgpack_dumps(dict(self._model_and_files[1]))
+        return srsly.msgpack_dumps(dict(self._session_and_files[1]))
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "HeadwiseComponent":
         """Load a model from the result of `to_bytes`."""

@@ -6,9 +6,8 @@ The files of a saved model, to be stored inside the files of another library.
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from headwise.app.opening import open_model
+from headwise.app.session import ModelSession
 from headwise.artifacts import read_info
 from headwise.artifacts.model_folder import open_plain, parse_json, read_limited
 from headwise.core.errors import HeadwiseError
@@ -72,18 +71,18 @@ class ModelFiles(Mapping[str, bytes]):
     def __len__(self) -> int:
         return len(self._names) + 1
 
-    def load(self, device: str) -> Any:
-        """Load the model from the files.
+    def open(self, device: str) -> ModelSession:
+        """Open the model from the files.
 
         Raises:
             StoreError: The files are not sound.
             ConfigError: The device cannot be used.
         """
         if self.folder is not None:
-            return open_model(self.folder, device)
+            return ModelSession.open(self.folder, device=device)
         with tempfile.TemporaryDirectory(prefix="headwise-") as place:
             self._write(Path(place))
-            return open_model(place, device)
+            return ModelSession.open(place, device=device)
 
     def copy(self, folder: Path) -> None:
         """Write the files into another folder, which is created if it does not exist.

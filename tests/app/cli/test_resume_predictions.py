@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from headwise.app.workflows import predict
+from headwise.app.session import Session
 from headwise.core.file_lock import locked_file
 from headwise.data.items.dataset import InputRow
 from headwise.models.predictions import prediction_resume as resume
@@ -224,13 +224,13 @@ def test_two_processes_do_not_write_to_one_file(run, fork, model, table, tmp_pat
 
 def test_what_another_has_written_by_now_stays(run, model, table, tmp_path, monkeypatch):
     table(tmp_path / "in.csv", 5)
-    opened = predict.open_model_folder
+    opened = Session.open
 
-    def slow(*own):
+    def slow(*own, **how):
         (tmp_path / "out.csv").write_text("of another process")
-        return opened(*own)
+        return opened(*own, **how)
 
-    monkeypatch.setattr(predict, "open_model_folder", slow)
+    monkeypatch.setattr(Session, "open", slow)
     code, _, err = run("predict", model, "in.csv", "-o", "out.csv")
     assert (code, "[HW601]" in err) == (2, True)
     assert (tmp_path / "out.csv").read_text() == "of another process"

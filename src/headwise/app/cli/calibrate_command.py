@@ -65,12 +65,12 @@ def calibrate(
         file,
         output,
         thresholds=thresholds,
-        heads=heads,
+        parses=heads,
         pipeline=pipeline,
         device=device,
         reading=flag_values(read),
         overwrite=overwrite,
-        listener=TerminalReporter(),
+        reporter=TerminalReporter(),
     )
     if json:
         print_json(recalibrated.to_json())

@@ -67,14 +67,14 @@ def evaluate(
     judged = evaluate_file(
         model,
         file,
-        heads=heads,
+        parses=heads,
         errors=errors,
         unsure=unsure,
         unknown_labels=unknown_labels,
         pipeline=pipeline,
         device=device,
         reading=flag_values(read),
-        listener=terminal,
+        reporter=terminal,
     )
     if json:
         print_json(judged.to_json())

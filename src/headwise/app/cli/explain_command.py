@@ -82,11 +82,11 @@ def explain(
     explanations = explain_file(
         model,
         file,
-        heads=heads,
+        parses=heads,
         pipeline=pipeline,
         device=device,
         reading=flag_values(read),
-        listener=TerminalReporter(),
+        reporter=TerminalReporter(),
     )
     if form == "terminal":
         _show(explanations)

@@ -55,15 +55,15 @@ def heads(
     from headwise.models.evaluation.metric_table import FORMATS  # with these comes torch
 
     keep_freed_memory()
-    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    how = {"parses": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
     if prune is not None:
-        pruned = prune_file(model, file, prune, **how, overwrite=overwrite, listener=TerminalReporter())
+        pruned = prune_file(model, file, prune, **how, overwrite=overwrite, reporter=TerminalReporter())
         if json:
             print_json(pruned.to_json())
         else:
             show_pruned(pruned, prune)
         return 0
-    sheet, score, worths = heads_file(model, file, **how, listener=TerminalReporter())
+    sheet, score, worths = heads_file(model, file, **how, reporter=TerminalReporter())
     line = sheet.headline
     if json:
         print_json({"score": line.key, "whole": score, "heads": [head.to_json() for head in worths]})

@@ -76,13 +76,13 @@ def predict(
         overwrite=overwrite,
         escape_formulas=escape_formulas,
         unsure=unsure,
-        heads=heads,
+        parses=heads,
         pipeline=pipeline,
         batch_tokens=batch_tokens,
         device=device,
         workers=workers,
         reading=flag_values(read),
-        listener=TerminalReporter(),
+        reporter=TerminalReporter(),
     )
     return 0
 

@@ -55,29 +55,25 @@ def probe(
         raise ConfigError(f"--most {most}; expected 1 or more")
     check_page_output(svg, ".svg")
     # With these comes torch.
-    from headwise.app.opening import open_model, rows_for
-    from headwise.artifacts import read_info
+    from headwise.app.session import ModelSession
     from headwise.core.folder_layout import MANIFEST
     from headwise.data.items.item_types import ITEM_TYPES, options_for
     from headwise.models.reports.head_pictures import attention_span_figure, distances_by_layer
-    from headwise.models.tasks import find_task
-    from headwise.nn.embeddings.pretrained.hub import PretrainedEncoder, load_pretrained
+    from headwise.nn.embeddings.pretrained.hub import load_pretrained
     from headwise.nn.networks.attention_inspection import attention_spans as look
     from headwise.nn.networks.language_model import LanguageModel
     from headwise.nn.networks.masked_model import MaskedModel
 
-    encoder = open_model(model) if (Path(model) / MANIFEST).exists() else load_pretrained(model)
-    if isinstance(encoder, PretrainedEncoder | LanguageModel | MaskedModel):  # any texts will do
+    session = ModelSession.open(model) if (Path(model) / MANIFEST).exists() else None
+    encoder = load_pretrained(model) if session is None else session.model
+    if session is None or isinstance(encoder, LanguageModel | MaskedModel):  # any texts will do
         kind = ITEM_TYPES["classify"]
         rows = kind.rows(str(texts), options_for("classify", flag_values(read)))
         TerminalReporter().notes(rows.notes)
         if heads is not None:
             raise ConfigError(f"--heads {heads}: {model} reads no syntax; leave it out")
     else:
-        task = find_task(encoder.config.task)
-        rows = rows_for(
-            task, encoder, read_info(model), texts, flag_values(read), TerminalReporter(), heads
-        )
+        rows = session.rows(texts, parses=heads, reading=flag_values(read), reporter=TerminalReporter())
     distances = look(encoder, (row.item for row in islice(rows, most)))
     if svg is not None:
         write_atomically(

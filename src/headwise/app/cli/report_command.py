@@ -51,8 +51,8 @@ def report(
 
     check_output_file(output, data or model, overwrite=overwrite)
     keep_freed_memory()
-    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
-    page = report_file(model, data, **how, listener=TerminalReporter())
+    how = {"parses": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    page = report_file(model, data, **how, reporter=TerminalReporter())
     write_page(output, page)
     return 0
 

@@ -72,8 +72,8 @@ def suggest(
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     keep_freed_memory()
-    how = {"heads": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
-    suggestions = suggest_file(model, file, count, **how, listener=TerminalReporter())
+    how = {"parses": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    suggestions = suggest_file(model, file, count, **how, reporter=TerminalReporter())
     with open_output(output, atomic=True) as target:
         written = _tagged(suggestions) if tags else _written(suggestions, form)
         target.write(written.encode("utf-8", "surrogatepass"))

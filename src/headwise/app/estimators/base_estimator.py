@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from headwise.app.configuration import Sections, build_config, read_preset, resolve_recipe
 from headwise.app.opening import split_init_from
-from headwise.artifacts import load_model, read_info, save_model
+from headwise.app.session import ModelSession
+from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html
 from headwise.core.errors import ConfigError
 from headwise.data.splits.data_parts import DataParts
@@ -108,17 +109,17 @@ class TextEstimator(BaseEstimator):
             StoreError: It is not a valid model folder.
             ConfigError: It holds a model of another task.
         """
-        model, info = load_model(folder), read_info(folder)
-        if (task := model.config.task) != cls.TASK:
+        session = ModelSession.open(Path(folder), device="cpu")
+        if (task := session.task_name) != cls.TASK:
             raise ConfigError(
                 f"{fspath(folder)}: a model of the task {task!r}; {cls.__name__} loads those of the task "
                 f"{cls.TASK!r}"
             )
-        recipe = dict(section_of(info["training"], "recipe"))
+        recipe = dict(section_of(session.info["training"], "recipe"))
         if (base := section_of(recipe, "base")) and not base.get("name"):  # else one is searched
             recipe["base"] = {**base, "name": "none"}
         loaded = cls(recipe=recipe or None, random_state=section_of(recipe, "train").get("seed", 0))
-        loaded._take(model, {part: info[part] for part in ("data", "training", "metrics")})
+        loaded._take(session.model, {part: session.info[part] for part in ("data", "training", "metrics")})
         return loaded
 
     def _repr_html_inner(self) -> str:

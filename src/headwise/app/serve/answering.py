@@ -14,10 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Unpack
 
-from headwise.app.opened_model import open_model_folder
-from headwise.app.reporter import NULL_REPORTER
+from headwise.app.session import OpenArguments, Session
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import InputRow
@@ -46,13 +45,12 @@ class ModelService:
     Args:
         folder: The model's folder, or an exported one.
         unsure: See `headwise.app.workflows.predict.predict_file`.
-        pipeline: See `headwise.app.opening.open_model`.
         batch_tokens: The number of words per batch.
-        device: See `headwise.app.opening.open_model`.
         reading: The names of the fields of records; missing ones are detected.
+        how: How the model is opened, see `headwise.app.session.Session.open`.
 
     Attributes:
-        source: The opened model folder.
+        session: The opened model.
         model: The model.
         kind: The item type of the model.
 
@@ -66,17 +64,16 @@ class ModelService:
         folder: Path | str,
         *,
         unsure: str | None = None,
-        pipeline: str | None = None,
         batch_tokens: int = 16_384,
-        device: str = "auto",
         reading: Mapping[str, Any] | None = None,
+        **how: Unpack[OpenArguments],
     ):
         self.folder, self.reading = Path(folder), dict(reading or {})
         for name in _FILE_OPTIONS & self.reading.keys():
             raise ConfigError(f"{name} is for files, but requests are JSON; leave it out")
-        self.source = open_model_folder(folder, device, pipeline)
-        self.model, self.kind = self.source.model, self.source.kind
-        self._predictor = self.source.predictor(batch_tokens, self.reading, unsure)
+        self.session = Session.open(folder, **how)
+        self.model, self.kind = self.session.model, self.session.kind
+        self._predictor = self.session.predictor(batch_tokens, self.reading, unsure)
         self._one = Lock()
         fields = {1: ("text",), 2: ("first", "second")}.get(self.kind.sides, ())
         self._names = [self.reading.get(f"{name}_column") or name for name in fields]
@@ -88,7 +85,7 @@ class ModelService:
         named = {} if labels is None else {"labels": list(labels)}
         return {
             "model": self.folder.name,
-            "task": self.source.task,
+            "task": self.session.task_name,
             "reads": self.kind.nouns.many,
             **named,
         }
@@ -161,7 +158,7 @@ class ModelService:
         if not records:
             return []
         with self._one:
-            return self.source.explain([row.item for row in self._read(records)])
+            return self.session.explain([row.item for row in self._read(records)])
 
     def _read(self, records: Sequence[Mapping[str, Any]]) -> list[InputRow[Any]]:
         """The records as rows of the model's item type."""
@@ -170,7 +167,7 @@ class ModelService:
         # Unpaired surrogates are passed on: the reader rejects them with a message.
         with _temporary_file(text.encode("utf-8", errors="surrogatepass"), form) as path:
             try:
-                return list(self.source.rows(path, self.reading, NULL_REPORTER, None))
+                return list(self.session.rows(path, reading=self.reading))
             except DataError as error:
                 fields = {"expected": error.expected, "advice": error.advice, "column": error.column}
                 raise DataError(

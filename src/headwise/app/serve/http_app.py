@@ -263,7 +263,7 @@ def form_page(answering: ModelService, texts: Sequence[str] = ()) -> str:
         parts.append(f"<p>This model reads {many}: POST them to /predict as records.</p>")
     if titles and len(texts) == len(titles):
         parts.append(_answer(answering, texts))
-    parts.append(f"<h2>The model</h2>{answering.source.shown()}")
+    parts.append(f"<h2>The model</h2>{answering.session.to_html()}")
     return html_page(name, "\n".join(parts), style=plots.STYLE + _STYLE)
 
 

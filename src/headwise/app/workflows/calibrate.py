@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from headwise.app.opening import open_model, read_answers
-from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.reporter import NULL_REPORTER
+from headwise.app.session import FileArguments, ModelSession
 from headwise.app.workflows.evaluate import seen_in_training
 from headwise.app.workflows.train import check_output_folder
-from headwise.artifacts import read_info, save_model
+from headwise.artifacts import save_model
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import DisplayNames
 from headwise.metrics.operating_points import OPERATING_POINTS
 from headwise.models.evaluation.metric_table import MetricTable, lookup
-from headwise.models.tasks import find_task
 from headwise.models.tasks.classify import operating_point_messages
 from headwise.training.train_result import calibration_json
 
@@ -56,18 +56,17 @@ class CalibrationReport:
         return result | {"score": self.sheet.headline.key}
 
 
+@renamed_parameters(heads="parses", listener="reporter")
 def calibrate_file(
     folder: Path | str,
     file: Path | str,
     output: Path | str,
     *,
     thresholds: str | None = None,
-    heads: Path | str | None = None,
-    pipeline: str | None = None,
-    device: str = "auto",
-    reading: Mapping[str, Any] | None = None,
     overwrite: bool = False,
-    listener: Reporter = NULL_REPORTER,
+    device: str = "auto",
+    pipeline: str | None = None,
+    **how: Unpack[FileArguments],
 ) -> CalibrationReport:
     """Fit the temperature of a model, how common its labels are, and their thresholds to labelled texts,
     and save it as another model.
@@ -80,24 +79,21 @@ def calibrate_file(
         output: Folder of the new model.
         thresholds: What thresholds are asked for, as `ClassifierConfig.thresholds` says; None: what the
             model was trained with.
-        heads: The syntax of the texts.
-        pipeline: See `headwise.app.opening.open_model`.
-        device: Likewise.
-        reading: How the file is read, where that is not to be guessed.
         overwrite: Replace the model in the output folder.
-        listener: Is told what happens.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
+        how: How the file is read, see `headwise.app.session.FileArguments`.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used, or the model gives no labels.
     """
     output = Path(output)
     check_output_folder(output, resume=None, overwrite=overwrite)
-    model = open_model(folder, device, pipeline)
-    task = find_task(model.config.task)
+    session = ModelSession.open(folder, device=device, pipeline=pipeline)
+    task, model, kind, info = session.task, session.model, session.kind, session.info
     task.set_thresholds_setting(model, thresholds)
-    data, info = read_answers(task, model, folder, file, heads, reading, listener), read_info(Path(folder))
-    kind = task.item_type_for(model.config)
-    seen = seen_in_training(task, model, info, data.items)[1]
+    data = session.read(file, **how)
+    seen = seen_in_training(session, data.items)[1]
     items = [item for number, item in enumerate(data.items) if number not in seen]
     if not items:
         raise ConfigError(
@@ -105,10 +101,11 @@ def calibrate_file(
         )
     if seen:
         left = "is" if len(seen) == 1 else "are"
-        listener.warn(f"{kind.nouns.count(len(seen))} that the model was trained on {left} left out")
-    before = task.judge(model, items).to_json()
+        reporter = how.get("reporter", NULL_REPORTER)
+        reporter.warn(f"{kind.nouns.count(len(seen))} that the model was trained on {left} left out")
+    before = session.evaluate(items).to_json()
     finished = task.calibrate(model, items)
-    after = task.judge(model, items).to_json()
+    after = session.evaluate(items).to_json()
     metrics = {"dev": finished.dev | after, **calibration_json(finished.calibration)}
     data_info = info["data"] | {"dev": kind.fingerprint(items)}
     save_model(model, output, data=data_info, training=info["training"], metrics=metrics)

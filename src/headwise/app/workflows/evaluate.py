@@ -3,12 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
-from headwise.app.opening import open_model, read_answers
-from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_report import score_unseen, unseen_name
-from headwise.artifacts import read_info
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.items.soft_labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
@@ -17,7 +16,6 @@ from headwise.models.evaluation.metric_table import ComparisonSystem, MetricTabl
 from headwise.models.evaluation.report_messages import ReportMessage
 from headwise.models.predictions.predictor import many_unknown, unknown_in_tests
 from headwise.models.reports.document import ReportContents, scores_fragment
-from headwise.models.tasks import find_task
 from headwise.models.tasks.task import Task
 from headwise.text.parsing import cache_warning
 
@@ -75,18 +73,17 @@ class EvaluationReport:
         )
 
 
+@renamed_parameters(heads="parses", listener="reporter")
 def evaluate_file(
     folder: Path | str,
     file: Path | str,
     *,
-    heads: Path | str | None = None,
     errors: int = 0,
     unsure: str | None = None,
     unknown_labels: Literal["stop", "skip"] = "stop",
-    pipeline: str | None = None,
     device: str = "auto",
-    reading: Mapping[str, Any] | None = None,
-    listener: Reporter = NULL_REPORTER,
+    pipeline: str | None = None,
+    **how: Unpack[FileArguments],
 ) -> EvaluationReport:
     """Score a model on a file with the true answers.
 
@@ -96,33 +93,36 @@ def evaluate_file(
     Args:
         folder: The model's folder.
         file: The file; "-" is standard input.
-        heads: The syntax of the texts.
         errors: How many mistakes to give.
         unsure: From which probability on the model is sure enough to answer, see
             `headwise.app.workflows.predict.predict_file`.
         unknown_labels: What to do with items whose labels are not the model's: stop, or leave them out and
             say how many they are.
-        pipeline: See `headwise.app.opening.open_model`.
-        device: Likewise.
-        reading: How the file is read, where that is not to be guessed.
-        listener: Is told what happens.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
+        how: How the file is read, see `headwise.app.session.FileArguments`.
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
     """
     if unknown_labels not in ("stop", "skip"):
         raise ConfigError(f"unknown_labels {unknown_labels!r}; expected stop or skip")
-    model = open_model(folder, device, pipeline)
-    task = find_task(model.config.task)
-    kind, known_only = task.item_type_for(model.config), unknown_labels == "skip"
-    data = read_answers(task, model, folder, file, heads, reading, listener, known_only=known_only)
-    info = read_info(Path(folder))
+    session = ModelSession.open(folder, device=device, pipeline=pipeline)
+    data = session.read(file, known_only=unknown_labels == "skip", **how)
+    return evaluate(session, data, errors=errors, unsure=unsure)
+
+
+def evaluate(
+    session: ModelSession, data: Any, *, errors: int = 0, unsure: str | None = None
+) -> EvaluationReport:
+    """Score an opened model on what `ModelSession.read` has read; see `evaluate_file`."""
+    task, model, kind, info = session.task, session.model, session.kind, session.info
     least = None if unsure is None else task.confidence_threshold(unsure, info["metrics"])
-    evaluation = task.judge(model, data.items)
+    evaluation = session.evaluate(data.items)
     mistakes = task.mistakes(model, data, evaluation, errors)
     sha256 = kind.fingerprint(data.items).sha256
     scores = evaluation.to_json()
-    training_remarks, unseen = contamination_remarks(task, model, info, data.items)
+    training_remarks, unseen = contamination_remarks(session, data.items)
     remarks = [
         *training_remarks,
         *task.evaluation_caveats(info, data),
@@ -139,31 +139,27 @@ def evaluate_file(
     if trouble := cache_warning(model):
         remarks.append(ReportMessage(trouble, warning=True))
     rival = _baseline(info, task.sheet(scores)) if sha256 == lookup(info, "data.test.sha256") else None
-    sure = None if least is None else _selective_scores(task, model, data.items, evaluation, least)
+    sure = None if least is None else _selective_scores(session, data.items, evaluation, least)
     return EvaluationReport(
-        task, str(folder), data.path, evaluation, rival, unseen, mistakes, remarks, sure
+        task, str(session.folder), data.path, evaluation, rival, unseen, mistakes, remarks, sure
     )
 
 
 def contamination_remarks(
-    task: Task, model: Any, info: Mapping[str, Any], items: Sequence[Any]
+    session: ModelSession, items: Sequence[Any]
 ) -> tuple[list[ReportMessage], ComparisonSystem | None]:
     """What there is to say of items that a model was made of, and the model judged on the others: of what
     it was tested on in training, on those that are not nearly such items either, which only training knows.
 
     Args:
-        task: What the model does.
-        model: The model.
-        info: What its folder says of it.
+        session: The opened model.
         items: Those with their true answers.
     """
-    remarks, seen = seen_in_training(task, model, info, items)
-    kind, then = (
-        task.item_type_for(model.config),
-        ComparisonSystem.all_from_metrics(info["metrics"]).get("unseen"),
-    )
+    remarks, seen = seen_in_training(session, items)
+    kind, info = session.kind, session.info
+    then = ComparisonSystem.all_from_metrics(info["metrics"]).get("unseen")
     if then is None or kind.fingerprint(items).sha256 != lookup(info, "data.test.sha256"):
-        return remarks, score_unseen(task, model, items, seen)
+        return remarks, score_unseen(session.task, session.model, items, seen)
     if then.name != unseen_name(len(items) - len(seen)):
         many = kind.nouns.many
         text = f"{many} that are nearly some that the model was trained on or chosen by are left out, too"
@@ -172,11 +168,11 @@ def contamination_remarks(
 
 
 def seen_in_training(
-    task: Task, model: Any, info: Mapping[str, Any], items: Sequence[Any]
+    session: ModelSession, items: Sequence[Any]
 ) -> tuple[list[ReportMessage], Collection[int]]:
     """What there is to say of items that a model was made of, and which it has learnt from, by number: not
     those that it was only chosen by. Of a stream it has learnt from all symbols or from none."""
-    kind = task.item_type_for(model.config)
+    kind, info = session.kind, session.info
     sha256, many = kind.fingerprint(items).sha256, kind.nouns.many
     is_remembered = in_fingerprint(kind, info["data"].get("seen"), items)
     seen: Collection[int] = {
@@ -192,10 +188,10 @@ def seen_in_training(
 
 
 def _selective_scores(
-    task: Task, model: Any, items: Any, evaluation: Any, least: float
+    session: ModelSession, items: Any, evaluation: Any, least: float
 ) -> dict[str, Any] | None:
     """What a model is sure enough of; see `EvaluationReport.sure`."""
-    confidences = task.confidence(model, items, evaluation)
+    confidences = session.task.confidence(session.model, items, evaluation)
     if confidences is None:
         return None
     right = confidences[1][confidences[0] >= least]

@@ -3,42 +3,37 @@
 A model folder as one that predicts without torch.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from headwise.app.model_columns import columns_of_training
-from headwise.app.opening import open_rows
-from headwise.app.reporter import NULL_REPORTER, Reporter
-from headwise.artifacts import load_model, read_info
+from headwise.app.session import FileArguments, ModelSession
 from headwise.artifacts.onnx.onnx_export import ExportResult, check_export_folder, write_exported
+from headwise.core.deprecation import renamed_parameters
 from headwise.data.items.batching import in_chunks
 from headwise.models.explanations.explanation import Explanation
-from headwise.models.tasks import find_task
 
 _CHUNK = 256  # items at a time
 
 
+@renamed_parameters(heads="parses", listener="reporter")
 def explain_file(
     folder: Path | str,
     file: Path | str,
     *,
-    heads: Path | str | None = None,
-    pipeline: str | None = None,
     device: str = "auto",
-    reading: Mapping[str, Any] | None = None,
-    listener: Reporter = NULL_REPORTER,
+    pipeline: str | None = None,
+    **how: Unpack[FileArguments],
 ) -> Iterator[tuple[int, Explanation]]:
     """The explanations of what a model says of every record of a file, in their order.
 
     Args:
         folder: The model's folder.
         file: The file; "-" is standard input.
-        heads: The syntax of the texts: as many parses as the file has records.
-        pipeline: See `headwise.app.opening.open_model`.
-        device: Likewise.
-        reading: How the file is read, where that is not to be guessed.
-        listener: Is told what happens.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
+        how: How the file is read, see `headwise.app.session.FileArguments`.
 
     Yields:
         The line of each record, and one explanation; there may be several of a record, or none.
@@ -46,9 +41,9 @@ def explain_file(
     Raises:
         HeadwiseError: The model or the file cannot be used, or what the model says is not explained.
     """
-    model, task, rows = open_rows(folder, file, pipeline, device, reading, listener, heads)
-    for chunk in in_chunks(rows, _CHUNK):
-        for explanation in task.explain(model, [row.item for row in chunk]):
+    session = ModelSession.open(folder, device=device, pipeline=pipeline)
+    for chunk in in_chunks(session.rows(file, **how), _CHUNK):
+        for explanation in session.explain([row.item for row in chunk]):
             yield chunk[explanation.item].line, explanation
 
 
@@ -75,14 +70,13 @@ def export_model(
         StoreError: The folder is not a sound model folder.
     """
     check_export_folder(Path(output), overwrite=overwrite)
-    model, info = load_model(folder), read_info(folder)
-    task = find_task(model.config.task)
+    session = ModelSession.open(folder, device="cpu")
     return write_exported(
-        model,
+        session.model,
         output,
-        title=task.title,
-        predictions=task.predictions,
-        columns=columns_of_training(info),
-        metrics=info["metrics"],
+        title=session.task.title,
+        predictions=session.task.predictions,
+        columns=columns_of_training(session.info),
+        metrics=session.info["metrics"],
         overwrite=overwrite,
     )

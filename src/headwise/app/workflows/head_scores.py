@@ -3,22 +3,22 @@ without those that are worth nothing."""
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from headwise.app.opening import open_model, read_answers
-from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.reporter import NULL_REPORTER
+from headwise.app.session import FileArguments, ModelSession
 from headwise.app.workflows.evaluate import seen_in_training
 from headwise.app.workflows.train import check_output_folder
-from headwise.artifacts import read_info, save_model
+from headwise.artifacts import save_model
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.metrics.classification_scores import paired_interval
 from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION, RiskCoverageCurve
 from headwise.models.evaluation.metric_table import MetricTable, is_number, lookup
-from headwise.models.tasks import find_task
 from headwise.nn.networks.head_pruning import (
     AttentionHead,
     check_removable,
@@ -64,26 +64,23 @@ class HeadImportance:
         return asdict(self)
 
 
+@renamed_parameters(heads="parses", listener="reporter")
 def heads_file(
     folder: Path | str,
     file: Path | str,
     *,
-    heads: Path | str | None = None,
-    pipeline: str | None = None,
     device: str = "auto",
-    reading: Mapping[str, Any] | None = None,
-    listener: Reporter = NULL_REPORTER,
+    pipeline: str | None = None,
+    **how: Unpack[FileArguments],
 ) -> tuple[MetricTable, float, list[HeadImportance]]:
     """Judge a model on a file without each of its heads in turn.
 
     Args:
         folder: The model's folder.
         file: With the true answers; best the dev or test part of the training.
-        heads: The syntax of the texts.
-        pipeline: See `headwise.app.opening.open_model`.
-        device: Likewise.
-        reading: How the file is read, where that is not to be guessed.
-        listener: Is told what happens.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
+        how: How the file is read, see `headwise.app.session.FileArguments`.
 
     Returns:
         What the task's scores are, the score of the whole model, and the heads layer by layer.
@@ -91,8 +88,9 @@ def heads_file(
     Raises:
         HeadwiseError: The model or the file cannot be used, or the model has no heads.
     """
-    trial = _HeadAblation(folder, file, heads, pipeline, device, reading, listener)
-    return trial.sheet, trial.score, trial.importances(listener)
+    session = ModelSession.open(folder, device=device, pipeline=pipeline)
+    ablation = _HeadAblation(session, file, how)
+    return ablation.sheet, ablation.score, ablation.importances()
 
 
 @dataclass(frozen=True)
@@ -122,17 +120,16 @@ class PruningReport:
         }
 
 
+@renamed_parameters(heads="parses", listener="reporter")
 def prune_file(
     folder: Path | str,
     file: Path | str,
     output: Path | str,
     *,
-    heads: Path | str | None = None,
-    pipeline: str | None = None,
-    device: str = "auto",
-    reading: Mapping[str, Any] | None = None,
     overwrite: bool = False,
-    listener: Reporter = NULL_REPORTER,
+    device: str = "auto",
+    pipeline: str | None = None,
+    **how: Unpack[FileArguments],
 ) -> PruningReport:
     """Save a model without the heads that add nothing to it on a file.
 
@@ -143,12 +140,10 @@ def prune_file(
         folder: The model's folder.
         file: With the true answers, best the dev part of the training: it chooses, so it cannot also judge.
         output: Folder of the smaller model.
-        heads: The syntax of the texts.
-        pipeline: See `headwise.app.opening.open_model`.
-        device: Likewise.
-        reading: How the file is read, where that is not to be guessed.
         overwrite: Replace the model in the output folder.
-        listener: Is told what happens.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
+        how: How the file is read, see `headwise.app.session.FileArguments`.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used, or heads of the encoder cannot be
@@ -156,11 +151,12 @@ def prune_file(
     """
     output = Path(output)
     check_output_folder(output, resume=None, overwrite=overwrite)
-    trial = _HeadAblation(folder, file, heads, pipeline, device, reading, listener)
-    model, task, items = trial.model, trial.task, trial.items
+    session = ModelSession.open(folder, device=device, pipeline=pipeline)
+    trial = _HeadAblation(session, file, how)
+    model, task, items = session.model, session.task, trial.items
     check_removable(model)
     size, before = _folder_size(Path(folder)), trial.milliseconds()
-    alone = zip(trial.heads, trial.importances(listener), strict=True)
+    alone = zip(trial.heads, trial.importances(), strict=True)
     left = Counter(head.module for head in trial.heads)
     gone, removed = list[AttentionHead](), list[HeadImportance]()
     for head, single in sorted(alone, key=lambda single: (single[1].loss or 0.0, single[1].worth)):
@@ -173,12 +169,12 @@ def prune_file(
             removed.append(both)
             left[head.module] -= 1
     prune_heads(model, gone)
-    after, info = task.judge(model, items).to_json(), trial.info
+    after, info = session.evaluate(items).to_json(), session.info
     metrics = {"calibration": info["calibration"], "pruned": [asdict(worth) for worth in removed]}
     # Items as they came where all are new: those of a stream are no list.
     new = items if not trial.learnt else [item for n, item in enumerate(items) if n not in trial.learnt]
     if len(new):
-        judged = task.judge(model, new)
+        judged = session.evaluate(new)
         metrics["dev"] = judged.to_json()
         if (confidence := task.confidence(model, new, judged)) is not None:
             metrics["dev"] |= {SELECTIVE_PREDICTION: RiskCoverageCurve.of(*confidence).to_json()}
@@ -195,36 +191,26 @@ def _folder_size(folder: Path) -> int:
 class _HeadAblation:
     """A model on a file, with and without heads; see `heads_file`."""
 
-    def __init__(
-        self,
-        folder: Path | str,
-        file: Path | str,
-        parses: Path | str | None,
-        pipeline: str | None,
-        device: str,
-        reading: Mapping[str, Any] | None,
-        listener: Reporter,
-    ):
-        self.model = model = open_model(folder, device, pipeline)
-        self.task = task = find_task(model.config.task)
+    def __init__(self, session: ModelSession, file: Path | str, how: FileArguments):
+        self.session, self.reporter = session, how.get("reporter", NULL_REPORTER)
+        model, task = session.model, session.task
         self.heads = heads_of(model) if hasattr(model, "encoder") else []
         if not self.heads:
-            raise ConfigError(f"{folder}: the encoder has no heads that can be left out")
-        self.items = read_answers(task, model, folder, file, parses, reading, listener).items
-        self.info = read_info(Path(folder))
-        remarks, self.learnt = seen_in_training(task, model, self.info, self.items)
+            raise ConfigError(f"{session.folder}: the encoder has no heads that can be left out")
+        self.items = session.read(file, **how).items
+        remarks, self.learnt = seen_in_training(session, self.items)
         for remark in remarks:
-            listener.remark(remark)
-        evaluation = task.judge(model, self.items)
+            self.reporter.remark(remark)
+        evaluation = session.evaluate(self.items)
         self.scores = evaluation.to_json()
         self.sheet = task.sheet(self.scores)
         self.score = lookup(self.scores, self.sheet.headline.key)
         self.confidence = task.confidence(model, self.items, evaluation)
 
-    def importances(self, listener: Reporter) -> list[HeadImportance]:
+    def importances(self) -> list[HeadImportance]:
         """What the model loses without each head."""
         worths = []
-        with listener.teacher_progress() as update:
+        with self.reporter.teacher_progress() as update:
             for number, head in enumerate(self.heads, start=1):
                 worths.append(self.worth([head]))
                 update(number, len(self.heads))
@@ -235,8 +221,8 @@ class _HeadAblation:
         with ExitStack() as stack:
             for head in heads:
                 stack.enter_context(masked_head(head))
-            evaluation = self.task.judge(self.model, self.items)
-            bare = self.task.confidence(self.model, self.items, evaluation)
+            evaluation = self.session.evaluate(self.items)
+            bare = self.session.task.confidence(self.session.model, self.items, evaluation)
         scores_without, head = evaluation.to_json(), heads[-1]
         key, sign = self.sheet.headline.key, -1 if self.sheet.lower else 1
         bounds = None
@@ -253,6 +239,6 @@ class _HeadAblation:
         times = []
         for _ in range(3):
             began = time.process_time()
-            self.task.judge(self.model, self.items)
+            self.session.evaluate(self.items)
             times.append(time.process_time() - began)
         return 1000 * min(times) / len(self.items)

@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from headwise.app.opening import base_vectors, read_label_sets, read_labelled, read_tagged_file, word_groups
 from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.core.errors import ConfigError
+from headwise.core.tokenizer import get_tokenizer
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.examples import MultiLabelExample, TaggedSentence, writable_separator
+from headwise.data.items.item_types import ITEM_TYPES, infer_task, options_for, require_one_label_task
 from headwise.data.items.labels import label_names, label_targets, multi_hot_targets
 from headwise.data.items.soft_labels import evaluation_mask, training_weights
 from headwise.data.splits.duplicates import find_near_duplicates, first_in_group, words_for_comparison
@@ -28,7 +30,7 @@ from headwise.linear.linear_fit import fit_linear
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.label_quality import beats_label_frequencies, find_label_issues, separable
 from headwise.metrics.tag_schemes import Scheme, TagSpan, detect_scheme, write_tags
-from headwise.text.static_embeddings.base_folder import AUTO
+from headwise.text.static_embeddings.base_folder import AUTO, choose_base
 from headwise.text.static_embeddings.word_groups import WordClusters
 
 
@@ -103,11 +105,11 @@ def noise_file(
         HeadwiseError: The file cannot be read, or its texts are too few.
     """
     file = file_name(file)
-    if (tagged := read_tagged_file(file, reading, MIN_TEXTS, listener)) is not None:
+    if (tagged := _read_tagged_file(file, reading, MIN_TEXTS, listener)) is not None:
         return [*find_tag_issues(tagged, listener, base=base)]
-    if (sets := read_label_sets(file, reading, MIN_TEXTS, listener)) is not None:
+    if (sets := _read_label_sets(file, reading, MIN_TEXTS, listener)) is not None:
         return find_label_set_issues(sets, listener, base=base)
-    data, names = read_labelled(file, reading, MIN_TEXTS, listener)
+    data, names = _read_labelled(file, reading, MIN_TEXTS, listener)
     texts, labels = [item.text for item in data.items], [item.label for item in data.items]
     targets = label_targets(data.items, names)
     chances, note = out_of_fold_probabilities(
@@ -159,7 +161,7 @@ def out_of_fold_probabilities(
 ) -> tuple[NDArray[np.float64], str]:
     """Calibrated probabilities of each text by a linear model that was trained without its fold,
     `[texts, classes]`, and what there is to say of the base. `weights`: how much each text teaches."""
-    dense, note = base_vectors(texts, base)
+    dense, note = _base_vectors(texts, base)
     scores = fit_linear(texts, targets, classes, dense=dense, sample_weight=weights).oof_scores
     return softmax(scores.astype(np.float64), axis=1), note
 
@@ -188,7 +190,7 @@ def find_label_set_issues(
         label_names(label for item in items for label in item.labels),
     )
     has, counts = multi_hot_targets(items, names), evaluation_mask(items)
-    dense, note = base_vectors(texts, base)
+    dense, note = _base_vectors(texts, base)
     if note:
         listener.note(note)
     fitted = fit_linear(texts, has, len(names), dense=dense, sample_weight=training_weights(items))
@@ -285,7 +287,7 @@ def find_tag_issues(data: Any, listener: Reporter = NULL_REPORTER, *, base: str 
     names = sorted({kind for row in kinds for kind in row})
     number = {name: place for place, name in enumerate(names)}
     targets = np.array([number[kind] for row in kinds for kind in row])
-    groups, note = word_groups(items, base)
+    groups, note = _word_groups(items, base)
     if note:
         listener.note(note)
     chances = out_of_fold_type_probabilities(items, scheme, number, groups)
@@ -370,3 +372,85 @@ def _tags_by_words(
     for sentence in items:
         tags_by_words.setdefault(sentence.tokens, []).append((sentence.line, sentence.tags))
     return tags_by_words
+
+
+def _read_labelled(
+    file: str, reading: Mapping[str, Any] | None, least: int, listener: Reporter
+) -> tuple[Any, list[str]]:
+    """A file of texts with one label each, and the names of the labels.
+
+    Args:
+        file: The file; "-" is standard input.
+        reading: How it is read, where that is not to be guessed.
+        least: How many texts it must have.
+        listener: Is told what was noticed.
+
+    Raises:
+        HeadwiseError: The file cannot be read, or has too few texts or labels.
+    """
+    kind, options = ITEM_TYPES["classify"], dict(reading or {})
+    task = require_one_label_task(file, options)
+    data = kind.read(file, options_for(task, options))
+    listener.notes(data.notes)
+    names = label_names(item.label for item in data.items)
+    if len(data.items) < least or len(names) < 2:
+        raise ConfigError(
+            f"{data.path}: {len(data.items):,} texts with {len(names)} labels; expected {least} or more "
+            "texts with two or more labels"
+        )
+    return data, names
+
+
+def _read_tagged_file(
+    file: str, reading: Mapping[str, Any] | None, least: int, listener: Reporter
+) -> Any | None:
+    """A file of tagged sentences, likewise; None if it is none."""
+    data = _read_if_kind("tag", "tagged sentences", file, reading, listener)
+    if data is not None and (len(data.items) < least or len(data.labels) < 2):
+        raise ConfigError(
+            f"{data.path}: {len(data.items):,} sentences with {len(data.labels)} tags; expected {least} or "
+            "more sentences with two or more tags"
+        )
+    return data
+
+
+def _read_label_sets(
+    file: str, reading: Mapping[str, Any] | None, least: int, listener: Reporter
+) -> Any | None:
+    """A file of texts with any number of labels, likewise; None if it is none."""
+    data = _read_if_kind("multi-label", "label sets", file, reading, listener)
+    if data is not None and (len(data.items) < least or not any(item.labels for item in data.items)):
+        raise ConfigError(
+            f"{data.path}: {len(data.items):,} texts with sets of labels; expected {least} or more texts, "
+            "and a label"
+        )
+    return data
+
+
+def _read_if_kind(
+    task_name: str, what: str, file: str, reading: Mapping[str, Any] | None, listener: Reporter
+) -> Any | None:
+    """A file that is for tasks of the kind of the wanted one; None if it is for others."""
+    kind, options = ITEM_TYPES[task_name], dict(reading or {})
+    task, why = infer_task(file, options)
+    if ITEM_TYPES[task] is not kind:
+        return None
+    listener.note(f"a file of {what} ({why})")
+    data = kind.read(file, options_for(task, options))
+    listener.notes(data.notes)
+    return data
+
+
+def _base_vectors(texts: Sequence[str], base: str) -> tuple[Any, str]:
+    """Vectors of texts by a base, `[texts, size]`, None without one, and what there is to say of it; `base`
+    is `auto`, `none`, or what `--base` takes."""
+    words = [get_tokenizer("penn").words(text) for text in texts]
+    chosen, note = choose_base(base, words)
+    return None if chosen is None else chosen.texts(words), note
+
+
+def _word_groups(sentences: Sequence[TaggedSentence], base: str) -> tuple[WordClusters | None, str]:
+    """The groups of words that a base knows, None where there are none, and what there is to say of it;
+    `base` as for `_base_vectors`."""
+    chosen, note = choose_base(base, [sentence.tokens for sentence in sentences])
+    return None if chosen is None else chosen.groups, note

@@ -20,12 +20,13 @@ from itertools import chain, islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from headwise.app.opened_model import open_model_folder
 from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.session import FileArguments, Session
 from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.core.allocator import keep_freed_memory
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import locked_file
 from headwise.core.folder_layout import EXPORTED, MANIFEST
@@ -145,6 +146,7 @@ def _predict_chunk(items: Sequence[Any]) -> PredictionBatch:
         raise HeadwiseError(error.args[0], code=error.code) from None
 
 
+@renamed_parameters(heads="parses", listener="reporter")
 def predict_file(
     folder: Path | str,
     file: Path | str,
@@ -155,13 +157,11 @@ def predict_file(
     overwrite: bool = False,
     escape_formulas: bool = False,
     unsure: str | None = None,
-    heads: Path | str | None = None,
-    pipeline: str | None = None,
     batch_tokens: int = 16_384,
-    device: str = "auto",
     workers: int = 1,
-    reading: Mapping[str, Any] | None = None,
-    listener: Reporter = NULL_REPORTER,
+    device: str = "auto",
+    pipeline: str | None = None,
+    **how: Unpack[FileArguments],
 ) -> int:
     """Write what a model says of every record of a file, in the same order; memory does not grow with it.
 
@@ -175,14 +175,12 @@ def predict_file(
         escape_formulas: Put a "'" before cells of csv and tsv that a spreadsheet would compute.
         unsure: Mark predictions that are less probable than this, or than it takes to be right as often as
             `precision=SHARE` asks for.
-        heads: The syntax of the texts: as many parses as the file has records.
-        pipeline: See `headwise.app.opening.open_model`.
         batch_tokens: Words that the model reads at once: fewer need less memory.
-        device: See `headwise.app.opening.open_model`.
         workers: Processes that predict, each with the model in its memory; see `predict_in_workers`. A
             script that asks for several does so under `if __name__ == "__main__"`, for they import it.
-        reading: How the file is read, where that is not to be guessed.
-        listener: Is told what happens.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
+        how: How the file is read, see `headwise.app.session.FileArguments`.
 
     Returns:
         How many items were predicted, without those that were kept.
@@ -190,7 +188,7 @@ def predict_file(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
-    file, reading = Path(file_name(file)), dict(reading or {})
+    file, reporter = Path(file_name(file)), how.get("reporter", NULL_REPORTER)
     output = None if output is None else Path(output)
     if batch_tokens < 1:
         raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
@@ -201,17 +199,18 @@ def predict_file(
     elif resume or overwrite:
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
     mark = _model_digest(folder)
-    source = open_model_folder(folder, device, pipeline)
-    if workers > 1 and not source.on_cpu:
+    session = Session.open(folder, device=device, pipeline=pipeline)
+    if workers > 1 and not session.on_cpu:
         raise ConfigError(f"--workers {workers} are for processors; expected 1 with a GPU, or --device cpu")
-    predictor = source.predictor(batch_tokens, reading, unsure)
-    if heads is not None and not source.kind.sides:
-        raise source.kind.no_parses_error()
+    predictor_arguments = batch_tokens, dict(how.get("reading") or {}), unsure
+    predictor = session.predictor(*predictor_arguments)
+    if how.get("parses") is not None and not session.kind.sides:
+        raise session.kind.no_parses_error()
     form, marked = (
         choose_format(output, form, predictor.formats, predictor.form),
         has_byte_order_mark(str(file)),
     )
-    chunks = cut_chunks(iter(source.rows(file, reading, listener, heads)))
+    chunks = cut_chunks(iter(session.rows(file, **how)))
     first = next(chunks)
     layout = replace(predictor.layout(form, first), escape=escape_formulas, marked=marked)
     start = ResumePoint(0, 0, chain([first], chunks))
@@ -224,20 +223,19 @@ def predict_file(
             with reporting_write_errors(output):
                 start = find_resume_point(output, layout, start.chunks, predictor.predict_uncounted)
                 os.truncate(output, start.size)
-            listener.note(f"{output}: the first {start.rows:,} records are kept")
+            reporter.note(f"{output}: the first {start.rows:,} records are kept")
         # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
-        with source.computing()() if output is not None else nullcontext():
+        with session.computing()() if output is not None else nullcontext():
 
             def opening() -> Callable[[], Predictor]:
-                open_predictor = source.opening(batch_tokens, reading, unsure, workers)
-                return partial(_open_unchanged, folder, mark, open_predictor)
+                return partial(_open_unchanged, folder, mark, session.opener(workers), predictor_arguments)
 
-            predicted = _predicted(start.chunks, predictor, workers, opening, source.computing())
-            seconds = _write(start, predicted, layout, predictor, output, file, listener)
+            predicted = _predicted(start.chunks, predictor, workers, opening, session.computing())
+            seconds = _write(start, predicted, layout, predictor, output, file, reporter)
     for remark in predictor.summary(seconds):
-        listener.remark(remark)
+        reporter.remark(remark)
     if predictor.trouble:
-        listener.warn(predictor.trouble)
+        reporter.warn(predictor.trouble)
     return predictor.items
 
 
@@ -248,21 +246,26 @@ def _model_digest(folder: Path | str) -> bytes:
     return b""
 
 
-def _open_unchanged(folder: Path | str, mark: bytes, opening: Callable[[], Predictor]) -> Predictor:
+def _open_unchanged(
+    folder: Path | str,
+    mark: bytes,
+    opener: Callable[[], Session],
+    predictor_arguments: tuple[int, Mapping[str, Any], str | None],
+) -> Predictor:
     """Open a model in another process.
 
     Raises:
         OutputError: HW608, it is not the one that this prediction has begun with: another one's
             probabilities would stand among its own, and under its labels.
     """
-    predictor = opening()
+    session = opener()
     if _model_digest(folder) != mark:
         raise OutputError(
             f"{folder}: the model has been replaced while it was opened; give the command again, and put "
             "new versions of a model that is in use into folders of their own",
             code="HW608",
         )
-    return predictor
+    return session.predictor(*predictor_arguments)
 
 
 def _predicted(
@@ -306,14 +309,14 @@ def _write(
     predictor: Predictor,
     output: Path | None,
     file: Path,
-    listener: Reporter,
+    reporter: Reporter,
 ) -> float:
     """Predict and write what is left; if it is interrupted, say how to go on. The seconds that it took."""
     written, began = start.rows, time.perf_counter()
     # Predictions on a terminal leave no room for a bar.
     shown = output is not None or not sys.stdout.isatty()
     try:
-        reading = listener.reading(file, start.rows, shown=shown)
+        reading = reporter.reading(file, start.rows, shown=shown)
         with reading as update, ExitStack() as files, closing(predicted):
             target = None
             for chunk, answers in predicted:
@@ -329,7 +332,7 @@ def _write(
     except (KeyboardInterrupt, SystemError, HeadwiseError) as error:  # the second: in compiled code
         again = getattr(error, "code", "") == "HW603"  # it would end there once more
         if written and output is not None and not again and not _is_compressed(output):
-            listener.warn(
+            reporter.warn(
                 f"stopped after {written:,} {predictor.nouns.many}; the same command with --resume (and "
                 f"without --overwrite) goes on with {output}"
             )

@@ -3,17 +3,16 @@
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Unpack
 from unicodedata import bidirectional
 
-from headwise.app.opening import open_model, read_answers
-from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_report import TrainingReport
 from headwise.app.workflows.evaluate import contamination_remarks
-from headwise.artifacts import read_info
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import STANDARD_INPUT
 from headwise.data.items.examples import Pair
@@ -26,8 +25,6 @@ from headwise.models.explanations.explanation import Explanation
 from headwise.models.reports.document import ReportContents, report_page
 from headwise.models.reports.head_pictures import attention_span_table, heat_maps
 from headwise.models.reports.mistakes import Mistake
-from headwise.models.tasks import find_task
-from headwise.models.tasks.task import Task
 from headwise.nn.networks.attention_inspection import attention_spans, attention_weights
 from headwise.nn.networks.text_model import WordModel
 
@@ -51,6 +48,8 @@ class EvaluatedItems:
         part: "test " where they are only that part of the file.
         remarks: What there is to say of items that the model was made of.
         unseen: The model on the others.
+        has_training_scores: Whether they are the test items of the training, which the scores in the folder
+            are about.
     """
 
     data: Any
@@ -59,17 +58,17 @@ class EvaluatedItems:
     part: str = ""
     remarks: Sequence[ReportMessage] = ()
     unseen: ComparisonSystem | None = None
+    has_training_scores: bool = True
 
 
+@renamed_parameters(heads="parses", listener="reporter")
 def report_file(
     folder: Path | str,
     data: Path | str | None = None,
     *,
-    heads: Path | str | None = None,
-    pipeline: str | None = None,
     device: str = "auto",
-    reading: Mapping[str, Any] | None = None,
-    listener: Reporter = NULL_REPORTER,
+    pipeline: str | None = None,
+    **how: Unpack[FileArguments],
 ) -> str:
     """The page of a model, from its folder.
 
@@ -77,60 +76,44 @@ def report_file(
         folder: The model's folder.
         data: A file with the true answers, on which the model is judged; without it the scores are those
             of its training, and there are no errors to read.
-        heads: The syntax of its texts.
-        pipeline: See `headwise.app.opening.open_model`.
-        device: Likewise.
-        reading: How the file is read, where that is not to be guessed.
-        listener: Is told what happens.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
+        how: How the file is read, see `headwise.app.session.FileArguments`.
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
     """
-    if heads is not None and data is None:
-        raise ConfigError(f"--heads {heads}: parses of which texts? Give their file too (--data)")
-    model = open_model(folder, device, pipeline)
-    task, info = find_task(model.config.task), read_info(Path(folder))
-    judged = None
-    if data is not None:
-        read = read_answers(task, model, folder, data, heads, reading, listener)
-        judged = evaluate_data(task, model, read)
-        training_remarks, unseen = contamination_remarks(task, model, info, read.items)
-        judged = replace(judged, remarks=training_remarks, unseen=unseen)
-        sha256 = task.item_type_for(model.config).fingerprint(read.items).sha256
-        if lookup(info, "data.test.sha256") != sha256:
-            info = {**info, "metrics": {}}  # the baseline was not on this file
-    return report_model(task, model, info, Path(folder), judged)
+    if data is None and (parses := how.get("parses")) is not None:
+        raise ConfigError(f"--heads {parses}: parses of which texts? Give their file too (--data)")
+    session = ModelSession.open(folder, device=device, pipeline=pipeline)
+    return report(session, None if data is None else evaluate_data(session, session.read(data, **how)))
 
 
 def report_outcome(outcome: TrainingReport, folder: Path) -> str:
     """The page of a model that has just been trained, on its test items."""
-    parts, model, judged = outcome.parts, outcome.fitted.model, None
+    parts, judged = outcome.parts, None
     if outcome.test is not None:
         file = parts.files.get("test") or parts.files["train"]
         judged = EvaluatedItems(file.with_items(parts.test), outcome.test, 0.0, "test ")
-    return report_model(outcome.task, model, read_info(folder), folder, judged)
+    return report(ModelSession(folder, outcome.fitted.model), judged)
 
 
-def evaluate_data(task: Task, model: Any, data: Any) -> EvaluatedItems:
+def evaluate_data(session: ModelSession, data: Any) -> EvaluatedItems:
     """A model on the items of a file with their true answers."""
     began = time.perf_counter()
-    evaluation = task.judge(model, data.items)
-    return EvaluatedItems(data, evaluation, time.perf_counter() - began)
+    evaluation = session.evaluate(data.items)
+    seconds = time.perf_counter() - began
+    remarks, unseen = contamination_remarks(session, data.items)
+    is_test = session.kind.fingerprint(data.items).sha256 == lookup(session.info, "data.test.sha256")
+    return EvaluatedItems(data, evaluation, seconds, "", remarks, unseen, has_training_scores=is_test)
 
 
-def report_model(
-    task: Task, model: Any, info: Mapping[str, Any], folder: Path, judged: EvaluatedItems | None
-) -> str:
-    """The page of a model.
-
-    Args:
-        task: What it does.
-        model: The model.
-        info: What its folder says of it.
-        folder: The folder.
-        judged: The model on items; None where there are none.
-    """
+def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
+    """The page of a model, also with its evaluation on items, where there is one."""
+    task, model, info, folder = session.task, session.model, session.info, Path(session.folder)
     metrics, many = info["metrics"], task.kind.nouns.many
+    if judged is not None and not judged.has_training_scores:
+        metrics = {}  # the baseline was not evaluated on these items
     named = ComparisonSystem.all_from_metrics(metrics)
     if judged is not None:
         scores, on = (
@@ -152,9 +135,7 @@ def report_model(
             task.label_shift(model, judged.data.items, judged.evaluation),
         )
     remarks = [*training_remarks, *task.remarks(info, scores), *odd, *([compared] if compared else [])]
-    item_material: dict[str, Any] = (
-        {} if judged is None else _item_material(task, model, judged, info["data"].get("seen"))
-    )
+    item_material: dict[str, Any] = {} if judged is None else _item_material(session, judged)
     history = info["training"].get("history")
     return report_page(
         ReportContents(
@@ -166,7 +147,7 @@ def report_model(
             remarks=[remark.text[:1].upper() + remark.text[1:] + "." for remark in remarks],
             data=info["data"],
             history=history if isinstance(history, list) else [],
-            facts=_facts(model, info, folder, judged, many),
+            facts=_facts(session, judged),
             made={
                 "settings": info["training"].get("recipe"),
                 "calibration": info.get("calibration"),
@@ -182,12 +163,10 @@ def _file_label(path: str) -> str:
     return "standard input" if path == STANDARD_INPUT else Path(path).name
 
 
-def _item_material(task: Task, model: Any, judged: EvaluatedItems, seen: Any) -> dict[str, Any]:
-    """What items have to tell: probabilities, mistakes, words, attention, repeats.
-
-    `seen` is what the folder keeps of the items that the model was made of.
-    """
-    kind, data, items = task.item_type_for(model.config), judged.data, judged.data.items
+def _item_material(session: ModelSession, judged: EvaluatedItems) -> dict[str, Any]:
+    """What items have to tell: probabilities, mistakes, words, attention, repeats."""
+    task, model, kind = session.task, session.model, session.kind
+    data, items = judged.data, judged.data.items
     sure, right = task.confidence(model, items, judged.evaluation) or (None, None)
     try:
         mistakes_found = task.mistakes(model, data, judged.evaluation, sys.maxsize)
@@ -196,11 +175,11 @@ def _item_material(task: Task, model: Any, judged: EvaluatedItems, seen: Any) ->
     listed = mistakes_found[:MOST_MISTAKES]
     places = {f"{data.path}:{item.line}": item for item in items} if listed else {}
     wrong = [places[mistake["where"]] for mistake in listed[:MOST_EXPLAINED] if mistake["where"] in places]
-    explanations = _explanations(task, model, _sample_items(items, MOST_EXPLAINED))
+    explanations = _explanations(session, _sample_items(items, MOST_EXPLAINED))
     # What is explained of a part of an item need not be the part that is wrong.
     explains_items = all(explanation.about is None for explanation in explanations)
     why: dict[int, list[Explanation]] = {}
-    for explanation in _explanations(task, model, wrong) if explains_items else ():
+    for explanation in _explanations(session, wrong) if explains_items else ():
         why.setdefault(id(wrong[explanation.item]), []).append(explanation)
     mistakes = []
     for mistake in listed:
@@ -220,7 +199,7 @@ def _item_material(task: Task, model: Any, judged: EvaluatedItems, seen: Any) ->
         "lengths": [kind.size(item) for item in counted_items],
         "words": _top_words(explanations),
         "maps": _maps(model, kind, counted_items[:200]),
-        "repeats": _duplicate_counts(kind, items, seen),
+        "repeats": _duplicate_counts(kind, items, session.info["data"].get("seen")),
     }
 
 
@@ -266,10 +245,10 @@ def _duplicate_counts(kind: Any, items: Sequence[Any], seen: Any) -> list[tuple[
     return [*repeats, ("the words of one of training or dev", repeated, len(items))]
 
 
-def _explanations(task: Task, model: Any, items: Sequence[Any]) -> list[Explanation]:
+def _explanations(session: ModelSession, items: Sequence[Any]) -> list[Explanation]:
     """Explanations, or none where the task has none."""
     try:
-        return task.explain(model, items) if items else []
+        return session.explain(items) if items else []
     except ConfigError:
         return []
 
@@ -330,16 +309,17 @@ def _truncated(sides: Sequence[Sequence[str]], most: int) -> str | Pair:
     return Pair(first, second[0]) if second else first
 
 
-def _facts(
-    model: Any, info: Mapping[str, Any], folder: Path, judged: EvaluatedItems | None, many: str
-) -> list[tuple[str, str]]:
+def _facts(session: ModelSession, judged: EvaluatedItems | None) -> list[tuple[str, str]]:
+    model, folder = session.model, Path(session.folder)
     facts = [("parameters", f"{sum(parameter.numel() for parameter in model.parameters()):,}")]
     if folder.is_dir():
         size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
         facts.append(("size on disk", f"{size / 1e6:.1f} MB"))
-    seconds = info["training"].get("seconds")
+    seconds = session.info["training"].get("seconds")
     if isinstance(seconds, int | float):
         facts.append(("training", f"{seconds:,.0f} s"))
     if judged is not None and judged.seconds:
-        facts.append(("speed", f"{len(judged.data.items) / judged.seconds:,.0f} {many} a second"))
+        facts.append(
+            ("speed", f"{len(judged.data.items) / judged.seconds:,.0f} {session.kind.nouns.many} a second")
+        )
     return facts

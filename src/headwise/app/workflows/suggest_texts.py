@@ -1,14 +1,14 @@
 """What to label (or to tag) next: texts that a model is in doubt of and that are unlike each other."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from headwise.app.model_columns import columns_of_training, label_column
-from headwise.app.opening import open_rows
 from headwise.app.reporter import NULL_REPORTER, Reporter
-from headwise.artifacts import read_info
+from headwise.app.session import FileArguments, ModelSession
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import LABEL_NAMES, PAIR_LABEL_NAMES, most_usual_column
 from headwise.data.columns.multi_label_columns import LABEL_SET_NAMES as SET_NAMES
@@ -57,16 +57,15 @@ class Suggestions(list[Suggestion]):
         self.columns = tuple(columns)
 
 
+@renamed_parameters(heads="parses", listener="reporter")
 def suggest_file(
     folder: Path | str,
     file: Path | str,
     count: int = 100,
     *,
-    heads: Path | str | None = None,
-    pipeline: str | None = None,
     device: str = "auto",
-    reading: Mapping[str, Any] | None = None,
-    listener: Reporter = NULL_REPORTER,
+    pipeline: str | None = None,
+    **how: Unpack[FileArguments],
 ) -> Suggestions:
     """The texts of a file that are worth a label most, the worthiest first.
 
@@ -78,30 +77,30 @@ def suggest_file(
         file: Texts (or pairs) without labels, for a tagger also sentences without tags; "-" is standard
             input.
         count: How many to give.
-        heads: The syntax of the texts: as many parses as the file has records.
-        pipeline: See `headwise.app.opening.open_model`.
-        device: Likewise.
-        reading: How the file is read, where that is not to be guessed. Texts that have a label in its
-            `label_column` are passed over; by default that is the one of the training, else one which is
-            called as such columns are, else a new one that is called as in the training (`label`, if that
-            column had no name).
-        listener: Is told what happens.
+        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
+        how: How the file is read, see `headwise.app.session.FileArguments`. Texts that
+            have a label in the `label_column` of `reading` are passed over; by default that is the one of
+            the training, else one which is called as such columns are, else a new one that is called as in
+            the training (`label`, if that column had no name).
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or the task gives no labels and no tags.
     """
     if count < 1:
         raise ConfigError(f"--count {count}; expected 1 or more")
-    model, task, rows = open_rows(folder, file, pipeline, device, reading, listener, heads)
+    session = ModelSession.open(folder, device=device, pipeline=pipeline)
+    task, model, kind = session.task, session.model, session.kind
+    rows = session.rows(file, **how)
     task.uncertainty(model, [])  # refuses such a model before its file is read
-    kind, every = task.item_type_for(model.config), list(rows)
+    every = list(rows)
     tags = isinstance(kind, TaggedSentenceItems)
     if tags:
         every = [replace(row, item=model.sentence(row.item)) for row in every]
     names = list(every[0].fields) if every and not tags else []
-    requested, info = (reading or {}).get("label_column"), read_info(Path(folder))
-    columns = _columns(requested, names, task.name, model, info, listener)
-    seen = in_fingerprint(kind, info["data"].get("seen"), [row.item for row in every])
+    requested, reporter = (how.get("reading") or {}).get("label_column"), how.get("reporter", NULL_REPORTER)
+    columns = _columns(session, requested, names, reporter)
+    seen = in_fingerprint(kind, session.info["data"].get("seen"), [row.item for row in every])
     left: dict[str, InputRow[Any]] = {}
     for row, was_seen in zip(every, seen, strict=True):
         key = normal_text(kind.key(row.item))
@@ -113,7 +112,7 @@ def suggest_file(
     if len(left) < len(every):
         have = f"{len(every) - len(left):,} of {len(every):,} {kind.nouns.many} have"
         answers = "tags" if tags else "a label"
-        listener.note(f"{have} {answers}, come again, are empty, or were trained on: passed over")
+        reporter.note(f"{have} {answers}, come again, are empty, or were trained on: passed over")
     items = [row.item for row in left.values()]
     guesses, doubt = task.uncertainty(model, items)
     chosen_rows = select_items(doubt, _vectors(model, kind, items), count) if items else []
@@ -127,29 +126,26 @@ def suggest_file(
 
 
 def _columns(
-    requested: str | None,
-    names: Sequence[str],
-    task: str,
-    model: Any,
-    info: Mapping[str, Any],
-    listener: Reporter,
+    session: ModelSession, requested: str | None, names: Sequence[str], reporter: Reporter
 ) -> list[str]:
     """Where labels are, or are to be: a column, or one for each label."""
     if requested is not None:
         number = int(requested) if requested.isdecimal() and requested not in names else 0
         return [names[number - 1] if 1 <= number <= len(names) else requested]
     flag = "override with --label-column"
-    label_columns = [name for name in names if name in getattr(model, "labels", ())]
-    if (trained := label_column(info, names)) is not None:
-        listener.note(f"labels are in the column {trained!r}, as in training - {flag}")
+    label_columns = [name for name in names if name in getattr(session.model, "labels", ())]
+    if (trained := label_column(session.info, names)) is not None:
+        reporter.note(f"labels are in the column {trained!r}, as in training - {flag}")
         return [trained]
     if len(label_columns) > 1:
-        listener.note(f"labels are in the columns {', '.join(map(repr, label_columns))} - {flag}")
+        reporter.note(f"labels are in the columns {', '.join(map(repr, label_columns))} - {flag}")
         return label_columns
-    if (usual := most_usual_column(names, _USUAL_LABEL_COLUMNS.get(task, LABEL_NAMES))) is not None:
-        listener.note(f"labels are in the column {names[usual]!r} - {flag}")
+    if (
+        usual := most_usual_column(names, _USUAL_LABEL_COLUMNS.get(session.task_name, LABEL_NAMES))
+    ) is not None:
+        reporter.note(f"labels are in the column {names[usual]!r} - {flag}")
         return [names[usual]]
-    trained_name = columns_of_training(info).get("label_column", "")
+    trained_name = columns_of_training(session.info).get("label_column", "")
     named = (
         trained_name and not trained_name.isdecimal() and "." not in trained_name
     )  # which leads into objects

@@ -7,11 +7,7 @@ import pickle
 
 import pytest
 
-from headwise.app.opened_torch_model import predictor_for
-from headwise.app.opening import open_model, rows_for
-from headwise.app.reporter import NULL_REPORTER
-from headwise.artifacts import read_info
-from headwise.models.tasks import find_task
+from headwise.app.session import ModelSession
 
 DRIFT: dict[str, dict[str, str]] = {}
 NOTHING = ("language-model", "masked-words")  # which predict nothing
@@ -161,9 +157,9 @@ def test_predictions_of_another_file_are_left_alone(call, own, sizes, whole_of, 
 
 def test_what_is_said_can_be_sent(own):
     """To other processes: items go there, and what they say of them comes back."""
-    model, info = open_model(own.model), read_info(own.model)
-    predictor = predictor_for(model, info, 1000, {}, None)
-    rows = list(rows_for(find_task(own.task), model, info, own.test, {}, NULL_REPORTER))
+    session = ModelSession.open(own.model)
+    predictor = session.predictor(1000, {}, None)
+    rows = list(session.rows(own.test))
     items = pickle.loads(pickle.dumps([row.item for row in rows]))
     said = pickle.loads(pickle.dumps(predictor.predict(items)))
     layout = predictor.layout(own.row.outputs[0][1:], rows)

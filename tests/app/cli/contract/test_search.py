@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from headwise.app.configuration import build_config
-from headwise.app.opening import read_answers
-from headwise.app.reporter import NULL_REPORTER
+from headwise.app.session import ModelSession
 from headwise.app.workflows.tune import settings_search_space, tune_file
 from headwise.artifacts import load_model, read_info
 from headwise.models.evaluation.metric_table import lookup
-from headwise.models.tasks import find_task
 
 LEFT_OUT = {
     "test_items_add_up_to_the_headline": ("language-model", "masked-words"),
@@ -23,8 +21,9 @@ LEFT_OUT = {
 
 
 def test_items_add_up_to_the_headline(own):
-    model, task = load_model(own.model), find_task(own.task)
-    items = read_answers(task, model, own.model, own.test, None, {}, NULL_REPORTER).items
+    session = ModelSession.open(own.model, device="cpu")
+    model, task = session.model, session.task
+    items = session.read(own.test).items
     judged = task.judge(model, items)
     found = task.tally(model, items, judged)
     assert found.shape == (len(items), 3)
