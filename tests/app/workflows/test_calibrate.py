@@ -151,7 +151,7 @@ def test_texts_that_it_was_trained_on_are_left_out(made, tmp_path):
     folder, train, new = made
     hears = Hears()
     both = write(tmp_path / "both.csv", [*of(train)[:50], *of(new)])
-    found = calibrate_file(folder, both, tmp_path / "o", listener=hears)
+    found = calibrate_file(folder, both, tmp_path / "o", reporter=hears)
     alone = calibrate_file(folder, new, tmp_path / "p")
     assert (found.items, found.temperature) == (alone.items, alone.temperature)
     assert hears.told == ["50 texts that the model was trained on are left out"]

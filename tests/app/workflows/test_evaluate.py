@@ -84,7 +84,7 @@ def test_whole_numbers_that_are_spelt_otherwise(tmp_path):
         write(tmp_path / f"other{own}.csv", [(f"{t} x", f"{n}{own}") for t, n in rows])
         for own in ("", ".0")
     ]
-    found = [evaluate_file(tmp_path / "model", other, listener=listener).evaluation for other in others]
+    found = [evaluate_file(tmp_path / "model", other, reporter=listener).evaluation for other in others]
     assert found[0].scores == found[1].scores
     assert sum("read as training spells them: '0.0' as '0', '1.0' as '1'" in note for note in notes) == 1
 

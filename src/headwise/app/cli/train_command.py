@@ -214,7 +214,7 @@ def train(
         from headwise.app.workflows.report import report_file, report_outcome
 
         page = (
-            report_file(output, test, heads=test_heads if test else None, reading=named["data"])
+            report_file(output, test, parses=test_heads if test else None, reading=named["data"])
             if outcome is None
             else report_outcome(outcome, output)
         )

@@ -19,7 +19,6 @@ from scipy.special import expit, softmax
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.core.errors import ConfigError
-from headwise.core.tokenizer import get_tokenizer
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.examples import MultiLabelExample, TaggedSentence, writable_separator
 from headwise.data.items.item_types import ITEM_TYPES, infer_task, options_for, require_one_label_task
@@ -30,7 +29,7 @@ from headwise.linear.linear_fit import fit_linear
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.label_quality import beats_label_frequencies, find_label_issues, separable
 from headwise.metrics.tag_schemes import Scheme, TagSpan, detect_scheme, write_tags
-from headwise.text.static_embeddings.base_folder import AUTO, choose_base
+from headwise.text.static_embeddings.base_folder import AUTO, choose_word_groups, vectors_of_texts
 from headwise.text.static_embeddings.word_groups import WordClusters
 
 
@@ -161,7 +160,7 @@ def out_of_fold_probabilities(
 ) -> tuple[NDArray[np.float64], str]:
     """Calibrated probabilities of each text by a linear model that was trained without its fold,
     `[texts, classes]`, and what there is to say of the base. `weights`: how much each text teaches."""
-    dense, note = _base_vectors(texts, base)
+    dense, note = vectors_of_texts(texts, base)
     scores = fit_linear(texts, targets, classes, dense=dense, sample_weight=weights).oof_scores
     return softmax(scores.astype(np.float64), axis=1), note
 
@@ -190,7 +189,7 @@ def find_label_set_issues(
         label_names(label for item in items for label in item.labels),
     )
     has, counts = multi_hot_targets(items, names), evaluation_mask(items)
-    dense, note = _base_vectors(texts, base)
+    dense, note = vectors_of_texts(texts, base)
     if note:
         listener.note(note)
     fitted = fit_linear(texts, has, len(names), dense=dense, sample_weight=training_weights(items))
@@ -287,7 +286,7 @@ def find_tag_issues(data: Any, listener: Reporter = NULL_REPORTER, *, base: str 
     names = sorted({kind for row in kinds for kind in row})
     number = {name: place for place, name in enumerate(names)}
     targets = np.array([number[kind] for row in kinds for kind in row])
-    groups, note = _word_groups(items, base)
+    groups, note = choose_word_groups((item.tokens for item in items), base)
     if note:
         listener.note(note)
     chances = out_of_fold_type_probabilities(items, scheme, number, groups)
@@ -439,18 +438,3 @@ def _read_if_kind(
     data = kind.read(file, options_for(task, options))
     listener.notes(data.notes)
     return data
-
-
-def _base_vectors(texts: Sequence[str], base: str) -> tuple[Any, str]:
-    """Vectors of texts by a base, `[texts, size]`, None without one, and what there is to say of it; `base`
-    is `auto`, `none`, or what `--base` takes."""
-    words = [get_tokenizer("penn").words(text) for text in texts]
-    chosen, note = choose_base(base, words)
-    return None if chosen is None else chosen.texts(words), note
-
-
-def _word_groups(sentences: Sequence[TaggedSentence], base: str) -> tuple[WordClusters | None, str]:
-    """The groups of words that a base knows, None where there are none, and what there is to say of it;
-    `base` as for `_base_vectors`."""
-    chosen, note = choose_base(base, [sentence.tokens for sentence in sentences])
-    return None if chosen is None else chosen.groups, note

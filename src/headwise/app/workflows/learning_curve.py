@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.app.configuration import Sections, build_config, resolve_recipe
-from headwise.app.opening import with_task, word_groups
+from headwise.app.opening import with_task
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
@@ -35,7 +35,7 @@ from headwise.models.evaluation.tag_evaluation import tag_counts
 from headwise.models.reports.curve_picture import learning_curve_figure
 from headwise.models.tasks import find_task
 from headwise.models.tasks.task import Task
-from headwise.text.static_embeddings.base_folder import AUTO
+from headwise.text.static_embeddings.base_folder import AUTO, choose_word_groups
 from headwise.text.static_embeddings.word_groups import WordClusters
 from headwise.training.fit import fit
 
@@ -189,7 +189,7 @@ def curve_file(
     if full_model:
         judge = full_model_scorer(task_spec, items)
     elif isinstance(kind, TaggedSentenceItems):
-        groups_of_words, note = word_groups(items, base)
+        groups_of_words, note = choose_word_groups((item.tokens for item in items), base)
         listener.notes([note] if note else [])
         judge = crf_scorer(items, groups_of_words)
     else:

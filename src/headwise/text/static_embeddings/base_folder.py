@@ -24,6 +24,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from headwise.core.errors import ConfigError
+from headwise.core.tokenizer import get_tokenizer
 from headwise.text.static_embeddings.base_vectors import BaseError, QuantizedMatrix, StaticEmbeddings
 from headwise.text.static_embeddings.word_groups import WordClusters
 
@@ -228,6 +229,21 @@ def choose_base(name: str, texts: Iterable[Sequence[str]]) -> tuple[StaticEmbedd
         base,
         f"begins with the base {base.name}, which lists {share:.0%} of the words (--base none: without)",
     )
+
+
+def vectors_of_texts(texts: Iterable[str], base: str) -> tuple[np.ndarray | None, str]:
+    """The vectors of texts, `[texts, size]`, by static embeddings that `choose_base` chooses, and its
+    message; None without static embeddings."""
+    words = [get_tokenizer("penn").words(text) for text in texts]
+    chosen, note = choose_base(base, words)
+    return None if chosen is None else chosen.texts(words), note
+
+
+def choose_word_groups(sentences: Iterable[Sequence[str]], base: str) -> tuple[WordClusters | None, str]:
+    """The word clusters of the static embeddings that `choose_base` chooses for sentences, and its message;
+    None where there are none."""
+    chosen, note = choose_base(base, sentences)
+    return None if chosen is None else chosen.groups, note
 
 
 def check_single_vector_source(*sources: str | None) -> None:
