@@ -19,12 +19,11 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import filter_spans, minibatch
 
-from headwise.app.spacy_files import AdapterError
+from headwise.app.spacy_files import AdapterError, ModelFiles
 from headwise.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from headwise.app.session import ModelSession
-    from headwise.app.spacy_files import ModelFiles
 
 CharacterSpan = tuple[int, int]
 """Character offsets of a word or token in its text, `(start, end)`, end exclusive."""
@@ -130,11 +129,9 @@ class HeadwiseComponent(Pipe):
             AdapterError: HW911.
             ConfigError: The device or the attribute cannot be used.
         """
-        from headwise.app.spacy_files import ModelFiles  # with it comes torch
-
         return self._take(ModelFiles.of(folder))
 
-    def _take(self, files: "ModelFiles") -> "tuple[ModelSession, ModelFiles]":
+    def _take(self, files: ModelFiles) -> "tuple[ModelSession, ModelFiles]":
         from headwise.nn.networks.tag_model import TagModel
         from headwise.nn.networks.text_model import TextEncoderModel
 
@@ -246,8 +243,6 @@ class HeadwiseComponent(Pipe):
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "HeadwiseComponent":
         """Load a model from the result of `to_bytes`."""
-        from headwise.app.spacy_files import ModelFiles
-
         self._take(ModelFiles(self.name, cast(Any, srsly.msgpack_loads(bytes_data))))
         return self
 

@@ -6,12 +6,14 @@ The files of a saved model, to be stored inside the files of another library.
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from headwise.app.session import ModelSession
-from headwise.artifacts import read_info
 from headwise.artifacts.model_folder import open_plain, parse_json, read_limited
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import LIMITS, MANIFEST, WEIGHTS
+
+if TYPE_CHECKING:
+    from headwise.app.session import ModelSession
 
 
 class AdapterError(HeadwiseError):
@@ -54,6 +56,8 @@ class ModelFiles(Mapping[str, bytes]):
     @classmethod
     def of(cls, folder: Path) -> "ModelFiles":
         """The files of a model folder."""
+        from headwise.artifacts import read_info  # with it comes torch
+
         read_info(folder)  # raises if the folder holds no model
         return cls(str(folder), {MANIFEST: read_limited(folder / MANIFEST)}, folder)
 
@@ -71,13 +75,15 @@ class ModelFiles(Mapping[str, bytes]):
     def __len__(self) -> int:
         return len(self._names) + 1
 
-    def open(self, device: str) -> ModelSession:
+    def open(self, device: str) -> "ModelSession":
         """Open the model from the files.
 
         Raises:
             StoreError: The files are not sound.
             ConfigError: The device cannot be used.
         """
+        from headwise.app.session import ModelSession
+
         if self.folder is not None:
             return ModelSession.open(self.folder, device=device)
         with tempfile.TemporaryDirectory(prefix="headwise-") as place:
