@@ -9,7 +9,7 @@ import pytest
 
 from headwise.data import read_examples
 from headwise.data.errors import DataError
-from headwise.data.files.parquet import parquet_lines
+from headwise.data.files.parquet import parquet_rows
 from headwise.data.items.item_types import ITEM_TYPES, infer_task
 
 TABLE = {"text": ["it came late", 'so "good"\nand new'], "label": ["bad", "good"]}
@@ -31,8 +31,7 @@ def parquet(tmp_path):
 
 
 def rows(path: str, notes: list[str] | None = None) -> list[tuple[int, dict]]:
-    found = parquet_lines(path, None, [] if notes is None else notes)
-    return [(number, json.loads(text)) for number, text in found]
+    return list(parquet_rows(path, None, [] if notes is None else notes))
 
 
 def names(*labels: str) -> dict:
@@ -146,7 +145,7 @@ def test_rows_come_before_the_rest_is_read_and_damage_is_told(parquet, tmp_path)
     content = bytearray((tmp_path / "data.parquet").read_bytes())
     content[place : place + 400] = b"\xff" * 400
     (tmp_path / "data.parquet").write_bytes(content)
-    found = parquet_lines(path, None, [])
+    found = parquet_rows(path, None, [])
     assert [next(found)[0] for _ in range(1024)][-1] == 1024
     with pytest.raises(DataError, match="a Parquet file that cannot be read") as error:
         list(found)

@@ -11,7 +11,8 @@ import pytest
 
 from headwise.data import read_examples, read_rows
 from headwise.data.errors import DataError
-from headwise.data.files.workbook import workbook_lines
+from headwise.data.files.tables import row_line
+from headwise.data.files.workbook import workbook_rows
 
 HEADER = ["Date", "Review", "Sentiment"]
 ROWS = [[date(2024, 1, 1), "it came late", "bad"], [date(2024, 1, 2), 'so "good"\nand new', "good"]]
@@ -79,7 +80,7 @@ def in_sheet(change):
 
 
 def lines(path: str, sheet: str | None = None) -> list[tuple[int, str]]:
-    return list(workbook_lines(path, sheet, []))
+    return [row_line(row) for row in workbook_rows(path, sheet, [])]
 
 
 def refused(path: str, sheet: str | None = None) -> DataError:
@@ -130,7 +131,7 @@ def test_what_stands_beside_the_table_further_down_is_told(book, stray):
 def test_the_first_sheet_with_rows_is_read_and_told(book):
     path = book(_Old=TABLE, Notes=[], Data=TABLE, More=TABLE)
     notes: list[str] = []
-    assert len(list(workbook_lines(path, None, notes))) == 3
+    assert len(list(workbook_rows(path, None, notes))) == 3
     assert notes == ["the sheet 'Data' is read, not 'Old', 'More' - name another as 'book.xlsx!Old'"]
     assert read_examples(path).notes[0] == notes[0]
     assert read_examples(f"{path}!Old").notes == read_examples(book("one.xlsx", Data=TABLE)).notes
@@ -184,7 +185,7 @@ def test_an_extension_that_openpyxl_does_not_know_is_no_matter(book):
 def test_rows_come_before_the_rest_is_read_and_damage_is_told(book):
     rows = [["text", "label"], *[[f"text {n}", "xy"[n % 2]] for n in range(3000)]]
     path = book(change=in_sheet(lambda xml: xml[: len(xml) * 9 // 10]), Data=rows)
-    found = workbook_lines(path, None, [])
+    found = map(row_line, workbook_rows(path, None, []))
     assert next(found) == (1, '"text","label"')
     with pytest.raises(DataError, match=r"an Excel workbook that cannot be read \(.*save it") as error:
         list(found)

@@ -12,11 +12,11 @@ from io import BytesIO
 
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.files.archives import open_file
+from headwise.data.files.archives import open_file, read_files
 from headwise.data.files.compression import peek_arrived, plain_name, read_once
 from headwise.data.files.file_source import DataSource, look_ahead
 from headwise.data.files.label_folders import folder_lines
-from headwise.data.files.tables import files_of_records
+from headwise.data.files.tables import TableRow, row_line, table_kind, table_rows
 from headwise.data.files.text_lines import Line, decoded_lines, read_piece
 from headwise.data.formats import FORMATS
 
@@ -30,10 +30,12 @@ class FileHead:
     Attributes:
         path: The file as the user named it.
         lines: The lines with their numbers; none where the file cannot be read.
+        rows: The rows of a binary table, whose `lines` are made from them.
     """
 
     path: str
     lines: tuple[Line, ...]
+    rows: tuple[TableRow, ...] = ()
 
     @property
     def texts(self) -> list[str]:
@@ -42,7 +44,7 @@ class FileHead:
 
     def source(self, options: ReadOptions) -> DataSource:
         """These lines as a file to be read; records that cannot be used are skipped."""
-        return DataSource(self.path, options, lambda error: None, head=self.lines)
+        return DataSource(self.path, options, lambda error: None, head=self.lines, head_rows=self.rows)
 
 
 _MARKS = codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE
@@ -71,14 +73,16 @@ def read_preview(path: str, encoding: str = "utf-8") -> FileHead:
             return FileHead(
                 path, tuple(decoded_lines(BytesIO(peek_arrived(path)), path, encoding, "replace"))
             )
-        folder = os.path.isdir(path)
-        files = (
-            [(path, folder_lines(path, encoding, "replace"))]
-            if folder
-            else files_of_records(path, encoding, "replace")
-        )
+        rows = tuple(look_ahead(table_rows(kind, path, []))[0]) if (kind := table_kind(path)) else ()
+        if rows:
+            files = [(path, map(row_line, rows))]
+        elif os.path.isdir(path):
+            files = [(path, folder_lines(path, encoding, "replace"))]
+        else:
+            files = read_files(path, encoding, "replace")
         for _, lines in files:
-            return FileHead(path, tuple((number, text[:_LONGEST]) for number, text in look_ahead(lines)[0]))
+            head = tuple((number, text[:_LONGEST]) for number, text in look_ahead(lines)[0])
+            return FileHead(path, head, rows)
     except DataError:
         pass
     return FileHead(path, ())

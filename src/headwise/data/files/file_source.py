@@ -16,7 +16,7 @@ from headwise.data.doctor.findings import Finding, places
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.archives import read_member_lines
 from headwise.data.files.label_folders import folder_lines
-from headwise.data.files.tables import table_kind, table_lines
+from headwise.data.files.tables import TableRow, row_line, table_kind, table_rows
 from headwise.data.files.text_lines import Line
 
 
@@ -50,6 +50,8 @@ class DataSource:
     """Warnings on data that look wrong but can be used."""
     head: Sequence[Line] | None = None
     """The first lines, if only these are to be read."""
+    head_rows: Sequence[TableRow] = ()
+    """The first rows of a binary table, if only these are to be read."""
     columns: tuple[str | None, ...] = ()
     """Further requested columns, besides those of the options."""
 
@@ -67,7 +69,7 @@ class DataSource:
         return table_kind(self.path)
 
     def open(self, *, labelled: bool = False) -> Iterator[Line]:
-        """The lines of a file, the rows of a workbook or Parquet file, or the texts of a folder.
+        """The lines of a file, or the texts of a folder, or the `rows` of a binary table as lines.
 
         `labelled` says whether the texts of a folder must have labels, see
         `headwise.data.files.label_folders`.
@@ -78,11 +80,21 @@ class DataSource:
         if self.head is not None:
             return iter(self.head)
         if self.table:
-            return table_lines(self.table, self.path, self.notes)
+            return map(row_line, self.rows())
         how = self.path, self.options.encoding, self.options.encoding_errors
         return (
             folder_lines(*how, labelled=labelled) if os.path.isdir(self.path) else read_member_lines(*how)
         )
+
+    def rows(self) -> Iterator[TableRow]:
+        """The rows of a binary table; none of other files.
+
+        Raises:
+            DataError: HW101 to HW104, HW107, HW109, HW112, HW128, while iterating.
+        """
+        if self.head is not None or not self.table:
+            return iter(self.head_rows)
+        return table_rows(self.table, self.path, self.notes)
 
     def places(self, lines: Sequence[int]) -> tuple[str, ...]:
         """The first few line numbers as `path:line`, and how many more there are."""

@@ -1,13 +1,15 @@
-"""The rows of a Parquet file as lines of JSON, one object per row.
+"""The rows of a Parquet file as JSON objects.
 
-Lists and structs become JSON arrays and objects. Integer labels of Hugging Face data sets are replaced by
-the label names stored in the file. Columns of bytes (images, audio) are left out.
+Lists and structs become arrays and objects, other values what JSON has for them. Integer labels of Hugging
+Face data sets are replaced by the label names stored in the file. Columns of bytes (images, audio) are left
+out.
 
 Codes: HW101 it has no sheets; HW102 damage; HW103 nothing to read in it; HW104 far larger than the file;
 HW112 two columns of one name.
 """
 
 import json
+import math
 import os
 import re
 from collections import Counter
@@ -17,14 +19,14 @@ from typing import Any
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.files.table_cells import cell_text, damage_as_data_error, import_optional_library
-from headwise.data.files.text_lines import BOMB_RATIO, BOMB_SIZE, Line
+from headwise.data.files.text_lines import BOMB_RATIO, BOMB_SIZE
 
 _AT_ONCE = 1024  # rows
 _INDEX = "__index_level_0__"  # the numbers of rows that pandas writes
 
 
-def parquet_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[Line]:
-    """The row numbers of a file, from 1, and the rows as JSON.
+def parquet_rows(file: str, sheet: str | None, notes: list[str]) -> Iterator[tuple[int, dict[str, object]]]:
+    """The row numbers of a file, from 1, and the rows as JSON objects.
 
     Args:
         file: The file.
@@ -58,11 +60,10 @@ def parquet_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[Li
                 number += 1
                 with _damage_as_error(file):
                     row = {
-                        name: _with_label_names(column[place].as_py(), named.get(name))
+                        name: _json_value(_with_label_names(column[place].as_py(), named.get(name)))
                         for name, column in cells
                     }
-                    text = json.dumps(row, ensure_ascii=False, default=cell_text)
-                yield number, text
+                yield number, row
 
 
 def _damage_as_error(file: str) -> Any:
@@ -133,6 +134,19 @@ def _with_label_names(value: Any, names: Sequence[str] | None) -> Any:
     if value == -1:
         return None
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else value
+
+
+def _json_value(value: object) -> object:
+    """A value as JSON has it: NaN is None, and times are text."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    if isinstance(value, list | tuple):  # a map is a list of pairs
+        return [_json_value(element) for element in value]
+    if isinstance(value, dict):
+        return {name: _json_value(element) for name, element in value.items()}
+    return cell_text(value)
 
 
 def _in_microseconds(column: Any, file: str) -> Any:

@@ -1,4 +1,4 @@
-"""The rows of a sheet of an Excel workbook (.xlsx), as lines of csv in which every cell is quoted.
+"""The rows of a sheet of an Excel workbook (.xlsx).
 
 A formula is read as its value when the workbook was saved. Empty columns beside the table and empty rows
 below it are skipped.
@@ -21,7 +21,7 @@ from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.files.archives import SEPARATOR
 from headwise.data.files.table_cells import cell_text, damage_as_data_error, import_optional_library
-from headwise.data.files.text_lines import BOMB_RATIO, Line
+from headwise.data.files.text_lines import BOMB_RATIO
 
 MOST_ROWS = 1 << 20  # Excel has no more
 LARGEST_PART = 1 << 26  # bytes of XML in a small file; parsing may take 30 times as much memory
@@ -32,8 +32,9 @@ _SAVE_AGAIN = "open it in Excel or LibreOffice and save it as .xlsx again"
 Cells = tuple[int, list[str]]
 
 
-def workbook_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[Line]:
-    """The rows of a sheet, without empty ones above and below the table.
+def workbook_rows(file: str, sheet: str | None, notes: list[str]) -> Iterator[Cells]:
+    """The row numbers and the cells of a sheet, without empty rows above and below the table. All rows are
+    as wide as the first ones; only a row with cells beside the table is wider.
 
     Args:
         file: The workbook.
@@ -59,23 +60,16 @@ def workbook_lines(file: str, sheet: str | None, notes: list[str]) -> Iterator[L
         last = head[0][0] - 1
         for number, cells in chain(head, rows):
             for empty in range(last + 1, number):
-                yield empty, _line([], width - left)
-            start = (
-                left if _first_filled(cells) >= left else 0
-            )  # cells left of the table make rows too long
-            yield number, _line(cells[start:], width - start)
+                yield empty, [""] * (width - left)
+            # Cells left of the table make rows too long.
+            start = left if _first_filled(cells) >= left else 0
+            yield number, [*cells[start:], *[""] * (width - len(cells))]
             last = number
 
 
 def _first_filled(cells: Sequence[str]) -> int:
     """The index of the first cell that is not blank."""
     return next(i for i, cell in enumerate(cells) if cell.strip())
-
-
-def _line(cells: Sequence[str], width: int) -> str:
-    """A line of csv with at least `width` cells, all quoted."""
-    full = [*cells, *[""] * (width - len(cells))]
-    return ",".join('"' + cell.replace('"', '""') + '"' for cell in full)
 
 
 @contextmanager

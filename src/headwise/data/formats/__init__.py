@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from headwise.data.files.file_source import DataSource, Record
+from headwise.data.files.tables import TableRow
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import csv, fasttext, jsonl, label_text, text, tsv
 from headwise.data.formats import sentiment_trees as sst
@@ -16,7 +17,7 @@ class TextFormat:
     """A format of labelled or plain texts.
 
     Attributes:
-        records: Reads the records from the lines of a file.
+        records: Reads the records from the lines of a file, or from the rows of a binary table.
         recognise: Whether the first lines, without blank ones, look like this format. The formats are tried
             in the order of `FORMATS`.
         suffixes: The file name suffixes of the format.
@@ -37,6 +38,25 @@ def _records_from_cells(
     return lambda lines, source: records_from_rows(read(lines, source), source)
 
 
+def _table_rows(source: DataSource) -> Iterator[TableRow]:
+    """The rows of a binary table; one with too many fields is reported and left out."""
+    for row in source.rows():
+        if len(row[1]) > csv.MOST_FIELDS:
+            source.report(csv.too_many_fields_error(source.path, row[0]))
+        else:
+            yield row
+
+
+def _workbook_records(_: Iterator[Line], source: DataSource) -> Iterator[Record]:
+    rows = ((number, cells) for number, cells in _table_rows(source) if isinstance(cells, list))
+    return records_from_rows(rows, source)
+
+
+def _parquet_records(_: Iterator[Line], source: DataSource) -> Iterator[Record]:
+    rows = (Record(number, {**row}) for number, row in _table_rows(source) if isinstance(row, dict))
+    return jsonl.flatten(rows, source)
+
+
 FORMATS: dict[str, TextFormat] = {
     "jsonl": TextFormat(jsonl.read_records, jsonl.recognise, (".jsonl", ".ndjson", ".json"), table=True),
     "fasttext": TextFormat(fasttext.read_records, fasttext.recognise),
@@ -44,8 +64,8 @@ FORMATS: dict[str, TextFormat] = {
     "label-text": TextFormat(label_text.read_records, label_text.recognise),
     "tsv": TextFormat(_records_from_cells(tsv.read_cells), tsv.recognise, (".tsv", ".tab"), table=True),
     "csv": TextFormat(_records_from_cells(csv.read_cells), csv.recognise, (".csv",), table=True),
-    # Binary tables, which `headwise.data.files.tables` converts to csv and JSON Lines.
-    "xlsx": TextFormat(_records_from_cells(csv.read_cells), lambda texts: False, table=True),
-    "parquet": TextFormat(jsonl.read_records, lambda texts: False, table=True),
+    # Binary tables, which have rows instead of lines.
+    "xlsx": TextFormat(_workbook_records, lambda texts: False, table=True),
+    "parquet": TextFormat(_parquet_records, lambda texts: False, table=True),
     "text": TextFormat(text.read_records, lambda texts: False),
 }

@@ -22,14 +22,19 @@ def recognise(texts: Sequence[str]) -> bool:
 
 
 def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
-    """One record per object, with its JSON values; NaN is read as null.
+    """One record per object, with its JSON values; NaN is read as null."""
+    return flatten(_objects(lines, source), source)
+
+
+def flatten(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records with fields for what is inside of their JSON values.
 
     The requested column `data.text` is the field `text` of the object `data`; a number from 0 selects an
     element of an array. Exports of Label Studio are converted by `headwise.data.formats.label_studio`,
     training data of spaCy by `headwise.data.formats.spacy`.
     """
     inner = [name for name in source.requested_columns if "." in name]
-    records = label_studio.flatten_tasks(_objects(lines, source), source)
+    records = label_studio.flatten_tasks(records, source)
     if not any(name.startswith("cats.") for name in inner):
         records = spacy.flatten_cats(records, source)
     for record in records:
