@@ -11,7 +11,7 @@ from headwise.app.configuration import SECTIONS, build_config, defaults_by_size,
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import Example
 from headwise.data.splits.data_parts import DataParts
-from headwise.models.tasks import classify, find_task
+from headwise.models.tasks import TASKS, classify, find_task
 from headwise.nn.encoders import ENCODERS, BPTransformerConfig, MSTransformerConfig, TransformerConfig
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
@@ -93,7 +93,7 @@ def test_naming_the_default_encoder_changes_nothing():
 
 @pytest.mark.parametrize(("items", "patience"), [(19_999, None), (20_000, 2)])
 def test_with_many_texts_and_a_base_fewer_epochs_are_waited_for(items, patience):
-    task = find_task("classify")
+    task = TASKS["classify"]
     plain = task.defaults(items, vectors=False, encoder="ms-transformer")
     assert "patience" not in plain["train"]
     assert task.defaults_with_base(plain, items)["train"].get("patience") == patience

@@ -17,7 +17,7 @@ from headwise.core.tokenizer import get_tokenizer
 from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.items.item_types import DEFAULT_TASK, options_for
 from headwise.data.splits.data_parts import DataParts
-from headwise.models.tasks import find_task
+from headwise.models.tasks import find_task, find_task_settings
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, encoder_name
 from headwise.nn.networks.limits import check_limits
 from headwise.nn.networks.model_config import CONFIGS, ModelConfig
@@ -60,10 +60,10 @@ def build_config(*layers: Mapping[str, Mapping[str, Any]]) -> RunConfig:
             error = unknown_name_error("setting", key, ["task", "readout"])
             raise ConfigError(f"model: {error.args[0]}")
     name = merged["model"].get("task", DEFAULT_TASK)
-    task = find_task(name)
-    sections = task.sections
+    task_settings = find_task_settings(name)
+    sections = task_settings.sections
     encoders = [_normalized_keys(layer.get("encoder", {})) for layer in layers]
-    merged["encoder"] = _encoder_settings(encoders, task.encoder)
+    merged["encoder"] = _encoder_settings(encoders, task_settings.encoder)
     for section in CONFIGS:
         if merged[section] and section not in sections:
             hint = f"it has those of {', '.join(sections)}"
@@ -131,8 +131,8 @@ def read_preset(path: Path) -> dict[str, dict[str, Any]]:
 def defaults_by_size(
     items: int, *, vectors: bool, encoder: str = DEFAULT_ENCODER, task: str = DEFAULT_TASK
 ) -> dict[str, dict[str, Any]]:
-    """Default settings for a number of training items; see `headwise.models.tasks.task.Task.defaults`."""
-    return find_task(task).defaults(items, vectors=vectors, encoder=encoder)
+    """Default settings for a number of training items; see `TaskSettings.defaults`."""
+    return find_task_settings(task).defaults(items, vectors=vectors, encoder=encoder)
 
 
 class SettingsSources:
@@ -191,14 +191,15 @@ def resolve_recipe(
         }
         layers = (previous_settings, *layers)
     requested = build_config(*layers)
-    task, sources = find_task(requested.model.task), sources or SettingsSources(parts)
+    task, task_settings = find_task(requested.model.task), find_task_settings(requested.model.task)
+    sources = sources or SettingsSources(parts)
     vectors = sources.vectors(requested.vectors.file) if requested.vectors.file else None
     encoder = encoder_name(requested.model.encoder)
     learnt = vectors is not None or (previous_model is not None and previous_model.bare)
-    by_size = task.defaults(len(parts.train), vectors=learnt, encoder=encoder)
+    by_size = task_settings.defaults(len(parts.train), vectors=learnt, encoder=encoder)
     if vectors is not None:
         by_size["words"]["vector_size"] = vectors.size
-    name, note, base_section = _base_name(requested, task.uses_embeddings), "", {"name": ""}
+    name, note, base_section = _base_name(requested, task_settings.uses_embeddings), "", {"name": ""}
     suits: Sections = {}
     if name != NONE:
         base, note = sources.base(name, requested.model.words.tokenizer)
@@ -207,8 +208,8 @@ def resolve_recipe(
                 suits = task.encoder_with_base(parts)
             if suits:
                 encoder = suits["encoder"]["name"]
-                by_size = task.defaults(len(parts.train), vectors=False, encoder=encoder)
-            by_size = task.defaults_with_base(by_size, len(parts.train))
+                by_size = task_settings.defaults(len(parts.train), vectors=False, encoder=encoder)
+            by_size = task_settings.defaults_with_base(by_size, len(parts.train))
             base_name = base.name if name == AUTO else name
             base_section = {"name": base_name, "size": base.size, "subwords": len(base.subwords)}
     base_layer = {"base": base_section} if "base" in requested.sections else {}

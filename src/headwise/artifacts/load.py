@@ -43,7 +43,7 @@ from headwise.core.folder_layout import (
     TRAINING,
     WEIGHTS,
 )
-from headwise.models.tasks import find_task
+from headwise.models.tasks import find_task, find_task_settings
 from headwise.nn.networks.limits import check_limits
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.outputs import OutputsError
@@ -61,11 +61,11 @@ def parse_config(data: dict[str, Any], where: str) -> ModelConfig:
     except ConfigError as error:
         raise StoreError(error.args[0], code="HW507") from error
     try:
-        task = find_task(data.get("task", ModelConfig.task))
+        sections = find_task_settings(data.get("task", ModelConfig.task)).sections
     except HeadwiseError as error:
         raise StoreError(f"{where}: {error.args[0]}", code="HW507") from error
     try:
-        return ModelConfig.from_json(data, where, task.sections)
+        return ModelConfig.from_json(data, where, sections)
     except HeadwiseError as error:
         raise StoreError(error.args[0], code="HW507") from error
     except Exception as error:  # tables where names are expected and the like
@@ -147,8 +147,7 @@ def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu
     dtype = DTYPES.get(get_typed(settings, "weights", str, where))
     if dtype is None:
         raise StoreError(f"{where}: weights must be {' or '.join(DTYPES)}", code="HW507")
-    task = find_task(config.task)
-    kind = task.model
+    kind, sections = find_task(config.task).model, find_task_settings(config.task).sections
     vocabulary = read_vocabulary(files, kind.read_vocabulary)
     outputs = files.json(LABELS)
     parts = _pretrained(files) if config.pretrained.name else None
@@ -161,7 +160,7 @@ def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu
         try:
             weights = WeightsFile(file, size, path)
             # Every layer has weights, so a larger number is wrong, and would take long to build.
-            counts = (getattr(getattr(config, section), "layers", 0) for section in task.sections)
+            counts = (getattr(getattr(config, section), "layers", 0) for section in sections)
             layers = max(count for count in counts if isinstance(count, int))
             if layers > len(weights):
                 raise StoreError(

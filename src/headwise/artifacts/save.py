@@ -61,7 +61,7 @@ from headwise.core.folder_layout import (
 from headwise.core.version import __version__
 from headwise.data.files.fingerprint import file_sha256
 from headwise.models.evaluation.metric_table import section_of
-from headwise.models.tasks import find_task
+from headwise.models.tasks import find_task_settings
 from headwise.nn.attention.cpu import compiled
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
@@ -156,7 +156,7 @@ def save_model(
             "format": FORMAT,
             "headwise": __version__,
             "weights": dtype,
-            "model": model.config.to_json(find_task(model.config.task).sections),
+            "model": model.config.to_json(find_task_settings(model.config.task).sections),
         },
         VOCABULARY: model.features.vocabulary.to_json(),
         LABELS: _plain(model.outputs_json()),
@@ -272,7 +272,7 @@ def check_target(folder: Path) -> None:
 
 def _check_saved(staging: Path, model: Any) -> None:
     """Check that the saved files load to an equal model before they replace the previous model."""
-    loaded, sections = load_model(staging), find_task(model.config.task).sections
+    loaded, sections = load_model(staging), find_task_settings(model.config.task).sections
     for what, saved, reloaded in (
         ("configuration", *(saved_model.config.to_json(sections) for saved_model in (model, loaded))),
         ("vocabulary", model.features.vocabulary, loaded.features.vocabulary),

@@ -153,11 +153,11 @@ def test_without_a_probe_the_expert_alone_says_what_the_base_knows(tmp_path, bas
 
 @pytest.mark.parametrize("task", ["pair", "pair-score"])
 def test_how_many_pairs_say_who_learns_what_a_base_knows(task):
-    from headwise.models.tasks import find_task
-    from headwise.models.tasks.pair import FEWEST
+    from headwise.models.tasks import TASKS
+    from headwise.models.tasks.task_settings import FEWEST
 
     def settings(items):
-        own = find_task(task)
+        own = TASKS[task]
         plain = own.defaults(items, vectors=False, encoder="ms-transformer")
         return own.defaults_with_base(plain, items)
 

@@ -14,7 +14,7 @@ from headwise.app.workflows import train as train_room
 from headwise.app.workflows.train import TEACHER_CACHE, train_files
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
-from headwise.models.tasks import size_defaults as defaults
+from headwise.models.tasks import task_settings as defaults
 
 SMALL = {
     "model": {"task": "classify"},

@@ -10,9 +10,11 @@ from headwise.models.evaluation.report_messages import (
     plain_tag_messages,
     regression_messages,
 )
-from headwise.models.tasks import TASKS
+from headwise.models.tasks import find_task
 
-CLASSIFY, NUMBERS, LANGUAGE = (TASKS[name].sheet({}) for name in ("classify", "regress", "language-model"))
+CLASSIFY, NUMBERS, LANGUAGE = (
+    find_task(name).sheet({}) for name in ("classify", "regress", "language-model")
+)
 
 
 def rival(low: float, high: float, p: float = 0.01) -> ComparisonSystem:
@@ -107,10 +109,10 @@ def test_tasks_know_what_to_remark():
     """Numbers are those of the training, which the folder names."""
     info = {"data": {"train": {"labels": dict.fromkeys(SIZES, 1)}}}
     for name in ("regress", "pair-score"):
-        [found] = TASKS[name].remarks(info, numbers(mae=2.5))
+        [found] = find_task(name).remarks(info, numbers(mae=2.5))
         assert "train on their logarithm" in found.text
-        assert TASKS[name].remarks({}, numbers()) == []
-    [found] = TASKS["classify"].remarks({}, scores([[3, 1, 0], [1, 1, 0], [0, 0, 0]]))
+        assert find_task(name).remarks({}, numbers()) == []
+    [found] = find_task("classify").remarks({}, scores([[3, 1, 0], [1, 1, 0], [0, 0, 0]]))
     assert "always 'a'" in found.text
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headwise.models.tasks import find_task
-from headwise.models.tasks.size_defaults import teacher_settings
+from headwise.models.tasks import TASKS
+from headwise.models.tasks.task_settings import teacher_settings
 
 
 @pytest.mark.parametrize(
@@ -25,5 +25,5 @@ def test_beside_a_teacher_labels_by_people_say_whether_dev_is_learnt_too(human, 
     ],
 )
 def test_what_an_expert_may_read(name, expert):
-    own = find_task(name).defaults(60_000, vectors=False, encoder="ms-transformer")
+    own = TASKS[name].defaults(60_000, vectors=False, encoder="ms-transformer")
     assert own.get("expert") == expert

@@ -5,6 +5,7 @@ import importlib
 import io
 import json
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE
 from headwise.data.items.text_items import TextItems
 from headwise.models.tasks import TASKS
+from headwise.models.tasks.task_settings import ClassifySettings
 
 SMALL = {
     "model": {"task": "stars"},
@@ -33,7 +35,8 @@ def stars(monkeypatch):
     spec.loader.exec_module(module)
     assert len(Path(module.__file__).read_text().splitlines()) < 120
     monkeypatch.setitem(ITEM_TYPES, "stars", TextItems(SINGLE_LABEL_TYPE))
-    monkeypatch.setitem(TASKS, "stars", module.Stars())
+    monkeypatch.setitem(sys.modules, "stars", module)
+    monkeypatch.setitem(TASKS, "stars", ClassifySettings("stars.Stars"))
     return module
 
 

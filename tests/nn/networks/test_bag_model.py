@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from headwise.core.errors import ConfigError
-from headwise.models.tasks import find_task
+from headwise.models.tasks import TASKS
 from headwise.nn.layers.layer_configs import BagConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
@@ -88,7 +88,7 @@ def test_what_is_no_bag(bag, message):
 
 def test_the_configuration_survives_json():
     config = build(layers=1).config
-    sections = find_task("bags").sections
+    sections = TASKS["bags"].sections
     saved = config.to_json(sections)
     assert saved.keys() == {"task", "bags"}
     assert ModelConfig.from_json(saved, sections=sections) == config

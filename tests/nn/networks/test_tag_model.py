@@ -12,7 +12,7 @@ from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tag_schemes import tag_set
 from headwise.models.evaluation.tag_evaluation import evaluate_tags, score_tagging
 from headwise.models.explanations.tag_explanation import explain_tags
-from headwise.models.tasks import find_task
+from headwise.models.tasks import TASKS, find_task
 from headwise.nn.encoders import ENCODERS, MSTransformerConfig
 from headwise.nn.encoders.encoder_configs import default_readout
 from headwise.nn.layers.layer_configs import TaggerConfig
@@ -196,11 +196,11 @@ def test_outputs_that_make_no_tagger(make, change):
 
 def test_configurations_of_other_tasks_are_refused():
     with pytest.raises(ConfigError, match="task tag: unknown setting 'classifier'"):
-        ModelConfig.from_json({"task": "tag", "classifier": {}}, sections=find_task("tag").sections)
+        ModelConfig.from_json({"task": "tag", "classifier": {}}, sections=TASKS["tag"].sections)
     with pytest.raises(ConfigError, match="unknown task 'tags'; did you mean 'tag'"):
         find_task("tags")
     config = replace(ModelConfig(encoder=MSTransformerConfig()), task="tag")
-    sections = find_task("tag").sections
+    sections = TASKS["tag"].sections
     assert (
         ModelConfig.from_json(json.loads(json.dumps(config.to_json(sections))), sections=sections) == config
     )

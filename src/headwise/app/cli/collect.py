@@ -9,7 +9,7 @@ from headwise.app.distillation.distillation_config import DistillationConfig
 from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.models.tasks import TASKS
-from headwise.models.tasks.size_defaults import Settings
+from headwise.models.tasks.task_settings import Settings
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
 from headwise.nn.layers.layer_configs import LinearMemberConfig

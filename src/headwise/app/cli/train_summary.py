@@ -53,7 +53,8 @@ def print_outcome(outcome: TrainingReport, folder: Path, listener: Reporter) -> 
         sheet = task.sheet(scores)
         rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")
         print_metrics(out, sheet, scores, [rival for _, rival in rivals], indent=2)
-        plain = "classifier" in task.sections and outcome.recipe.model.classifier.thresholds == "none"
+        model = outcome.recipe.model
+        plain = "classifier" in outcome.recipe.sections and model.classifier.thresholds == "none"
         for remark in (
             *task.remarks(read_info(folder), scores, thresholds=plain),
             *task.label_shift(fitted.model, outcome.parts.test, outcome.test),

@@ -31,8 +31,8 @@ from headwise.data.splits.contamination import repetition_warning
 from headwise.data.splits.data_parts import PART_NAMES, DataParts, read_parts
 from headwise.data.splits.line_lists import drop_listed_items, reweight_listed_items
 from headwise.models.tasks import find_task
-from headwise.models.tasks.size_defaults import teacher_settings
 from headwise.models.tasks.task import Task
+from headwise.models.tasks.task_settings import teacher_settings
 from headwise.nn.attention.cpu import compiled
 from headwise.nn.encoders.encoder import needs_trees, tree_use_of
 from headwise.nn.encoders.encoder_configs import encoder_name

@@ -10,7 +10,6 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.linear.baselines import BAG_SVM, fit_bag_baseline
 from headwise.models.evaluation.report_messages import ReportMessage
 from headwise.models.tasks.classify import LabelTask, calibration_message
-from headwise.models.tasks.size_defaults import Settings, folds_for
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, WordVectors
@@ -24,7 +23,6 @@ class BagTask(LabelTask):
     name = "bags"
     title, purpose = "classifier of bags", "multiple-instance learning"
     model = BagModel
-    sections = ("bags",)
     post_training_step, supports_cross_fitting = "calibration", True
     new_file, answered_file, example_file = "NEW_BAGS", "LABELLED_BAGS", "bags.csv"
     usage = (
@@ -32,22 +30,6 @@ class BagTask(LabelTask):
         "each row:"
     )
     advice = "label more bags, or use the baseline"
-
-    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """Data sets of bags are small, and their epochs short. On few dev bags, the best of many epochs is
-        chance and its temperature too low, so folds choose both."""
-        few = items < 5_000
-        return {
-            "train": {
-                "epochs": 60 if few else 20,
-                "learning_rate": 2e-3,
-                "batch_texts": 16,
-                "patience": 15 if few else 5,
-                "score": "loss",
-                "refit": items < 20_000,
-                "folds": folds_for(items),
-            }
-        }
 
     def check(self, recipe: RunConfig) -> None:
         super().check(recipe)

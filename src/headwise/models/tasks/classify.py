@@ -38,10 +38,9 @@ from headwise.models.evaluation.metric_table import (
 from headwise.models.evaluation.report_messages import ReportMessage
 from headwise.models.explanations.explanation import Explanation, explain_labels
 from headwise.models.predictions.predictor import LabelPredictor
-from headwise.models.tasks.size_defaults import Settings, fast_settings, probe_start_settings, text_defaults
 from headwise.models.tasks.task import Task, location_of
-from headwise.nn.encoders import ENCODERS
-from headwise.nn.networks.model_config import LABEL_SECTIONS, ModelConfig
+from headwise.models.tasks.task_settings import Settings
+from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.cross_fitting import OutOfFold
@@ -349,20 +348,8 @@ class ClassifyTask(LabelTask):
     name = "classify"
     title, purpose = "text classifier", "text classification"
     model = TextClassifierModel
-    sections = LABEL_SECTIONS
     in_python = True
-    uses_embeddings = supports_cross_fitting = True
-
-    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        return text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
-
-    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        settings = fast_settings(
-            probe_start_settings(super().defaults_with_base(settings, items), items), items
-        )
-        if items >= 20_000:  # with long texts the first epoch is often the best, and each takes a minute
-            settings["train"]["patience"] = 2
-        return settings
+    supports_cross_fitting = True
 
     def encoder_with_base(self, parts: DataParts[Any]) -> Settings:
         """With several thousand texts, attention learns word order, which neither static embeddings nor the

@@ -16,10 +16,7 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.perplexity import LanguageScores
 from headwise.models.evaluation.metric_table import ComparisonSystem, MetricRow, MetricTable
 from headwise.models.evaluation.report_messages import ReportMessage
-from headwise.models.tasks.size_defaults import Settings
 from headwise.models.tasks.task import Task
-from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder_configs import causal_settings
 from headwise.nn.layers.language_layers import check_causal, window_count
 from headwise.nn.networks.language_model import LanguageModel
 from headwise.nn.networks.model_config import ModelConfig
@@ -38,9 +35,6 @@ class LanguageModelTask(Task):
     name = "language-model"
     title, purpose = "language model", "language modelling"
     model = LanguageModel
-    sections = ("encoder", "language")
-    encoder = "transformer"
-    """The default encoder of other tasks is bidirectional, so this one differs."""
     predictor = None
     answered_file = "OTHER_TEXT"
     next_command = "sample {model} --prompt TEXT"
@@ -54,20 +48,6 @@ class LanguageModelTask(Task):
         return SymbolStreamItems(
             unit=language.unit, max_symbols=language.max_symbols, min_count=language.min_count
         )
-
-    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """Causal encoders, and epochs of at most a million symbols."""
-        return {
-            "encoder": {"name": encoder, **causal_settings(ENCODERS[encoder][1])},
-            "language": {"windows": min(2_000, -(-items // 512))},
-            "train": {
-                "epochs": 10 if items < 5_000_000 else 20,
-                "learning_rate": 3e-3,
-                "schedule": "cosine",
-                "batch_texts": 8,
-                "score": "loss",
-            },
-        }
 
     def check(self, recipe: RunConfig) -> None:
         super().check(recipe)

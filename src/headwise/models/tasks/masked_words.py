@@ -13,10 +13,7 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.perplexity import MaskedScores
 from headwise.models.evaluation.metric_table import ComparisonSystem, MetricRow, MetricTable
 from headwise.models.evaluation.report_messages import ReportMessage
-from headwise.models.tasks.size_defaults import Settings
 from headwise.models.tasks.task import Task
-from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder_configs import text_settings
 from headwise.nn.networks.masked_model import MaskedModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary
@@ -34,31 +31,11 @@ class MaskedWordsTask(Task):
     name = "masked-words"
     title, purpose = "model of masked words", "telling masked words"
     model = MaskedModel
-    sections = ("words", "syntax", "encoder", "windows", "masked")
     predictor = None
     answered_file = "OTHER_TEXTS"
     usage = "For other models to begin with (`headwise train FILE --base MODEL`). How well it tells words:"
     next_command = "train FILE --base {model}"
     advice = "train longer, on more text"
-
-    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """Sizes as for models with pretrained vectors, which stay frozen; a million texts are read once, a
-        few thousand many times."""
-        encoder_settings = text_settings(ENCODERS[encoder][1], 300, 10, 3)
-        encoder_settings.pop("readout", None)
-        words = {"dropout": 0.1, "word_dropout": 0.0, "max_words": 50_000, "train_vectors": not vectors}
-        return {
-            "words": words | {"min_count": 1 if items < 5_000 else 3 if items < 50_000 else 5},
-            "encoder": {"name": encoder, "width": 300, **encoder_settings},
-            "train": {
-                "epochs": 20 if items < 5_000 else 5 if items < 50_000 else 2 if items < 500_000 else 1,
-                "batch_texts": 64,
-                "batch_tokens": 4_096,
-                "warmup": 0.03,
-                "patience": 0,
-                "score": "loss",
-            },
-        }
 
     def check(self, recipe: RunConfig) -> None:
         super().check(recipe)

@@ -34,10 +34,8 @@ from headwise.models.tasks.classify import (
     operating_point_messages,
     set_thresholds_setting,
 )
-from headwise.models.tasks.size_defaults import Settings, folds_for, probe_start_settings, text_defaults
 from headwise.models.tasks.task import Task, location_of, names_of
-from headwise.nn.encoders import ENCODERS
-from headwise.nn.networks.model_config import LABEL_SECTIONS, ModelConfig
+from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.cross_fitting import OutOfFold
@@ -61,23 +59,10 @@ class MultiLabelTask(Task):
     name = "multi-label"
     title, purpose = "multi-label text classifier", "any number of labels for each text"
     model = MultiLabelModel
-    sections = (*LABEL_SECTIONS, "thresholds")
     in_python = True
     predictor = MultiLabelPredictor
     post_training_step = "linear expert, calibration, thresholds"
-    uses_embeddings = supports_cross_fitting = True
-
-    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """As for single labels; the best epoch is chosen by F1 of the label sets, on small data by the
-        loss."""
-        settings = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
-        settings["train"] |= {"score": "loss" if items < 5_000 else "f1"}
-        return settings
-
-    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        settings = probe_start_settings(super().defaults_with_base(settings, items), items)
-        settings["train"]["folds"] = folds_for(items)
-        return settings
+    supports_cross_fitting = True
 
     def check(self, recipe: RunConfig) -> None:
         super().check(recipe)

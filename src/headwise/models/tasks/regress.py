@@ -30,10 +30,8 @@ from headwise.models.evaluation.report_messages import ReportMessage, regression
 from headwise.models.explanations.explanation import Explanation, explain_numbers
 from headwise.models.predictions.prediction_records import NumberPredictor
 from headwise.models.tasks.classify import linear_model_message, member_outputs
-from headwise.models.tasks.size_defaults import Settings, fast_settings, probe_start_settings, text_defaults
 from headwise.models.tasks.task import Task, check_labelled, location_of
-from headwise.nn.encoders import ENCODERS
-from headwise.nn.networks.model_config import TEXT_SECTIONS, ModelConfig
+from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextRegressorModel
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.cross_fitting import OutOfFold
@@ -183,23 +181,7 @@ class RegressTask(NumberTask):
     name = "regress"
     title, purpose = "regressor of texts", "a number for each text"
     model = TextRegressorModel
-    sections = (*TEXT_SECTIONS, "regressor", "expert")
     in_python = True
-    uses_embeddings = True
-
-    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """As for labels, with the regressor instead of the classifier."""
-        settings = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
-        del settings["classifier"]
-        settings["regressor"] = {"hidden": 300 if vectors else 128, "normalize": "layer"}
-        settings["model"] = {"readout": "mean,max"}
-        settings["train"] |= {"score": "loss"}
-        return settings
-
-    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        return fast_settings(
-            probe_start_settings(super().defaults_with_base(settings, items), items), items
-        )
 
     def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         read = [[item.text for item in part] for part in (parts.train, parts.dev, parts.test)]

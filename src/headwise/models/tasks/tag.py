@@ -34,10 +34,9 @@ from headwise.models.explanations.explanation import Explanation
 from headwise.models.explanations.tag_explanation import explain_tags
 from headwise.models.predictions.prediction_records import TagPredictor
 from headwise.models.tasks.classify import LEAST, contribution_message
-from headwise.models.tasks.size_defaults import Settings, text_defaults
 from headwise.models.tasks.task import Task
-from headwise.nn.encoders import ENCODERS
-from headwise.nn.networks.model_config import TEXT_SECTIONS, ModelConfig
+from headwise.models.tasks.task_settings import Settings
+from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.networks.tag_outputs import TaggedText
 from headwise.text.character_features import Alphabet
@@ -62,39 +61,13 @@ class TagTask(Task):
     name = "tag"
     title, purpose = "tagger", "sequence labelling"
     model = TagModel
-    sections = (*TEXT_SECTIONS, "characters", "tagger", "expert")
     in_python = True
-    uses_embeddings = True
     evaluated_units, post_training_step = "words", "linear expert"
     predictor = TagPredictor
     answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
 
     def item_type_for(self, config: ModelConfig) -> TaggedSentenceItems:
         return TaggedSentenceItems(tokenizer=config.words.tokenizer)
-
-    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """Every word is an example, so fewer sentences are enough."""
-        settings = text_defaults(items, vectors=vectors, encoder=encoder, config=ENCODERS[encoder][1])
-        del settings["classifier"], settings["expert"], settings["model"]
-        settings["words"] |= {"dropout": 0.3, "min_count": 1}
-        settings["train"] |= {"epochs": 20 if items < 5_000 else 12, "batch_texts": 16, "patience": 5}
-        settings["train"]["refit"] = items < 5_000
-        return settings
-
-    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        """Static embeddings tell what words mean; their role in a sentence must be learned, and capitals,
-        which the embeddings do not have, are added as features."""
-        settings = super().defaults_with_base(settings, items)
-        settings["base"]["dropout"] = 0.3
-        settings["characters"] = {"shape": 10}
-        few = items < 5_000
-        settings["train"] |= {
-            "epochs": 12 if few else 8,
-            "batch_texts": 16 if few else 32,
-            "learning_rate": 2e-3,
-            "vectors_learning_rate": 1e-3,
-        }
-        return settings
 
     def suggested(self, parts: DataParts[Any]) -> Settings:
         return {"train": {"score": self._score(parts)}}

@@ -24,9 +24,9 @@ from headwise.models.evaluation.metric_table import ComparisonSystem, MetricTabl
 from headwise.models.evaluation.report_messages import ReportMessage, label_messages
 from headwise.models.explanations.explanation import Explanation
 from headwise.models.predictions.predictor import Predictor
-from headwise.models.tasks.size_defaults import Settings
+from headwise.models.tasks.task_settings import Settings
 from headwise.nn.encoders.encoder import needs_trees
-from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, encoder_name
+from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors
 from headwise.training.cross_fitting import OutOfFold
@@ -47,14 +47,8 @@ class Task(ABC):
     """Purpose of its models, in a few words."""
     model: ClassVar[type[Any]]
     """Class of its models."""
-    sections: ClassVar[tuple[str, ...]]
-    """Names of its configuration sections."""
-    encoder: ClassVar[str] = DEFAULT_ENCODER
-    """Default encoder."""
     predictor: ClassVar[type[Predictor] | None]
     """Class that makes and formats predictions; None without predictions."""
-    uses_embeddings: ClassVar[bool] = False
-    """Whether its models use static embeddings by default."""
     post_training_step: ClassVar[str] = "scores on dev"
     """Name of the step after the epochs, for the progress bar."""
     supports_cross_fitting: ClassVar[bool] = False
@@ -91,27 +85,6 @@ class Task(ABC):
         return self.kind
 
     # Settings -----------------------------------------------------------------------------------------
-
-    @abstractmethod
-    def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
-        """Default settings for a number of training items.
-
-        Args:
-            items: Number of training items.
-            vectors: Whether there are pretrained vectors.
-            encoder: Name of the encoder. Encoders from the literature keep the settings of their papers,
-                except for the width.
-        """
-
-    def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        """Default settings for models with static embeddings.
-
-        Args:
-            settings: Settings for models without.
-            items: Number of training items.
-        """
-        words = {key: value for key, value in settings["words"].items() if key != "vector_size"}
-        return settings | {"words": words, "base": {"train": True}}
 
     def encoder_with_base(self, parts: DataParts[Any]) -> Settings:
         """Settings of the encoder that suits the data with static embeddings, if it differs from the
