@@ -157,7 +157,9 @@ def test_other_formats(write):
 
 
 def test_readers_of_all_tasks_do_without_torch():
-    modules = ", ".join(f"headwise.data.{name}" for name in ("bags", "pairs", "streams", "tagged"))
+    modules = ", ".join(
+        f"headwise.data.readers.{name}" for name in ("bags", "pair_files", "streams", "tagged_files")
+    )
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

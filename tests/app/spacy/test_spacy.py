@@ -309,7 +309,7 @@ def test_spacy_finds_it_without_an_import(folder_of, tmp_path):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: headwise-entry\nVersion: 0\n")
     (info / "entry_points.txt").write_text(f"[spacy_factories]\n{name} = {value}\n")
     code = (
-        "import sys, spacy; nlp = spacy.blank('en'); print('headwise.models' in sys.modules);"
+        "import sys, spacy; nlp = spacy.blank('en'); print('headwise.nn' in sys.modules);"
         "nlp.add_pipe('headwise', config={'model': sys.argv[1]}); print(sorted(nlp('great').cats))"
     )
     path = os.pathsep.join([str(tmp_path), str(ROOT / "src")])

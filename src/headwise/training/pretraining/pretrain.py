@@ -268,7 +268,7 @@ class _PretrainRun:
                     sample.add(passage)
                     counts.add(cut(passage))
                     if number % _REPORT_EVERY == 0:
-                        self._report("reading", number, None, f"{len(counts.counts):,} different words")
+                        self._progress("reading", number, None, f"{len(counts.counts):,} different words")
                 _write(passages_file, "".join(f"{_line(item)}\n" for item in sample.items()))
                 best = counts.counts.most_common(_COUNTED)
                 _write(counted, json.dumps([sum(counts.counts.values()), best], ensure_ascii=False))
@@ -290,7 +290,7 @@ class _PretrainRun:
             with self._step("numbering"):
                 numbering = PassageEncoder(types, listed, config.tokenizer)
                 for done in numbering.write(shuffled(self._passages(), config.seed), path):
-                    self._report("numbering", done, None, "")
+                    self._progress("numbering", done, None, "")
         return key, read_numbers(path)
 
     def _groups(self, types: list[str], listed: int, often: NDArray[np.int64]) -> WordClusters | None:
@@ -303,7 +303,7 @@ class _PretrainRun:
         numbers = self._numbers(types, listed)[1]
         with self._step("grouping words"):
             return word_clusters(
-                numbers, words, enough, seed=config.seed, report=self._report("grouping words")
+                numbers, words, enough, seed=config.seed, report=self._progress("grouping words")
             )
 
     def _contexts(self, types: list[str], listed: int, often: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -316,7 +316,7 @@ class _PretrainRun:
         with self._step("learning from the text"):
             vectors = train_contexts(
                 numbers, often, size, config.context, epochs=config.context_epochs, seed=config.seed,
-                state=state, report=self._report("learning from the text"),
+                state=state, report=self._progress("learning from the text"),
             )  # fmt: skip
         weights = common_weights(often, self.total)[:-1]
         return without_common_part(vectors, weights, often)
@@ -356,7 +356,9 @@ class _PretrainRun:
                     if missing_shards(len(texts_read), folder) and len(texts_read) > 256:
                         teacher.hasten(texts_read[:64])
                     answers[what].append(
-                        embed_with_teacher(teacher, texts_read, folder, self._report(f"{who} reads {what}"))
+                        embed_with_teacher(
+                            teacher, texts_read, folder, self._progress(f"{who} reads {what}")
+                        )
                     )
             sizes.append(teacher.size)
             prints.append(teacher.fingerprint)
@@ -384,7 +386,7 @@ class _PretrainRun:
             cosine = train_student(
                 student, numbers, np.block(list(answers.values())), config.student,
                 seed=config.seed, held=held, state=state,
-                report=self._report("learning from the teacher"),
+                report=self._progress("learning from the teacher"),
             )  # fmt: skip
         if len(held):
             self.scores["mean cosine to the teacher, held-out passages"] = round(cosine, 4)
@@ -403,7 +405,7 @@ class _PretrainRun:
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
-    def _report(self, name: str) -> Callable[..., None]:
+    def _progress(self, name: str) -> Callable[..., None]:
         return lambda done, total, tell="": self._report(name, done, total, tell)
 
 
