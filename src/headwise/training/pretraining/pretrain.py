@@ -268,7 +268,7 @@ class _PretrainRun:
                     sample.add(passage)
                     counts.add(cut(passage))
                     if number % _REPORT_EVERY == 0:
-                        self._progress("reading", number, None, f"{len(counts.counts):,} different words")
+                        self._report("reading", number, None, f"{len(counts.counts):,} different words")
                 _write(passages_file, "".join(f"{_line(item)}\n" for item in sample.items()))
                 best = counts.counts.most_common(_COUNTED)
                 _write(counted, json.dumps([sum(counts.counts.values()), best], ensure_ascii=False))
@@ -290,7 +290,7 @@ class _PretrainRun:
             with self._step("numbering"):
                 numbering = PassageEncoder(types, listed, config.tokenizer)
                 for done in numbering.write(shuffled(self._passages(), config.seed), path):
-                    self._progress("numbering", done, None, "")
+                    self._report("numbering", done, None, "")
         return key, read_numbers(path)
 
     def _groups(self, types: list[str], listed: int, often: NDArray[np.int64]) -> WordClusters | None:
