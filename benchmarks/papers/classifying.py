@@ -18,8 +18,9 @@ from headwise.data.splits.data_parts import PART_NAMES, DataParts
 from headwise.models.evaluation.label_evaluation import evaluate_labels
 from headwise.models.tasks import find_task
 from headwise.text.vocabulary import WordVectors
+from headwise.training.ensembles import SingleLabelEnsemble
 from headwise.training.fit import fit
-from headwise.training.objectives.label_objective import ClassificationObjective, fit_label_ensemble
+from headwise.training.objectives.label_objective import ClassificationObjective
 from headwise.training.run_config import RunConfig
 from headwise.training.warm_start import PreviousModel
 
@@ -118,8 +119,8 @@ class Classifying(Bench):
         speed = len(test[1]) / (time.monotonic() - began)
         # The same model once more with the linear expert beside it; only dev decides how much say that has.
         if recipe.model.expert.kind == "none":
-            objective = ClassificationObjective(model, train, dev)
-            fit_label_ensemble(objective, model.outputs_of(objective.dev_items))
+            ensemble = SingleLabelEnsemble(ClassificationObjective(model, train, dev))
+            ensemble.fit_members(ensemble.held_out(None))
         mixed = judged(evaluate_labels(model, *test).predicted == test[1], data.leaked)
         return judged(alone == test[1], data.leaked) | {
             "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},

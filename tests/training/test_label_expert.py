@@ -14,11 +14,8 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.objectives.label_objective import (
-    ClassificationObjective,
-    fit_label_ensemble,
-    refit_label_ensemble,
-)
+from headwise.training.ensembles import SingleLabelEnsemble
+from headwise.training.objectives.label_objective import ClassificationObjective
 
 LABELS = ["a", "b", "c"]
 NAMES = (("apple", "pear"), ("oak", "fir"), ("cat", "dog"))
@@ -46,9 +43,18 @@ def knowing(targets: np.ndarray, strength: float) -> np.ndarray:
     return (strength * np.eye(3)[targets] + noise).astype(np.float32)
 
 
+def ensemble(own: ClassificationObjective, logits: np.ndarray) -> SingleLabelEnsemble:
+    """The ensemble of the linear expert and an encoder with these logits of dev."""
+    fitted = SingleLabelEnsemble(own)
+    own.model.outputs_of = lambda *_, **__: logits  # type: ignore[method-assign]
+    fitted.fit()
+    del own.model.outputs_of
+    return fitted
+
+
 def test_an_encoder_that_knows_nothing_is_dropped():
     own = objective()
-    fit_label_ensemble(own, knowing(own.dev_targets, 0.0))
+    ensemble(own, knowing(own.dev_targets, 0.0))
     model = own.model
     assert isinstance(model.expert, TextLinearBuffers)
     assert (model.encoder_weight, model.expert_weight, model.expert_share) == (0.0, 1.0, 1.0)
@@ -61,7 +67,7 @@ def test_both_have_a_say_and_the_probabilities_are_calibrated():
     noisy = own.dev_targets.copy()
     noisy[::4] = (noisy[::4] + 1) % 3  # the expert is not always right either
     own.dev_targets = noisy
-    fit_label_ensemble(own, logits)
+    ensemble(own, logits)
     model = own.model
     assert 0 < model.expert_share <= 1
     alone = model.expert_scores(own.dev_items)
@@ -73,7 +79,7 @@ def test_both_have_a_say_and_the_probabilities_are_calibrated():
 def test_an_expert_that_is_not_needed_is_dropped():
     own = objective()
     own.dev_targets = np.random.default_rng(0).permutation(own.dev_targets)
-    fit_label_ensemble(own, knowing(own.dev_targets, 6.0))
+    ensemble(own, knowing(own.dev_targets, 6.0))
     assert own.model.expert is None
     assert own.model.config.expert.features == 0
 
@@ -84,7 +90,7 @@ def test_class_weights_reach_it():
         own = objective(weights)
         own.train_targets = np.random.default_rng(7).integers(0, 3, len(own.train_targets))
         own.dev_targets = np.zeros_like(own.dev_targets)
-        fit_label_ensemble(own, knowing(own.dev_targets, 0.0))
+        ensemble(own, knowing(own.dev_targets, 0.0))
         guessed = own.model.expert_scores(own.dev_items).argmax(1) if own.model.expert else [1]
         shares[weights] = np.mean(np.array(guessed) == 0)
     assert shares["a=20.0"] > shares["none"] + 0.1
@@ -93,7 +99,7 @@ def test_class_weights_reach_it():
 def test_texts_without_words_have_no_expert():
     own = objective()
     own.train_items = own.model.features.encode([" "] * len(own.train_items))
-    fit_label_ensemble(own, knowing(own.dev_targets, 1.0))
+    ensemble(own, knowing(own.dev_targets, 1.0))
     assert own.model.expert is None
 
 
@@ -117,7 +123,7 @@ def test_labels_that_are_not_certain_and_weights_reach_loss_class_weights_and_ex
     assert np.allclose(even.class_weights, 1)
     wrong = certain[:, [1, 2, 0]]
     taught = ClassificationObjective(plain.model, (texts, wrong), dev)
-    fit_label_ensemble(taught, knowing(taught.dev_targets, 0.0))
+    ensemble(taught, knowing(taught.dev_targets, 0.0))
     guessed = taught.model.expert_scores(taught.dev_items).argmax(1)
     assert (guessed == (taught.dev_targets + 2) % 3).mean() > 0.9
 
@@ -125,9 +131,10 @@ def test_labels_that_are_not_certain_and_weights_reach_loss_class_weights_and_ex
 def test_a_second_expert_is_about_as_loud_as_the_first_whose_weight_it_has():
     """Of labels that are lots the first may be hardly heard, and weighed by much; the second is not."""
     first, second = objective(), objective()
-    chosen = fit_label_ensemble(first, knowing(first.dev_targets, 0.0))
-    assert chosen is not None
-    refit_label_ensemble(second, first.model, chosen._replace(loudness=0.01 * chosen.loudness))
+    fitted = ensemble(first, knowing(first.dev_targets, 0.0))
+    assert fitted.chosen is not None
+    fitted.chosen = fitted.chosen._replace(loudness=0.01 * fitted.chosen.loudness)
+    SingleLabelEnsemble(second).refit(fitted)
     former, own = (model.model.expert_scores(second.dev_items) for model in (first, second))
     np.testing.assert_allclose(own, 0.015 * former, rtol=1e-4, atol=1e-5)
     assert second.model.expert_weight == first.model.expert_weight

@@ -7,8 +7,8 @@ import pytest
 
 from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
+from headwise.linear.ensemble_weights import fit_number_weights
 from headwise.models.explanations.explanation import explain_numbers
-from headwise.training.objectives.number_objective import fit_weights
 
 SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
@@ -22,7 +22,7 @@ def test_weights_are_near_those_of_least_squares():
     random = np.random.default_rng(0)
     encoder, expert = random.normal(size=(2, 5_000))
     wanted = 0.7 * encoder + 0.2 * expert + 0.1 * random.normal(size=5_000)
-    found = fit_weights(encoder, expert, wanted)
+    found = fit_number_weights(encoder, expert, wanted)
     assert (found.encoder, found.expert) == pytest.approx((0.7, 0.2), abs=0.01)
     assert found.share == pytest.approx(0.2 / 0.9, abs=0.02)
 
@@ -33,7 +33,7 @@ def test_one_text_that_both_are_far_off_does_not_decide():
     wanted = 0.5 * encoder + 0.5 * expert + 0.1 * random.normal(size=400)
     for far in (40.0, -40.0, -400.0):
         encoder[0], expert[0], wanted[0] = 5.0, 5.0, far
-        found = fit_weights(encoder, expert, wanted)
+        found = fit_number_weights(encoder, expert, wanted)
         assert (found.encoder, found.expert) == pytest.approx((0.5, 0.5), abs=0.03)
 
 
@@ -43,7 +43,7 @@ def test_nor_does_one_that_is_far_off_all_training_texts(far):
     encoder, expert = random.normal(size=(2, 50))
     wanted = 0.5 * encoder + 0.5 * expert + 0.1 * random.normal(size=50)
     wanted[0] = far
-    found = fit_weights(encoder, expert, wanted)
+    found = fit_number_weights(encoder, expert, wanted)
     assert (found.encoder, found.expert) == pytest.approx((0.5, 0.5), abs=0.1)
 
 
@@ -52,14 +52,14 @@ def test_texts_that_do_not_count_are_as_if_they_were_not_there():
     encoder, expert, noise = random.normal(size=(3, 400))
     wanted = np.where(np.arange(400) < 300, 0.5 * encoder + 0.5 * expert, noise)
     counts = (np.arange(400) < 300) / 0.75
-    some = fit_weights(encoder[:300], expert[:300], wanted[:300], np.full(300, 1 / 0.75))
-    assert fit_weights(encoder, expert, wanted, counts).encoder == pytest.approx(some.encoder)
+    some = fit_number_weights(encoder[:300], expert[:300], wanted[:300], np.full(300, 1 / 0.75))
+    assert fit_number_weights(encoder, expert, wanted, counts).encoder == pytest.approx(some.encoder)
 
 
 def test_few_texts_leave_both_a_say():
     random = np.random.default_rng(0)
     wanted = random.normal(size=3)
-    found = fit_weights(wanted, wanted + 0.3 * random.normal(size=3), wanted)
+    found = fit_number_weights(wanted, wanted + 0.3 * random.normal(size=3), wanted)
     assert 0.2 < found.share < 0.8
 
 
@@ -69,7 +69,7 @@ def test_who_says_nothing_true_is_dropped(good):
     wanted = random.normal(size=500)
     members = [random.normal(size=500), random.normal(size=500)]
     members[good] = 2 * wanted
-    found = fit_weights(*members, wanted)
+    found = fit_number_weights(*members, wanted)
     weights = (found.encoder, found.expert)
     assert weights[1 - good] == 0
     assert weights[good] == pytest.approx(0.5, abs=0.01)
@@ -77,7 +77,7 @@ def test_who_says_nothing_true_is_dropped(good):
 
 
 def test_nothing_at_all_is_weighed():
-    found = fit_weights(np.zeros(4), np.zeros(4), np.ones(4))
+    found = fit_number_weights(np.zeros(4), np.zeros(4), np.ones(4))
     assert np.isfinite([found.encoder, found.expert, found.share]).all()
 
 

@@ -17,9 +17,8 @@ from headwise.text.character_features import Alphabet
 from headwise.text.text_configs import CharacterConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.objectives.tagging_objective import (
+    TagEnsemble,
     TaggingObjective,
-    fit_tag_ensemble,
-    refit_tag_ensemble,
 )
 
 WORDS = {"N": ("apple", "pear", "plum"), "V": ("eat", "peel", "cook")}
@@ -71,7 +70,7 @@ def knowing(own: TaggingObjective, strength: float) -> None:
 def test_an_encoder_that_knows_nothing_is_dropped_and_not_asked():
     own = objective(corpus(60, 1, noise=0.1))
     knowing(own, 0.0)
-    fit_tag_ensemble(own)
+    TagEnsemble(own, dict).fit_members()
     model = own.model
     assert (model.encoder_weight, model.expert_share) == (0.0, 1.0)
     model.forward = None  # type: ignore[method-assign, assignment]
@@ -84,7 +83,7 @@ def test_an_expert_that_says_the_contrary_is_dropped():
     wrong = [replace(own, tags=tuple("VN"["NV".index(t)] for t in own.tags)) for own in corpus(60, 1)]
     own = objective(wrong)
     knowing(own, -2.0)  # right on these
-    fit_tag_ensemble(own)
+    TagEnsemble(own, dict).fit_members()
     assert own.model.expert is None
     assert (own.model.expert_weight, own.model.expert_share) == (0.0, 0.0)
     assert own.model.config.expert.features == 0
@@ -92,7 +91,7 @@ def test_an_expert_that_says_the_contrary_is_dropped():
 
 def test_a_tagger_whose_folder_gives_nobody_a_say_still_tags():
     own = objective(corpus(60, 1, noise=0.1))
-    fit_tag_ensemble(own)
+    TagEnsemble(own, dict).fit_members()
     numbers, sure = own.model.decode(own.model.encode_sentences(corpus(3, 2)), weights=(0.0, 0.0))
     assert [len(tags) for tags in numbers] == [len(item.tokens) for item in corpus(3, 2)]
     assert all(np.isfinite(shares).all() for shares in sure)
@@ -106,7 +105,7 @@ def test_dev_that_contradicts_both_leaves_the_encoder_alone(tags):
     train, dev = tagged(corpus(30, 0), tags), tagged(corpus(60, 1), tags[::-1])
     own = objective(dev, False, train, tags)
     knowing(own, 9.0)
-    fit_tag_ensemble(own)
+    TagEnsemble(own, dict).fit_members()
     assert own.model.expert is None
     assert (own.model.encoder_weight, own.model.expert_share) == (1.0, 0.0)
 
@@ -115,7 +114,7 @@ def test_dev_that_contradicts_both_leaves_the_encoder_alone(tags):
 def test_both_decode_together_and_a_saved_model_says_the_same(crf, tmp_path):
     own = objective(corpus(60, 1, noise=0.2), crf=crf)
     knowing(own, 1.0)
-    fit_tag_ensemble(own)
+    TagEnsemble(own, dict).fit_members()
     model = own.model
     del model.forward
     assert 0 < model.expert_share < 1
@@ -172,7 +171,7 @@ def test_spans_of_which_no_one_is_sure_are_found_where_f1_asks_for_them():
 
     own.model.forward = forward  # type: ignore[method-assign]
     assert own.evaluate()["f1"] == 0
-    fit_tag_ensemble(own)
+    TagEnsemble(own, dict).fit_members()
     assert own.model.outside > 0
     assert own.evaluate()["f1"] > 0.9
 
@@ -197,7 +196,7 @@ def test_what_is_taken_off_o_is_no_part_of_probabilities():
         return batch.words.with_values(torch.tensor(scores, dtype=torch.float32)[noun])
 
     own.model.forward = forward  # type: ignore[method-assign]
-    fit_tag_ensemble(own)
+    TagEnsemble(own, dict).fit_members()
     assert own.model.outside > 0
     new = spans(corpus(300, 2))
     encoded = own.model.encode_sentences(new)
@@ -214,8 +213,8 @@ def test_what_is_taken_off_o_is_no_part_of_probabilities():
 def test_a_second_training_takes_over_the_weights():
     first, second = objective(corpus(60, 1, noise=0.2)), objective([])
     knowing(first, 1.0)
-    fit_tag_ensemble(first)
-    refit_tag_ensemble(second, first.model)
+    TagEnsemble(first, dict).fit_members()
+    TagEnsemble(second, dict).refit(TagEnsemble(first, dict))
     assert second.model.expert is not None
     assert second.model.expert_weight == first.model.expert_weight
     assert second.model.expert_share == first.model.expert_share

@@ -14,7 +14,7 @@ from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.tag_crf import fit_crf
 from headwise.models.tasks import find_task
-from headwise.training.objectives.tagging_objective import fit_tag_ensemble
+from headwise.training.objectives.tagging_objective import TagEnsemble
 
 SMALL = {
     "encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8},
@@ -82,7 +82,7 @@ def test_what_counts_nothing_on_dev_has_no_say_in_who_has_some(kind):
     for held in (dev, [*dev, *wrong]):
         parts = DataParts(ITEM_TYPES["tag"], train, held, [])
         model, _ = task.build(parts, recipe, None)
-        fit_tag_ensemble(task.objective(model.eval(), parts))
+        TagEnsemble(task.objective(model.eval(), parts), dict).fit_members()
         shares.append((model.expert is not None, model.expert_share))
     assert shares[0][0]
     assert shares[1] == (True, pytest.approx(shares[0][1], abs=0.1))

@@ -22,11 +22,11 @@ from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.networks.text_model import WordModel
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors, matrix_for
-from headwise.training.cross_fitting import OutOfFold, cross_fit
+from headwise.training.cross_fitting import cross_fit
 from headwise.training.loop import REFIT_FOLDER, STATE, EpochReporter, Objective, train
 from headwise.training.run_config import RunConfig
 from headwise.training.run_state import RunProgress
-from headwise.training.train_result import PostTrainingFit, TrainResult
+from headwise.training.train_result import ModelEnsemble, TrainResult
 from headwise.training.warm_start import copy_weights
 
 
@@ -80,22 +80,14 @@ class TrainableTask(Protocol):
         """Initialise parameters that are not found by gradient descent, before the first epoch."""
         ...
 
-    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
-        """Fit on dev what follows the last epoch: ensemble weights, calibration, thresholds."""
-        ...
-
-    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:
-        """Carry the results of `finish` over to a model refitted on all texts."""
+    def ensemble(self, objective: Any) -> ModelEnsemble:
+        """Fits what follows the last epoch: the linear member, ensemble weights, calibration."""
         ...
 
     post_training_step: ClassVar[str]
     """Name of the step after the epochs, for the progress bar."""
     supports_cross_fitting: ClassVar[bool]
-    """Whether it supports cross-fitting (`finish_crossed`)."""
-
-    def fit_out_of_fold(self, model: Any, objective: Any, crossed: OutOfFold) -> PostTrainingFit:
-        """Fit on out-of-fold outputs what follows the last epoch."""
-        ...
+    """Whether its ensembles can be fitted on out-of-fold outputs."""
 
 
 @torch.inference_mode(False)
@@ -189,15 +181,16 @@ def fit(
         )
         progress, last = crossed.progress, learn_last(all_parts, crossed.progress)
         stage(task.post_training_step)
-        finished = task.fit_out_of_fold(last.model, last.objective, crossed)
+        finished = task.ensemble(last.objective).fit(crossed)
     else:
         last = learn(parts, folder, resume=resume, report=report)
         stage(task.post_training_step)
-        progress, finished = last.progress, task.finish(last.model, last.objective, parts)
+        progress, ensemble = last.progress, task.ensemble(last.objective)
+        finished = ensemble.fit()
         if refit:
             last = learn_last((together or merge_dev_into_train)(parts), progress)
             stage(task.post_training_step)
-            task.refit(last.model, last.objective, finished)
+            task.ensemble(last.objective).refit(ensemble)
     return TrainResult(last.model, progress, last.covered, finished.dev, finished.calibration, refit)
 
 

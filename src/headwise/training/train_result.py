@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from headwise.text.vocabulary import Coverage
+from headwise.training.cross_fitting import OutOfFold
 from headwise.training.run_config import RunConfig
 from headwise.training.run_state import RunProgress
 
@@ -23,12 +24,35 @@ class PostTrainingFit:
     Attributes:
         dev: Dev scores of the whole model.
         calibration: See `TrainResult`.
-        refit_state: What a refit on all texts takes over from this fit.
     """
 
     dev: dict[str, Any]
     calibration: tuple[float, float] | None = None
-    refit_state: Any = None
+
+
+class ModelEnsemble:
+    """The members of a model and their weights, fitted after the last epoch. This base class is for a
+    network alone, of which only the dev scores are reported.
+
+    Args:
+        score: Computes the dev scores of the model.
+    """
+
+    def __init__(self, score: Callable[[], dict[str, Any]]):
+        self.score = score
+
+    def fit(self, crossed: OutOfFold | None = None) -> PostTrainingFit:
+        """Fit the other members on the training items, and ensemble weights, calibration and thresholds on
+        held-out outputs of the network.
+
+        Args:
+            crossed: Out-of-fold outputs, for a model trained on all items; None: the outputs for dev.
+        """
+        return PostTrainingFit(self.score())
+
+    def refit(self, first: Any) -> None:
+        """Fit the other members of a model that was trained again on more items, and take over what the
+        first ensemble fitted on held-out outputs."""
 
 
 @dataclass(frozen=True)

@@ -43,14 +43,9 @@ from headwise.models.tasks.task_settings import Settings
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.cross_fitting import OutOfFold
-from headwise.training.objectives.label_objective import (
-    ClassificationObjective,
-    fit_labels,
-    fit_labels_out_of_fold,
-    refit_labels,
-)
-from headwise.training.recalibration import calibrate_labels
+from headwise.training.ensembles import SingleLabelEnsemble
+from headwise.training.model_calibration import SINGLE_LABEL
+from headwise.training.objectives.label_objective import ClassificationObjective
 from headwise.training.run_config import RunConfig
 from headwise.training.train_result import PostTrainingFit, TrainResult
 
@@ -93,14 +88,8 @@ class LabelTask(Task):
             dev_weights=evaluation_weights(parts.dev),
         )
 
-    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
-        return fit_labels(objective)
-
-    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:
-        refit_labels(objective, finished)
-
-    def fit_out_of_fold(self, model: Any, objective: Any, crossed: OutOfFold) -> PostTrainingFit:
-        return fit_labels_out_of_fold(objective, crossed)
+    def ensemble(self, objective: ClassificationObjective[Any]) -> SingleLabelEnsemble:
+        return SingleLabelEnsemble(objective)
 
     def set_thresholds_setting(self, model: Any, thresholds: str | None) -> None:
         if thresholds is not None:
@@ -109,9 +98,8 @@ class LabelTask(Task):
 
     def calibrate(self, model: Any, items: Any) -> PostTrainingFit:
         logits = model.logits(model.encoded(items))
-        return calibrate_labels(
-            model, logits, classification_targets(items, model.labels), evaluation_weights(items)
-        )
+        targets = classification_targets(items, model.labels)
+        return SINGLE_LABEL.refit(model, logits, targets, evaluation_weights(items))
 
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
         if not self.kind.sides:

@@ -23,7 +23,7 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, WordVectors
 from headwise.training.objectives.language_objectives import LanguageObjective
 from headwise.training.run_config import RunConfig
-from headwise.training.train_result import PostTrainingFit
+from headwise.training.train_result import ModelEnsemble
 
 BASELINE = "frequencies alone"
 _STRETCHES = 200  # number of stretches of a text that models are compared on
@@ -77,8 +77,8 @@ class LanguageModelTask(Task):
     def objective(self, model: Any, parts: DataParts[Any]) -> LanguageObjective:
         return LanguageObjective(model, parts.train, parts.dev)
 
-    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
-        return PostTrainingFit(model.score(parts.dev).to_json())
+    def ensemble(self, objective: LanguageObjective) -> ModelEnsemble:
+        return ModelEnsemble(lambda: objective.model.score(objective.dev).to_json())
 
     def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
         return "perplexity" if config.language.unit == "words" else "bits"

@@ -19,7 +19,7 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.objectives.language_objectives import LEAST, MaskedObjective
 from headwise.training.run_config import RunConfig
-from headwise.training.train_result import PostTrainingFit
+from headwise.training.train_result import ModelEnsemble
 
 BASELINE = "frequencies alone"
 _MOST_JUDGED = 1_000  # maximum number of dev texts evaluated after each epoch
@@ -54,8 +54,8 @@ class MaskedWordsTask(Task):
     def begin(self, model: Any, objective: Any) -> None:
         objective.begin()
 
-    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
-        return PostTrainingFit(model.score(objective.dev).to_json())
+    def ensemble(self, objective: MaskedObjective) -> ModelEnsemble:
+        return ModelEnsemble(lambda: objective.model.score(objective.dev).to_json())
 
     def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
         return "perplexity"

@@ -38,14 +38,9 @@ from headwise.models.tasks.task import Task, location_of, names_of
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.cross_fitting import OutOfFold
-from headwise.training.objectives.multi_label_objective import (
-    MultiLabelObjective,
-    fit_label_sets,
-    fit_label_sets_out_of_fold,
-    refit_label_sets,
-)
-from headwise.training.recalibration import calibrate_label_sets
+from headwise.training.ensembles import MultiLabelEnsemble
+from headwise.training.model_calibration import LABEL_SETS
+from headwise.training.objectives.multi_label_objective import MultiLabelObjective
 from headwise.training.run_config import RunConfig
 from headwise.training.train_result import PostTrainingFit, TrainResult
 
@@ -88,14 +83,8 @@ class MultiLabelTask(Task):
         weights = training_weights(parts.train), evaluation_weights(parts.dev)
         return MultiLabelObjective(model, train, dev, *weights)
 
-    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
-        return fit_label_sets(objective)
-
-    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:
-        refit_label_sets(objective, finished)
-
-    def fit_out_of_fold(self, model: Any, objective: Any, crossed: OutOfFold) -> PostTrainingFit:
-        return fit_label_sets_out_of_fold(objective, crossed)
+    def ensemble(self, objective: MultiLabelObjective) -> MultiLabelEnsemble:
+        return MultiLabelEnsemble(objective)
 
     def set_thresholds_setting(self, model: Any, thresholds: str | None) -> None:
         if thresholds is not None:
@@ -104,7 +93,7 @@ class MultiLabelTask(Task):
 
     def calibrate(self, model: Any, items: Any) -> PostTrainingFit:
         logits, targets = model.logits(model.encoded(items)), multi_hot_targets(items, model.labels)
-        return calibrate_label_sets(model, logits, targets, evaluation_weights(items))
+        return LABEL_SETS.refit(model, logits, targets, evaluation_weights(items))
 
     def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
         return "f1"

@@ -34,15 +34,10 @@ from headwise.models.tasks.task import Task, check_labelled, location_of
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextRegressorModel
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.cross_fitting import OutOfFold
-from headwise.training.objectives.number_objective import (
-    NumberObjective,
-    fit_numbers,
-    fit_numbers_out_of_fold,
-    refit_number_ensemble,
-)
+from headwise.training.ensembles import NumberEnsemble
+from headwise.training.objectives.number_objective import NumberObjective
 from headwise.training.run_config import RunConfig
-from headwise.training.train_result import PostTrainingFit, TrainResult
+from headwise.training.train_result import TrainResult
 
 
 class NumberTask(Task):
@@ -65,14 +60,8 @@ class NumberTask(Task):
         weights = training_weights(parts.train), evaluation_weights(parts.dev)
         return NumberObjective(model, train, dev, *weights)
 
-    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
-        return fit_numbers(objective)
-
-    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:
-        refit_number_ensemble(objective, finished.refit_state)
-
-    def fit_out_of_fold(self, model: Any, objective: Any, crossed: OutOfFold) -> PostTrainingFit:
-        return fit_numbers_out_of_fold(objective, crossed)
+    def ensemble(self, objective: NumberObjective[Any]) -> NumberEnsemble:
+        return NumberEnsemble(objective)
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
         return linear_model_message(fitted.model)

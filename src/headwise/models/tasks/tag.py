@@ -9,7 +9,6 @@ import numpy as np
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.items.sentence_items import TaggedSentenceItems
-from headwise.data.items.soft_labels import evaluated_items
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.tag_crf import SPELLING_CRF, fit_crf
 from headwise.metrics.label_quality import tag_uncertainty
@@ -43,12 +42,11 @@ from headwise.text.character_features import Alphabet
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.fit import merge_dev_into_train
 from headwise.training.objectives.tagging_objective import (
+    TagEnsemble,
     TaggingObjective,
-    fit_tag_ensemble,
-    refit_tag_ensemble,
 )
 from headwise.training.run_config import RunConfig
-from headwise.training.train_result import PostTrainingFit, TrainResult
+from headwise.training.train_result import TrainResult
 
 _CONTEXT = 6  # words shown on either side of an error
 _STRANGE = 0.9
@@ -92,15 +90,8 @@ class TagTask(Task):
     def objective(self, model: Any, parts: DataParts[Any]) -> TaggingObjective:
         return TaggingObjective(model, parts.train, parts.dev)
 
-    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
-        if model.config.expert.kind == "linear":
-            fit_tag_ensemble(objective)
-        return PostTrainingFit(
-            evaluate_tags(model, evaluated_items(parts.dev)).to_json(), refit_state=model
-        )
-
-    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:
-        refit_tag_ensemble(objective, finished.refit_state)
+    def ensemble(self, objective: TaggingObjective) -> TagEnsemble:
+        return TagEnsemble(objective, lambda: evaluate_tags(objective.model, objective.dev).to_json())
 
     def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
         return self._score(parts)

@@ -29,11 +29,10 @@ from headwise.nn.encoders.encoder import needs_trees
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors
-from headwise.training.cross_fitting import OutOfFold
 from headwise.training.fit import new_vocabulary, start_from_vectors
 from headwise.training.loop import Objective
 from headwise.training.run_config import RunConfig
-from headwise.training.train_result import PostTrainingFit, TrainResult
+from headwise.training.train_result import ModelEnsemble, PostTrainingFit, TrainResult
 
 
 class Task(ABC):
@@ -154,27 +153,9 @@ class Task(ABC):
             objective.init_from_probe()
 
     @abstractmethod
-    def finish(self, model: Any, objective: Any, parts: DataParts[Any]) -> PostTrainingFit:
-        """Fit on dev what follows the last epoch: ensemble weights, calibration, thresholds."""
-
-    def refit(self, model: Any, objective: Any, finished: PostTrainingFit) -> None:  # noqa: B027
-        """Carry the results of `finish` over to a model refitted on training and dev items together.
-
-        Args:
-            model: The model.
-            objective: Objective with all items.
-            finished: Result of `finish` for the first model.
-        """
-
-    def fit_out_of_fold(self, model: Any, objective: Any, crossed: OutOfFold) -> PostTrainingFit:
-        """The same as `finish` for a model trained on all items, by out-of-fold outputs.
-
-        Args:
-            model: The model.
-            objective: Objective with all items.
-            crossed: The out-of-fold outputs.
-        """
-        raise NotImplementedError
+    def ensemble(self, objective: Any) -> ModelEnsemble:
+        """Fits what follows the last epoch of a training run with this objective: the linear member,
+        ensemble weights, calibration, thresholds."""
 
     def set_thresholds_setting(self, model: Any, thresholds: str | None) -> None:
         """Change the thresholds setting of a finished model (see `ClassifierConfig.thresholds`); None keeps

@@ -11,7 +11,7 @@ the usual one must gain more F1 the fewer spans there are. The penalty on `O` de
 predicted, and does not affect probabilities.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,8 @@ from headwise.nn.embeddings.word_embedding import tagger_words
 from headwise.nn.networks.linear_tag_member import TagLinearBuffers
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.ragged import Layout, Ragged
-from headwise.training.train_result import memoized
+from headwise.training.cross_fitting import OutOfFold
+from headwise.training.train_result import ModelEnsemble, PostTrainingFit, memoized
 
 
 class TaggingObjective:
@@ -139,57 +140,64 @@ _AWAY = 3.0  # F1 that another share must gain: times its squared distance, over
 _TIE = 1e-3  # F1 that a penalty of 1 on O must gain
 
 
-def fit_tag_ensemble(objective: "TaggingObjective") -> None:
-    """Fit a linear CRF on the training sentences, and the ensemble weights of it and the encoder on dev. A
-    member with a share below `LEAST_SHARE` is dropped.
+class TagEnsemble(ModelEnsemble):
+    """The ensemble of a tagger: its own CRF and a linear CRF.
 
     Args:
         objective: The objective with the sentences and the trained model.
+        score: Computes the dev scores of the model.
     """
-    expert = _expert(objective)
-    labelled = [n for n, tags in enumerate(objective.dev_targets) if len(tags) and tags.min() >= 0]
-    if expert is None or not labelled:
-        return
-    held_out, outside = _held_out_scores(objective, expert, labelled), 0.0
-    encoder_weight, expert_weight = held_out.likeliest()
-    if not encoder_weight and not expert_weight:  # dev contradicts both members: no shares can be fitted
-        return
-    if objective.model.scheme != "plain" and "O" in objective.model.tags:
-        share, outside = held_out.best_of_spans(encoder_weight + expert_weight)
-        total = encoder_weight + expert_weight
-        encoder_weight, expert_weight = total * (1 - share), total * share
-        loud = held_out.loudness(encoder_weight, expert_weight)  # a common factor changes no tag
-        encoder_weight, expert_weight, outside = encoder_weight * loud, expert_weight * loud, outside * loud
-    share = held_out.share(encoder_weight, expert_weight)
-    if share > 1 - MIN_CONTRIBUTION:
-        encoder_weight, share = 0.0, 1.0
-    elif share < MIN_CONTRIBUTION:
-        expert_weight = share = 0.0
-    objective.model.add_expert(expert if share else None, (encoder_weight, expert_weight), share, outside)
 
+    def __init__(self, objective: TaggingObjective, score: Callable[[], dict[str, Any]]):
+        super().__init__(score)
+        self.objective, self.model = objective, objective.model
 
-def refit_tag_ensemble(objective: "TaggingObjective", first_model: TagModel) -> None:
-    """Fit the linear CRF of a tagger refitted on more sentences, with the ensemble weights of the first
-    one.
+    def fit(self, crossed: OutOfFold | None = None) -> PostTrainingFit:
+        if self.model.config.expert.kind == "linear":
+            self.fit_members()
+        return super().fit(crossed)
 
-    Args:
-        objective: The objective with the sentences and the model.
-        first_model: The tagger whose ensemble weights are taken over.
-    """
-    expert = None if first_model.expert is None else _expert(objective)
-    weights = first_model.encoder_weight, first_model.expert_weight
-    objective.model.add_expert(expert, weights, first_model.expert_share, first_model.outside)
+    def fit_members(self) -> None:
+        """Fit a linear CRF on the training sentences, and the ensemble weights of it and the encoder on
+        dev. A member with a share below `MIN_CONTRIBUTION` is dropped."""
+        objective, model = self.objective, self.model
+        expert = self._linear_member()
+        labelled = [n for n, tags in enumerate(objective.dev_targets) if len(tags) and tags.min() >= 0]
+        if expert is None or not labelled:
+            return
+        held_out, outside = _held_out_scores(objective, expert, labelled), 0.0
+        encoder_weight, expert_weight = held_out.likeliest()
+        if not encoder_weight and not expert_weight:  # dev contradicts both members: nothing can be fitted
+            return
+        if model.scheme != "plain" and "O" in model.tags:
+            share, outside = held_out.best_of_spans(encoder_weight + expert_weight)
+            total = encoder_weight + expert_weight
+            encoder_weight, expert_weight = total * (1 - share), total * share
+            loud = held_out.loudness(encoder_weight, expert_weight)  # a common factor changes no tag
+            encoder_weight, expert_weight = encoder_weight * loud, expert_weight * loud
+            outside *= loud
+        share = held_out.share(encoder_weight, expert_weight)
+        if share > 1 - MIN_CONTRIBUTION:
+            encoder_weight, share = 0.0, 1.0
+        elif share < MIN_CONTRIBUTION:
+            expert_weight = share = 0.0
+        model.add_expert(expert if share else None, (encoder_weight, expert_weight), share, outside)
 
+    def refit(self, first: "TagEnsemble") -> None:
+        before = first.model
+        expert = None if before.expert is None else self._linear_member()
+        weights = before.encoder_weight, before.expert_weight
+        self.model.add_expert(expert, weights, before.expert_share, before.outside)
 
-def _expert(objective: "TaggingObjective") -> TagLinearBuffers | None:
-    """Fit the linear CRF; None where the sentences have no words."""
-    model = objective.model
-    if not any(len(sentence.tokens) for sentence in objective.train):
-        return None
-    groups = model.embedding.groups if isinstance(model.embedding, BaseEmbedding) else None
-    crf = memoized(fit_crf, objective.train, model.written, groups=groups, inner=model.scheme)
-    expert = TagLinearBuffers.of(crf, model.tags)
-    return expert.to(model.device) if len(expert.keys) else None
+    def _linear_member(self) -> TagLinearBuffers | None:
+        """Fit the linear CRF; None where the sentences have no words."""
+        model, sentences = self.model, self.objective.train
+        if not any(len(sentence.tokens) for sentence in sentences):
+            return None
+        groups = model.embedding.groups if isinstance(model.embedding, BaseEmbedding) else None
+        crf = memoized(fit_crf, sentences, model.written, groups=groups, inner=model.scheme)
+        expert = TagLinearBuffers.of(crf, model.tags)
+        return expert.to(model.device) if len(expert.keys) else None
 
 
 @dataclass(frozen=True)
@@ -271,7 +279,7 @@ class _HeldOutScores:
 
 @torch.no_grad()
 def _held_out_scores(
-    objective: "TaggingObjective", expert: TagLinearBuffers, numbers: list[int]
+    objective: TaggingObjective, expert: TagLinearBuffers, numbers: list[int]
 ) -> _HeldOutScores:
     """Compute the scores of encoder and linear CRF on some dev sentences."""
     model, texts = objective.model, [objective.dev_texts[n] for n in numbers]

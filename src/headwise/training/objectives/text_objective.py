@@ -24,6 +24,7 @@ class TextObjective(Generic[AnyReader]):
 
     Attributes:
         train_targets: Targets of the training texts, `[texts, ...]`.
+        dev_targets: Targets of the dev texts.
         text_weights: Weights of the training texts, `[texts]`; None where all are equal.
         dev_weights: Weights of the dev texts.
         label_weights: Class weights, `[labels]`; None where all are equal.
@@ -35,6 +36,7 @@ class TextObjective(Generic[AnyReader]):
     """
 
     train_targets: np.ndarray
+    dev_targets: np.ndarray
     names = 0
     """Number of label names at the end of the training texts."""
 

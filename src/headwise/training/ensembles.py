@@ -1,0 +1,251 @@
+"""What follows the last epoch of a training run: an encoder and a linear member become an ensemble.
+
+The linear member is fitted on the training items, its ensemble weight on outputs for items that the encoder
+was not trained on, and the ensemble is then calibrated. The held-out outputs are those for dev, or
+out-of-fold outputs of all items.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.data.items.batching import items_at
+from headwise.linear.ensemble_weights import (
+    MIN_CONTRIBUTION,
+    NETWORK_ALONE,
+    EnsembleWeights,
+    fit_ensemble,
+    fit_number_weights,
+)
+from headwise.linear.linear_fit import LinearFit, fit_linear
+from headwise.linear.linear_model import FittedSettings, LinearModel
+from headwise.metrics.binary_labels import fit_binary_ensemble, fit_binary_temperature
+from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
+from headwise.metrics.regression_scores import number_scores
+from headwise.metrics.thresholds import Weights
+from headwise.nn.networks.bag_model import BagModel
+from headwise.nn.networks.linear_members import TextLinearBuffers
+from headwise.training.cross_fitting import OutOfFold
+from headwise.training.model_calibration import LABEL_SETS, SINGLE_LABEL, Calibration
+from headwise.training.objectives.label_objective import ClassificationObjective
+from headwise.training.objectives.multi_label_objective import MultiLabelObjective
+from headwise.training.objectives.number_objective import NumberObjective
+from headwise.training.objectives.text_objective import TextObjective
+from headwise.training.train_result import ModelEnsemble, PostTrainingFit, memoized
+
+AnyObjective = TypeVar("AnyObjective", bound=TextObjective[Any])
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Outputs of a network for items that it was not trained on.
+
+    Attributes:
+        outputs: Outputs of the network, `[items, outputs]`.
+        targets: Targets of the items.
+        weights: Weights of the items, `[items]`; None where all are equal.
+        indices: Indices of the items in the training data, if the outputs are out of fold; None for the dev
+            items.
+    """
+
+    outputs: NDArray[np.float32]
+    targets: NDArray[Any]
+    weights: Weights
+    indices: NDArray[np.int64] | None = None
+
+
+class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
+    """The ensemble of a model of texts, pairs or bags; bags have no linear member.
+
+    Attributes:
+        weights: The ensemble weights.
+        chosen: Settings of the linear member; None before it is fitted.
+
+    Args:
+        objective: The objective with the items and the trained model.
+    """
+
+    def __init__(self, objective: AnyObjective):
+        self.objective = objective
+        self.model: Any = objective.model
+        self.weights: EnsembleWeights = NETWORK_ALONE
+        self.chosen: FittedSettings | None = None
+
+    def fit(self, crossed: OutOfFold | None = None) -> PostTrainingFit:
+        held = self.held_out(crossed)
+        has_linear_member = (
+            not isinstance(self.model, BagModel) and self.model.config.expert.kind == "linear"
+        )
+        return self.calibrate(held, self.fit_members(held) if has_linear_member else held.outputs)
+
+    def held_out(self, crossed: OutOfFold | None) -> HeldOut:
+        """The held-out outputs: out of fold if there are some, else those for dev."""
+        objective = self.objective
+        if crossed is None:
+            outputs = self.model.outputs_of(objective.dev_items)
+            return HeldOut(outputs, objective.dev_targets, objective.dev_weights)
+        rows = crossed.held
+        return HeldOut(crossed.outputs, objective.train_targets[rows], objective.weights_of(rows), rows)
+
+    def fit_members(self, held: HeldOut) -> NDArray[np.float32]:
+        """Fit the linear member on the training items, and the ensemble weights on held-out outputs. A
+        member whose contribution is below `MIN_CONTRIBUTION` is dropped.
+
+        Returns:
+            The outputs of the ensemble for the held-out items, `[items, outputs]`.
+        """
+        fitted = fit_linear_member(self.objective, every=held.indices is not None)
+        if not any(map(len, fitted.model.blocks.values())) or not len(held.targets):
+            return held.outputs
+        scores = self.dev_scores(fitted.model) if held.indices is None else fitted.oof_scores[held.indices]
+        self.weights, self.chosen = self.weigh(held, scores), fitted.chosen
+        self.set_members(fitted.model)
+        if self.weights.shift is not None:
+            # On dev the shifted scores are those of the stored 8-bit weights.
+            on_dev = held.indices is None
+            scores = (
+                self.model.expert_scores(self.objective.dev_items)
+                if on_dev
+                else scores + self.weights.shift
+            )
+        return self.weights.combine(held.outputs, scores)
+
+    def dev_scores(self, linear: LinearModel) -> NDArray[np.float32]:
+        """Scores of a linear model for the dev items, `[items, outputs]`, with its weights in 8 bits."""
+        member = TextLinearBuffers.of(linear)
+        return member(*self.model.expert_reads(self.objective.dev_items, vectors=member.vectors > 0))
+
+    def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
+        """Fit the ensemble weights on held-out outputs and scores of the linear member."""
+        raise NotImplementedError
+
+    def set_members(self, linear: LinearModel | None) -> None:
+        """Set the linear member of the model, if its weight is not 0, and the weights of both members."""
+        model, weights = self.model, self.weights
+        if linear is None or not weights.expert:
+            model.remove_linear_model()
+            model.encoder_weight = weights.encoder
+            return
+        if weights.shift is not None:
+            bias = linear.machine.bias + weights.shift
+            linear = replace(linear, machine=replace(linear.machine, bias=bias))
+        how = {"encoder_weight": weights.encoder, "share": weights.share}
+        model.add_expert(TextLinearBuffers.of(linear), weights.expert, **how)
+
+    def calibrate(self, held: HeldOut, outputs: NDArray[np.float32]) -> PostTrainingFit:
+        """Calibrate the model on the held-out outputs of the ensemble, `[items, outputs]`."""
+        raise NotImplementedError
+
+    def refit(self, first: "TextEnsemble[AnyObjective]") -> None:
+        self.weights, self.chosen = first.weights, first.chosen
+        if self.chosen is not None:
+            has_member = bool(self.weights.expert)
+            self.set_members(fit_linear_member(self.objective, self.chosen).model if has_member else None)
+
+
+class _ClassifierEnsemble(TextEnsemble[AnyObjective]):
+    """The ensemble of a classifier."""
+
+    calibration: ClassVar[Calibration]
+
+    def calibrate(self, held: HeldOut, outputs: NDArray[np.float32]) -> PostTrainingFit:
+        items = held.targets, held.weights
+        return self.calibration.fit(self.model, held.outputs, outputs, *items, self.weights.temperature)
+
+    def refit(self, first: "TextEnsemble[AnyObjective]") -> None:
+        super().refit(first)
+        self.model.temperature, self.model.thresholds = first.model.temperature, first.model.thresholds
+
+
+class SingleLabelEnsemble(_ClassifierEnsemble[ClassificationObjective[Any]]):
+    """The ensemble of a classifier with one label per item."""
+
+    calibration = SINGLE_LABEL
+
+    def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
+        config = self.model.config
+        # Only a network that is refitted on more texts differs from the one whose outputs these are.
+        pretrained = held.indices is not None or config.base.name or config.pretrained.name
+        members, raw = [held.outputs, scores], None if pretrained else 0
+        mixture = fit_ensemble(members, held.targets, texts=held.weights, raw=raw)
+        encoder, expert = mixture.weights
+        if expert == 0:
+            return NETWORK_ALONE
+        ratio = expert / encoder if encoder else 1.0
+        return EnsembleWeights(float(encoder > 0), ratio, mixture.shares[1], 1 / (encoder or expert))
+
+
+class MultiLabelEnsemble(_ClassifierEnsemble[MultiLabelObjective]):
+    """The ensemble of a multi-label classifier."""
+
+    calibration = LABEL_SETS
+
+    def dev_scores(self, linear: LinearModel) -> NDArray[np.float32]:
+        return linear.scores(*self.model.expert_reads(self.objective.dev_items))
+
+    def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
+        outputs, items = held.outputs, (held.targets, held.weights)
+        if fit_binary_temperature(outputs, *items) > MAX_USUAL_TEMPERATURE:  # it has diverged
+            outputs = np.zeros_like(outputs)
+        encoder, expert, shift = fit_binary_ensemble(outputs, scores, *items)
+        sizes = np.array([np.abs(encoder * outputs).mean(), np.abs(expert * (scores + shift)).mean()])
+        if sizes[1] <= MIN_CONTRIBUTION * sizes.sum():
+            return NETWORK_ALONE
+        if sizes[0] < MIN_CONTRIBUTION * sizes.sum():
+            encoder = sizes[0] = 0.0
+            _, expert, shift = fit_binary_ensemble(np.zeros_like(outputs), scores, *items)
+        share, ratio = float(sizes[1] / sizes.sum()), expert / encoder if encoder else 1.0
+        return EnsembleWeights(float(encoder > 0), ratio, share, 1 / (encoder or expert), shift)
+
+
+class NumberEnsemble(TextEnsemble[NumberObjective[Any]]):
+    """The ensemble of a regressor. Held-out outputs are standardised, held-out targets are not."""
+
+    def held_out(self, crossed: OutOfFold | None) -> HeldOut:
+        held = super().held_out(crossed)
+        if crossed is None:
+            return held
+        scale = self.model.scale  # each fold has its own
+        outputs = scale.standardize(held.outputs)
+        return replace(held, outputs=outputs, targets=scale.restore(held.targets))
+
+    def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
+        targets = self.model.scale.deviations(held.targets)
+        return fit_number_weights(held.outputs[:, 0], scores[:, 0], targets, held.weights)
+
+    def calibrate(self, held: HeldOut, outputs: NDArray[np.float32]) -> PostTrainingFit:
+        scale = self.model.scale
+        predictions = scale.restore(outputs[:, 0])
+        return PostTrainingFit(
+            dict(number_scores(predictions, held.targets, scale.deviation, held.weights))
+        )
+
+
+def fit_linear_member(
+    objective: TextObjective[Any], chosen: FittedSettings | None = None, *, every: bool = False
+) -> LinearFit:
+    """Fit a linear model of words, character n-grams and vectors to the training texts (a sample of very
+    many pairs, unless `every` is set): labels, label sets or numbers, with given settings or chosen
+    ones."""
+    model = objective.model
+    places = np.arange(len(objective.train_items)) if every else objective.sampled_indices
+    texts, vectors, numbers = model.expert_reads(items_at(objective.train_items, places))
+    return memoized(
+        fit_linear,
+        texts,
+        objective.train_targets[places],
+        model.outputs,
+        sample_weight=objective.weights_of(places),
+        class_weight=objective.class_weights,
+        tokenizer=model.config.words.tokenizer,
+        max_features=model.config.expert.max_features,
+        dense=vectors,
+        numbers=numbers,
+        pairs=model.reads_pairs,
+        always=objective.names,
+        settings=chosen and chosen.settings,
+        loudness=chosen and chosen.loudness,
+        previous=model.previous_expert,
+    )
