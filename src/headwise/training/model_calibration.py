@@ -154,7 +154,9 @@ class Calibration:
         biases = fitted.biases + np.array(model.biases or 0.0) / fitted.temperature
         model.temperature, model.biases = model.temperature * fitted.temperature, biases.tolist()
         recalibrated = cross_fitted_logits(now, targets, self.loss, weights)
-        before, after = (self.error(self.chances(own), targets, weights) for own in (now, recalibrated))
+        before, after = (
+            self.error(self.chances(scaled), targets, weights) for scaled in (now, recalibrated)
+        )
         return PostTrainingFit(
             self.decide(model, model.calibrated(logits), targets, weights), (before, after)
         )
