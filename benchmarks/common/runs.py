@@ -24,10 +24,10 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 import torch
 
-from benchmarks import DATA
+from benchmarks import DATA, ROOT
 from benchmarks.common.paired_taggers import COUNTS
 from headwise import __version__
-from headwise.app.configuration import build_config
+from headwise.app.configuration import build_config, read_preset
 from headwise.app.reporter import Reporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
@@ -83,6 +83,12 @@ def jobs(
 def recipe_of(layers: Layers) -> dict[str, Any]:
     """All settings, as plain data; none where there are no layers."""
     return build_config(*layers).to_json() if layers else {}
+
+
+def read_recipe(name: str) -> dict[str, dict[str, Any]]:
+    """The sections of a paper's settings, from papers/presets or from headwise."""
+    path = ROOT / "benchmarks" / "papers" / "presets" / f"{name}.toml"
+    return read_preset(path if path.exists() else Path(name))
 
 
 def read_lines(path: Path) -> list[Result]:

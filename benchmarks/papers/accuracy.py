@@ -20,10 +20,9 @@ import numpy as np
 from benchmarks import DATA, ROOT
 from benchmarks.common.accuracy_tables import print_tables
 from benchmarks.common.english_teachers import minilm_folder
-from benchmarks.common.runs import REVIEWS, Found, Layers
+from benchmarks.common.runs import REVIEWS, Found, Layers, read_recipe
 from benchmarks.papers.classifying import LINEAR, REFIT, Classifying, Task, named
 from benchmarks.papers.phrases import treebank_heads, with_phrases
-from headwise.app.configuration import read_preset
 from headwise.artifacts import load_model
 from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import MANIFEST
@@ -192,7 +191,7 @@ class Accuracy(Classifying):
         if encoder == LINEAR:
             return []
         recipes = {"sst2": "sst5", "imdb": "mtl16"}.get(task, task.split("/")[0])  # both have the same
-        recipe = read_preset(Path(f"{recipes}-{encoder.removesuffix('-constituency')}"))
+        recipe = read_recipe(f"{recipes}-{encoder.removesuffix('-constituency')}")
         own: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
         train: dict[str, Any] = {}
         if PHRASES in endings:

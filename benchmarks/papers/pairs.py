@@ -14,16 +14,14 @@ once for each run.
 import gzip
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks import DATA
 from benchmarks.common.accuracy_tables import print_tables
-from benchmarks.common.runs import Found, Layers
+from benchmarks.common.runs import Found, Layers, read_recipe
 from benchmarks.papers.classifying import LINEAR, Classifying, Task, named
-from headwise.app.configuration import read_preset
 from headwise.data.columns.reading_options import PairOptions
 from headwise.data.items.examples import Pair
 from headwise.data.items.item_types import ITEM_TYPES
@@ -162,7 +160,7 @@ class Pairs(Classifying):
         (like, encoder), (_, endings) = system_of(system), named(system, (*BEYOND, PUBLISHED))
         vectors = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
         tuned = f"{task}-{like}"
-        recipe = read_preset(Path(tuned if tuned in OWN_RECIPES else f"nli-{like}"))
+        recipe = read_recipe(tuned if tuned in OWN_RECIPES else f"nli-{like}")
         own = [vectors, *([{"encoder": encoder}] if encoder else [])]
         beyond = BEYOND | {PUBLISHED: AS_PUBLISHED.get(like, {})}
         return [recipe, *own, *(more for ending, more in beyond.items() if ending in endings)]

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from benchmarks import ROOT
+
 DOMAINS = """apparel baby books camera_photo dvd electronics health_personal_care imdb kitchen_housewares
 magazines MR music software sports_outdoors toys_games video"""
 MTL16 = tuple(f"mtl16/{domain}" for domain in DOMAINS.split())
@@ -15,6 +17,7 @@ ONTONOTES = (
     "-exec cat {} + > train.conll, the same for dev and test; "
     "headwise train train.conll --dev dev.conll --test test.conll"
 )
+PRESETS = "benchmarks/papers/presets"
 GLOVE = "--vectors glove.6B.100d.txt --epochs 20"
 
 
@@ -78,10 +81,17 @@ def quoted(*figures: tuple[str, str]) -> tuple[Row, ...]:
     return tuple(Row(name, paper=own, missing="the paper quotes it of others") for name, own in figures)
 
 
+def recipe_of(name: str) -> str:
+    """What `--recipe` takes for the settings of a paper: a name that headwise knows, or a file."""
+    return f"{PRESETS}/{name}.toml" if (ROOT / PRESETS / f"{name}.toml").exists() else name
+
+
 def all_of(data: str, files: str, *systems: str) -> tuple[Row, ...]:
     """Pairs that you must bring."""
-    bring = f"{data} (jsonl); headwise train {files} --task pair --recipe nli-"
-    return tuple(Row(f"{system}, all of {data}", bring=bring + system) for system in systems)
+    bring = f"{data} (jsonl); headwise train {files} --task pair --recipe"
+    return tuple(
+        Row(f"{system}, all of {data}", bring=f"{bring} {recipe_of(f'nli-{system}')}") for system in systems
+    )
 
 
 def set_task(task: str, *models: str, flags: str = "", what: str = "") -> tuple[Row, ...]:

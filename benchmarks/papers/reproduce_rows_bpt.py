@@ -1,8 +1,9 @@
 """The tables of the BP-Transformer's paper (Ye et al. 2019), row by row. Data, no code."""
 
-from benchmarks.papers.reproduce_row import SNLI, SNLI_FILES, Row, Table, all_of, rows_of
+from benchmarks.papers.reproduce_row import PRESETS, SNLI, SNLI_FILES, Row, Table, all_of, rows_of
 
 _CHARACTERS = "(100 MB); headwise train"
+_ENWIK8_512 = f"enwik8.zip {_CHARACTERS} enwik8.zip --recipe {PRESETS}/enwik8-bp-transformer-512.toml"
 _PART = "--steps 2500 --minutes 15.5 --clock processor --threads 1"
 _PUBLISHED = "bp-transformer, as published"
 _WMT = {"transformer": "27.2", "bpt-k1": "26.9", "bpt-k2": "27.4", "bpt-k4": "27.6", "bpt-k8": "26.7"}
@@ -64,22 +65,21 @@ BPT: dict[str, Table] = {
             ),
             Row(
                 "enwik8, context 512",
-                bring=f"enwik8.zip {_CHARACTERS} enwik8.zip --recipe enwik8-bp-transformer-512",
+                bring=_ENWIK8_512,
             ),
             Row(
                 "text8, context 8,192",
                 paper="1.11",
-                bring=f"text8.zip {_CHARACTERS} text8.zip --recipe text8-bp-transformer",
+                bring=f"text8.zip {_CHARACTERS} text8.zip --recipe {PRESETS}/text8-bp-transformer.toml",
             ),
             Row(
                 "text8, context 512",
-                bring=f"text8.zip {_CHARACTERS} text8.zip --recipe text8-bp-transformer-512",
+                bring=f"text8.zip {_CHARACTERS} text8.zip --recipe {PRESETS}/text8-bp-transformer-512.toml",
             ),
             *(
                 Row(
                     f"enwik8, context 512, k {k}",
-                    bring=f"enwik8.zip {_CHARACTERS} enwik8.zip --recipe enwik8-bp-transformer-512 "
-                    f"--encoder.k {k} --encoder.clip {clip}",
+                    bring=f"{_ENWIK8_512} --encoder.k {k} --encoder.clip {clip}",
                 )
                 for k, clip in ((1, 8), (2, 7), (4, 6), (8, 5), (16, 4), (32, 3))
             ),

@@ -1,6 +1,7 @@
 """The tables and figures of MS-SAN's paper (Qi et al. 2020), row by row. Data, no code."""
 
 from benchmarks.papers.reproduce_row import (
+    PRESETS,
     SNLI,
     SNLI_FILES,
     SST,
@@ -44,16 +45,34 @@ MS_SAN: dict[str, Table] = {
                     bring=_BERT.format(data, flags),
                 )
                 for name, base, large, data, flags in (
-                    ("SNLI", "87.9", "88.2", "SNLI", f"{SNLI_FILES} --task pair --recipe nli-ms-san"),
+                    (
+                        "SNLI",
+                        "87.9",
+                        "88.2",
+                        "SNLI",
+                        f"{SNLI_FILES} --task pair --recipe {PRESETS}/nli-ms-san.toml",
+                    ),
                     (
                         "MultiNLI",
                         "77.9/78.3",
                         "78.7/78.5",
                         "MultiNLI",
-                        f"{MNLI_FILES} --task pair --recipe nli-ms-san",
+                        f"{MNLI_FILES} --task pair --recipe {PRESETS}/nli-ms-san.toml",
                     ),
-                    ("SST-2", "94.1", "95.1", "two columns of SST-2", "sst2.tsv --recipe sst5-ms-san"),
-                    ("SST-5", "58.2", "58.4", "SST", "SST --recipe sst5-ms-san"),
+                    (
+                        "SST-2",
+                        "94.1",
+                        "95.1",
+                        "two columns of SST-2",
+                        f"sst2.tsv --recipe {PRESETS}/sst5-ms-san.toml",
+                    ),
+                    (
+                        "SST-5",
+                        "58.2",
+                        "58.4",
+                        "SST",
+                        f"SST --recipe {PRESETS}/sst5-ms-san.toml",
+                    ),
                 )
             ),
             Row(

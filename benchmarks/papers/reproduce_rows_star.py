@@ -6,6 +6,7 @@ from benchmarks.papers.reproduce_row import (
     GLOVE,
     MTL16,
     ONTONOTES,
+    PRESETS,
     SNLI,
     SNLI_FILES,
     SPEED,
@@ -46,11 +47,11 @@ STAR: dict[str, Table] = {
             *tagging("PTB sample", "treebank", "star-transformer + char + crf"),
             Row(
                 "PTB, all of it: star-transformer + char + crf",
-                bring=f"{WSJ} --recipe tag-star-transformer",
+                bring=f"{WSJ} --recipe {PRESETS}/tag-star-transformer.toml",
             ),
             Row(
                 "CoNLL-2012: star-transformer + char + crf",
-                bring=f"{ONTONOTES} --recipe tag-star-transformer {GLOVE}",
+                bring=f"{ONTONOTES} --recipe {PRESETS}/tag-star-transformer.toml {GLOVE}",
             ),
         ),
     ),

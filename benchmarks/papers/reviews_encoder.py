@@ -18,10 +18,9 @@ from pathlib import Path
 import torch
 
 from benchmarks import DATA
-from benchmarks.common.runs import listening, show_epochs
+from benchmarks.common.runs import listening, read_recipe, show_epochs
 from benchmarks.papers import accuracy
 from benchmarks.papers.reviews_base import reviews
-from headwise.app.configuration import read_preset
 from headwise.app.workflows.train import train_files
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.folder_layout import MANIFEST, RUN_FOLDER
@@ -46,7 +45,7 @@ def settings(encoder: str, *, more: bool = False) -> dict[str, dict]:
     """The sections of a training."""
     return {
         "model": {"task": "masked-words"},
-        "encoder": read_preset(Path(f"mtl16-{encoder}"))["encoder"],
+        "encoder": read_recipe(f"mtl16-{encoder}")["encoder"],
         "words": {"tokenizer": "whitespace", "dropout": 0.1, "word_dropout": 0.0, "train_vectors": False},
         "vectors": {"file": str(DATA / VECTORS), "extra_words": 48_000},
         "data": {"format": "text"},

@@ -24,10 +24,10 @@ from typing import Any
 from benchmarks import DATA
 from benchmarks.common.accuracy_tables import print_header, print_row
 from benchmarks.common.paired_taggers import COUNTS, packed
-from benchmarks.common.runs import Bench, Found, Layers, Result, listening, show_epochs
+from benchmarks.common.runs import Bench, Found, Layers, Result, listening, read_recipe, show_epochs
 from benchmarks.papers.glove_words import glove_file
 from benchmarks.papers.memory_tagger import MemoryTagger
-from headwise.app.configuration import build_config, read_preset
+from headwise.app.configuration import build_config
 from headwise.app.workflows.train import train_parts
 from headwise.artifacts import read_info
 from headwise.data.columns.reading_options import TagOptions
@@ -158,9 +158,9 @@ class Tagging(Bench):
                 own["vectors"] = {"file": "glove.6B.100d.txt", "extra_words": ALL}
                 own["words"]["max_words"] = ALL
             glove = {} if recipe.endswith(GLOVE) else GLOVE_RECIPE
-            return [read_preset(Path(recipe)), glove, more, own | score]
+            return [read_recipe(recipe), glove, more, own | score]
         own = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
-        return [read_preset(Path(recipe)), more, own | score]
+        return [read_recipe(recipe), more, own | score]
 
     def vectors_of(self, task: str) -> WordVectors:
         """The word vectors of a data set."""

@@ -50,10 +50,8 @@ def test_every_row_can_run_or_says_why_not(reproduce):
                 assert row.system in bench.once or build_config(*layers)
 
 
-def test_commands_for_data_that_you_bring_lack_nothing_but_the_data(
-    reproduce, capsys, monkeypatch, tmp_path
-):
-    monkeypatch.chdir(tmp_path)
+def test_commands_for_data_that_you_bring_lack_nothing_but_the_data(reproduce, capsys, monkeypatch):
+    monkeypatch.chdir(reproduce.ROOT)
     rows = [row for table in reproduce.TABLES.values() for row in table.rows]
     commands = [own for row in rows for own in re.findall(r"headwise (train [^;]+)", row.bring)]
     assert len(commands) >= 30

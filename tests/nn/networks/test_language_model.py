@@ -1,13 +1,11 @@
 """LanguageModel: nothing that is to come is seen, whatever the encoder; every symbol is scored once."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from headwise.app.configuration import build_config, read_preset
 from headwise.core.errors import ConfigError
 from headwise.data.items.symbols import SymbolVocabulary
 from headwise.data.readers.streams import SymbolStream
@@ -188,25 +186,6 @@ def test_training_begins_not_far_from_a_guess():
     for encoder in (ENCODERS["bpt"], ENCODERS["transformer"]):
         model = LanguageModel(config_of(encoder), symbols)
         assert model.score(stream(300, symbols=symbols)).loss == pytest.approx(math.log(100), rel=0.25)
-
-
-def test_parameters_of_the_paper():
-    """enwik8 with 205 symbols: 38,678,221 in all, the softmax being the embedding."""
-    symbols = SymbolVocabulary("bytes", tuple(map(chr, range(205))), (1,) * 205)
-    for name in ("enwik8-bp-transformer", "text8-bp-transformer-512"):
-        config = build_config(read_preset(Path(name))).model
-        with torch.device("meta"):
-            model = LanguageModel(config, symbols)
-        assert sum(p.numel() for p in model.parameters()) == 38_678_221
-
-
-@pytest.mark.parametrize("data", ["ptb", "war-and-peace"])
-@pytest.mark.parametrize("encoder", ["transformer", "bp-transformer"])
-def test_recipes_for_small_texts(data, encoder):
-    config = build_config(read_preset(Path(f"{data}-{encoder}"))).model
-    assert config.task == "language-model"
-    with torch.device("meta"):
-        LanguageModel(config, SYMBOLS)
 
 
 def test_a_text_in_place_of_a_batch(model):
