@@ -101,7 +101,7 @@ def commit() -> str:
 
 def measure(arguments: argparse.Namespace) -> None:
     """Do the runs that are not in the results."""
-    done = {} if arguments.predict_uncounted else read_results(arguments.results)
+    done = {} if arguments.again else read_results(arguments.results)
     rivals, loaded, said = Rivals(arguments.cache), cache(load), set()
     sizes = [ALL if size == "all" else int(size) for size in arguments.sizes]
     for job in jobs(sets_of(arguments.sets), systems_of(arguments), sizes, arguments.seeds):

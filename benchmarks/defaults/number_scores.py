@@ -94,7 +94,7 @@ def main() -> None:
     for size in () if arguments.table else arguments.sizes:
         items = ALL if size == "all" else int(size)
         for name in arguments.sets:
-            if (name, items) in found and not arguments.predict_uncounted:
+            if (name, items) in found and not arguments.again:
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 own = {"set": name, "items": items, **run(name, items, arguments.options, Path(folder))}

@@ -387,7 +387,7 @@ for name in ("forward", "backward_queries", "backward_keys"):
     source = ASTSource(kernel, signature, {(names.index(n),): value for n, value in fixed.items()})
     options = {"num_warps": shape.warps, "num_stages": shape.stages}
     made = compile(source, target=GPUTarget("cuda", 90, 32), options=options)
-    assert made.metadata.distribute <= 99 * 1024, made.metadata.distribute
+    assert made.metadata.shared <= 99 * 1024, made.metadata.shared
     assert "wgmma" in made.asm["ptx"]  # products of bfloat16 by tensor cores
 """
 
