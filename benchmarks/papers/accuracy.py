@@ -256,7 +256,7 @@ class Accuracy(Classifying):
         data, trees = super().read(data, system), encoder == BRACKETS
         if trees:
             heads = treebank_heads()
-            parts = ([replace(own, heads=heads.get(own.text)) for own in part] for part in data.three())
+            parts = ([replace(own, parse=heads.get(own.text)) for own in part] for part in data.three())
             data = replace(data, parts=DataParts(ITEM_TYPES["classify"], *parts))
         if PHRASES in endings:
             train, dev, test = data.three()
@@ -265,7 +265,7 @@ class Accuracy(Classifying):
         return data
 
     def bare(self, item: Example) -> Example:
-        return replace(item, heads=None)
+        return replace(item, parse=None)
 
     def show(self, found: Found) -> None:
         print_tables(found, self.paper)
@@ -304,7 +304,7 @@ def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:
     reader = ParseReader(str.split, lambda path, words: read_parses(path))
     examples: list[Example] = with_parses(ITEM_TYPES["classify"], data, str(parses), reader).items
     fits = (e.heads is not None and len(e.heads) == len(e.text.split()) for e in examples)
-    return [e if own else replace(e, heads=None) for e, own in zip(examples, fits, strict=True)]
+    return [e if own else replace(e, parse=None) for e, own in zip(examples, fits, strict=True)]
 
 
 if __name__ == "__main__":

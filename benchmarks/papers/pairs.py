@@ -176,7 +176,7 @@ class Pairs(Classifying):
         return system_of(system)[0] == "ms-san"
 
     def bare(self, item: Pair) -> Pair:
-        return replace(item, first_heads=None, second_heads=None)
+        return replace(item, first_parse=None, second_parse=None)
 
     def show(self, found: Found) -> None:
         print_tables(found, PAPER)

@@ -37,7 +37,7 @@ def with_phrases(sentences: Sequence[Example], *, binary: bool, trees: bool) -> 
     phrases = read_examples(_path("train"), options).items
     if trees:
         heads = read_phrase_parses(_path("train"), [(own.line, own.text) for own in phrases])
-        phrases = [replace(own, heads=one) for own, one in zip(phrases, heads, strict=True)]
+        phrases = [replace(own, parse=one) for own, one in zip(phrases, heads, strict=True)]
     found = {example.text: example for example in sentences}
     for own in phrases:
         found.setdefault(own.text, own)

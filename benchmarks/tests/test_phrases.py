@@ -56,8 +56,8 @@ def test_phrases_are_the_nodes_with_their_labels_and_trees(trees):
     for example in found[len(trees) :]:
         own = expected[example.text]
         assert example.label == own[1]
-        np.testing.assert_array_equal(example.heads, constituency_heads(own)[1])
-    assert all(own.heads is None for own in with_phrases(sentences(trees), binary=False, trees=False))
+        np.testing.assert_array_equal(example.parse, constituency_heads(own)[1])
+    assert all(own.parse is None for own in with_phrases(sentences(trees), binary=False, trees=False))
 
 
 def test_two_labels_leave_the_neutral_phrases_out(trees):

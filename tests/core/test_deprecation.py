@@ -63,6 +63,7 @@ def test_fields_of_a_dataclass():
 
     with pytest.warns(DeprecationWarning, match="'heads'"):
         assert Sentence(("a",), heads=(0,)) == Sentence(("a",), (0,))
+    assert Sentence(("a",), (0,)).heads == (0,)
 
 
 def test_old_public_name():

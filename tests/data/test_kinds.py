@@ -146,7 +146,7 @@ def test_parses_of_a_file_with_left_out_records_go_by_lines(write):
     data = kind.read(path, kind.options(sst_labels="binary"))
     assert data.skipped == 1
     reader = ParseReader(str.split, lambda path, words: [[9], [1], [2]])
-    assert [item.heads for item in with_parses(kind, data, "x", reader).items] == [[1], [2]]
+    assert [item.parse for item in with_parses(kind, data, "x", reader).items] == [[1], [2]]
     short = ParseReader(str.split, lambda path, words: [[9]])
     with pytest.raises(DataError, match="1 parses for the 2 texts"):
         with_parses(kind, data, "x", short)

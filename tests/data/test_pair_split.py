@@ -76,8 +76,8 @@ def test_fingerprint():
         [*own[:-1]],
         [Pair(p.second, p.first, p.label) for p in own],
         [Pair(p.first, p.second, "yes") for p in own],
-        [Pair(p.first, p.second, p.label, first_heads=(0, 1)) for p in own],
-        [Pair(p.first, p.second, p.label, second_heads=(0, 1)) for p in own],
+        [Pair(p.first, p.second, p.label, first_parse=(0, 1)) for p in own],
+        [Pair(p.first, p.second, p.label, second_parse=(0, 1)) for p in own],
         own[::-1],
     ]
     hashes = {fingerprint_pairs(other).sha256 for other in others}

@@ -15,7 +15,7 @@ PARSES = [[0], [2, 0], [0, 1, 1]]
 def heads(texts, skipped=0):
     data = Dataset(texts, "texts.tsv", "tsv", Columns("text"), skipped=skipped)
     reader = ParseReader(str.split, lambda path, words: PARSES)
-    return [example.heads for example in with_parses(ITEM_TYPES["classify"], data, "heads", reader).items]
+    return [example.parse for example in with_parses(ITEM_TYPES["classify"], data, "heads", reader).items]
 
 
 def test_a_parse_for_each_text():

@@ -71,7 +71,7 @@ def test_treebank(real_data):
     parsed = read_tagged(f"{folder}dependency_treebank.zip!dependency_treebank/*.dp")
     assert (parsed.tokens, parsed.columns.head, parsed.columns.tag) == (94_084, "head", "pos")
     assert [s.tokens for s in parsed.items] == [s.tokens for s in trees.items]
-    assert parsed.items[0].heads == (2, 8, 2, 5, 6, 2, 2, 0, 8, 11, 9, 9, 15, 15, 12, 9, 16, 8)
+    assert parsed.items[0].parse == (2, 8, 2, 5, 6, 2, 2, 0, 8, 11, 9, 9, 15, 15, 12, 9, 16, 8)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_universal_dependencies(real_data, part, sentences, words):
         words,
         17,
     )
-    assert all(s.heads and len(s.heads) == len(s.tokens) for s in data.items)
+    assert all(s.parse and len(s.parse) == len(s.tokens) for s in data.items)
     for sentence in data.items:
         assert sentence.text is not None
         assert sentence.spans is not None

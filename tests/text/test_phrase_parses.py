@@ -62,10 +62,10 @@ def test_every_phrase_has_its_own_tree(file, trees, labels):
         " ".join(constituency_heads(tree)[0]) for tree in expected
     ]
     for item, tree in zip(parts.train, expected, strict=True):
-        np.testing.assert_array_equal(item.heads, constituency_heads(tree)[1])
+        np.testing.assert_array_equal(item.parse, constituency_heads(tree)[1])
     full = [text for text in trees if labels == "five" or text[1] != "2"]
     for item, tree in zip(parts.dev, full, strict=True):
-        np.testing.assert_array_equal(item.heads, constituency_heads(tree)[1])
+        np.testing.assert_array_equal(item.parse, constituency_heads(tree)[1])
 
 
 def test_trees_of_another_file_are_an_error(tmp_path):

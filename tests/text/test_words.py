@@ -17,7 +17,7 @@ def features(**settings) -> TextFeatures:
 
 
 def heads_of(encoded) -> list:
-    return [None if text.heads is None else text.heads.tolist() for text in encoded]
+    return [None if text.parse is None else text.parse.tolist() for text in encoded]
 
 
 def test_strings_and_examples_are_texts():
@@ -40,25 +40,25 @@ def test_the_spelling_is_kept_on_request():
 
 
 def test_parses_that_nothing_reads_are_passed_over():
-    assert heads_of(features().encode([Example("a b", heads=[9])])) == [None]
+    assert heads_of(features().encode([Example("a b", parse=[9])])) == [None]
 
 
 def test_a_parse_comes_with_the_text():
-    examples = [Example("a b", heads=[2, 0]), Example("", heads=[])]
+    examples = [Example("a b", parse=[2, 0]), Example("", parse=[])]
     assert heads_of(features(trees="error").encode(examples)) == [[2, 0], []]
 
 
 def test_a_text_without_a_parse_is_an_error_that_says_what_to_do():
     with pytest.raises(
         ParseError,
-        match=r"line 3: no parse.*--heads.*--syntax.pipeline.* --pipeline.*word.*{'tree_fallback': ",
+        match=r"line 3: no parse.*--parses.*--syntax.pipeline.* --pipeline.*word.*{'tree_fallback': ",
     ) as error:
-        features(trees="error").encode([Example("a b", line=2, heads=[2, 0]), Example("a", line=3)])
+        features(trees="error").encode([Example("a b", line=2, parse=[2, 0]), Example("a", line=3)])
     assert error.value.code == "HW235"
 
 
 def test_on_request_it_gets_a_chain():
-    examples = [Example("a b c"), Example("a b", heads=[2, 0]), Example("")]
+    examples = [Example("a b c"), Example("a b", parse=[2, 0]), Example("")]
     assert heads_of(features(trees="word").encode(examples)) == [[0, 1, 2], [2, 0], []]
 
 
@@ -69,7 +69,7 @@ def test_a_parser_sees_only_the_texts_without_a_parse():
         seen.extend(texts)
         return [np.zeros(len(words), dtype=np.int64) for words in texts]
 
-    examples = [Example("a b"), Example("a b", heads=[2, 0]), Example("c")]
+    examples = [Example("a b"), Example("a b", parse=[2, 0]), Example("c")]
     assert heads_of(features(trees="error", parser=parser).encode(examples)) == [[0, 0], [2, 0], [0]]
     assert seen == [["a", "b"], ["c"]]
 
@@ -77,4 +77,4 @@ def test_a_parser_sees_only_the_texts_without_a_parse():
 @pytest.mark.parametrize("heads", [[0], [2, 0, 1], [2, 1]])
 def test_a_parse_that_does_not_fit_is_located(heads):
     with pytest.raises(ParseError, match="line 5: "):
-        features(trees="error").encode([Example("a b", line=5, heads=heads)])
+        features(trees="error").encode([Example("a b", line=5, parse=heads)])

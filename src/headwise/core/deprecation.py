@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib.util import find_spec
+from operator import attrgetter
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
@@ -85,7 +86,8 @@ def warn_renamed(old: str, new: str, *, level: int = 2) -> None:
 
 
 def renamed_parameters(**new_names: str) -> Callable[[C], C]:
-    """A decorator of a function or class that accepts the old keywords (`old="new"`), with a warning.
+    """A decorator of a function or class that accepts the old keywords (`old="new"`), with a warning. The
+    fields of a class can also be read by their old names.
 
     Raises:
         TypeError: A call has the old keyword and the new one.
@@ -107,8 +109,9 @@ def renamed_parameters(**new_names: str) -> Callable[[C], C]:
 
         if isinstance(callee, type):
             setattr(callee, "__init__", accept_old_names)  # noqa: B010
-            return callee
-        return cast(C, accept_old_names)
+            for old, new in new_names.items():
+                setattr(callee, old, property(attrgetter(new)))
+        return cast(C, callee if isinstance(callee, type) else accept_old_names)
 
     return decorate
 

@@ -50,8 +50,8 @@ def encode_pairs(features: TextFeatures, pairs: Sequence[Pair]) -> list[EncodedP
     Raises:
         ParseError: As `TextFeatures.encode`.
     """
-    firsts = features.encode([Example(pair.first, None, pair.line, pair.first_heads) for pair in pairs])
-    seconds = features.encode([Example(pair.second, None, pair.line, pair.second_heads) for pair in pairs])
+    firsts = features.encode([Example(pair.first, None, pair.line, pair.first_parse) for pair in pairs])
+    seconds = features.encode([Example(pair.second, None, pair.line, pair.second_parse) for pair in pairs])
     return [EncodedPair(first, second) for first, second in zip(firsts, seconds, strict=True)]
 
 

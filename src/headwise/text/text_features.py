@@ -26,14 +26,14 @@ class EncodedText:
     Attributes:
         words: Word ids, int64 `[words]`.
         spelling: Further inputs of the embedding (word pieces, characters), if it reads any.
-        heads: Dependency head of each word if the text is parsed, else None.
+        parse: Dependency head of each word if the text is parsed, else None.
         cut: Number of words truncated at the end of the text.
         text: The original text; empty if only its words are known.
     """
 
     words: NDArray[np.int64]
     spelling: Any = None
-    heads: DependencyHeads | None = None
+    parse: DependencyHeads | None = None
     cut: int = 0
     text: str = ""
 
@@ -129,7 +129,7 @@ class TextFeatures:
         if self.trees == "none":
             return encoded
         heads = self._heads(examples, words)
-        return [replace(text, heads=parse) for text, parse in zip(encoded, heads, strict=True)]
+        return [replace(text, parse=parse) for text, parse in zip(encoded, heads, strict=True)]
 
     def _truncate(
         self, words: Sequence[Sequence[str]], examples: Sequence[Example], most: int
@@ -150,9 +150,9 @@ class TextFeatures:
 
     def _heads(self, examples: Sequence[Example], words: Sequence[Sequence[str]]) -> list[DependencyHeads]:
         parses = {
-            place: validate_heads(example.heads, len(words[place]), _where(example))
+            place: validate_heads(example.parse, len(words[place]), _where(example))
             for place, example in enumerate(examples)
-            if example.heads is not None
+            if example.parse is not None
         }
         rest = [place for place in range(len(examples)) if place not in parses]
         if self.parser is not None and rest:
@@ -163,7 +163,7 @@ class TextFeatures:
         elif rest:
             raise ParseError(
                 f"{_where(examples[rest[0]]) or 'a text'}: no parse, but the encoder goes by "
-                "dependency trees. Give the parses in a file (--heads), name a spaCy pipeline that makes "
+                "dependency trees. Give the parses in a file (--parses), name a spaCy pipeline that makes "
                 "them (--syntax.pipeline, of a model --pipeline), or train with --encoder.tree-fallback "
                 "word: then the way from word to word takes their place. In Python these are sections of "
                 "the recipe, {'syntax': {'pipeline': ...}} and {'encoder': {'tree_fallback': 'word'}}",

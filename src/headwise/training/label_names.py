@@ -55,7 +55,7 @@ def named_labels(
 def name_example(features: TextFeatures, text: str) -> Example:
     """A label name as an example; where texts need parses, each word depends on the one before."""
     heads = np.arange(len(features.tokenizer.words(text))) if features.trees != "none" else None
-    return Example(text, heads=heads)
+    return Example(text, parse=heads)
 
 
 def names_are_predictive(

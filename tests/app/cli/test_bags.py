@@ -148,7 +148,7 @@ def test_predictions_can_be_resumed(run, folder, tmp_path):
         (["--encoder", "bilstm"], "encoder: the task bags has no such settings"),
         (["--vectors", "glove.txt"], "vectors: the task bags has no such settings"),
         (["--words.dropout", "0.1"], "words: the task bags has no such settings"),
-        (["--heads", "trees.txt"], "parses are the syntax of texts, but bags have none"),
+        (["--parses", "trees.txt"], "parses are the syntax of texts, but bags have none"),
         (["--bags.model", "sab"], "unknown model of sets 'sab'"),
         (["--bags.heads", "3"], "3 heads cannot share a width of 64"),
         (["--split.dev", "0"], "there are no dev bags"),
@@ -172,7 +172,7 @@ def test_files_that_do_not_fit_the_model(run, folder, tmp_path):
     assert "[HW140] strange.csv:" in err
     assert "the label 'middle' does not occur in" in err
     for command in ("predict", "evaluate"):
-        code, _, err = run(command, folder / "model", folder / "test.csv", "--heads", "trees.txt")
+        code, _, err = run(command, folder / "model", folder / "test.csv", "--parses", "trees.txt")
         assert (code, "parses are the syntax of texts, but bags have none" in err) == (2, True)
         code, _, err = run(command, folder / "model", folder / "test.csv", "--pipeline", "spacy")
         assert (code, "--pipeline parses texts" in err) == (2, True)

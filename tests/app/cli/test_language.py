@@ -67,7 +67,7 @@ def test_a_table_is_told(capsys, tmp_path):
 
 def test_probe_takes_no_parses(folder, capsys):
     text = folder / "text.txt"
-    code, _, err = run(capsys, "probe", folder / "plain", text, "--heads", text)
+    code, _, err = run(capsys, "probe", folder / "plain", text, "--parses", text)
     assert code == 2
     assert "reads no syntax" in " ".join(err.split())
 
@@ -154,7 +154,7 @@ def test_what_a_language_model_does_not_do(folder, capsys, tmp_path):
     assert (code, "must not see what it is to predict" in err) == (2, True)
     code, _, err = run(capsys, *text, "--encoder.priors", "everything")
     assert (code, "sees symbols to come" in err) == (2, True)
-    code, _, err = run(capsys, *text, "--heads", folder / "text.txt")
+    code, _, err = run(capsys, *text, "--parses", folder / "text.txt")
     assert code == 2
 
 

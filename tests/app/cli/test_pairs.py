@@ -166,17 +166,17 @@ def test_parses_of_both_texts(run, tmp_path):
     code, _, err = run(*common)
     assert code == 2
     assert "HW235" in err  # no parses
-    code, _, err = run(*common, "--heads", "a.heads", "--overwrite")
+    code, _, err = run(*common, "--parses", "a.heads", "--overwrite")
     assert code == 2
     assert "two files of parses" in err
-    code, _, err = run(*common, "--heads", "a.heads,b.heads", "--overwrite")
+    code, _, err = run(*common, "--parses", "a.heads,b.heads", "--overwrite")
     assert code == 0, err
     assert run("predict", "train.model", "train.csv")[0] == 2
-    code, out, err = run("predict", "train.model", "train.csv", "--heads", "a.heads,b.heads")
+    code, out, err = run("predict", "train.model", "train.csv", "--parses", "a.heads,b.heads")
     assert code == 0, err
     assert len(read(out)) == 60
     (tmp_path / "b.heads").write_text(chain + "0\n")
-    code, _, err = run("predict", "train.model", "train.csv", "--heads", "a.heads,b.heads")
+    code, _, err = run("predict", "train.model", "train.csv", "--parses", "a.heads,b.heads")
     assert code == 2
     assert "more parses" in err
 

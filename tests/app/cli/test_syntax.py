@@ -44,15 +44,15 @@ def files(tmp_path) -> Path:
 
 
 def test_train_evaluate_and_predict_with_heads(files, run):
-    code, _, err = run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    code, _, err = run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
     assert code == 0, err
     model = files / "reviews.model"
     assert load_model(model).features.trees == "error"
-    code, _, err = run("evaluate", model, "reviews.csv", "--heads", "reviews.parsed")
+    code, _, err = run("evaluate", model, "reviews.csv", "--parses", "reviews.parsed")
     assert code == 0, err
     for form in ("heads", "parsed", "conllu"):
         code, _, err = run(
-            "predict", model, "reviews.csv", "--heads", f"reviews.{form}", "-o", f"{form}.csv"
+            "predict", model, "reviews.csv", "--parses", f"reviews.{form}", "-o", f"{form}.csv"
         )
         assert code == 0, err
     assert (files / "heads.csv").read_text() == (files / "parsed.csv").read_text()
@@ -60,13 +60,13 @@ def test_train_evaluate_and_predict_with_heads(files, run):
 
 
 def test_explain_and_probe_take_heads(files, run):
-    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
     for command in ("explain", "probe"):
         code, _, err = run(command, "reviews.model", "reviews.csv")
         assert code == 2
-        assert "--heads" in " ".join(err.split())
+        assert "--parses" in " ".join(err.split())
         found = [
-            run(command, "reviews.model", "reviews.csv", "--heads", f"reviews.{form}", "--json")
+            run(command, "reviews.model", "reviews.csv", "--parses", f"reviews.{form}", "--json")
             for form in ("heads", "conllu")
         ]
         assert [code for code, _, _ in found] == [0, 0], found
@@ -75,23 +75,28 @@ def test_explain_and_probe_take_heads(files, run):
 
 @pytest.mark.parametrize("command", [("heads", "reviews.csv"), ("report", "--data", "reviews.csv")])
 def test_heads_and_report_take_heads(files, run, command):
-    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
     verb, *data = command
     code, _, err = run(verb, "reviews.model", *data)
     assert code == 2
-    assert "--heads" in " ".join(err.split())
-    code, _, err = run(verb, "reviews.model", *data, "--heads", "reviews.conllu")
+    assert "--parses" in " ".join(err.split())
+    code, _, err = run(verb, "reviews.model", *data, "--parses", "reviews.conllu")
     assert code == 0, err
     if verb == "report":
         assert "<h2>Heads" in (files / "report.html").read_text()
     else:  # as it was called before
-        assert run(verb, "reviews.model", *data, "--syntax", "reviews.conllu")[0] == 0
+        for old in (["--syntax", "reviews.conllu"], ["--heads=reviews.conllu"]):
+            code, _, err = run(verb, "reviews.model", *data, *old)
+            assert code == 0
+            assert (
+                f"- {old[0].split('=')[0]} is now --parses; the old name goes with the next release" in err
+            )
 
 
 def test_parses_of_a_report_need_their_texts(files, run):
-    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS, "--report", "first.html")
+    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS, "--report", "first.html")
     assert (files / "first.html").exists()
-    code, _, err = run("report", "reviews.model", "--heads", "reviews.heads")
+    code, _, err = run("report", "reviews.model", "--parses", "reviews.heads")
     assert code == 2
     assert "--data" in err
 
@@ -100,43 +105,43 @@ def test_parses_that_nobody_reads_are_told(files, run):
     tree = SETTINGS.index("--encoder.feedforward")
     other = [{"ms-san": "transformer"}.get(own, own) for own in (*SETTINGS[:tree], *SETTINGS[tree + 2 :])]
     said = "goes by the dependency tree"
-    code, _, err = run("train", "reviews.csv", "--heads", "reviews.heads", *other)
+    code, _, err = run("train", "reviews.csv", "--parses", "reviews.heads", *other)
     assert code == 0, err
-    assert f"--heads: not used, as no head of transformer {said}" in err
+    assert f"--parses: not used, as no head of transformer {said}" in err
     for verb in ("predict", "evaluate", "explain"):
-        code, _, err = run(verb, "reviews.model", "reviews.csv", "--heads", "reviews.heads")
+        code, _, err = run(verb, "reviews.model", "reviews.csv", "--parses", "reviews.heads")
         assert code == 0, err
-        assert f"--heads reviews.heads: not used, as no head of the model {said}" in err
+        assert f"--parses reviews.heads: not used, as no head of the model {said}" in err
     assert said not in run("predict", "reviews.model", "reviews.csv")[2]
 
 
 def test_suggest_takes_heads(files, run):
-    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
     with open(files / "reviews.csv", newline="") as file:
         texts = [row["text"].split() for row in csv.DictReader(file)]
     (files / "new.csv").write_text("\n".join(["text", *(" ".join(["new", *words[1:]]) for words in texts)]))
     code, _, err = run("suggest", "reviews.model", "new.csv")
     assert code == 2
-    assert "--heads" in " ".join(err.split())
-    code, out, _ = run("suggest", "reviews.model", "new.csv", "--heads", "reviews.heads", "--count", "2")
+    assert "--parses" in " ".join(err.split())
+    code, out, _ = run("suggest", "reviews.model", "new.csv", "--parses", "reviews.heads", "--count", "2")
     assert code == 0
     assert len(out.splitlines()) == 3
 
 
 def test_the_trees_matter(files, run):
-    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
     lines = (files / "reviews.heads").read_text().splitlines()
     chains = [" ".join(map(str, range(len(line.split())))) for line in lines]
     (files / "chains.heads").write_text("".join(f"{line}\n" for line in chains))
     for name in ("reviews", "chains"):
-        run("predict", "reviews.model", "reviews.csv", "--heads", f"{name}.heads", "-o", f"{name}.out.csv")
+        run("predict", "reviews.model", "reviews.csv", "--parses", f"{name}.heads", "-o", f"{name}.out.csv")
     assert (files / "reviews.out.csv").read_text() != (files / "chains.out.csv").read_text()
 
 
 def test_texts_without_parses_are_an_error_that_says_what_to_do(files, run):
     code, _, err = run("train", "reviews.csv", *SETTINGS)
     assert code == 2
-    for advice in ("--heads", "--syntax.pipeline", "tree-fallback", "80 of 80 texts have no parse"):
+    for advice in ("--parses", "--syntax.pipeline", "tree-fallback", "80 of 80 texts have no parse"):
         assert advice in " ".join(err.split())
 
 
@@ -146,18 +151,18 @@ def test_the_flag_for_the_parses_that_are_missing_is_named(files, run, part):
     lines = (files / "reviews.csv").read_text().splitlines()
     (files / "other.csv").write_text("\n".join([lines[0], *lines[1:21], ""]))
     code, out, err = run(
-        "train", "reviews.csv", "--heads", "reviews.heads", f"--{part}", "other.csv", *SETTINGS
+        "train", "reviews.csv", "--parses", "reviews.heads", f"--{part}", "other.csv", *SETTINGS
     )
     assert code == 2
     assert "[HW235] other.csv:2: no parse (nor have 19 more of it)" in " ".join(err.split())
-    assert f"Give the parses of other.csv with --{part}-heads FILE" in " ".join(err.split())
+    assert f"Give the parses of other.csv with --{part}-parses FILE" in " ".join(err.split())
     assert "epoch" not in out
     code, _, err = run("train", "reviews.csv", *SETTINGS)
-    assert "Give the parses of reviews.csv with --heads FILE" in " ".join(err.split())
+    assert "Give the parses of reviews.csv with --parses FILE" in " ".join(err.split())
 
 
 def test_no_output_is_left_of_a_prediction_without_parses(files, run):
-    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
     (files / "before.csv").write_text("something\n")
     for name, options in (("new.csv", ()), ("new.jsonl.gz", ()), ("before.csv", ("--overwrite",))):
         code, _, err = run("predict", "reviews.model", "reviews.csv", "-o", name, *options)
@@ -166,13 +171,13 @@ def test_no_output_is_left_of_a_prediction_without_parses(files, run):
     assert not list(files.glob("new.*"))
     assert (files / "before.csv").read_text() == "something\n"
     code, _, err = run(
-        "predict", "reviews.model", "reviews.csv", "-o", "new.csv", "--heads", "reviews.heads"
+        "predict", "reviews.model", "reviews.csv", "-o", "new.csv", "--parses", "reviews.heads"
     )
     assert code == 0, err
 
 
 def test_a_server_that_could_answer_nobody_is_not_begun(files, run):
-    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
+    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
     code, _, err = run("serve", "reviews.model", "--port", "0")
     assert code == 2
     assert "HW235" in err
@@ -190,11 +195,11 @@ def test_on_request_the_distance_between_words_takes_their_place(files, run):
 def test_another_number_of_parses(files, run, lines):
     kept = (files / "reviews.heads").read_text().splitlines()
     (files / "other.heads").write_text("".join(f"{line}\n" for line in [*kept, "0"][:lines]))
-    code, _, err = run("train", "reviews.csv", "--heads", "other.heads", *SETTINGS)
+    code, _, err = run("train", "reviews.csv", "--parses", "other.heads", *SETTINGS)
     assert code == 2
     assert "the 80 texts" in err or "79 lines for 80 texts" in err
-    run("train", "reviews.csv", "--heads", "reviews.heads", *SETTINGS)
-    code, _, err = run("predict", "reviews.model", "reviews.csv", "--heads", "other.heads", "-o", "o.csv")
+    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
+    code, _, err = run("predict", "reviews.model", "reviews.csv", "--parses", "other.heads", "-o", "o.csv")
     assert code == 2
     assert "parses" in err
 
@@ -206,6 +211,6 @@ def test_a_pipeline_that_is_not_there(files, run):
 
 
 def test_parses_of_texts_that_are_not_given(files, run):
-    code, _, err = run("train", "reviews.csv", "--dev-heads", "reviews.heads", *SETTINGS)
+    code, _, err = run("train", "reviews.csv", "--dev-parses", "reviews.heads", *SETTINGS)
     assert code == 2
     assert "parses of dev texts, but there is no file of them" in " ".join(err.split())

@@ -35,7 +35,7 @@ def test_tags_heads_and_places():
     first, second = read()
     assert first.tokens == ("Do", "n't", "go", "de", "le", "(", "là", ")", ".")
     assert first.tags == ("AUX", "PART", "VERB", "ADP", "DET", "PUNCT", "ADV", "PUNCT", "PUNCT")
-    assert first.heads == (3, 3, 0, 5, 3, 7, 3, 7, 3)
+    assert first.parse == (3, 3, 0, 5, 3, 7, 3, 7, 3)
     assert (first.line, first.starts_document, second.starts_document) == (4, True, False)
     assert first.text == "Don't go du (là)."
     cut = [first.text[a:b] for a, b in first.spans]

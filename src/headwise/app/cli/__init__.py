@@ -15,7 +15,7 @@ from cyclopts import (
     UnusedCliTokensError,
 )
 
-from headwise.app.cli.console import fail, forget_output, log_to_console, make_streams_safe
+from headwise.app.cli.console import fail, forget_output, log_to_console, make_streams_safe, note
 from headwise.app.cli.interrupts import reliable_interrupts, signal_of
 from headwise.artifacts.onnx.onnx_errors import installed
 from headwise.core.allocator import is_out_of_memory
@@ -66,6 +66,14 @@ _COMMON_ALIASES = {
     "--text": "--text-column",
 }
 """Names of options in other tools, and their names here."""
+_RENAMED_OPTIONS = {
+    "--heads": "--parses",
+    "--dev-heads": "--dev-parses",
+    "--test-heads": "--test-parses",
+    "--whole": "--full-model",
+}
+"""Old names of options, which work for one release, with a note."""
+
 _MEMORY_ADVICE = {
     "train": "take a smaller --batch-tokens, or shorter --windows.words",
     "predict": "take a smaller --batch-tokens",
@@ -123,6 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     make_streams_safe()
     try:
         with reliable_interrupts(), log_to_console(), installed():
+            words = _rename_options(words)
             app = build_app(words[0] if words else "", words[1:])
             result = app(["--help" if word == ALL else word for word in words])
         sys.stdout.flush()  # here, where a broken pipe is still caught
@@ -153,6 +162,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         fail(f"[HW604] {error.filename or 'standard output'}: {error.strerror or error}")
         forget_output()
         return USAGE
+
+
+def _rename_options(words: Sequence[str]) -> list[str]:
+    """The command line with today's option names, with a note for each old one."""
+    renamed = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        new = _RENAMED_OPTIONS.get(name)
+        if name == "--syntax" and words[0] in ("calibrate", "heads"):
+            new = "--parses"
+        if new is not None:
+            note(f"{name} is now {new}; the old name goes with the next release")
+        renamed.append(word if new is None else f"{new}{equals}{value}")
+    return renamed
 
 
 def _no_memory(error: Exception, command: str) -> str:

@@ -27,7 +27,7 @@ def calibrate(
     thresholds: str | None = None,
     overwrite: Switch = False,
     json: Switch = False,
-    heads: Annotated[Path | None, Parameter(alias="--syntax")] = None,
+    parses: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     read: section_flags("data") = None,
@@ -48,8 +48,7 @@ def calibrate(
             training]
         overwrite: Replace the model in the output folder.
         json: Print JSON for other programs.
-        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it;
-            --syntax is the same.
+        parses: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
 
@@ -65,7 +64,7 @@ def calibrate(
         file,
         output,
         thresholds=thresholds,
-        parses=heads,
+        parses=parses,
         pipeline=pipeline,
         device=device,
         reading=flag_values(read),

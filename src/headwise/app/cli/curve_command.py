@@ -31,7 +31,7 @@ def curve(
     task: str | None = None,
     more: Annotated[Integers, Parameter(negative=(), consume_multiple=True, show_default=False)] = (),
     seeds: Integer = 5,
-    full_model: Annotated[bool, Parameter(name="--whole", negative=(), show_default=False)] = False,
+    full_model: Switch = False,
     base: str = "auto",
     svg: Path | None = None,
     work: Path | None = None,

@@ -31,7 +31,7 @@ def evaluate(
     errors: Integer = 0,
     unsure: str | None = None,
     unknown_labels: Literal["stop", "skip"] = "stop",
-    heads: Path | None = None,
+    parses: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     read: section_flags("data") = None,
@@ -51,7 +51,7 @@ def evaluate(
             (precision=0.95); see headwise predict.
         unknown_labels: What to do with texts that have a label which the model does not know: stop, or
             leave them out and say how many.
-        heads: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it.
+        parses: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
 
@@ -67,7 +67,7 @@ def evaluate(
     judged = evaluate_file(
         model,
         file,
-        parses=heads,
+        parses=parses,
         errors=errors,
         unsure=unsure,
         unknown_labels=unknown_labels,

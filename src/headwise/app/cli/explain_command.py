@@ -38,7 +38,7 @@ def explain(
     *,
     output: OptionalOutput = None,
     json: Switch = False,
-    heads: Path | None = None,
+    parses: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     overwrite: Switch = False,
@@ -57,7 +57,7 @@ def explain(
         output: File for the explanations, a page (.html) or one JSON object a line (.jsonl), which have the
             characters and the share of every word. The terminal by default.
         json: Write one JSON object a line, to standard output or to OUTPUT (.jsonl).
-        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
+        parses: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         overwrite: Replace an output that exists.
@@ -82,7 +82,7 @@ def explain(
     explanations = explain_file(
         model,
         file,
-        parses=heads,
+        parses=parses,
         pipeline=pipeline,
         device=device,
         reading=flag_values(read),

@@ -5,9 +5,7 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from headwise.app.cli.console import FileArgument, Switch, columns, note, output, print_json
 from headwise.app.cli.flags import flag_values, section_flags
@@ -26,7 +24,7 @@ def heads(
     prune: Path | None = None,
     overwrite: Switch = False,
     json: Switch = False,
-    heads: Annotated[Path | None, Parameter(alias="--syntax")] = None,
+    parses: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     read: section_flags("data") = None,
@@ -43,8 +41,7 @@ def heads(
         prune: Folder for the model without the heads that add nothing.
         overwrite: Replace the model in that folder.
         json: Print JSON for other programs.
-        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it;
-            --syntax is the same.
+        parses: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
 
@@ -55,7 +52,7 @@ def heads(
     from headwise.models.evaluation.metric_table import FORMATS  # with these comes torch
 
     keep_freed_memory()
-    how = {"parses": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    how = {"parses": parses, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
     if prune is not None:
         pruned = prune_file(model, file, prune, **how, overwrite=overwrite, reporter=TerminalReporter())
         if json:

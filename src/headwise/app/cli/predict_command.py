@@ -25,7 +25,7 @@ def predict(
     overwrite: Switch = False,
     escape_formulas: Switch = False,
     unsure: str | None = None,
-    heads: Path | None = None,
+    parses: Path | None = None,
     pipeline: str | None = None,
     batch_tokens: Integer = 16_384,
     device: str = "auto",
@@ -52,8 +52,8 @@ def predict(
         unsure: Add a column that is true where the prediction is less probable than this, such as 0.9; or,
             as precision=0.95, where it is less probable than it takes for the others to be right so often
             (by what was held out in training).
-        heads: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it: as
-            many parses as the file has records.
+        parses: File with one dependency parse per record, for a model with dependency trees; see headwise
+            train.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         batch_tokens: Words that the model reads at once: fewer need less memory.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
@@ -76,7 +76,7 @@ def predict(
         overwrite=overwrite,
         escape_formulas=escape_formulas,
         unsure=unsure,
-        parses=heads,
+        parses=parses,
         pipeline=pipeline,
         batch_tokens=batch_tokens,
         device=device,

@@ -29,7 +29,7 @@ def probe(
     *,
     most: Integer = 200,
     svg: Path | None = None,
-    heads: Path | None = None,
+    parses: Path | None = None,
     json: Switch = False,
     read: section_flags("data", LABEL_SETTINGS) = None,
 ) -> None:
@@ -45,7 +45,7 @@ def probe(
         texts: A file of texts, of pairs or of sentences, whatever the model reads; "-" is standard input.
         most: Texts that are read, from the first on.
         svg: Draw the distances by head and by layer into this file; an earlier picture is replaced.
-        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
+        parses: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
         json: Print JSON for other programs.
 
     Raises:
@@ -70,10 +70,10 @@ def probe(
         kind = ITEM_TYPES["classify"]
         rows = kind.rows(str(texts), options_for("classify", flag_values(read)))
         TerminalReporter().notes(rows.notes)
-        if heads is not None:
-            raise ConfigError(f"--heads {heads}: {model} reads no syntax; leave it out")
+        if parses is not None:
+            raise ConfigError(f"--parses {parses}: {model} reads no syntax; leave it out")
     else:
-        rows = session.rows(texts, parses=heads, reading=flag_values(read), reporter=TerminalReporter())
+        rows = session.rows(texts, parses=parses, reading=flag_values(read), reporter=TerminalReporter())
     distances = look(encoder, (row.item for row in islice(rows, most)))
     if svg is not None:
         write_atomically(

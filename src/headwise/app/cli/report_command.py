@@ -21,7 +21,7 @@ def report(
     data: OptionalFile = None,
     output: Annotated[Path, Parameter(alias="-o")] = Path("report.html"),
     overwrite: Switch = False,
-    heads: Path | None = None,
+    parses: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     read: section_flags("data") = None,
@@ -39,7 +39,7 @@ def report(
             no errors, probabilities and words. "-" is standard input.
         output: The page.
         overwrite: Replace a page that exists.
-        heads: Dependency syntax of these texts, for a model that goes by it, as headwise predict takes it.
+        parses: Dependency syntax of these texts, for a model that goes by it, as headwise predict takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
 
@@ -51,7 +51,7 @@ def report(
 
     check_output_file(output, data or model, overwrite=overwrite)
     keep_freed_memory()
-    how = {"parses": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    how = {"parses": parses, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
     page = report_file(model, data, **how, reporter=TerminalReporter())
     write_page(output, page)
     return 0

@@ -30,7 +30,7 @@ def suggest(
     count: Annotated[Integer, Parameter(alias="-n")] = 100,
     output: OptionalOutput = None,
     overwrite: Switch = False,
-    heads: Path | None = None,
+    parses: Path | None = None,
     pipeline: str | None = None,
     device: str = "auto",
     read: section_flags("data", {"label_columns", "probability_columns"}) = None,
@@ -49,7 +49,7 @@ def suggest(
         output: File for them, the worthiest first: .csv, .tsv or .jsonl (taggers: .conll). Standard output
             by default.
         overwrite: Replace an output that exists.
-        heads: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
+        parses: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
         pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
 
@@ -72,7 +72,7 @@ def suggest(
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     keep_freed_memory()
-    how = {"parses": heads, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    how = {"parses": parses, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
     suggestions = suggest_file(model, file, count, **how, reporter=TerminalReporter())
     with open_output(output, atomic=True) as target:
         written = _tagged(suggestions) if tags else _written(suggestions, form)

@@ -63,9 +63,9 @@ def train(
     ] = None,
     readout: Annotated[str | None, Parameter(group=_MODEL)] = None,
     recipe: Annotated[Path | None, Parameter(group=_MODEL)] = None,
-    heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
-    dev_heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
-    test_heads: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    parses: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    dev_parses: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    test_parses: Annotated[Path | None, Parameter(group=_FILES)] = None,
     unlabelled: Annotated[Path | None, Parameter(group=_FILES)] = None,
     teacher: Annotated[str | None, Parameter(group=_MODEL)] = None,
     work: Annotated[Path | None, Parameter(group=_FILES)] = None,
@@ -125,10 +125,10 @@ def train(
             attentive,max; or attentive,cls. [by data]
         recipe: A TOML file with settings: \\[train] epochs = 5 is --epochs 5, \\[encoder] layers = 1 is
             --encoder.layers 1. Flags go before it.
-        heads: Dependency syntax of the training texts, for encoders that go by it (ms-san): a line of heads
-            for each text (1-based numbers of words, 0 for a root), "words, tab, heads", or CoNLL-U.
-        dev_heads: The same of the dev texts.
-        test_heads: The same of the test texts.
+        parses: Dependency parses of the training texts, for encoders that use them (ms-san): one line per
+            text with the head of each word (numbers from 1, 0 for a root), "words, tab, heads", or CoNLL-U.
+        dev_parses: Dependency parses of the dev texts.
+        test_parses: Dependency parses of the test texts.
         unlabelled: Texts without labels, which the teacher labels; see headwise distill.
         teacher: What labels them: a sentence encoder (a name of the hub, or a folder), a model folder, or a
             file of texts with labels or probabilities.
@@ -185,7 +185,7 @@ def train(
             drop=drop,
             weight=weight,
             parses=ParseFiles(
-                *(None if path is None else str(path) for path in (heads, dev_heads, test_heads))
+                *(None if path is None else str(path) for path in (parses, dev_parses, test_parses))
             ),
             settings=layers,
             teaching=teaching_of(teacher, unlabelled, flag_values(teach)),
@@ -214,7 +214,7 @@ def train(
         from headwise.app.workflows.report import report_file, report_outcome
 
         page = (
-            report_file(output, test, parses=test_heads if test else None, reading=named["data"])
+            report_file(output, test, parses=test_parses if test else None, reading=named["data"])
             if outcome is None
             else report_outcome(outcome, output)
         )

@@ -84,7 +84,7 @@ def report_file(
         HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
     """
     if data is None and (parses := how.get("parses")) is not None:
-        raise ConfigError(f"--heads {parses}: parses of which texts? Give their file too (--data)")
+        raise ConfigError(f"--parses {parses}: parses of which texts? Give their file too (--data)")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     return report(session, None if data is None else evaluate_data(session, session.read(data, **how)))
 

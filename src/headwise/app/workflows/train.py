@@ -159,7 +159,7 @@ def train_files(
         listener.notes(notes)
         if parses != NO_PARSES and not needs_trees(recipe.model.encoder):
             encoder = encoder_name(recipe.model.encoder)
-            listener.note(f"--heads: not used, as no head of {encoder} goes by the dependency tree")
+            listener.note(f"--parses: not used, as no head of {encoder} goes by the dependency tree")
         for remark in task.data_remarks(parts, recipe):
             listener.remark(remark)
         _check_parses(parts if lesson is None else lesson.human, recipe)
@@ -244,7 +244,7 @@ def _check_parses(parts: DataParts[Any], recipe: RunConfig) -> None:
             continue
         has_file = name in parts.files
         path = parts.files[name if has_file else "train"].path
-        flag = f"--{name}-heads" if has_file and name != "train" else "--heads"
+        flag = f"--{name}-parses" if has_file and name != "train" else "--parses"
         more = f" (nor have {len(bare) - 1:,} more of it)" if len(bare) > 1 else ""
         raise ParseError(
             f"{path}:{bare[0].line}: no parse{more}, but the encoder goes by dependency trees. Give the "

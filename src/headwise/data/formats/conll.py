@@ -304,7 +304,7 @@ def _sentence(
         tokens=tokens,
         tags=() if layout.tag is None or "" in columns[layout.tag] else columns[layout.tag],
         line=rows[0][0],
-        heads=heads,
+        parse=heads,
         columns={layout.names[i]: columns[i] for i in layout.extra},
         text=written if spans else None,
         spans=spans,

@@ -58,7 +58,7 @@ def _tagged(sentence: ConlluSentence, source: DataSource, column: str, labelled:
         tokens=sentence.words,
         tags=tags if has_tags else (),
         line=sentence.lines[0],
-        heads=sentence.heads,
+        parse=sentence.heads,
         columns=values,
         text=text if spans else None,
         spans=spans,

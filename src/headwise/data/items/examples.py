@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR, MultiLabelOptions
 from headwise.data.items.soft_labels import SoftLabel
@@ -49,6 +50,7 @@ Parse = Sequence[int] | NDArray[np.int64]
 """The head of each word in the dependency tree, `[words]` (see `headwise.text.syntax`)."""
 
 
+@renamed_parameters(heads="parse")
 @dataclass(frozen=True, slots=True)
 class Example:
     """One text.
@@ -57,7 +59,7 @@ class Example:
         text: The text exactly as it stands in the file (after decoding and unquoting).
         label: The label's name, or None where the file has none (prediction).
         line: The line of the file, from 1, on which the record starts.
-        heads: Its dependency parse, if there is one.
+        parse: Its dependency parse, if there is one.
         shares: Soft labels: the probabilities of labels, where the label is not certain (`label` is the
             likeliest).
         weight: How much the text counts in training.
@@ -66,7 +68,7 @@ class Example:
     text: str
     label: str | None = None
     line: int = 0
-    heads: Parse | None = None
+    parse: Parse | None = None
     shares: SoftLabel | None = None
     weight: float = 1.0
 
@@ -89,6 +91,7 @@ def as_example(text: str | Example) -> Example:
     return Example(text)
 
 
+@renamed_parameters(first_heads="first_parse", second_heads="second_parse")
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two texts with a label or score.
@@ -98,8 +101,8 @@ class Pair:
         second: The second text (hypothesis, answer).
         label: The label, or the score as it is written; None where the file has none (prediction).
         line: The line of the file, from 1, on which the record starts.
-        first_heads: The dependency head of each word of the first text, if it is parsed.
-        second_heads: The dependency head of each word of the second text, if it is parsed.
+        first_parse: The dependency head of each word of the first text, if it is parsed.
+        second_parse: The dependency head of each word of the second text, if it is parsed.
         weight: The training weight of the pair.
     """
 
@@ -107,8 +110,8 @@ class Pair:
     second: str
     label: str | None = None
     line: int = 0
-    first_heads: Parse | None = None
-    second_heads: Parse | None = None
+    first_parse: Parse | None = None
+    second_parse: Parse | None = None
     weight: float = 1.0
 
     @property
@@ -117,6 +120,7 @@ class Pair:
         return () if self.label is None else (self.label,)
 
 
+@renamed_parameters(heads="parse")
 @dataclass(frozen=True, slots=True)
 class TaggedSentence:
     """A tagged sentence.
@@ -125,7 +129,7 @@ class TaggedSentence:
         tokens: The tokens; at least one if there are tags.
         tags: One tag per token; empty if the file has no tags (prediction).
         line: The line of the file, from 1, on which the first token stands.
-        heads: The dependency head of each token: its number from 1, or 0 for a root; None without a parse.
+        parse: The dependency head of each token: its number from 1, or 0 for a root; None without a parse.
         columns: The further columns of the file by name, with one value per token.
         text: The original text of the sentence, if the file has it.
         spans: The character span of each token in `text`: start, and end (exclusive). Words of one written
@@ -138,7 +142,7 @@ class TaggedSentence:
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
     line: int = 0
-    heads: tuple[int, ...] | None = None
+    parse: tuple[int, ...] | None = None
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     text: str | None = None
     spans: tuple[tuple[int, int], ...] | None = None

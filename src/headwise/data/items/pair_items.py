@@ -104,17 +104,17 @@ class PairItems(ItemType[Pair]):
         return pair_group_keys(pairs, count)
 
     def fields(self, item: Pair) -> Iterable[str | None]:
-        yield from (item.first, None, *parse_field(item.first_heads))
-        yield from (item.second, item.label, *parse_field(item.second_heads), *weight_field(item.weight))
+        yield from (item.first, None, *parse_field(item.first_parse))
+        yield from (item.second, item.label, *parse_field(item.second_parse), *weight_field(item.weight))
 
     def words(self, item: Pair, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         return cut(item.first), cut(item.second)
 
     def with_parses(self, item: Pair, heads: Sequence[Parse]) -> Pair:
-        return replace(item, first_heads=heads[0], second_heads=heads[1])
+        return replace(item, first_parse=heads[0], second_parse=heads[1])
 
     def has_parses(self, item: Pair) -> bool:
-        return item.first_heads is not None and item.second_heads is not None
+        return item.first_parse is not None and item.second_parse is not None
 
     def text(self, item: Pair) -> str:
         return f"{item.first}\n{item.second}"

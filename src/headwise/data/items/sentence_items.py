@@ -104,7 +104,7 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
         return " ".join(item.tokens)
 
     def fields(self, item: TaggedSentence) -> Iterable[str | None]:
-        optional = *parse_field(item.heads), *weight_field(item.weight)
+        optional = *parse_field(item.parse), *weight_field(item.weight)
         return "\n".join(item.tokens), "\n".join(item.tags), *optional
 
     def words(self, item: TaggedSentence, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
@@ -113,10 +113,10 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     def with_parses(self, item: Any, heads: Sequence[Parse]) -> Any:
         """A sentence, or a running text, with its parse attached."""
         parse = tuple(map(int, heads[0])) if isinstance(item, TaggedSentence) else heads[0]
-        return replace(item, heads=parse)
+        return replace(item, parse=parse)
 
     def has_parses(self, item: TaggedSentence) -> bool:
-        return item.heads is not None
+        return item.parse is not None
 
     def size(self, item: TaggedSentence) -> int:
         return len(item.tokens)

@@ -222,7 +222,7 @@ class UnlabelledTextItems(TextItems):
         return super().split(items, dev, test, seed, path)
 
     def fields(self, item: Example) -> Iterable[str | None]:
-        return item.text, *parse_field(item.heads)
+        return item.text, *parse_field(item.parse)
 
     def implied_by(self, reading: Any) -> str | None:
         return None

@@ -121,16 +121,16 @@ class TextItems(ItemType[Example]):
 
     def fields(self, item: Example) -> Iterable[str | None]:
         answer = json.dumps(sorted(item.labels)) if self.sets else item.label
-        return item.text, answer, *parse_field(item.heads), *_soft_label_fields(item)
+        return item.text, answer, *parse_field(item.parse), *_soft_label_fields(item)
 
     def words(self, item: Example, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         return (cut(item.text),)
 
     def with_parses(self, item: Example, heads: Sequence[Parse]) -> Example:
-        return replace(item, heads=heads[0])
+        return replace(item, parse=heads[0])
 
     def has_parses(self, item: Example) -> bool:
-        return item.heads is not None
+        return item.parse is not None
 
     def text(self, item: Example) -> str:
         return item.text

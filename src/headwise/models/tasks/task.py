@@ -116,7 +116,7 @@ class Task(ABC):
             bare = sum(not kind.has_parses(item) for item in items)
             if bare:
                 have = f"{bare:,} of {len(items):,} {kind.nouns.many} have no parses"
-                remarks.append(ReportMessage(f"{have} (see --heads and --syntax.pipeline)"))
+                remarks.append(ReportMessage(f"{have} (see --parses and --syntax.pipeline)"))
         return [*remarks, *long_texts(config, kind, items)]
 
     def shape(self, config: ModelConfig) -> str:

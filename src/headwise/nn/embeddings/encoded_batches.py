@@ -41,7 +41,7 @@ class TextBatch:
 def batch_of(texts: Sequence[EncodedText], device: torch.device | str = "cpu") -> TextBatch:
     """Collate encoded texts to a batch."""
     flat = np.concatenate([text.words for text in texts]) if texts else np.zeros(0, dtype=np.int64)
-    heads = [text.heads for text in texts if text.heads is not None]
+    heads = [text.parse for text in texts if text.parse is not None]
     if heads and len(heads) == len(texts):
         layout = parsed_layout(heads, device)
     else:

@@ -145,7 +145,7 @@ class TagOutputs:
 
     def encode_sentences(self, sentences: Sequence[TaggedSentence]) -> list[EncodedText]:
         """Encode tokenised sentences."""
-        examples = [Example("", line=sentence.line, heads=sentence.heads) for sentence in sentences]
+        examples = [Example("", line=sentence.line, parse=sentence.parse) for sentence in sentences]
         return self.features.encode_words([sentence.tokens for sentence in sentences], examples)
 
     def names(self, numbers: np.ndarray) -> list[str]:
@@ -192,5 +192,5 @@ class TagOutputs:
         text = example.text
         places = tuple(self.features.tokenizer.spans(text))
         words = tuple(text[start:end] for start, end in places)
-        heads = None if example.heads is None else tuple(map(int, example.heads))
+        heads = None if example.parse is None else tuple(map(int, example.parse))
         return TaggedSentence(words, (), example.line, heads, text=text, spans=places)
