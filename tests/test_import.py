@@ -1,5 +1,6 @@
 """`import headwise` is light, in a fresh process."""
 
+import importlib
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -7,6 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 import headwise
+from headwise.core.deprecation import MOVED_MODULES
 
 
 def fresh(code: str) -> str:
@@ -57,3 +59,12 @@ def test_no_public_name_is_that_of_a_package():
 def test_unknown_name():
     with pytest.raises(AttributeError, match="no attribute 'Windw'"):
         headwise.Windw  # noqa: B018
+
+
+@pytest.mark.parametrize("old", MOVED_MODULES)
+def test_old_modules_lead_to_modules(old):
+    """Who moves a module or renames a public class adapts the table in `headwise.core.deprecation`."""
+    new, names = MOVED_MODULES[old]
+    module = importlib.import_module(new)
+    assert all(hasattr(module, name) for name in names.values())
+    importlib.import_module(old)

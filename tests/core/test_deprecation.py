@@ -75,13 +75,6 @@ def test_old_public_name():
     assert "Model" not in dir(headwise)
 
 
-@pytest.mark.parametrize("old", MOVED_MODULES)
-def test_old_modules_lead_to_modules(old):
-    new, _ = MOVED_MODULES[old]
-    importlib.import_module(new)  # who moves a module adapts `headwise.core.deprecation`
-    importlib.import_module(old)
-
-
 @pytest.mark.parametrize(("old", "old_name", "new", "new_name"), MOVED_NAMES)
 def test_old_names_in_old_modules(old, old_name, new, new_name):
     module = importlib.import_module(old)
