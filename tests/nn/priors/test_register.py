@@ -207,7 +207,7 @@ def test_the_same_class_once_more():
 
 def test_an_unregistered_prior_has_no_spelling():
     del PRIORS[TowardsEnd.name]
-    with pytest.raises(ConfigError, match=r"headwise\.priors\.register"):
+    with pytest.raises(ConfigError, match=r"headwise\.nn\.priors\.register"):
         spell(TowardsEnd())
 
 
