@@ -22,6 +22,13 @@ def test_import_loads_nothing_large():
     assert not heavy & set(loaded.split())
 
 
+def test_the_flags_of_all_settings_need_neither_torch_nor_numpy():
+    loaded = fresh("import sys, headwise.app.cli.train_command; print(*sys.modules)").split()
+    assert "headwise.nn.networks.model_config" in loaded
+    assert "headwise.training.run_config" in loaded
+    assert not {"torch", "numpy", "scipy", "regex"} & set(loaded)
+
+
 def test_import_is_fast():
     # The best of five: what the import costs, not what else the machine does.
     code = "import time; t = time.process_time(); import headwise; print(time.process_time() - t)"

@@ -8,7 +8,6 @@ from typing import Literal
 
 from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
-from headwise.core.tokenizer import TOKENIZERS
 
 Case = Literal["lower", "keep"]
 
@@ -37,7 +36,10 @@ class WordConfig:
     """Share of words that are made unknown while training, so that unknown words get a meaning."""
 
     def __post_init__(self) -> None:
-        check_choice(self, "tokenizer", list(TOKENIZERS))
+        if self.tokenizer != "penn":
+            from headwise.core.tokenizer import TOKENIZERS
+
+            check_choice(self, "tokenizer", list(TOKENIZERS))
         check_range(self, "min_count", "max_words", "vector_size", low=1)
         check_range(self, "initial_std", low=0)
         check_range(self, "dropout", "word_dropout", low=0, high=1, open=True)

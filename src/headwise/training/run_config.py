@@ -1,13 +1,15 @@
 """Recipe: the complete configuration of a training run, apart from its data."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headwise.core.config import check_range, to_dict
 from headwise.data.columns.reading_options import SoftLabelOptions, SplitConfig
 from headwise.nn.networks.model_config import LABEL_SECTIONS, ModelConfig
 from headwise.training.settings import TrainConfig
-from headwise.training.warm_start import PreviousModel
+
+if TYPE_CHECKING:
+    from headwise.training.warm_start import PreviousModel
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class RunConfig:
     train: TrainConfig = field(default_factory=TrainConfig)
     sections: tuple[str, ...] = LABEL_SECTIONS
     """The sections of the model's settings that the task has."""
-    init_from: PreviousModel | None = None
+    init_from: "PreviousModel | None" = None
     """A previous model for a warm start; None without."""
 
     @property

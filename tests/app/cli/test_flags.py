@@ -10,7 +10,7 @@ import pytest
 from cyclopts import App
 
 from headwise.app.cli import main
-from headwise.app.cli.flags import flag_values, flags, load_settings
+from headwise.app.cli.flags import SECTION_HEADINGS, flag_values, flags, flags_of
 
 
 @dataclass(frozen=True)
@@ -148,33 +148,6 @@ def test_flags_of_train_show_the_defaults_that_are_used(run):
         assert default == ("by data" if item.name in moved else wanted)
 
 
-def test_what_is_known_of_the_settings_is_up_to_date():
-    """`python -m headwise.app.cli.collect` writes it."""
-    from headwise.app.cli.collect import settings_json
-    from headwise.app.cli.flags import FILE
-
-    assert FILE.read_text(encoding="utf-8") == settings_json()
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        int,
-        float | None,
-        bool,
-        str,
-        Literal["a", "b"],
-        tuple[str, ...],
-        Literal["a"] | None,
-        int | str | None,
-    ],
-)
-def test_kinds_as_plain_data(kind):
-    from headwise.app.cli.flags import read_kind, write_kind
-
-    assert read_kind(write_kind(kind)) == kind
-
-
 def shown_flags(text: str) -> set[str]:
     return set(re.findall(r"(?<=[ \u2502])--[a-z][\w.-]*", text.split("\u256d", 1)[1]))
 
@@ -218,9 +191,9 @@ def test_every_flag_works_however_little_of_it_is_shown(run, tmp_path):
 
 def test_every_flag_of_a_training_says_what_it_is_for():
     """Those too whose field stands in a class that the configuration inherits from."""
-    for section, described in load_settings()["sections"].items():
-        for flag in described:
-            assert re.match(r"\w", flag["help"]), f"{section}.{flag['name']}"
+    for section in SECTION_HEADINGS:
+        for flag in flags_of(section):
+            assert re.match(r"\w", flag.help), f"{section}.{flag.name}"
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from headwise import load_model, train_files
-from headwise.app.cli import collect, main
-from headwise.app.cli import flags as settings
+from headwise.app.cli import main
+from headwise.app.cli.flags import flags_of
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE
 from headwise.data.items.text_items import TextItems
@@ -79,16 +79,12 @@ def test_it_is_judged_and_predicts(trained):
     assert code == 0
 
 
-def test_it_stands_in_the_help(stars, tmp_path):
-    """Once `settings.json` is written anew, which a test asks for."""
-    (tmp_path / "settings.json").write_text(collect.settings_json())
+def test_it_stands_in_the_help(stars):
     train = importlib.import_module("headwise.app.cli.train_command")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(settings, "FILE", tmp_path / "settings.json")
-        settings.load_settings.cache_clear()
-        importlib.reload(train)
-        code, out = call("train", "--help")
-    settings.load_settings.cache_clear()
+    flags_of.cache_clear()
+    importlib.reload(train)
+    code, out = call("train", "--help")
+    flags_of.cache_clear()
     importlib.reload(train)
     assert code == 0
     assert "stars" in out

@@ -2,24 +2,31 @@
 
 A flag that is not given is None; its field then comes from the recipe file or the defaults.
 
-The training settings as flags, read from `settings.json` without importing torch.
-
-`python -m headwise.app.cli.collect` writes `settings.json` from the configurations; a test checks that it
-is up to date. `headwise train --help` and usage errors need nothing else.
+The configurations need neither torch nor NumPy, so `headwise train --help` and usage errors are fast.
 """
 
-import json
-from collections.abc import Collection, Mapping, Sequence
+import ast
+import inspect
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, make_dataclass
 from functools import cache
-from pathlib import Path
+from itertools import pairwise
 from types import NoneType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from cyclopts import Group, Parameter
-from docstring_parser import parse_from_object
 
 from headwise.app.cli.console import parse_integers
+from headwise.app.distillation.distillation_config import DistillationConfig
+from headwise.data.columns.reading_options import SplitConfig
+from headwise.models.tasks import TASKS
+from headwise.models.tasks.task_settings import Settings
+from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, ENCODER_CONFIGS
+from headwise.nn.layers.layer_configs import LinearMemberConfig
+from headwise.nn.networks.model_config import CONFIGS
+from headwise.training.run_config import VectorsConfig
+from headwise.training.settings import TrainConfig
 
 
 def flags(
@@ -129,15 +136,26 @@ def flag_values(held: Any) -> dict[str, Any]:
     return {name: value for name, value in asdict(held).items() if value is not None}
 
 
-@cache
-def _help_of(config: type) -> dict[str, str | None]:
+def _help_of(config: type) -> dict[str, str]:
     """The docstrings of a configuration's fields, also of inherited ones."""
-    classes = reversed(config.__mro__[:-1])  # but for object
-    return {
-        parameter.arg_name: parameter.description
-        for one in classes
-        for parameter in parse_from_object(one).params
-    }
+    docs: dict[str, str] = {}
+    for owner in reversed(config.__mro__[:-1]):  # but for object
+        docs |= _field_docs(owner.__module__).get(owner.__qualname__, {})
+    return docs
+
+
+@cache
+def _field_docs(module: str) -> dict[str, dict[str, str]]:
+    """The texts below the fields of the classes of a module, by class and field."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: dict(_docs_below(node)) for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def _docs_below(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for line, below in pairwise(node.body):
+        match line, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, text
 
 
 def _any_of(kinds: list[Any]) -> Any:
@@ -154,8 +172,6 @@ def _shown(default: Any) -> str:
         return " ".join(map(str, default))
     return "" if default is None else str(default).lower() if isinstance(default, bool) else f"{default}"
 
-
-FILE = Path(__file__).with_name("settings.json")
 
 # section: (prefix of the flags, heading, sort key of the heading)
 SECTION_HEADINGS = {
@@ -190,7 +206,21 @@ LABEL_SETTINGS = frozenset(
 )
 """Reading settings for labels; commands that ignore labels hide them."""
 
-_PLAIN = {kind.__name__: kind for kind in (int, float, bool, str, NoneType)}
+_CONFIGS: dict[str, type] = {
+    "teach": DistillationConfig,
+    "split": SplitConfig,
+    "train": TrainConfig,
+    "vectors": VectorsConfig,
+    **CONFIGS,
+}
+"""The configuration of each section, except those that depend on the task or on the encoder."""
+
+_OMIT = {  # settings without a flag
+    "vectors": {"file"},
+    "base": {"name", "size", "subwords"},
+    "pretrained": {"name"},
+    "expert": set(LinearMemberConfig.SIZES),
+}
 
 
 def section_flags(section: str, hidden: Collection[str] = ()) -> Any:
@@ -205,37 +235,28 @@ def section_flags(section: str, hidden: Collection[str] = ()) -> Any:
 @cache
 def flags_of(section: str) -> tuple[Flag, ...]:
     """The flags of a section."""
-    return tuple(
-        Flag(flag["name"], read_kind(flag["kind"]), flag["help"], tuple(flag.get("owners", ())))
-        for flag in load_settings()["sections"][section]
-    )
+    if section == "data":
+        configs = {name: task.options for name, task in TASKS.items()}
+    else:
+        configs = dict(ENCODER_CONFIGS) if section == "encoder" else {"": _CONFIGS[section]}
+    by_data = {name for settings in _data_dependent_defaults() for name in settings.get(section, ())}
+    if section == "language":
+        by_data = {"windows"}
+    return tuple(describe(configs, omit=_OMIT.get(section, ()), by_data=by_data))
 
 
 @cache
-def load_settings() -> dict[str, Any]:
-    """The content of `settings.json`: the flags of all `sections`, the `encoders`, the `default_encoder`,
-    and the sections of the `tasks`."""
-    return json.loads(FILE.read_text(encoding="utf-8"))
-
-
-def write_kind(kind: Any) -> Any:
-    """The type of a setting as plain data."""
-    if kind in _PLAIN.values():
-        return kind.__name__
-    if get_origin(kind) is Literal:
-        return {"one of": list(get_args(kind))}
-    if get_origin(kind) is tuple and len(get_args(kind)) == 2 and get_args(kind)[1] is ...:
-        return {"many": write_kind(get_args(kind)[0])}
-    return {"any of": [write_kind(option) for option in get_args(kind)]}
-
-
-def read_kind(data: Any) -> Any:
-    """The type of a setting from plain data; inverse of `write_kind`."""
-    if isinstance(data, str):
-        return _PLAIN[data]
-    [(form, value)] = data.items()
-    if form == "one of":
-        return Literal[tuple(value)]
-    if form == "many":
-        return tuple[read_kind(value), ...]
-    return Union[tuple(map(read_kind, value))]  # noqa: UP007 - the types are dynamic
+def _data_dependent_defaults() -> list[Settings]:
+    """The defaults that depend on the data, of all tasks: for few and many texts, with and without vectors,
+    and with a base."""
+    settings = []
+    for task in TASKS.values():
+        for items in (0, 20_000):
+            plain = [
+                task.defaults(items, vectors=has_vectors, encoder=DEFAULT_ENCODER)
+                for has_vectors in (False, True)
+            ]
+            settings += plain
+            if task.uses_embeddings:
+                settings.append(task.defaults_with_base(plain[0], items))
+    return settings

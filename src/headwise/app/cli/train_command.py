@@ -9,11 +9,13 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 
 from headwise.app.cli.console import FileArgument, check_page_output, note, warn
-from headwise.app.cli.flags import SECTION_HEADINGS, flag_values, load_settings, section_flags
+from headwise.app.cli.flags import SECTION_HEADINGS, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import read_once
+from headwise.models.tasks import TASKS
+from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, ENCODER_CONFIGS
 
 _RENAMED_SECTIONS = {
     "training": "train",
@@ -40,9 +42,7 @@ def train(
     output: Annotated[Path | None, Parameter(alias="-o", group=_FILES)] = None,
     task: Annotated[
         str | None,
-        Parameter(
-            group=_FILES, help=f"{', '.join(load_settings()['tasks'])}. \\[by the looks of the file]"
-        ),
+        Parameter(group=_FILES, help=f"{', '.join(TASKS)}. \\[by the looks of the file]"),
     ] = None,
     dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
     test: Annotated[Path | None, Parameter(group=_FILES)] = None,
@@ -55,10 +55,7 @@ def train(
         str | None,
         Parameter(
             group=_MODEL,
-            help=(
-                f"{', '.join(load_settings()['encoders'])}. "
-                f"\\[{load_settings()['default_encoder']}, by data ms-san]"
-            ),
+            help=(f"{', '.join(ENCODER_CONFIGS)}. \\[{DEFAULT_ENCODER}, by data ms-san]"),
         ),
     ] = None,
     readout: Annotated[str | None, Parameter(group=_MODEL)] = None,

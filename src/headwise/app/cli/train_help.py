@@ -8,8 +8,10 @@ from typing import Annotated, Any, get_args
 
 from cyclopts import Parameter
 
-from headwise.app.cli.flags import SECTION_HEADINGS, Flag, flags_of, load_settings, section_flags
+from headwise.app.cli.flags import Flag, flags_of, section_flags
 from headwise.core.errors import HeadwiseError
+from headwise.models.tasks import TASKS
+from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
 
 DEFAULT_TASK = "classify"
 _ENCODER_FLAGS = {"base", "vectors", "encoder"}
@@ -51,10 +53,10 @@ def train_with_short_help(words: Sequence[str]) -> Callable[..., Any]:
     from headwise.app.cli.train_command import SECTIONS, train
 
     task = _value(words, "--task")
-    if task is None or task not in load_settings()["tasks"]:
+    if task is None or task not in TASKS:
         task = _task_of(words)
-    encoder = _value(words, "--encoder") or load_settings()["default_encoder"]
-    sections = load_settings()["tasks"].get(task, list(SECTION_HEADINGS))
+    encoder = _value(words, "--encoder") or DEFAULT_ENCODER
+    sections = TASKS[task].sections
     made = FunctionType(train.__code__, train.__globals__, train.__name__)
     made.__kwdefaults__, made.__annotations__ = train.__kwdefaults__, dict(train.__annotations__)
     count = 0

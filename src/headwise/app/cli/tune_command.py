@@ -19,12 +19,13 @@ from headwise.app.cli.console import (
     print_json,
 )
 from headwise.app.cli.console import output as output_
-from headwise.app.cli.flags import flag_values, load_settings, section_flags
+from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
 from headwise.data.doctor.findings import count
 from headwise.data.files.compression import read_once
+from headwise.models.tasks import TASKS
 
 _NAME, _NUMBER = 17, 14  # columns for the name of a candidate, at least, and for a title above numbers
 _RECIPE_PREFIX = "# headwise "  # first characters of a recipe that a search wrote
@@ -40,9 +41,7 @@ def tune(
     output: OptionalOutput = None,
     minutes: float = 10.0,
     seeds: Integer = 4,
-    task: Annotated[
-        str | None, Parameter(help=f"{', '.join(load_settings()['tasks'])}. \\[by the looks of the file]")
-    ] = None,
+    task: Annotated[str | None, Parameter(help=f"{', '.join(TASKS)}. \\[by the looks of the file]")] = None,
     recipe: Path | None = None,
     dev: Path | None = None,
     json: Switch = False,
