@@ -1,97 +1,150 @@
-"""A self-contained HTML page: no network access, no third-party scripts, light, dark and print styles.
+"""Self-contained HTML pages and SVG figures from the templates in `headwise.core.templates`.
 
-Line plots as inline SVG, and HTML tables with bars, in the colours of the page.
+Pages need no network and no third-party scripts, and share one style sheet with light, dark and print
+styles. Templates escape all values; characters that HTML forbids are removed. Values of the type `Markup`
+are HTML already.
 """
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
 
-_STYLE = """\
-:root { color-scheme: light dark; --ink: #1f2328; --soft: #59636e; --line: #d1d9e0; --paper: #fff;
-  --panel: #f6f8fa; --for: 31 95 191; --against: 196 89 17; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9198a1; --line: #3d444d;
-  --paper: #0d1117; --panel: #151b23; --for: 88 166 255; --against: 240 136 62; } }
-.hw { color: var(--ink); font: 15px/1.5 ui-sans-serif, system-ui, sans-serif; }
-.hw h1, .hw h2, .hw h3 { line-height: 1.25; overflow-wrap: anywhere; }
-.hw h1 { font-size: 1.6rem; margin: .5rem 0; }
-.hw h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; }
-.hw h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
-.hw-text { margin: .25rem 0; overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: plaintext; }
-.hw mark { color: inherit; border-radius: 3px; padding: 0 1px; }
-.hw-for { background: rgb(var(--for) / calc(.1 + .5 * var(--s)));
-  text-decoration: underline; text-decoration-thickness: calc(3px * var(--s)); text-underline-offset: 3px; }
-.hw-against { background: rgb(var(--against) / calc(.1 + .5 * var(--s)));
-  text-decoration: underline dotted; }
-.hw-note { color: var(--soft); margin: .25rem 0; }
-.hw-why { border-top: 1px solid var(--line); }
-"""
-_PAGE_STYLE = """\
-body { background: var(--paper); margin: 0 auto; max-width: 70rem; padding: 1rem; }
-@media print { body { max-width: none; padding: 0; } .hw mark { print-color-adjust: exact; } }
-"""
+from markupsafe import Markup, escape
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_FORBIDDEN = re.compile(r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010fffd]")
+_LEAST_STRENGTH = 0.12  # of the largest attribution of a text; words below it are not highlighted
 
 
 class Page(str):
     """The source of a complete HTML page, which a notebook shows in an iframe."""
 
     def _repr_html_(self) -> str:
-        style = "width:100%;height:40rem;border:1px solid"
-        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(self)}"></iframe>'
+        frame = Markup('<iframe sandbox="allow-scripts" style="{}" srcdoc="{}"></iframe>')
+        return frame.format("width:100%;height:40rem;border:1px solid", str(self))
 
 
-def html_page(title: str, body: str, *, style: str = "", script: str = "", full: bool = True) -> str:
+def render(template: str, **values: object) -> Markup:
+    """A filled template.
+
+    Args:
+        template: The file name in `headwise.core.templates`.
+        values: What the template names.
+    """
+    return Markup(_environment().get_template(template).render(values))  # noqa: S704 - values are escaped
+
+
+def stream(template: str, **values: object) -> Iterator[str]:
+    """The pieces of a filled template, for values that are iterators over more than fits into memory."""
+    return _environment().get_template(template).generate(values)
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("headwise.core"),
+        autoescape=True,
+        auto_reload=False,
+        finalize=lambda value: _FORBIDDEN.sub("", value) if type(value) is str else value,
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {"isolated": isolated, "anchor": lambda name: name.lower().replace(" ", "-")}
+    environment.globals["least_strength"] = _LEAST_STRENGTH
+    return environment
+
+
+def html_page(title: str, body: str, *, full: bool = True) -> Markup:
     """An HTML page, or a fragment for a notebook if `full` is false.
 
     Args:
         title: The title, plain text.
         body: The HTML, in which all text from data is `escape_html`.
-        style: Additional CSS rules.
-        script: JavaScript, placed at the end of the page.
         full: Whether to return a complete page.
     """
-    if not full:
-        return f'<div class="hw"><style>{_STYLE}{style}</style>{body}</div>'
-    code = f"<script>{script}</script>\n" if script else ""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape_html(title)}</title>\n<style>{_STYLE}{_PAGE_STYLE}{style}</style>\n</head>\n"
-        f'<body class="hw">\n{body}\n{code}</body>\n</html>\n'
-    )
+    template = "page.html.jinja" if full else "notebook.html.jinja"
+    return render(template, title=title, body=Markup(body))  # noqa: S704 - HTML by contract
 
 
-def escape_html(text: str) -> str:
+def escape_html(text: str) -> Markup:
     """Text with HTML markup escaped and characters that HTML forbids removed."""
-    return escape(
-        re.sub(r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010fffd]", "", text)
-    )
+    return escape(_FORBIDDEN.sub("", text))
 
 
-def isolated(text: str) -> str:
+def isolated(text: str) -> Markup:
     """Escaped text isolated from the writing direction of the text around it (`<bdi>`): otherwise a Hebrew
     word would move the colon and number after it to its other side. Text without visible characters, such
     as a zero-width space, is written as an escape sequence."""
     seen = not text or any(character.isprintable() for character in text)
-    return f"<bdi>{escape_html(text if seen else text.encode('unicode_escape').decode())}</bdi>"
+    shown = text if seen else text.encode("unicode_escape").decode()
+    return Markup("<bdi>{}</bdi>").format(escape_html(shown))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A table cell with more than text.
+
+    Attributes:
+        text: The text.
+        note: Small print below the text.
+        bar: The length of a bar after the text, as a fraction of the longest bar.
+        tone: The colour of the background: "for", "against", or "" for none.
+        strength: The strength of that colour, from 0 to 1.
+        interval: The lower end, the upper end and the value of a confidence interval, in per cent of the
+            width of the cell.
+    """
+
+    text: str = ""
+    note: str = ""
+    bar: float | None = None
+    tone: str = ""
+    strength: float = 0.0
+    interval: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose first column holds the row headers: the column titles, and the cells of each row."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | Cell]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a page. What it has is shown in this order.
+
+    Attributes:
+        figures: Figures side by side.
+        tables: Tables, one below the other.
+        columns: Tables side by side, each with its title.
+        notes: Paragraphs.
+        facts: A table of names and values.
+        details: Texts that are shown on demand, each with its title.
+        body: Anything else.
+    """
+
+    figures: Sequence[Markup] = ()
+    tables: Sequence[Table] = ()
+    columns: Mapping[str, Table] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    facts: Table | None = None
+    details: Mapping[str, str] = field(default_factory=dict)
+    body: Markup = field(default_factory=Markup)
+
+    def __bool__(self) -> bool:
+        return any(vars(self).values())
 
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 420, 250, 52, 38, 10, 24
-
-STYLE = """\
-.hw-plot { width: 100%; max-width: 30rem; height: auto; font-size: 12px; }
-.hw-plot text { fill: var(--soft); }
-.hw-plot line { stroke: var(--line); }
-.hw-plot polyline { fill: none; stroke-width: 2; }
-.hw-plot .s0 { stroke: rgb(var(--for)); } .hw-plot circle.s0 { fill: rgb(var(--for)); }
-.hw-plot .s1 { stroke: rgb(var(--against)); stroke-dasharray: 6 3; }
-.hw-plot circle.s1 { fill: rgb(var(--against)); stroke-dasharray: none; }
-.hw-plot .guide { stroke: var(--soft); stroke-dasharray: 2 4; }
-.hw-bar { background: rgb(var(--for) / .55); border-radius: 2px; display: inline-block; height: .7em; }
-"""
 
 
 @dataclass(frozen=True)
@@ -118,7 +171,7 @@ def plot(
     *,
     percent: tuple[bool, bool] = (False, False),
     guide: bool = False,
-) -> str:
+) -> Markup:
     """A line plot as the source of an SVG.
 
     Args:
@@ -138,56 +191,34 @@ def plot(
     def up(value: float) -> float:
         return round(_TOP + height * (1 - (value - y[0]) / ((y[1] - y[0]) or 1)), 1)
 
-    body = []
-    for low, high, shares, horizontal in ((*y, percent[1], True), (*x, percent[0], False)):
-        for value in ticks(low, high, 0 if shares or horizontal else 1):  # epochs are integers
-            label = f"{100 * value:.6g} %" if shares else f"{value:.6g}"
-            if horizontal:
-                body.append(
-                    f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{up(value)}" y2="{up(value)}"/>'
-                )
-                place = f'x="{_LEFT - 6}" y="{up(value) + 4}" text-anchor="end"'
-            else:
-                place = f'x="{across(value)}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle"'
-            body.append(f"<text {place}>{label}</text>")
-    body.append(
-        f'<text x="{_LEFT + width / 2}" y="{_HEIGHT - 4}" text-anchor="middle">'
-        f"{escape_html(names[0])}</text>"
-    )
-    if guide:
-        body.append(
-            f'<line class="guide" x1="{across(x[0])}" y1="{up(x[0])}" x2="{across(x[1])}" y2="{up(x[1])}"/>'
-        )
-    for number, line in enumerate(lines):
+    def label(value: float, fraction: bool) -> str:
+        return f"{100 * value:.6g} %" if fraction else f"{value:.6g}"
+
+    drawn = []
+    for line in lines:
         places = [(across(x_value), up(y_value)) for x_value, y_value in line.points]
-        points = " ".join(f"{left},{top}" for left, top in places)
-        body.append(f'<polyline class="s{number}" points="{points}"/>')
         sizes = line.sizes or ([0.2] * len(places) if len(places) < 40 else [])
-        for (left, top), size in zip(places, sizes, strict=False):
-            body.append(f'<circle class="s{number}" cx="{left}" cy="{top}" r="{1.5 + 5 * size:.1f}"/>')
+        dots = [(*place, 1.5 + 5 * size) for place, size in zip(places, sizes, strict=False)]
+        drawn.append((places, dots))
     signs = ("blue line", "orange dashes")
-    legend = ", ".join(f"{escape_html(line.name)}: {signs[n]}" for n, line in enumerate(lines))
-    legend = legend if len(lines) > 1 else escape_html(lines[0].name)
-    return (
-        f'<figure><svg class="hw-plot" role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}">'
-        f"<title>{escape_html(title)}</title>{''.join(body)}</svg>"
-        f"<figcaption>{escape_html(names[1])}; {legend}</figcaption></figure>"
+    legend = ", ".join(f"{line.name}: {signs[n]}" for n, line in enumerate(lines))
+    return render(
+        "plot.html.jinja",
+        title=title,
+        names=names,
+        legend=legend if len(lines) > 1 else lines[0].name,
+        width=_WIDTH,
+        height=_HEIGHT,
+        left=_LEFT,
+        right=_WIDTH - _RIGHT,
+        top=_TOP,
+        bottom=_HEIGHT - _BOTTOM,
+        # An x axis without fractions has epochs, which are integers.
+        x_ticks=[(across(value), label(value, percent[0])) for value in ticks(*x, 0 if percent[0] else 1)],
+        y_ticks=[(up(value), label(value, percent[1])) for value in ticks(*y)],
+        lines=drawn,
+        guide=guide,
     )
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """An HTML table whose first column holds the row headers.
-
-    Args:
-        head: The column titles, plain text.
-        rows: The cells, HTML.
-    """
-    top = "".join(f'<th scope="col">{escape_html(name)}</th>' for name in head)
-    lines = "".join(
-        f'<tr><th scope="row">{cells[0]}</th>{"".join(f"<td>{cell}</td>" for cell in cells[1:])}</tr>'
-        for cells in rows
-    )
-    return f'<div class="hw-wide" tabindex="0"><table><tr>{top}</tr>{lines}</table></div>'
 
 
 def ticks(low: float, high: float, least: float = 0) -> list[float]:
@@ -203,8 +234,3 @@ def ticks(low: float, high: float, least: float = 0) -> list[float]:
     )
     first, last = math.ceil(low / step - 1e-6), math.floor(high / step + 1e-6)
     return [round(number * step, 12) for number in range(first, last + 1)]
-
-
-def bar(share: float) -> str:
-    """A bar for a table cell; `share` is its width as a fraction of the widest bar."""
-    return f'<span class="hw-bar" style="width:{max(min(share, 1.0), 0.0) * 8:.2f}em"></span>'

@@ -103,20 +103,15 @@ def explain(
 
 def _pieces(explanations: Iterable[tuple[int, "Explanation"]], form: str, model: Path) -> Iterator[str]:
     """The text of the output file, one explanation at a time."""
-    from headwise.core.html import escape_html, html_page
+    from headwise.core.html import stream
     from headwise.models.predictions.prediction_file import json_text
 
     if form == "jsonl":
         for line, explanation in explanations:
             yield json_text({"line": line, **explanation.to_json()}) + "\n"
         return
-    title, gap = f"Why {model.name} says what it says", "<!-- explanations -->"
-    note = "What speaks for the label is blue and underlined, what speaks against it orange and dotted."
-    head, tail = html_page(title, f"<h1>{escape_html(title)}</h1><p>{note}</p>{gap}").split(gap)
-    yield head
-    for _, explanation in explanations:
-        yield explanation.to_html() + "\n"
-    yield tail
+    title, shown = f"Why {model.name} says what it says", (explanation for _, explanation in explanations)
+    yield from stream("explanations.html.jinja", title=title, explanations=shown)
 
 
 def _show(explanations: Iterable[tuple[int, "Explanation"]]) -> None:

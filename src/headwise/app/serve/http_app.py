@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
+from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -30,10 +31,9 @@ from headwise.app.serve.middleware import (
     WaitingLimit,
     error_response,
 )
-from headwise.core import html as plots
 from headwise.core.allocator import is_out_of_memory
 from headwise.core.errors import HeadwiseError
-from headwise.core.html import bar, escape_html, html_page, table
+from headwise.core.html import Cell, Table, render
 from headwise.core.version import __version__
 
 _TOO_LARGE = "HW904"
@@ -235,16 +235,7 @@ def is_local(host: str) -> bool:
 
 
 _SHOWN = 10  # the number of most probable labels that are shown
-_MARKED = "What speaks for it is blue and underlined, what speaks against it orange and dotted."
 _TITLES = {1: ("Text",), 2: ("First text", "Second text")}
-_STYLE = """\
-.hw form { margin: 1rem 0; }
-.hw label { display: block; margin: .5rem 0; }
-.hw textarea { box-sizing: border-box; display: block; width: 100%; min-height: 6rem; font: inherit;
-  color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
-  padding: .5rem; }
-.hw button { font: inherit; padding: .4rem 1.2rem; }
-"""
 
 
 def form_page(answering: ModelService, texts: Sequence[str] = ()) -> str:
@@ -254,56 +245,41 @@ def form_page(answering: ModelService, texts: Sequence[str] = ()) -> str:
         answering: The loaded model.
         texts: The text, or both texts of a pair.
     """
-    name, titles = answering.folder.name, _TITLES.get(answering.kind.sides, ())
-    parts = [f"<h1>{escape_html(name)}</h1>"]
-    if titles:
-        parts.append(_form(titles, texts))
-    else:
-        many = answering.kind.nouns.many
-        parts.append(f"<p>This model reads {many}: POST them to /predict as records.</p>")
+    titles = _TITLES.get(answering.kind.sides, ())
+    values = {"problem": "", "predictions": [], "explanations": []}
     if titles and len(texts) == len(titles):
-        parts.append(_answer(answering, texts))
-    parts.append(f"<h2>The model</h2>{answering.session.to_html()}")
-    return html_page(name, "\n".join(parts), style=plots.STYLE + _STYLE)
-
-
-def _form(titles: Sequence[str], texts: Sequence[str]) -> str:
-    contents = [*texts, *[""] * len(titles)]
-    areas = "".join(
-        f'<label>{title}<textarea name="text" dir="auto" required>\n{escape_html(content)}</textarea>'
-        "</label>"
-        for title, content in zip(titles, contents, strict=False)
+        values |= _answer(answering, texts)
+    return render(
+        "form.html.jinja",
+        title=answering.folder.name,
+        fields=list(zip(titles, [*texts, *[""] * len(titles)], strict=False)),
+        items=answering.kind.nouns.many,
+        model=Markup(answering.session.to_html()),  # noqa: S704 - a fragment of templates
+        **values,
     )
-    # No action attribute: behind a proxy the page may have another path.
-    return f'<form method="post">{areas}<button>Predict</button></form>'
 
 
-def _answer(answering: ModelService, texts: Sequence[str]) -> str:
-    """The prediction and, if the model has explanations, its explanation."""
+def _answer(answering: ModelService, texts: Sequence[str]) -> dict[str, object]:
+    """The prediction and, if the model has explanations, its explanation, as values of the form."""
     try:
         records = answering.records(pairs=[texts]) if len(texts) == 2 else answering.records(texts)
-        answers = [_prediction_html(json.loads(line)) for line in answering.predict(records)]
+        predictions = [_prediction(json.loads(line)) for line in answering.predict(records)]
     except HeadwiseError as error:
-        return f'<p class="hw-note">{escape_html(answering.client_message(error))}</p>'
+        return {"problem": answering.client_message(error)}
     try:
-        why = [explanation.to_html() for explanation in answering.explain(records)]
+        return {"predictions": predictions, "explanations": list(answering.explain(records))}
     except HeadwiseError:  # models without explanations
-        return "".join(answers)
-    return "".join([*answers, *why, f'<p class="hw-note">{_MARKED}</p>'])
+        return {"predictions": predictions}
 
 
-def _prediction_html(prediction: dict[str, Any]) -> str:
+def _prediction(prediction: dict[str, Any]) -> tuple[str, Table]:
+    """The predicted label or number, and the table of the probabilities; of a tagger only the table."""
     if "tags" in prediction:
-        pairs = zip(prediction["words"], prediction["tags"], prediction["probabilities"], strict=True)
-        return table(
-            ["word", "tag", "probability"],
-            [[escape_html(w), escape_html(t), f"{100 * p:.1f} %"] for w, t, p in pairs],
-        )
+        words = zip(prediction["words"], prediction["tags"], prediction["probabilities"], strict=True)
+        rows = [[word, tag, f"{100 * probability:.1f} %"] for word, tag, probability in words]
+        return "", Table(["word", "tag", "probability"], rows)
     answer = prediction["prediction"]
     answer = ", ".join(answer) or "no label" if isinstance(answer, list) else str(answer)
     ranked = sorted(prediction.get("probabilities", {}).items(), key=lambda pair: -pair[1])[:_SHOWN]
-    rows = [
-        [escape_html(label), f"{100 * probability:.1f} %", bar(probability)]
-        for label, probability in ranked
-    ]
-    return f"<h2>{escape_html(answer)}</h2>" + (table(["label", "probability", ""], rows) if rows else "")
+    rows = [[label, f"{100 * probability:.1f} %", Cell(bar=probability)] for label, probability in ranked]
+    return answer, Table(["label", "probability", ""], rows)

@@ -12,10 +12,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
-from headwise.core.html import escape_html, html_page, isolated
+from headwise.core.html import html_page, render
 from headwise.core.surface_features import NAMES
 from headwise.metrics.thresholds import predict_labels
 from headwise.models.explanations.word_attributions import attribute_surface_features, attribute_words
@@ -81,7 +82,6 @@ def _join(before: str, after: str) -> str:
     return before + " " * (before[-1:].isalnum() and after[:1].isalnum()) + after
 
 
-_FAINT = 0.12  # fraction of the largest attribution of the text; words below it are not highlighted
 _AROUND = 25  # words shown on either side of the explained span, where a part of the text is explained
 
 
@@ -180,27 +180,36 @@ class Explanation:
         return [(word, share) for word, share in ranked if sign * share > 0]
 
     @property
+    def span(self) -> str:
+        """The text of the explained span; "" for the whole item."""
+        return "" if self.about is None else self.texts[0][slice(*self.about)]
+
+    @property
+    def chance(self) -> str:
+        """The probability as it is shown after the prediction; "" for a number."""
+        return "" if self.probability is None else f" {100 * self.probability:.1f} %"
+
+    @property
+    def remaining(self) -> str:
+        """The probability or the number after the removal of `without`; "" if no words were removed."""
+        if self.left is None:
+            return ""
+        places = len(self.prediction.partition(".")[2])  # as many decimals as the predicted number has
+        return f"{self.left:.{places}f}" if self.probability is None else f"{100 * self.left:.1f} %"
+
+    @property
     def head(self) -> str:
         """The prediction, the explained span if any, and the probability, as one line."""
-        return self._head(str)
-
-    def _head(self, shown: Callable[[str], str]) -> str:
-        about = "" if self.about is None else f" ({shown(self.texts[0][slice(*self.about)])})"
-        chance = "" if self.probability is None else f" {100 * self.probability:.1f} %"
-        return f"{shown(self.prediction)}{about}{chance}"
+        about = "" if self.about is None else f" ({self.span})"
+        return f"{self.prediction}{about}{self.chance}"
 
     @property
     def tail(self) -> str:
         """The prediction after the removal of `without`, as one line; "" if no words were removed."""
-        return self._tail(str)
-
-    def _tail(self, shown: Callable[[str], str]) -> str:
         if self.left is None:
             return ""
-        places = len(self.prediction.partition(".")[2])  # as many decimals as the predicted number has
-        left = f"{self.left:.{places}f}" if self.probability is None else f"{100 * self.left:.1f} %"
-        prediction = "" if self.probability is None else f"{shown(self.prediction)} "
-        return f"{prediction}without {', '.join(map(shown, self.without))}: {left}"
+        prediction = "" if self.probability is None else f"{self.prediction} "
+        return f"{prediction}without {', '.join(self.without)}: {self.remaining}"
 
     def strengths(self) -> list[float]:
         """The attribution of each word divided by the largest one of the text, from -1 to 1."""
@@ -262,31 +271,12 @@ class Explanation:
             ],
         }
 
-    def to_html(self) -> str:
+    def to_html(self) -> Markup:
         """An HTML fragment: the prediction, and the text with highlighted words. Everything is escaped."""
-        texts = []
-        for rows in self.pieces():
-            shown = (
-                escape_html(text) + (_highlighted(word, strength) if word else "")
-                for text, word, strength in rows
-            )
-            texts.append(f'<p class="hw-text">{"".join(shown)}</p>')
-        notes = [self._tail(isolated)] if self.tail else []
-        notes += [escape_html(self.form.summary)] if self.form else []
-        tail = "".join(f'<p class="hw-note">{note}</p>' for note in notes)
-        return f'<article class="hw-why"><h3>{self._head(isolated)}</h3>{"".join(texts)}{tail}</article>'
+        return render("explanation.html.jinja", content=self)
 
     def _repr_html_(self) -> str:
         return html_page("", self.to_html(), full=False)
-
-
-def _highlighted(word_share: WordAttribution, strength: float) -> str:
-    word = escape_html(word_share.word)
-    if abs(strength) < _FAINT:
-        return word
-    kind = "for" if strength > 0 else "against"
-    style = f"--s:{abs(strength):.2f}"
-    return f'<mark class="hw-{kind}" style="{style}" title="{word_share.share:+.2f}">{word}</mark>'
 
 
 def explain_labels(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
