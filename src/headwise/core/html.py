@@ -30,7 +30,8 @@ class Page(str):
 
 
 def render(template: str, **values: object) -> Markup:
-    """A filled template.
+    """A filled template. What is returned to users is made a `str`: with `Markup`, `"<p>" + page` would
+    escape the tag.
 
     Args:
         template: The file name in `headwise.core.templates`.
@@ -62,7 +63,7 @@ def _environment() -> "Environment":
     return environment
 
 
-def html_page(title: str, body: str, *, full: bool = True) -> Markup:
+def html_page(title: str, body: str, *, full: bool = True) -> str:
     """An HTML page, or a fragment for a notebook if `full` is false.
 
     Args:
@@ -71,7 +72,7 @@ def html_page(title: str, body: str, *, full: bool = True) -> Markup:
         full: Whether to return a complete page.
     """
     template = "page.html.jinja" if full else "notebook.html.jinja"
-    return render(template, title=title, body=Markup(body))  # noqa: S704 - HTML by contract
+    return str(render(template, title=title, body=Markup(body)))  # noqa: S704 - HTML by contract
 
 
 def escape_html(text: str) -> Markup:

@@ -249,7 +249,7 @@ def form_page(answering: ModelService, texts: Sequence[str] = ()) -> str:
     values = {"problem": "", "predictions": [], "explanations": []}
     if titles and len(texts) == len(titles):
         values |= _answer(answering, texts)
-    return render(
+    page = render(
         "form.html.jinja",
         title=answering.folder.name,
         fields=list(zip(titles, [*texts, *[""] * len(titles)], strict=False)),
@@ -257,6 +257,7 @@ def form_page(answering: ModelService, texts: Sequence[str] = ()) -> str:
         model=Markup(answering.session.to_html()),  # noqa: S704 - a fragment of templates
         **values,
     )
+    return str(page)
 
 
 def _answer(answering: ModelService, texts: Sequence[str]) -> dict[str, object]:

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
@@ -271,9 +270,9 @@ class Explanation:
             ],
         }
 
-    def to_html(self) -> Markup:
+    def to_html(self) -> str:
         """An HTML fragment: the prediction, and the text with highlighted words. Everything is escaped."""
-        return render("explanation.html.jinja", content=self)
+        return str(render("explanation.html.jinja", content=self))
 
     def _repr_html_(self) -> str:
         return html_page("", self.to_html(), full=False)

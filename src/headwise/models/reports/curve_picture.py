@@ -51,7 +51,7 @@ def learning_curve_figure(
         f"{sheet.of} to train on; dots: {sheet.headline.title} of models, line: power law, "
         "band: its 95 % interval"
     )
-    return render(
+    picture = render(
         "learning_curve.svg.jinja",
         title=title,
         caption=caption,
@@ -71,3 +71,4 @@ def learning_curve_figure(
             for size, value in zip(sizes, seed_scores, strict=True)
         ],
     )
+    return str(picture)

@@ -101,7 +101,7 @@ def report_page(material: ReportContents) -> Page:
     )
 
 
-def scores_fragment(material: ReportContents) -> Markup:
+def scores_fragment(material: ReportContents) -> str:
     """The title, the facts and the scores as an HTML fragment, for a notebook."""
     sections = [
         Section(facts=_facts(material)),
@@ -109,7 +109,7 @@ def scores_fragment(material: ReportContents) -> Markup:
         _labels(material),
         _confusions(material),
     ]
-    return render("scores.html.jinja", title=material.title, sections=sections)
+    return str(render("scores.html.jinja", title=material.title, sections=sections))
 
 
 def _summary(material: ReportContents) -> str:

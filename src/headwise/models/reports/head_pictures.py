@@ -39,10 +39,12 @@ def heat_maps(maps: Sequence[AttentionMap], priors: Mapping[str, Sequence[Prior]
             caption = f"head {head + 1}" + ("" if prior is None else f": {prior}")
             drawn = prior is not None and "tree" not in str(prior)  # there is no parse here
             prior_figure = (
-                draw([prior], len(layer_map.words), legend=False) if prior is not None and drawn else ""
+                Markup(draw([prior], len(layer_map.words), legend=False))  # noqa: S704 - of a template
+                if prior is not None and drawn
+                else ""
             )
             columns = layer_map.seen if attends_other_text else ()
-            pictures.append((_heat_map(weights, layer_map.words, columns), Markup(prior_figure), caption))  # noqa: S704
+            pictures.append((_heat_map(weights, layer_map.words, columns), prior_figure, caption))
         title = f"layer {layer_map.layer}" + (" (second text)" if layer_map.text else "")
         if attends_other_text:
             title += f", on the other text: {' '.join(layer_map.seen)}"
@@ -125,7 +127,7 @@ def attention_span_figure(heads: Sequence[HeadSpan], title: str) -> str:
         _panel(0, "(a) heads of the first layer", of_heads),
         _panel(_WIDE + _LEFT + 10, "(b) layers", chosen),
     ]
-    return render(
+    picture = render(
         "attention_spans.svg.jinja",
         title=title,
         panels=panels,
@@ -134,6 +136,7 @@ def attention_span_figure(heads: Sequence[HeadSpan], title: str) -> str:
         top=_TOP,
         bottom=_TOP + _HIGH,
     )
+    return str(picture)
 
 
 def _panel(shift: int, title: str, lines: Mapping[str, NDArray[np.int64]]) -> dict[str, object]:

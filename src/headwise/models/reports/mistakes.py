@@ -28,7 +28,7 @@ class Mistake:
     text: str
     label: str = ""
     predicted: str = ""
-    why: Markup | str = ""
+    why: str = ""
 
 
 def mistakes_list(

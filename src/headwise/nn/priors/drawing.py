@@ -1,35 +1,19 @@
 """draw: a picture of what every head may see, as one self-contained SVG."""
 
 import math
-import re
 from collections.abc import Sequence
 from hashlib import sha256
-from html import escape
 
 from torch import Tensor
 
 from headwise.core.errors import ConfigError
+from headwise.core.html import render
 from headwise.nn.priors.base import Pairs, Prior
 
 _GRID = 96  # pixels of a head's grid, whatever the length
 _GAP = 16
 _LINE = 13  # pixels from one line of text to the next
 _LETTER = 5.4  # pixels of a letter, about
-
-# Only classes that begin with hw-: styles of an SVG inside an HTML page hold for the whole page.
-_STYLE = """\
-.hw-draw { color: #1f2328; font: 10px ui-sans-serif, system-ui, sans-serif; }
-.hw-draw text { fill: currentColor; }
-.hw-draw .hw-title { font-size: 14px; font-weight: 600; }
-.hw-draw .hw-layer { font-weight: 600; }
-.hw-draw .hw-note { opacity: .65; }
-.hw-paper { fill: #eceef1; }
-.hw-seen { fill: #1f5fbf; }
-@media (prefers-color-scheme: dark) {
-  .hw-draw { color: #e6edf3; }
-  .hw-paper { fill: #24292f; }
-  .hw-seen { fill: #79b8ff; }
-}"""
 
 
 def draw(
@@ -72,44 +56,30 @@ def draw(
     left = 4 if heads else 52
     top = 26 if title else 4
 
-    pictures = {prior: _picture(prior, length, tree) for layer in layers for prior in layer}
-    body: list[str] = []
-    for number, (layer, texts) in enumerate(zip(layers, labels, strict=True), start=1):
-        y = top + (number - 1) * row
-        if not heads:
-            body.append(f'<text class="hw-layer" x="4" y="{y + _GRID // 2 + 3}">layer {number}</text>')
-        for head, (prior, lines) in enumerate(zip(layer, texts, strict=True)):
-            x = left + head * column
-            body.append(
-                f"<g><title>head {head + 1}: {_escaped(str(prior))}</title>"
-                f'<use href="#{pictures[prior][0]}" x="{x}" y="{y}"/>'
-            )
-            body += [
-                f'<text x="{x}" y="{y + _GRID + _LINE * (k + 1)}">{_escaped(line)}</text>'
-                for k, line in enumerate(lines)
-            ]
-            body.append("</g>")
-
-    width = max(left + max(map(len, layers)) * column, math.ceil(len(title or "") * 8.5) + 8)
-    height = top + len(layers) * row + (6 if legend else 6 - _LINE)
+    squares = {prior: _square(prior, length, tree) for layer in layers for prior in layer}
+    drawn = [
+        [(str(prior), lines, squares[prior][0]) for prior, lines in zip(layer, texts, strict=True)]
+        for layer, texts in zip(layers, labels, strict=True)
+    ]
     note = f"rows: query, columns: key, {length} {'node' if length == 1 else 'nodes'}"
-    below = [f'<text class="hw-note" x="{left}" y="{height - 6}">{note}</text>'] if legend else []
-    heading = [f'<text class="hw-title" x="4" y="16">{_escaped(title)}</text>'] if title else []
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="hw-draw" role="img" width="{width}" '
-            f'height="{height}" viewBox="0 0 {width} {height}">',
-            f"<title>{_escaped(title or 'What every head sees')}</title>",
-            f"<style>\n{_STYLE}\n</style>",
-            "<defs>",
-            *dict(pictures.values()).values(),
-            "</defs>",
-            *heading,
-            *body,
-            *below,
-            "</svg>\n",
-        ]
+    picture = render(
+        "priors.svg.jinja",
+        title=title,
+        legend=note if legend else "",
+        layers=drawn,
+        numbered=not heads,
+        squares=list(dict(squares.values()).items()),
+        grid=_GRID,
+        length=length,
+        width=max(left + max(map(len, layers)) * column, math.ceil(len(title or "") * 8.5) + 8),
+        height=top + len(layers) * row + (6 if legend else 6 - _LINE),
+        left=left,
+        top=top,
+        row=row,
+        column=column,
+        line_height=_LINE,
     )
+    return str(picture)
 
 
 def _lines(prior: Prior) -> list[str]:
@@ -118,24 +88,17 @@ def _lines(prior: Prior) -> list[str]:
     return [first, *(f"+ {term}" for term in terms)]
 
 
-def _picture(prior: Prior, length: int, tree: Tensor | None) -> tuple[str, str]:
-    """`(id, definition)` of a head's square. The id tells the content, so that several drawings can stand
-    in one page and equal heads share one definition."""
+def _square(prior: Prior, length: int, tree: Tensor | None) -> tuple[str, list[tuple[float, str]]]:
+    """The id of a head's square, and its cells by opacity. The id tells the content, so that several
+    drawings can stand in one page and equal heads share one definition."""
     shades: dict[float, list[str]] = {}
     for query, row in enumerate(_weights(prior, length, tree)):
         for key, weight in enumerate(row):
             if weight is not None:
                 shade = round(0.12 + 0.88 * weight, 2)  # never so faint that it looks unseen
                 shades.setdefault(shade, []).append(f"M{key} {query}h.88v.88h-.88z")
-    cells = "".join(
-        f'<path class="hw-seen" opacity="{shade:g}" d="{"".join(places)}"/>'
-        for shade, places in sorted(shades.items())
-    )
-    name = "hw-" + sha256(f"{length} {cells}".encode()).hexdigest()[:12]
-    return name, (
-        f'<g id="{name}"><rect class="hw-paper" width="{_GRID}" height="{_GRID}" rx="2"/>'
-        f'<g transform="scale({_GRID / length:g})">{cells}</g></g>'
-    )
+    cells = [(shade, "".join(places)) for shade, places in sorted(shades.items())]
+    return "hw-" + sha256(f"{length} {cells}".encode()).hexdigest()[:12], cells
 
 
 def _weights(prior: Prior, length: int, tree: Tensor | None) -> list[list[float | None]]:
@@ -146,8 +109,3 @@ def _weights(prior: Prior, length: int, tree: Tensor | None) -> list[list[float 
         [weight if score > -math.inf else None for weight, score in zip(*rows, strict=True)]
         for rows in zip(weights, bias.tolist(), strict=True)
     ]
-
-
-def _escaped(text: str) -> str:
-    """For XML, without the control characters that XML cannot hold."""
-    return escape(re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", text))
