@@ -5,6 +5,7 @@ from html import unescape
 
 from headwise.artifacts import load_model, save_model
 from headwise.artifacts.model_card import model_html
+from headwise.artifacts.model_info import ModelInfo
 
 NASTY = "<script>alert(1)</script>"
 SCORES = {"accuracy": 0.875, "accuracy_interval": [0.8, 0.925]}
@@ -24,7 +25,7 @@ def said(html: str) -> str:
 
 
 def test_what_is_known_stands_there(make_model):
-    html = model_html(make_model(labels=(NASTY, "plain")), {"data": DATA, "metrics": METRICS})
+    html = model_html(make_model(labels=(NASTY, "plain")), ModelInfo({"data": DATA, "metrics": METRICS}))
     for own in ("text classifier", "2 labels", NASTY, "plain", "12,345 train, 100 test", "87.5 %"):
         assert own in said(html)
     assert "80.0 – 92.5 %" in said(html)
@@ -35,7 +36,7 @@ def test_what_is_known_stands_there(make_model):
 def test_of_what_is_not_known_nothing_is_said(make_model):
     hostile = {"data": {"train": {"texts": "many"}}, "metrics": {"test": 3, "baseline": {"name": "x"}}}
     for info in ({}, {"data": [], "metrics": None}, hostile):
-        assert "MB in memory" in model_html(make_model(), info)
+        assert "MB in memory" in model_html(make_model(), ModelInfo(info))
 
 
 def test_a_loaded_model_shows_the_folder_that_it_came_from(make_model, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from headwise import curve_file, noise_file, train_files
 from headwise.app.workflows.trials import Trials
+from headwise.artifacts.model_info import MetricsInfo
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.data_parts import read_parts
 
@@ -99,4 +100,5 @@ def test_what_is_said_of_probabilities(truth, folds):
     print(outcome.fitted.calibration)
     assert outcome.fitted.calibration is not None
     assert max(outcome.fitted.calibration) < 0.3
-    assert outcome.task.confidence_threshold("precision=0.85", outcome.fitted.metrics()) < 0.99
+    curve = MetricsInfo.of(outcome.fitted.metrics()).risk_coverage
+    assert outcome.task.confidence_threshold("precision=0.85", curve) < 0.99

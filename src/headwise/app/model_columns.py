@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from headwise.artifacts.model_info import ModelInfo
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import COLUMN_JOINER, joined_column_names, normal_name
 from headwise.data.columns.reading_options import ReadOptions, TagOptions
@@ -23,6 +24,7 @@ from headwise.data.items.item_type import ItemType
 from headwise.data.items.sentence_items import TaggedSentenceItems, is_tokenized_file
 from headwise.data.readers.labelled_files import find_format
 from headwise.data.readers.tag_format_guess import RECOGNISERS, guess_tagged_format
+from headwise.models.evaluation.metric_table import section_of
 
 _TEXT_OPTIONS = {
     "text_column": "text",
@@ -64,7 +66,7 @@ def columns_used(data: Any) -> dict[str, str]:
 
 def reading_options_as_trained(
     kind: ItemType[Any],
-    info: Mapping[str, Any],
+    info: ModelInfo,
     path: str,
     reading: Mapping[str, Any],
     *,
@@ -109,25 +111,19 @@ def reading_options_as_trained(
     return {**reading, **matched}, (f"columns as in training: {description} - override with {flags}",)
 
 
-def label_column(info: Mapping[str, Any], names: Sequence[str]) -> str | None:
+def label_column(info: ModelInfo, names: Sequence[str]) -> str | None:
     """The column of the labels that a model was trained on, if it is among these."""
     return _match_column(columns_of_training(info).get("label_column"), names)
 
 
-def columns_of_training(info: Mapping[str, Any]) -> dict[str, str]:
+def columns_of_training(info: ModelInfo) -> dict[str, str]:
     """The columns that a model was trained on, as far as a name or the user says which they are."""
-    training = info.get("training") or {}
-    recipe = training.get("recipe")
-    named_by_user = recipe.get("data") if isinstance(recipe, Mapping) else None
-    named_by_user, used = (
-        section if isinstance(section, Mapping) else {}
-        for section in (named_by_user, training.get("columns"))
-    )
-    trained_columns = {
-        **named_by_user,
-        **{
-            option: name for option, name in used.items() if not _is_number(name) or option in named_by_user
-        },
+    training = info.training
+    named_by_user = section_of(training.recipe, "data")
+    trained_columns = dict(named_by_user) | {
+        option: name
+        for option, name in training.columns.items()
+        if not _is_number(name) or option in named_by_user
     }
     options = set().union(*_OPTIONS.values())
     return {

@@ -38,7 +38,7 @@ def split_init_from(layers: Sequence[Sections]) -> tuple[PreviousModel | None, t
     folder = Path(names[-1])
     previous_model = PreviousModel(names[-1], load_model(folder), file_sha256(folder / MANIFEST))
     if not previous_model.bare:
-        previous_model = replace(previous_model, seen=read_info(folder)["data"].get("seen"))
+        previous_model = replace(previous_model, seen=read_info(folder).data.seen)
     base = [{k: v for k, v in layer.get("base", {}).items() if k != "name"} for layer in layers]
     return previous_model, tuple(
         {**layer, "base": base_section} for layer, base_section in zip(layers, base, strict=True)

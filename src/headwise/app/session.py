@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict
 from headwise.app.model_columns import reading_options_as_trained
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.artifacts.model_folder import VerifiedFolder, is_headwise_folder
+from headwise.artifacts.model_info import ModelInfo
 from headwise.artifacts.onnx.onnx_errors import ExportError, installed
 from headwise.artifacts.onnx.onnx_load import exported_info, load_exported
 from headwise.artifacts.onnx.onnx_runner import requested_threads
@@ -30,8 +31,8 @@ from headwise.data.items.item_types import ITEM_TYPES, options_for, rows_to_pred
 from headwise.data.items.label_types import SingleLabelType
 from headwise.data.items.parses import ParseReader, rows_with_parses, with_parses
 from headwise.data.items.sentence_items import TaggedSentenceItems
-from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION, confidence_threshold
-from headwise.models.predictions.predictor import Predictor, unknown_in_tests
+from headwise.metrics.selective_prediction import confidence_threshold
+from headwise.models.predictions.predictor import Predictor
 from headwise.text.parse_files import iterate_parses, read_parses, read_phrase_parses
 from headwise.text.parsing import new_parser
 from headwise.text.text_configs import SyntaxConfig
@@ -79,7 +80,7 @@ class Session(ABC):
 
     folder: Path | str
     model: Any
-    info: Mapping[str, Any]
+    info: ModelInfo
     task_name: str
     kind: ItemType[Any]
     schema: Any = None
@@ -196,14 +197,12 @@ class ExportedSession(Session):
 
     def predictor(self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None) -> Predictor:
         predictor = self.model.predictor(self.model, self.kind.nouns, batch_tokens, reading)
-        metrics = self.info["metrics"]
-        predictor.usual = unknown_in_tests(metrics)
+        metrics = self.info.metrics
+        predictor.usual = metrics.unknown_words
         if unsure is not None:
             if not isinstance(self.kind.answer, SingleLabelType):
                 raise ConfigError("--unsure is for models that choose one of several labels")
-            predictor.least = confidence_threshold(
-                unsure, (metrics.get("dev") or {}).get(SELECTIVE_PREDICTION)
-            )
+            predictor.least = confidence_threshold(unsure, metrics.risk_coverage)
         return predictor
 
     def explain(self, items: Sequence[Any]) -> "list[Explanation]":
@@ -318,9 +317,9 @@ class ModelSession(Session):
         if self.task.predictor is None:
             raise self.task.no_prediction_error()
         predictor = self.task.predictor(self.model, self.kind.nouns, batch_tokens, reading)
-        predictor.usual = unknown_in_tests(self.info["metrics"])
+        predictor.usual = self.info.metrics.unknown_words
         if unsure is not None:
-            predictor.least = self.task.confidence_threshold(unsure, self.info["metrics"])
+            predictor.least = self.task.confidence_threshold(unsure, self.info.metrics.risk_coverage)
         return predictor
 
     def evaluate(self, items: Any) -> Any:

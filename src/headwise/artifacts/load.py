@@ -28,6 +28,7 @@ from headwise.artifacts.model_folder import (
     read_vocabulary,
     to_json,
 )
+from headwise.artifacts.model_info import ModelInfo
 from headwise.artifacts.weights import DTYPES, WeightsFile
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.folder_layout import (
@@ -192,21 +193,17 @@ def _card(files: VerifiedFolder, model: Any) -> str:
     for name in (DATA, METRICS):
         with suppress(StoreError):
             info[name.removesuffix(".json")] = files.json(name)
-    return model_html(model, info)
+    return model_html(model, ModelInfo(info))
 
 
-def read_info(folder: PathLike[str] | str) -> dict[str, Any]:
-    """The metadata of a model folder, without loading the model.
-
-    Returns:
-        The contents of the JSON files by name without `.json`: config, labels, calibration, environment,
-        data, training and metrics. The vocabulary, which can be large, is left out.
+def read_info(folder: PathLike[str] | str) -> ModelInfo:
+    """The metadata of a model folder, without loading the model and its vocabulary.
 
     Raises:
         StoreError: The folder cannot be read (see `StoreError`).
     """
     files = VerifiedFolder(folder)
-    return {name.removesuffix(".json"): files.json(name) for name in _INFO}
+    return ModelInfo({name.removesuffix(".json"): files.json(name) for name in _INFO})
 
 
 def _pretrained(files: VerifiedFolder) -> dict[str, Any]:

@@ -8,15 +8,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from headwise.artifacts.model_info import DataInfo, MetricsInfo, ModelInfo, PartInfo
 from headwise.core.version import __version__
 from headwise.models.evaluation.metric_table import (
     MISSING,
-    ComparisonSystem,
     MetricTable,
     format_number,
     is_number,
-    lookup,
-    section_of,
 )
 from headwise.models.reports.document import ReportContents, scores_fragment
 from headwise.models.tasks import find_task
@@ -32,14 +30,13 @@ _JOINERS = "\u200c\u200d"  # invisible, but part of words and emoji
 def model_card(model: Any, *, data: dict[str, Any], metrics: dict[str, Any], dtype: str) -> str:
     """The model card in Markdown. `data` and `metrics` are plain data, see `save_model`; missing entries
     are left out."""
-    task = find_task(model.config.task)
-    scores = section_of(metrics, "test") or section_of(metrics, "dev")
-    sheet = task.sheet(scores)
+    task, info = find_task(model.config.task), ModelInfo({"data": data, "metrics": metrics})
+    sheet = task.sheet(info.metrics.test or info.metrics.dev)
     sections = [
         _summary(model, task, dtype),
-        _labels(model, sheet, data, metrics),
-        _data(data, sheet.of),
-        _quality(metrics, sheet),
+        _labels(model, sheet, info),
+        _data(info.data, sheet.of),
+        _quality(info.metrics, sheet),
         _use(task),
         _LIMITS if sheet.confusion and task.in_python else "",
         f"Written by headwise {__version__}. The JSON files beside this one say more.\n",
@@ -101,14 +98,15 @@ def _names(model: Any) -> list[str]:
     return model.outputs_json().get("labels", [])
 
 
-def _labels(model: Any, sheet: MetricTable, data: dict[str, Any], metrics: dict[str, Any]) -> str:
+def _labels(model: Any, sheet: MetricTable, info: ModelInfo) -> str:
     names, per_class = _names(model), sheet.per_class
     # The outputs of a tagger are its internal tags, not those of its training file.
     if not names or per_class is None or per_class.name != "label":
         return ""
-    counts = section_of(data, "train.labels")
-    where = "test" if section_of(metrics, "test") else "dev"
-    scores = {str(row.get(per_class.name)): row for row in per_class.rows(section_of(metrics, where))}
+    counts, metrics = info.data.train.labels, info.metrics
+    where = "test" if metrics.test else "dev"
+    rows_of_part = per_class.rows(metrics.test or metrics.dev)
+    scores = {str(row.get(per_class.name)): row for row in rows_of_part}
     rows = [
         (
             escape(label),
@@ -123,24 +121,26 @@ def _labels(model: Any, sheet: MetricTable, data: dict[str, Any], metrics: dict[
     return "## Labels\n\n" + _table(head, rows) + rest
 
 
-def _data(data: dict[str, Any], of: str) -> str:
+def _data(data: DataInfo, of: str) -> str:
     rows = [
-        (name, format_number(part.get("texts"), "count") or MISSING, escape(part.get("sha256", MISSING)))
-        for name in ("train", "dev", "test")
-        if (part := section_of(data, name))
+        (name, format_number(part.items, "count") or MISSING, escape(part.sha256 or MISSING))
+        for name, part in (("train", data.train), ("dev", data.dev), ("test", data.test))
+        if part != PartInfo()
     ]
     return "## Data\n\n" + _table(("part", of, f"SHA-256 of {of} and answers"), rows) if rows else ""
 
 
-def _quality(metrics: dict[str, Any], sheet: MetricTable) -> str:
+def _quality(metrics: MetricsInfo, sheet: MetricTable) -> str:
     """The table of the scores that are marked for the card, with their intervals."""
-    baseline, of = section_of(metrics, "baseline"), sheet.of
-    named = (
-        ("this model", "dev", section_of(metrics, "dev")),
-        ("this model", "test", section_of(metrics, "test")),
-        ("this model", f"test, {of} that are in no other part", section_of(metrics, "unseen")),
-        (str(baseline.get("name", "baseline")), "test", baseline),
-    )
+    baseline, unseen, of = metrics.baseline, metrics.systems.get("unseen"), sheet.of
+    named: list[tuple[str, str, Mapping[str, Any]]] = [
+        ("this model", "dev", metrics.dev),
+        ("this model", "test", metrics.test or {}),
+    ]
+    if unseen is not None:
+        named.append(("this model", f"test, {of} that are in no other part", unseen.scores))
+    if baseline is not None:
+        named.append((baseline.name, "test", baseline.scores))
     lines = [line for line in sheet.lines if line.card]
     filled = [(name, part, scores) for name, part, scores in named if scores]
     if not filled:
@@ -157,9 +157,8 @@ def _quality(metrics: dict[str, Any], sheet: MetricTable) -> str:
             for row, interval in zip(cells, intervals, strict=True):
                 row.append(interval)
     table = _table(tuple(head), [tuple(row) for row in cells])
-    notes = _difference(sheet, baseline.get("difference")) + _calibration(
-        section_of(metrics, "calibration")
-    )
+    difference = None if baseline is None else baseline.difference
+    notes = _difference(sheet, difference) + _calibration(metrics.calibration)
     return "## Quality\n\n" + table + notes
 
 
@@ -219,24 +218,20 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 
 _LABELS = 12  # the most labels that are listed
-_PARTS = ("train", "dev", "test")
 
 
-def model_html(model: Any, info: Mapping[str, Any]) -> str:
+def model_html(model: Any, info: ModelInfo) -> str:
     """A small HTML fragment without scripts. Everything is escaped.
 
     Args:
         model: A headwise model.
-        info: The metadata of its folder, see `read_info`; `data` and `metrics` are untrusted and may be
-            missing.
+        info: The metadata of its folder, see `read_info`; data and metrics may be missing.
     """
-    task = find_task(model.config.task)
-    data, metrics = (section_of(info, name) for name in ("data", "metrics"))
-    part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
-    scores = section_of(metrics, part)
+    task, data, metrics = find_task(model.config.task), info.data, info.metrics
+    part, scores = metrics.scored_part, metrics.scores
     sheet = task.sheet(scores)
-    sizes = {name: lookup(data, f"{name}.texts") for name in _PARTS}
-    counted = [f"{size:,.0f} {name}" for name, size in sizes.items() if is_number(size)]
+    sizes = {"train": data.train.items, "dev": data.dev.items, "test": data.test.items}
+    counted = [f"{size:,.0f} {name}" for name, size in sizes.items() if size is not None]
     per_class = sheet.per_class
     names = [str(row.get(per_class.name)) for row in per_class.rows(scores)] if per_class else []
     if per_class and per_class.name == "label":  # for a tagger these would be its internal tags
@@ -251,10 +246,10 @@ def model_html(model: Any, info: Mapping[str, Any]) -> str:
         *([(sheet.of, ", ".join(counted))] if counted else []),
         ("size", f"{size:.1f} MB in memory"),
     ]
-    speed = lookup(metrics, "teaching.texts_per_second.model")
-    if is_number(speed):
-        facts.append(("speed", f"{speed:,.0f} {sheet.of} a second when it was trained"))
-    baseline = ComparisonSystem.all_from_metrics(metrics).get("baseline")
+    if metrics.texts_per_second is not None:
+        speed = f"{metrics.texts_per_second:,.0f} {sheet.of} a second when it was trained"
+        facts.append(("speed", speed))
+    baseline = metrics.systems.get("baseline")
     headline = replace(sheet.headline, title=f"{sheet.headline.title} on {part}")
     small = replace(sheet, lines=(headline,), per_class=None)
     return scores_fragment(

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from headwise.app.model_columns import columns_used, label_column, reading_options_as_trained
+from headwise.artifacts.model_info import ModelInfo
 from headwise.core.config import from_dict
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.sentence_items import TaggedSentenceItems
@@ -33,7 +34,7 @@ def write(tmp_path):
 
 def info(columns=(), **said):
     """What a folder says of a model that was trained on columns, of which the user has named some."""
-    return {"training": {"columns": dict(columns), "recipe": {"data": said}}}
+    return ModelInfo({"training": {"columns": dict(columns), "recipe": {"data": said}}})
 
 
 def test_texts_and_labels_are_read_from_the_columns_of_the_training(write):
@@ -109,10 +110,10 @@ def test_columns_have_no_names_without_a_header(write):
 
 def test_old_folders_name_what_the_user_said(write):
     kind, path = ITEM_TYPES["classify"], write(CSV)
-    old = {"training": {"recipe": {"data": {"text_column": "message", "encoding": "utf-8"}}}}
+    old = ModelInfo({"training": {"recipe": {"data": {"text_column": "message", "encoding": "utf-8"}}}})
     assert reading_options_as_trained(kind, old, path, {})[0] == {"text_column": "message"}
     for strange in ({}, {"recipe": 1}, {"columns": {"text_column": 3}}, {"columns": []}):
-        assert reading_options_as_trained(kind, {"training": strange}, path, {}) == ({}, ())
+        assert reading_options_as_trained(kind, ModelInfo({"training": strange}), path, {}) == ({}, ())
 
 
 def test_fields_within_fields(write):

@@ -107,9 +107,9 @@ def test_of_many_sizes_the_logarithm_is_advised(known, advised):
 
 def test_tasks_know_what_to_remark():
     """Numbers are those of the training, which the folder names."""
-    info = {"data": {"train": {"labels": dict.fromkeys(SIZES, 1)}}}
+    labels = dict.fromkeys(SIZES, 1)
     for name in ("regress", "pair-score"):
-        [found] = find_task(name).remarks(info, numbers(mae=2.5))
+        [found] = find_task(name).remarks(labels, numbers(mae=2.5))
         assert "train on their logarithm" in found.text
         assert find_task(name).remarks({}, numbers()) == []
     [found] = find_task("classify").remarks({}, scores([[3, 1, 0], [1, 1, 0], [0, 0, 0]]))

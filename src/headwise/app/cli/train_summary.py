@@ -56,7 +56,7 @@ def print_outcome(outcome: TrainingReport, folder: Path, listener: Reporter) -> 
         model = outcome.recipe.model
         plain = "classifier" in outcome.recipe.sections and model.classifier.thresholds == "none"
         for remark in (
-            *task.remarks(read_info(folder), scores, thresholds=plain),
+            *task.remarks(read_info(folder).data.train.labels, scores, thresholds=plain),
             *task.label_shift(fitted.model, outcome.parts.test, outcome.test),
         ):
             listener.remark(remark)

@@ -229,7 +229,7 @@ class ModelTeacher(Teacher):
             task = self.model.config.task
             raise ConfigError(f"--teacher {folder}: a model of the task {task}, not a classifier of texts")
         self.fingerprint = file_sha256(folder / MANIFEST)  # the manifest has the hashes of all files
-        self.name, self.seen = f"the model {folder.name}", read_info(folder)["data"].get("seen")
+        self.name, self.seen = f"the model {folder.name}", read_info(folder).data.seen
 
     def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
         return self.model.labels

@@ -22,6 +22,7 @@ from headwise.app.opening import split_init_from
 from headwise.app.session import ModelSession
 from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html
+from headwise.artifacts.model_info import ModelInfo
 from headwise.core.errors import ConfigError
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.evaluation.metric_table import section_of
@@ -98,7 +99,7 @@ class TextEstimator(BaseEstimator):
             StoreError: The folder holds other files, or cannot be written.
         """
         check_is_fitted(self, "model_")
-        save_model(self.model_, Path(folder), **self._info)
+        save_model(self.model_, Path(folder), **self._info.records)
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
@@ -115,11 +116,11 @@ class TextEstimator(BaseEstimator):
                 f"{fspath(folder)}: a model of the task {task!r}; {cls.__name__} loads those of the task "
                 f"{cls.TASK!r}"
             )
-        recipe = dict(section_of(session.info["training"], "recipe"))
+        recipe = dict(session.info.training.recipe)
         if (base := section_of(recipe, "base")) and not base.get("name"):  # else one is searched
             recipe["base"] = {**base, "name": "none"}
         loaded = cls(recipe=recipe or None, random_state=section_of(recipe, "train").get("seed", 0))
-        loaded._take(session.model, {part: session.info[part] for part in ("data", "training", "metrics")})
+        loaded._take(session.model, session.info)
         return loaded
 
     def _repr_html_inner(self) -> str:
@@ -146,11 +147,10 @@ class TextEstimator(BaseEstimator):
         """The items of X as the model reads them."""
         return texts_of(X)
 
-    def _take(self, model: Any, info: dict[str, Any]) -> None:
-        """Set the fitted attributes from a model and the data, training and metrics in its folder."""
+    def _take(self, model: Any, info: ModelInfo) -> None:
+        """Set the fitted attributes from a model and the metadata of its folder."""
         self.model_, self._info = model, info
-        self.recipe_ = info["training"].get("recipe", {})
-        self.history_ = info["training"].get("history", [])
+        self.recipe_, self.history_ = info.training.recipe, info.training.history
 
     def _fit(
         self,
@@ -189,7 +189,7 @@ class TextEstimator(BaseEstimator):
             "training": fitted.training(recipe, **training),
             "metrics": fitted.metrics(),
         }
-        self._take(fitted.model, info)
+        self._take(fitted.model, ModelInfo(info))
         for trouble in _fit_warnings(parts, recipe, fitted):
             warnings.warn(trouble, stacklevel=3)
         return self

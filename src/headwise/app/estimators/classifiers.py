@@ -27,6 +27,7 @@ from headwise.app.estimators.base_estimator import (
     unpack_dev,
     weights_for,
 )
+from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import Example, MultiLabelExample
 from headwise.data.items.soft_labels import TOLERANCE, SoftLabel
 from headwise.metrics.thresholds import predict_labels
@@ -87,10 +88,10 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
         self.classes_ = labels
         return self
 
-    def _take(self, model: Any, info: dict[str, Any]) -> None:
+    def _take(self, model: Any, info: ModelInfo) -> None:
         super()._take(model, info)
         names = np.array(model.labels)
-        kind = _number_type(info["training"].get("label_type"))
+        kind = _number_type(info.training.label_type)
         self.classes_ = np.unique(names == "True" if kind == np.bool_ else names.astype(kind or np.str_))
 
 
@@ -285,11 +286,12 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
         ]
         return float(np.average(right, weights=sample_weight))
 
-    def _take(self, model: Any, info: dict[str, Any]) -> None:
+    def _take(self, model: Any, info: ModelInfo) -> None:
         super()._take(model, info)
-        columns = info["training"].get("label_matrix")
-        named = isinstance(columns, list) and sorted(map(str, columns)) == sorted(model.labels)
-        names = list(map(str, columns)) if named else list(model.labels)
+        columns = info.training.label_matrix
+        named_columns = list(map(str, columns)) if isinstance(columns, list) else []
+        named = isinstance(columns, list) and sorted(named_columns) == sorted(model.labels)
+        names = named_columns if named else list(model.labels)
         self._is_matrix = named or columns is True
         self._order = [model.labels.index(name) for name in names]
         self.classes_ = np.array([int(name) for name in names] if columns is True else names)

@@ -18,8 +18,8 @@ from headwise.app.estimators.base_estimator import (
 )
 from headwise.app.estimators.classifiers import LabelEstimator, LabelledItems, check_labels
 from headwise.app.estimators.regressors import RegressionEstimator
+from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import Pair
-from headwise.models.evaluation.metric_table import section_of
 
 _NAMED = ("first_column", "second_column")
 
@@ -45,9 +45,9 @@ class PairEstimator(TextEstimator):
             training["columns"] = dict(zip(_NAMED, names, strict=True))
         return super()._fit(items, dev, labels, **training)
 
-    def _take(self, model: Any, info: dict[str, Any]) -> None:
+    def _take(self, model: Any, info: ModelInfo) -> None:
         super()._take(model, info)
-        names = [section_of(info["training"], "columns").get(name) for name in _NAMED]
+        names = [info.training.columns.get(name) for name in _NAMED]
         if all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
 

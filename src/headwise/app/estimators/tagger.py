@@ -16,6 +16,7 @@ from headwise.app.estimators.base_estimator import (
     unpack_dev,
     weights_for,
 )
+from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import TaggedSentence
 from headwise.models.evaluation.tag_evaluation import score_tagging
 from headwise.nn.networks.tag_outputs import TaggedText
@@ -79,9 +80,9 @@ class TextTagger(TextEstimator):
     def _items(self, X: Any) -> Sequence[Any]:
         return [TaggedSentence(words, ()) for words in _words(X)]
 
-    def _take(self, model: Any, info: dict[str, Any]) -> None:
+    def _take(self, model: Any, info: ModelInfo) -> None:
         super()._take(model, info)
-        self.classes_ = sorted(info["data"].get("train", {}).get("labels", model.tags))
+        self.classes_ = sorted(info.data.train.labels or model.tags)
 
 
 def _words(X: Any) -> list[tuple[str, ...]]:

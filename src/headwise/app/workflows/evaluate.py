@@ -7,6 +7,7 @@ from typing import Any, Literal, Unpack
 
 from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_report import score_unseen, unseen_name
+from headwise.artifacts.model_info import DataInfo, MetricsInfo
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.items.soft_labels import evaluation_weights
@@ -14,7 +15,7 @@ from headwise.data.splits.contamination import in_fingerprint, repetition_warnin
 from headwise.metrics.classification_scores import wilson_interval
 from headwise.models.evaluation.metric_table import ComparisonSystem, MetricTable, is_number, lookup
 from headwise.models.evaluation.report_messages import ReportMessage
-from headwise.models.predictions.predictor import many_unknown, unknown_in_tests
+from headwise.models.predictions.predictor import many_unknown
 from headwise.models.reports.document import ReportContents, scores_fragment
 from headwise.models.tasks.task import Task
 from headwise.text.parsing import cache_warning
@@ -117,7 +118,7 @@ def evaluate(
 ) -> EvaluationReport:
     """Score an opened model on what `ModelSession.read` has read; see `evaluate_file`."""
     task, model, kind, info = session.task, session.model, session.kind, session.info
-    least = None if unsure is None else task.confidence_threshold(unsure, info["metrics"])
+    least = None if unsure is None else task.confidence_threshold(unsure, info.metrics.risk_coverage)
     evaluation = session.evaluate(data.items)
     mistakes = task.mistakes(model, data, evaluation, errors)
     sha256 = kind.fingerprint(data.items).sha256
@@ -125,9 +126,9 @@ def evaluate(
     training_remarks, unseen = contamination_remarks(session, data.items)
     remarks = [
         *training_remarks,
-        *task.evaluation_caveats(info, data),
-        *_out_of_vocabulary_warning(scores, info["metrics"]),
-        *task.remarks(info, scores),
+        *task.evaluation_caveats(info.data.train.labels, data),
+        *_out_of_vocabulary_warning(scores, info.metrics.unknown_words),
+        *task.remarks(info.data.train.labels, scores),
         *task.label_shift(model, data.items, evaluation),
     ]
     if evaluation_weights(data.items) is not None:
@@ -138,7 +139,7 @@ def evaluate(
         remarks.append(ReportMessage(repeated, warning=True))
     if trouble := cache_warning(model):
         remarks.append(ReportMessage(trouble, warning=True))
-    rival = _baseline(info, task.sheet(scores)) if sha256 == lookup(info, "data.test.sha256") else None
+    rival = _baseline(info.metrics, task.sheet(scores)) if sha256 == info.data.test.sha256 else None
     sure = None if least is None else _selective_scores(session, data.items, evaluation, least)
     return EvaluationReport(
         task, str(session.folder), data.path, evaluation, rival, unseen, mistakes, remarks, sure
@@ -157,8 +158,8 @@ def contamination_remarks(
     """
     remarks, seen = seen_in_training(session, items)
     kind, info = session.kind, session.info
-    then = ComparisonSystem.all_from_metrics(info["metrics"]).get("unseen")
-    if then is None or kind.fingerprint(items).sha256 != lookup(info, "data.test.sha256"):
+    then = info.metrics.systems.get("unseen")
+    if then is None or kind.fingerprint(items).sha256 != info.data.test.sha256:
         return remarks, score_unseen(session.task, session.model, items, seen)
     if then.name != unseen_name(len(items) - len(seen)):
         many = kind.nouns.many
@@ -174,16 +175,16 @@ def seen_in_training(
     those that it was only chosen by. Of a stream it has learnt from all symbols or from none."""
     kind, info = session.kind, session.info
     sha256, many = kind.fingerprint(items).sha256, kind.nouns.many
-    is_remembered = in_fingerprint(kind, info["data"].get("seen"), items)
+    is_remembered = in_fingerprint(kind, info.data.seen, items)
     seen: Collection[int] = {
         number for number, remembered_item in enumerate(is_remembered) if remembered_item
     }
-    remarks = _contamination_warning(info, sha256, many) or _overlap_warning(
+    remarks = _contamination_warning(info.data, sha256, many) or _overlap_warning(
         len(seen), len(is_remembered), many
     )
-    if not kind.has_keys and _is_training_file(info, sha256):
+    if not kind.has_keys and info.data.is_training_file(sha256):
         seen = range(len(items))
-    chose = sha256 == lookup(info, "data.dev.sha256") and not lookup(info, "training.recipe.train.refit")
+    chose = sha256 == info.data.dev.sha256 and not info.training.is_refitted
     return remarks, set() if chose else seen
 
 
@@ -202,30 +203,24 @@ def _selective_scores(
     return scores
 
 
-def _baseline(info: Mapping[str, Any], sheet: MetricTable) -> ComparisonSystem | None:
+def _baseline(metrics: MetricsInfo, sheet: MetricTable) -> ComparisonSystem | None:
     """The baseline of a model's training, if it has the score that models are compared by."""
-    baseline = info["metrics"].get("baseline")
-    if not isinstance(baseline, dict) or not is_number(lookup(baseline, sheet.headline.key)):
-        return None
-    return ComparisonSystem.from_json(baseline)
+    baseline = metrics.baseline
+    return baseline if baseline and is_number(lookup(baseline.scores, sheet.headline.key)) else None
 
 
-def _contamination_warning(info: Mapping[str, Any], sha256: str, many: str) -> list[ReportMessage]:
+def _contamination_warning(data: DataInfo, sha256: str, many: str) -> list[ReportMessage]:
     """A warning where a model is judged on what it was made of."""
-    if _is_training_file(info, sha256):
+    if data.is_training_file(sha256):
         text = f"the model was trained on {many} of this file, so these scores say nothing of new ones"
         return [ReportMessage(text, warning=True)]
-    if sha256 == lookup(info, "data.dev.sha256"):
+    if sha256 == data.dev.sha256:
         return [
             ReportMessage(
                 f"the model was chosen by these {many}: the scores are a little too good", warning=True
             )
         ]
     return []
-
-
-def _is_training_file(info: Mapping[str, Any], sha256: str) -> bool:
-    return sha256 in (lookup(info, "data.train.sha256"), lookup(info, "data.file.sha256"))
 
 
 def _overlap_warning(seen: int, items: int, many: str) -> list[ReportMessage]:
@@ -239,10 +234,10 @@ def _overlap_warning(seen: int, items: int, many: str) -> list[ReportMessage]:
     return [ReportMessage(text, warning=True)]
 
 
-def _out_of_vocabulary_warning(scores: Mapping[str, Any], metrics: Any) -> list[ReportMessage]:
+def _out_of_vocabulary_warning(scores: Mapping[str, Any], usual: float) -> list[ReportMessage]:
     """A warning where a model knows few of the words."""
     share = scores.get("unknown_words")
-    if is_number(share) and many_unknown(share, unknown_in_tests(metrics)):
+    if is_number(share) and many_unknown(share, usual):
         return [ReportMessage(f"the model does not know {100 * share:.1f} % of the words", warning=True)]
     symbols, unknown = scores.get("symbols"), scores.get("unknown_symbols")
     if is_number(symbols) and is_number(unknown) and unknown > _MANY_UNKNOWN_SYMBOLS * symbols:

@@ -12,6 +12,7 @@ from unicodedata import bidirectional
 from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_report import TrainingReport
 from headwise.app.workflows.evaluate import contamination_remarks
+from headwise.artifacts.model_info import MetricsInfo
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import STANDARD_INPUT
@@ -19,7 +20,7 @@ from headwise.data.items.examples import Pair
 from headwise.data.splits.contamination import in_fingerprint
 from headwise.data.splits.duplicates import find_near_duplicates, words_for_comparison
 from headwise.metrics.operating_points import OPERATING_POINTS
-from headwise.models.evaluation.metric_table import ComparisonSystem, lookup
+from headwise.models.evaluation.metric_table import ComparisonSystem
 from headwise.models.evaluation.report_messages import ReportMessage, baseline_message
 from headwise.models.explanations.explanation import Explanation
 from headwise.models.reports.document import ReportContents, report_page
@@ -104,29 +105,28 @@ def evaluate_data(session: ModelSession, data: Any) -> EvaluatedItems:
     evaluation = session.evaluate(data.items)
     seconds = time.perf_counter() - began
     remarks, unseen = contamination_remarks(session, data.items)
-    is_test = session.kind.fingerprint(data.items).sha256 == lookup(session.info, "data.test.sha256")
+    is_test = session.kind.fingerprint(data.items).sha256 == session.info.data.test.sha256
     return EvaluatedItems(data, evaluation, seconds, "", remarks, unseen, has_training_scores=is_test)
 
 
 def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
     """The page of a model, also with its evaluation on items, where there is one."""
     task, model, info, folder = session.task, session.model, session.info, Path(session.folder)
-    metrics, many = info["metrics"], task.kind.nouns.many
+    metrics, many = info.metrics, task.kind.nouns.many
     if judged is not None and not judged.has_training_scores:
-        metrics = {}  # the baseline was not evaluated on these items
-    named = ComparisonSystem.all_from_metrics(metrics)
+        metrics = MetricsInfo.of({})  # the baseline was not evaluated on these items
+    named = dict(metrics.systems)
     if judged is not None:
         scores, on = (
             judged.evaluation.to_json(),
             f"{len(judged.data.items):,} {judged.part}{many} of {_file_label(judged.data.path)}",
         )
     else:
-        part = "test" if isinstance(metrics.get("test"), Mapping) else "dev"
-        scores, on = metrics.get(part) or {}, f"its {part} {many}"
+        scores, on = metrics.scores, f"its {metrics.scored_part} {many}"
     if judged is not None and judged.unseen is not None:
         named.setdefault("unseen", judged.unseen)
     sheet = task.sheet(scores)
-    rival = None if lookup(metrics, f"dev.{OPERATING_POINTS}") else named.get("baseline")
+    rival = None if metrics.dev.get(OPERATING_POINTS) else named.get("baseline")
     compared = baseline_message(sheet, scores, rival, task.advice)
     training_remarks, odd = (), []
     if judged is not None:
@@ -134,9 +134,13 @@ def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
             judged.remarks,
             task.label_shift(model, judged.data.items, judged.evaluation),
         )
-    remarks = [*training_remarks, *task.remarks(info, scores), *odd, *([compared] if compared else [])]
+    remarks = [
+        *training_remarks,
+        *task.remarks(info.data.train.labels, scores),
+        *odd,
+        *([compared] if compared else []),
+    ]
     item_material: dict[str, Any] = {} if judged is None else _item_material(session, judged)
-    history = info["training"].get("history")
     return report_page(
         ReportContents(
             title=f"{folder.resolve().name}: a {task.title}",
@@ -146,7 +150,7 @@ def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
             rivals=list(named.values()),
             remarks=[remark.text[:1].upper() + remark.text[1:] + "." for remark in remarks],
             data=info["data"],
-            history=history if isinstance(history, list) else [],
+            history=info.training.history,
             facts=_facts(session, judged),
             made={
                 "settings": info["training"].get("recipe"),
@@ -199,7 +203,7 @@ def _item_material(session: ModelSession, judged: EvaluatedItems) -> dict[str, A
         "lengths": [kind.size(item) for item in counted_items],
         "words": _top_words(explanations),
         "maps": _maps(model, kind, counted_items[:200]),
-        "repeats": _duplicate_counts(kind, items, session.info["data"].get("seen")),
+        "repeats": _duplicate_counts(kind, items, session.info.data.seen),
     }
 
 
@@ -315,9 +319,8 @@ def _facts(session: ModelSession, judged: EvaluatedItems | None) -> list[tuple[s
     if folder.is_dir():
         size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
         facts.append(("size on disk", f"{size / 1e6:.1f} MB"))
-    seconds = session.info["training"].get("seconds")
-    if isinstance(seconds, int | float):
-        facts.append(("training", f"{seconds:,.0f} s"))
+    if session.info.training.seconds is not None:
+        facts.append(("training", f"{session.info.training.seconds:,.0f} s"))
     if judged is not None and judged.seconds:
         facts.append(
             ("speed", f"{len(judged.data.items) / judged.seconds:,.0f} {session.kind.nouns.many} a second")

@@ -100,7 +100,7 @@ def suggest_file(
     names = list(every[0].fields) if every and not tags else []
     requested, reporter = (how.get("reading") or {}).get("label_column"), how.get("reporter", NULL_REPORTER)
     columns = _columns(session, requested, names, reporter)
-    seen = in_fingerprint(kind, session.info["data"].get("seen"), [row.item for row in every])
+    seen = in_fingerprint(kind, session.info.data.seen, [row.item for row in every])
     left: dict[str, InputRow[Any]] = {}
     for row, was_seen in zip(every, seen, strict=True):
         key = normal_text(kind.key(row.item))

@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from headwise.artifacts.model_folder import is_headwise_folder, to_json
+from headwise.artifacts.model_info import MetricsInfo
 from headwise.artifacts.onnx.graph import LIBRARIES, check_exportable, example_input, onnx_of
 from headwise.artifacts.onnx.onnx_errors import ExportError, library
 from headwise.artifacts.onnx.onnx_load import load_exported
@@ -57,8 +58,6 @@ from headwise.core.version import __version__
 from headwise.data.items.examples import as_example
 from headwise.linear.pair_features import dense_pair_size
 from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION
-from headwise.models.evaluation.metric_table import lookup
-from headwise.models.predictions.predictor import unknown_in_tests
 from headwise.nn.attention import SelfAttention
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.encoders.encoder_configs import output_width
@@ -357,11 +356,12 @@ def _metadata_files(
     columns: Mapping[str, str], metrics: Mapping[str, Any], predictions: str
 ) -> dict[str, bytes]:
     """The files of training columns, scores, requirements and card."""
-    sureness = lookup(metrics, f"dev.{SELECTIVE_PREDICTION}")
-    dev = {} if sureness is None else {SELECTIVE_PREDICTION: sureness}
+    scores = MetricsInfo.of(metrics)
+    curve = scores.risk_coverage
+    dev = {} if curve is None else {SELECTIVE_PREDICTION: curve}
     return {
         TRAINING: to_json({"recipe": {"data": dict(columns)}}),
-        METRICS: to_json({"dev": dev, "test": {"unknown_words": unknown_in_tests(metrics)}}),
+        METRICS: to_json({"dev": dev, "test": {"unknown_words": scores.unknown_words}}),
         REQUIREMENTS: _requirements().encode(),
         CARD: _CARD.format(predictions=predictions).encode(),
     }

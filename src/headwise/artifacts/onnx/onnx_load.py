@@ -19,6 +19,7 @@ from headwise.artifacts.model_folder import (
     read_calibration,
     read_vocabulary,
 )
+from headwise.artifacts.model_info import ModelInfo
 from headwise.artifacts.onnx.onnx_models import BY_KIND as MODELS
 from headwise.artifacts.onnx.onnx_models import CrfScores, ExportedModel, ExportedTagger, chain_shapes
 from headwise.artifacts.onnx.onnx_runner import OnnxSession, Runner
@@ -233,11 +234,11 @@ def load_exported(folder: PathLike[str] | str, *, threads: int | None = None) ->
     return model
 
 
-def exported_info(folder: PathLike[str] | str) -> dict[str, Any]:
+def exported_info(folder: PathLike[str] | str) -> ModelInfo:
     """The metadata of an exported folder: `training` has the columns that the model was trained on,
     `metrics` the scores that selective prediction needs."""
     files = VerifiedFolder(folder, EXPORTED)
-    return {name.removesuffix(".json"): files.json(name) for name in (TRAINING, METRICS)}
+    return ModelInfo({name.removesuffix(".json"): files.json(name) for name in (TRAINING, METRICS)})
 
 
 def _kind(settings: ExportSettings, where: str) -> Any:

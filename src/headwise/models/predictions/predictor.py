@@ -10,7 +10,6 @@ import numpy as np
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import DisplayNames
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.evaluation.metric_table import is_number, lookup
 from headwise.models.evaluation.report_messages import ReportMessage
 from headwise.models.predictions.prediction_file import FORMATS, RecordLayout
 from headwise.text.parsing import cache_warning
@@ -18,13 +17,6 @@ from headwise.text.parsing import cache_warning
 _MANY_UNKNOWN = 0.2
 """The fraction of unknown words up to which predictions are never doubtful."""
 MAX_LISTED = 12  # labels in a summary
-
-
-def unknown_in_tests(metrics: Any) -> float:
-    """The fraction of unknown words in the test texts of a training run, from the metrics of the model
-    folder; 0 if they do not have it."""
-    share = lookup(metrics, "test.unknown_words")
-    return share if is_number(share) else 0.0
 
 
 def many_unknown(share: float, usual: float) -> bool:

@@ -18,7 +18,7 @@ from headwise.linear.linear_fit import MOST_CELLS
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
 from headwise.metrics.classification_scores import compare_labels, correctness, score_labels
 from headwise.metrics.operating_points import OPERATING_POINTS, parse_operating_points
-from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION, confidence_threshold
+from headwise.metrics.selective_prediction import confidence_threshold
 from headwise.metrics.thresholds import predict_labels
 from headwise.models.evaluation.label_evaluation import (
     SingleLabelEvaluation,
@@ -169,8 +169,8 @@ class LabelTask(Task):
         guesses = [model.labels[number] for number in predict_labels(chances, model.thresholds)]
         return guesses, 1 - (ranked[:, -1] - ranked[:, -2])
 
-    def confidence_threshold(self, criterion: str, metrics: Mapping[str, Any]) -> float:
-        return confidence_threshold(criterion, lookup(metrics, f"dev.{SELECTIVE_PREDICTION}"))
+    def confidence_threshold(self, criterion: str, risk_coverage: object) -> float:
+        return confidence_threshold(criterion, risk_coverage)
 
     def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
         of = self.kind.nouns.many

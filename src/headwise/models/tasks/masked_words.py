@@ -101,7 +101,7 @@ class MaskedWordsTask(Task):
         )
 
     def remarks(
-        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+        self, labels: Mapping[str, int], scores: Mapping[str, Any], *, thresholds: bool = False
     ) -> list[ReportMessage]:
         """A warning where no word was hidden, as a perplexity of 1 then means nothing."""
         if scores.get("words") != 0:

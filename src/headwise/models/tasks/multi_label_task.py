@@ -157,7 +157,7 @@ class MultiLabelTask(Task):
         guesses = [model.separator.join(np.array(model.labels)[row]) for row in rows]
         return guesses, 1 - far.min(axis=1)
 
-    def confidence_threshold(self, criterion: str, metrics: Mapping[str, Any]) -> float:
+    def confidence_threshold(self, criterion: str, risk_coverage: object) -> float:
         raise ConfigError(
             "--unsure is for models that choose one of several labels; predictions of label sets have the "
             "probability of each label (probability:NAME): leave to people what is near its threshold there"
@@ -196,7 +196,7 @@ class MultiLabelTask(Task):
         )
 
     def remarks(
-        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+        self, labels: Mapping[str, int], scores: Mapping[str, Any], *, thresholds: bool = False
     ) -> list[ReportMessage]:
         return label_set_messages(scores)
 

@@ -23,8 +23,6 @@ from headwise.models.evaluation.metric_table import (
     MetricRow,
     MetricTable,
     coverage_rows,
-    lookup,
-    section_of,
 )
 from headwise.models.evaluation.report_messages import ReportMessage, regression_messages
 from headwise.models.explanations.explanation import Explanation, explain_numbers
@@ -125,17 +123,17 @@ class NumberTask(Task):
         self.kind.answer.numbers(data.items, data.path)  # type: ignore[attr-defined]
 
     def remarks(
-        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+        self, labels: Mapping[str, int], scores: Mapping[str, Any], *, thresholds: bool = False
     ) -> list[ReportMessage]:
-        return regression_messages(scores, section_of(info, "data.train.labels"))
+        return regression_messages(scores, labels)
 
-    def evaluation_caveats(self, info: Mapping[str, Any], data: Any) -> list[ReportMessage]:
+    def evaluation_caveats(self, labels: Mapping[str, int], data: Any) -> list[ReportMessage]:
         """A warning where a file has whole numbers, like classes, and the model was trained on decimals."""
-        training_labels, file_labels = lookup(info, "data.train.labels") or {}, data.labels
+        file_labels = data.labels
         few = len(file_labels) <= min(MOST_CLASSES, len(data.items) // 2)
-        if not few or not look_like_scores(training_labels) or look_like_scores(file_labels):
+        if not few or not look_like_scores(labels) or look_like_scores(file_labels):
             return []
-        values = [parse_number(label) for label in training_labels]
+        values = [parse_number(label) for label in labels]
         low, high = (f"{bound:g}" for bound in (min(values), max(values)))  # type: ignore[type-var]
         message = (
             f"the numbers of this file look like classes ({abbreviate(sorted(file_labels, key=float))})"

@@ -174,7 +174,7 @@ class TagTask(Task):
         )
 
     def remarks(
-        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+        self, labels: Mapping[str, int], scores: Mapping[str, Any], *, thresholds: bool = False
     ) -> list[ReportMessage]:
         return plain_tag_messages(scores)
 

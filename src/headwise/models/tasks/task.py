@@ -252,12 +252,12 @@ class Task(ABC):
             f"what to label next is asked of models that give texts labels or tags, not of a {self.title}"
         )
 
-    def confidence_threshold(self, criterion: str, metrics: Mapping[str, Any]) -> float:
+    def confidence_threshold(self, criterion: str, risk_coverage: object) -> float:
         """The confidence threshold for selective prediction.
 
         Args:
             criterion: A probability, or `precision=` and the share of what is sure that is to be right.
-            metrics: Metrics of the model.
+            risk_coverage: The risk-coverage curve that the folder of the model has.
 
         Raises:
             ConfigError: The criterion is neither, the model does not reach that precision, or the task has
@@ -297,20 +297,20 @@ class Task(ABC):
         check_label_names(model.labels, data, where, otherwise)
 
     def remarks(
-        self, info: Mapping[str, Any], scores: Mapping[str, Any], *, thresholds: bool = False
+        self, labels: Mapping[str, int], scores: Mapping[str, Any], *, thresholds: bool = False
     ) -> list[ReportMessage]:
         """Remarks on the scores of a model: for example, that a trivial guess is as good.
 
         Args:
-            info: Metadata of the model folder.
+            labels: How many training items have each label.
             scores: The JSON of its evaluation.
             thresholds: Whether such models may have label thresholds, and this one has none.
         """
         return label_messages(self.sheet(scores), scores, thresholds=thresholds)
 
-    def evaluation_caveats(self, info: Mapping[str, Any], data: Any) -> list[ReportMessage]:
-        """Reasons why an evaluation on a file may be misleading; `info` is the metadata of the model
-        folder."""
+    def evaluation_caveats(self, labels: Mapping[str, int], data: Any) -> list[ReportMessage]:
+        """Reasons why an evaluation on a file may be misleading; `labels` says how many training items have
+        each label."""
         return []
 
     def label_shift(self, model: Any, items: Any, judged: Any) -> list[ReportMessage]:

@@ -1,0 +1,210 @@
+"""The metadata of a model folder. It is untrusted: a value that is not of the expected type counts as
+missing."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION
+from headwise.models.evaluation.metric_table import ComparisonSystem, is_number, lookup, section_of
+
+
+@dataclass(frozen=True)
+class PartInfo:
+    """A part of the data of a training run.
+
+    Attributes:
+        sha256: The hash of its items and answers.
+        items: The number of its items.
+        labels: How many of them have each label.
+    """
+
+    sha256: str | None = None
+    items: float | None = None
+    labels: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, data: object) -> Self:
+        """The part in a JSON object, see `headwise.data.files.fingerprint.Fingerprint`."""
+        sha256, items, labels = (lookup(data, name) for name in ("sha256", "texts", "labels"))
+        return cls(
+            sha256 if isinstance(sha256, str) else None,
+            items if is_number(items) else None,
+            labels if isinstance(labels, Mapping) else {},
+        )
+
+
+@dataclass(frozen=True)
+class DataInfo:
+    """The data of a training run.
+
+    Attributes:
+        train: The training part.
+        dev: The part that chose the model.
+        test: The part that it was tested on.
+        file: The training file, where other parts were split off it.
+        seen: The training-set fingerprint, see `headwise.data.splits.contamination.in_fingerprint`.
+    """
+
+    train: PartInfo
+    dev: PartInfo
+    test: PartInfo
+    file: PartInfo
+    seen: object
+
+    @classmethod
+    def of(cls, data: object) -> Self:
+        """The data in a JSON object."""
+        train, dev, test, file = (
+            PartInfo.of(lookup(data, name)) for name in ("train", "dev", "test", "file")
+        )
+        return cls(train, dev, test, file, lookup(data, "seen"))
+
+    def is_training_file(self, sha256: str) -> bool:
+        """Whether the model was trained on items of this hash, or on a part of them."""
+        return sha256 in (self.train.sha256, self.file.sha256)
+
+
+@dataclass(frozen=True)
+class TrainingInfo:
+    """A training run.
+
+    Attributes:
+        recipe: Its settings.
+        columns: The columns that the data were read from, by the options that name them.
+        history: The scores of each epoch.
+        seconds: How long it took.
+        label_type: The type of numeric labels in Python, of an estimator.
+        label_matrix: The labels of the columns of a label matrix, of an estimator; or whether it was fitted
+            to a matrix.
+    """
+
+    recipe: Mapping[str, Any]
+    columns: Mapping[str, Any]
+    history: list[Any]
+    seconds: float | None
+    label_type: object
+    label_matrix: list[Any] | bool
+
+    @classmethod
+    def of(cls, data: object) -> Self:
+        """The training run in a JSON object."""
+        history, seconds, label_matrix = (
+            lookup(data, name) for name in ("history", "seconds", "label_matrix")
+        )
+        return cls(
+            section_of(data, "recipe"),
+            section_of(data, "columns"),
+            history if isinstance(history, list) else [],
+            seconds if is_number(seconds) else None,
+            lookup(data, "label_type"),
+            label_matrix if isinstance(label_matrix, list | bool) else False,
+        )
+
+    @property
+    def is_refitted(self) -> bool:
+        """Whether the model was fitted again to training and dev items together."""
+        return bool(lookup(self.recipe, "train.refit"))
+
+
+@dataclass(frozen=True)
+class MetricsInfo:
+    """The scores of a model in its training run.
+
+    Attributes:
+        test: The scores on the test part; None where there are none.
+        dev: The scores on the dev part; empty where there are none.
+        baseline: The baseline on the test part.
+        systems: All comparison systems on the test part by their keys, the baseline last.
+        calibration: The calibration errors before and after temperature scaling.
+        texts_per_second: How many texts a distilled model reads in a second.
+    """
+
+    test: Mapping[str, Any] | None
+    dev: Mapping[str, Any]
+    baseline: ComparisonSystem | None
+    systems: Mapping[str, ComparisonSystem]
+    calibration: Mapping[str, Any]
+    texts_per_second: float | None
+
+    @classmethod
+    def of(cls, data: object) -> Self:
+        """The scores in a JSON object."""
+        test, baseline = lookup(data, "test"), section_of(data, "baseline")
+        speed = lookup(data, "teaching.texts_per_second.model")
+        return cls(
+            test if isinstance(test, Mapping) else None,
+            section_of(data, "dev"),
+            ComparisonSystem.from_json(baseline) if baseline else None,
+            ComparisonSystem.all_from_metrics(data if isinstance(data, Mapping) else {}),
+            section_of(data, "calibration"),
+            speed if is_number(speed) else None,
+        )
+
+    @property
+    def scored_part(self) -> str:
+        """The part of the data that the scores are about: test, or dev where there are none on test."""
+        return "dev" if self.test is None else "test"
+
+    @property
+    def scores(self) -> Mapping[str, Any]:
+        """The scores on `scored_part`."""
+        return self.dev if self.test is None else self.test
+
+    @property
+    def unknown_words(self) -> float:
+        """The fraction of unknown words in the test texts; 0 if it is not known."""
+        share = lookup(self.test, "unknown_words")
+        return share if is_number(share) else 0.0
+
+    @property
+    def risk_coverage(self) -> object:
+        """The saved `headwise.metrics.selective_prediction.RiskCoverageCurve` of the dev part."""
+        return self.dev.get(SELECTIVE_PREDICTION)
+
+
+@dataclass(frozen=True)
+class ModelInfo(Mapping[str, Any]):
+    """The metadata of a model folder. As a mapping it has the contents of the JSON files, by their names
+    without `.json`: config, labels, calibration, environment, data, training and metrics.
+
+    Args:
+        contents: These contents; what is missing counts as empty.
+    """
+
+    contents: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.contents[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.contents)
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    @cached_property
+    def data(self) -> DataInfo:
+        """The data of the training run."""
+        return DataInfo.of(self.contents.get("data"))
+
+    @cached_property
+    def training(self) -> TrainingInfo:
+        """The training run."""
+        return TrainingInfo.of(self.contents.get("training"))
+
+    @cached_property
+    def metrics(self) -> MetricsInfo:
+        """The scores of the model in its training run."""
+        return MetricsInfo.of(self.contents.get("metrics"))
+
+    @property
+    def task_name(self) -> object:
+        """The task of the model."""
+        return lookup(self.contents, "config.model.task")
+
+    @property
+    def records(self) -> dict[str, Any]:
+        """What `save_model` saves of data, training and metrics."""
+        return {part: self.contents[part] for part in ("data", "training", "metrics")}
