@@ -1,4 +1,4 @@
-"""What the commands of the rows have left in benchmarks/papers/results, to be read only."""
+"""What the commands of the rows have left in papers/results and speed/results, to be read only."""
 
 import csv
 import json
@@ -9,10 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks import ROOT
 from benchmarks.papers.reproduce_row import Row
 from benchmarks.papers.set_tasks import TASKS
 
 RESULTS = Path(__file__).parent / "results"
+TIMES = ROOT / "benchmarks" / "speed" / "results"
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def _bags(row: Row) -> Kept | None:
 def _speed(row: Row) -> Kept | None:
     """A ratio of speed.py (its part and what it is), or the milliseconds of a batch (domain, system)."""
     part, *what = row.pick
-    own = _json(RESULTS / row.kept).get(part)
+    own = _json(TIMES / row.kept).get(part)
     if own is None:
         return None
     quick = any(note.startswith("quick") for note in own["notes"])

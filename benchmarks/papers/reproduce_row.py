@@ -31,7 +31,7 @@ class Row:
         tasks: Data sets.
         system: What is trained on them.
         command: Another module, and its arguments, that makes it.
-        kept: Where its result, or that of `bring`, then is, below benchmarks/papers/results.
+        kept: Where its result, or that of `bring`, then is, below papers/results, or speed/results.
         pick: Which part of that file it is.
         seeded: Whether the command takes --seed.
         paper: What the paper says, where neither the benchmark nor the kept result does.
