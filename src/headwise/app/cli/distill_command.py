@@ -4,6 +4,7 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
+from types import SimpleNamespace
 
 from headwise.app.cli.console import FileArgument, OptionalOutput, Switch
 from headwise.app.cli.flags import flag_values, flags_of, section_flags
@@ -65,5 +66,5 @@ def distill(
     return train(
         file, teacher=teacher, unlabelled=unlabelled, output=output, task=DEFAULT_TASK, dev=dev, test=test,
         base=base, recipe=recipe, work=work, resume=resume, overwrite=overwrite, no_baseline=no_baseline,
-        teach=teach, data=data,
+        settings=SimpleNamespace(teach=teach, data=data),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, make_dataclass
 from functools import cache
 from itertools import pairwise
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from cyclopts import Group, Parameter
@@ -122,11 +122,16 @@ def flags_annotation(
             converter=parse_integers if flag.kind in (int, int | None) else None,
         )
         made.append((flag.name, Annotated[flag.kind | None, shown], field(default=None)))
+    heading = Group(group, sort_key=order)
+    kind = _new_dataclass(name, made)
+    return Annotated[kind | None, Parameter(name=prefix, group=heading, show_default=False)]
+
+
+def _new_dataclass(name: str, made: list[tuple[str, Any, Any]]) -> Any:
     kind = make_dataclass(name, made, frozen=True)
     # cyclopts treats a class of the module "types" as built-in, and reads the source of a headwise module.
     kind.__module__ = f"{__name__}.made"
-    heading = Group(group, sort_key=order)
-    return Annotated[kind | None, Parameter(name=prefix, group=heading, show_default=False)]
+    return kind
 
 
 def flag_values(held: Any) -> dict[str, Any]:
@@ -173,11 +178,10 @@ def _shown(default: Any) -> str:
     return "" if default is None else str(default).lower() if isinstance(default, bool) else f"{default}"
 
 
-# section: (prefix of the flags, heading, sort key of the heading)
 SECTION_HEADINGS = {
+    "teach": ("--teach", "Teacher", 4),
     "data": ("*", "Reading files", 3),
     "split": ("--split", "Splitting", 4),
-    "teach": ("--teach", "Teacher", 4),
     "train": ("*", "Training", 5),
     "words": ("--words", "Words", 6),
     "vectors": ("--vectors", "Words", 6),
@@ -194,9 +198,9 @@ SECTION_HEADINGS = {
     "bags": ("--bags", "Bags of instances (bags)", 8),
     "regressor": ("--regressor", "Regressor (regress, pair-score)", 8),
     "language": ("--language", "Language model (language-model)", 8),
-    "masked": ("--masked", "Masked words (masked-words)", 8),
     "encoder": ("--encoder", "Encoder", 9),
 }
+"""The sections that `headwise train` has flags for, each with prefix, heading and sort key of the heading."""
 
 LABEL_SETTINGS = frozenset(
     (
@@ -223,13 +227,31 @@ _OMIT = {  # settings without a flag
 }
 
 
-def section_flags(section: str, hidden: Collection[str] = ()) -> Any:
+def section_flags(section: str, hidden: Collection[str] = (), omit: Collection[str] = ()) -> Any:
     """The annotation of a command's parameter that holds the flags of a section; see `flags`."""
     prefix, heading, order = SECTION_HEADINGS[section]
+    described = [flag for flag in flags_of(section) if flag.name not in omit]
     name = f"{section.title()}Flags"
-    return flags_annotation(
-        name, flags_of(section), prefix=prefix, group=heading, order=order, hidden=hidden
-    )
+    return flags_annotation(name, described, prefix=prefix, group=heading, order=order, hidden=hidden)
+
+
+def all_section_flags(omit: Mapping[str, Collection[str]] = MappingProxyType({})) -> Any:
+    """The annotation of a parameter that holds the flags of all sections, one attribute per section.
+
+    Args:
+        omit: Settings without a flag, by section.
+    """
+    made = [
+        (section, section_flags(section, omit=omit.get(section, ())), field(default=None))
+        for section in SECTION_HEADINGS
+        if len(omit.get(section, ())) < len(flags_of(section))
+    ]
+    return Annotated[_new_dataclass("SettingsFlags", made) | None, Parameter(name="*", show_default=False)]
+
+
+def section_values(held: Any) -> dict[str, dict[str, Any]]:
+    """The values of the flags that the user gave, by section and field name."""
+    return {} if held is None else {section: flag_values(flags) for section, flags in vars(held).items()}
 
 
 @cache

@@ -9,25 +9,13 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 
 from headwise.app.cli.console import FileArgument, check_page_output, note, warn
-from headwise.app.cli.flags import SECTION_HEADINGS, flag_values, section_flags
+from headwise.app.cli.flags import all_section_flags, section_values
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import read_once
 from headwise.models.tasks import TASKS
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, ENCODER_CONFIGS
-
-_RENAMED_SECTIONS = {
-    "training": "train",
-    "vector_settings": "vectors",
-    "base_settings": "base",
-    "pretrained_settings": "pretrained",
-    "encoder_settings": "encoder",
-}
-SECTIONS = {
-    section: section for section in SECTION_HEADINGS if section not in _RENAMED_SECTIONS.values()
-} | _RENAMED_SECTIONS
-"""The parameters of `train` that hold the flags of a section, and the section."""
 
 _FILES, _MODEL, _RUN = (
     Group(title, sort_key=place) for place, title in enumerate(("Files", "Model", "Run"))
@@ -70,26 +58,7 @@ def train(
     overwrite: Annotated[bool, _SWITCH] = False,
     no_baseline: Annotated[bool, _SWITCH] = False,
     report: Annotated[Path | None, Parameter(group=_FILES)] = None,
-    teach: section_flags("teach") = None,
-    data: section_flags("data") = None,
-    split: section_flags("split") = None,
-    training: section_flags("train") = None,
-    words: section_flags("words") = None,
-    vector_settings: section_flags("vectors") = None,
-    base_settings: section_flags("base") = None,
-    pretrained_settings: section_flags("pretrained") = None,
-    syntax: section_flags("syntax") = None,
-    windows: section_flags("windows") = None,
-    classifier: section_flags("classifier") = None,
-    expert: section_flags("expert") = None,
-    thresholds: section_flags("thresholds") = None,
-    characters: section_flags("characters") = None,
-    tagger: section_flags("tagger") = None,
-    pair: section_flags("pair") = None,
-    bags: section_flags("bags") = None,
-    regressor: section_flags("regressor") = None,
-    language: section_flags("language") = None,
-    encoder_settings: section_flags("encoder") = None,
+    settings: all_section_flags() = None,
 ) -> int:
     """Train a model on a file of texts, and judge it.
 
@@ -149,28 +118,15 @@ def train(
 
     keep_freed_memory()
     output = output or _output_for(file)
-    named = {
-        "data": flag_values(data),
-        "split": flag_values(split),
-        "train": flag_values(training),
-        "vectors": flag_values(vector_settings) | ({"file": str(vectors)} if vectors else {}),
-        "words": flag_values(words),
-        "base": flag_values(base_settings) | ({"name": base} if base else {}),
-        "pretrained": flag_values(pretrained_settings) | ({"name": pretrained} if pretrained else {}),
-        "syntax": flag_values(syntax),
-        "windows": flag_values(windows),
-        "encoder": ({"name": encoder} if encoder else {}) | flag_values(encoder_settings),
-        "classifier": flag_values(classifier),
-        "expert": flag_values(expert),
-        "thresholds": flag_values(thresholds),
-        "characters": flag_values(characters),
-        "tagger": flag_values(tagger),
-        "pair": flag_values(pair),
-        "bags": flag_values(bags),
-        "regressor": flag_values(regressor),
-        "language": flag_values(language),
-        "model": ({"readout": readout} if readout else {}) | ({"task": task} if task else {}),
-    }
+    named = section_values(settings)
+    teach = named.pop("teach", {})
+    for section, name, value in (
+        *(("vectors", "file", vectors and str(vectors)), ("base", "name", base)),
+        *(("pretrained", "name", pretrained), ("encoder", "name", encoder)),
+        *(("model", "readout", readout), ("model", "task", task)),
+    ):
+        if value:
+            named[section] = named.get(section, {}) | {name: value}
     layers = (*((read_preset(recipe),) if recipe else ()), named)
     terminal = TerminalReporter()
     try:
@@ -185,7 +141,7 @@ def train(
                 *(None if path is None else str(path) for path in (parses, dev_parses, test_parses))
             ),
             settings=layers,
-            teaching=teaching_of(teacher, unlabelled, flag_values(teach)),
+            teaching=teaching_of(teacher, unlabelled, teach),
             work=work,
             resume=resume,
             overwrite=overwrite,
@@ -211,7 +167,7 @@ def train(
         from headwise.app.workflows.report import report_file, report_outcome
 
         page = (
-            report_file(output, test, parses=test_parses if test else None, reading=named["data"])
+            report_file(output, test, parses=test_parses if test else None, reading=named.get("data", {}))
             if outcome is None
             else report_outcome(outcome, output)
         )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_args
 
 from cyclopts import Parameter
 
-from headwise.app.cli.flags import Flag, flags_of, section_flags
+from headwise.app.cli.flags import SECTION_HEADINGS, Flag, all_section_flags, flags_of
 from headwise.core.errors import HeadwiseError
 from headwise.models.tasks import TASKS
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
@@ -50,7 +50,7 @@ def train_with_short_help(words: Sequence[str]) -> Callable[..., Any]:
     Args:
         words: The arguments after `headwise train`, which may name the task, a file or an encoder.
     """
-    from headwise.app.cli.train_command import SECTIONS, train
+    from headwise.app.cli.train_command import train
 
     task = _value(words, "--task")
     if task is None or task not in TASKS:
@@ -59,14 +59,16 @@ def train_with_short_help(words: Sequence[str]) -> Callable[..., Any]:
     sections = TASKS[task].sections
     made = FunctionType(train.__code__, train.__globals__, train.__name__)
     made.__kwdefaults__, made.__annotations__ = train.__kwdefaults__, dict(train.__annotations__)
-    count = 0
+    hidden = {
+        section: {
+            flag.name for flag in flags_of(section) if not _is_shown(section, flag, task, encoder, sections)
+        }
+        for section in SECTION_HEADINGS
+    }
+    made.__annotations__["settings"] = all_section_flags(hidden)
+    count = sum(map(len, hidden.values()))
     for name in signature(train).parameters:
-        if section := SECTIONS.get(name):
-            every = flags_of(section)
-            hidden = {flag.name for flag in every if not _is_shown(section, flag, task, encoder, sections)}
-            made.__annotations__[name] = section_flags(section, hidden)
-            count += len(hidden)
-        elif (
+        if name != "settings" and (
             name not in _ALWAYS_SHOWN
             or (name in _ENCODER_FLAGS and "encoder" not in sections)
             or (name in _TEACHER_FLAGS and task != DEFAULT_TASK)
