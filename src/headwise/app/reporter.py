@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headwise.models.evaluation.report_messages import ReportMessage
+if TYPE_CHECKING:
+    from headwise.models.evaluation.report_messages import ReportMessage
 
 ProgressCallback = Callable[[int, int], None]
 """Is told how many items are done, and the line of the last (or how many there are)."""
@@ -51,7 +52,7 @@ class Reporter:
         many."""
         yield lambda _texts, _all: None
 
-    def remark(self, remark: ReportMessage) -> None:
+    def remark(self, remark: "ReportMessage") -> None:
         """Is told either."""
         (self.warn if remark.warning else self.note)(remark.text)
 

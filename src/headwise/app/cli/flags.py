@@ -200,7 +200,7 @@ SECTION_HEADINGS = {
     "language": ("--language", "Language model (language-model)", 8),
     "encoder": ("--encoder", "Encoder", 9),
 }
-"""The sections that `headwise train` has flags for, each with prefix, heading and sort key of the heading."""
+"""The sections that `headwise train` has flags for: prefix of the flags, heading, and its sort key."""
 
 LABEL_SETTINGS = frozenset(
     (

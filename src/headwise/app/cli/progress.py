@@ -8,8 +8,6 @@ from typing import Self
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from headwise.app.cli.console import messages
-from headwise.data.files.compression import SUFFIXES
-from headwise.data.files.tables import table_kind
 
 
 class WithProgressBar:
@@ -68,6 +66,9 @@ class TextProgress(WithProgressBar):
 
 def count_lines(path: Path) -> int | None:
     """The number of lines of a file; None if it is not a plain text file."""
+    from headwise.data.files.compression import SUFFIXES
+    from headwise.data.files.tables import table_kind  # which `--help` does not need
+
     if path.suffix.lower() in SUFFIXES or not path.is_file() or table_kind(str(path)):
         return None
     with open(path, "rb") as file:
