@@ -28,7 +28,8 @@ from benchmarks.common.runs import Bench, Found, Layers, Result, listening, read
 from benchmarks.papers.glove_words import glove_file
 from benchmarks.papers.memory_tagger import MemoryTagger
 from headwise.app.configuration import build_config
-from headwise.app.workflows.train import train_parts
+from headwise.app.training_job import fit_judge_save
+from headwise.app.training_plan import RunData, TrainingPlan
 from headwise.artifacts import read_info
 from headwise.data.columns.reading_options import TagOptions
 from headwise.data.items.item_types import ITEM_TYPES
@@ -36,6 +37,7 @@ from headwise.data.readers.tagged_files import TaggedData, read_tagged
 from headwise.data.splits.data_parts import PART_NAMES, DataParts
 from headwise.metrics.tag_schemes import detect_scheme
 from headwise.models.evaluation.tag_evaluation import score_tagging, tag_counts
+from headwise.models.tasks import find_task
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import WordVectors
 
@@ -176,14 +178,12 @@ class Tagging(Bench):
             return remembered(data)
         recipe = build_config(*self.layers(task, system))
         recipe = replace(recipe, train=replace(recipe.train, seed=seed))
-        outcome = train_parts(
-            data,
-            recipe,
+        outcome = fit_judge_save(
+            TrainingPlan(find_task("tag"), RunData(data), recipe, self.vectors_of(task)),
             folder,
-            vectors=self.vectors_of(task),
             resume=(folder / "training" / "state.safetensors").exists(),
             baseline=False,
-            listener=listening(show_epochs("sentences", recipe.train.score)),
+            reporter=listening(show_epochs("sentences", recipe.train.score)),
         )
         (score, interval), (dev, _) = map(best_of, (outcome.test.to_json(), outcome.fitted.dev))
         return {

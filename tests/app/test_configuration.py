@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from headwise.app import configuration as recipe_module
-from headwise.app.configuration import SECTIONS, build_config, defaults_by_size, read_preset, resolve_recipe
+from headwise.app.configuration import SECTIONS, build_config, defaults_by_size, read_preset
+from headwise.app.training_plan import RunData, resolve
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import Example
 from headwise.data.splits.data_parts import DataParts
@@ -148,7 +149,7 @@ def _chosen(texts, labels, asked):
     """What is chosen for texts that have so many labels in turn."""
     items = [Example(text, str(n % labels)) for n, text in enumerate(texts)]
     kind = find_task("classify").item_type_for(build_config().model)
-    return resolve_recipe(DataParts(kind, items, items[:50], []), (asked,))[0]
+    return resolve(asked).plan(RunData(DataParts(kind, items, items[:50], []))).config
 
 
 @pytest.mark.parametrize("vectors", [True, False])

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from headwise import curve_file, noise_file, train_files
+from headwise.app.training_plan import RunData, resolve
 from headwise.app.workflows.trials import Trials
 from headwise.artifacts.model_info import MetricsInfo
 from headwise.data.items.item_types import ITEM_TYPES
@@ -80,7 +81,7 @@ def test_search(truth):
     path = weighted(truth, "classify", both)
     read = read_parts(ITEM_TYPES["classify"], str(path))
     layers = ({"model": {"task": "classify"}, "train": {"epochs": 1}},)
-    trials = Trials(read, layers, truth.place("search"), 2)
+    trials = Trials(resolve(layers), RunData(read), truth.place("search"), 2)
     tally, _ = trials.tally({}, 1.0, 0, 1e9)
     assert trials.folds is not None
     judged = [item for item, fold in zip(trials.pool, trials.folds, strict=True) if fold == 0]

@@ -6,33 +6,20 @@ and flags. All layers use the same section and setting names.
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from headwise.core.config import from_dict, unknown_name_error
 from headwise.core.errors import ConfigError
-from headwise.core.tokenizer import get_tokenizer
 from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.items.item_types import DEFAULT_TASK, options_for
-from headwise.data.splits.data_parts import DataParts
-from headwise.models.tasks import find_task, find_task_settings
-from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, encoder_name
+from headwise.models.tasks import find_task_settings
+from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
 from headwise.nn.networks.limits import check_limits
 from headwise.nn.networks.model_config import CONFIGS, ModelConfig
-from headwise.text.static_embeddings import (
-    AUTO,
-    NONE,
-    StaticEmbeddings,
-    check_single_vector_source,
-    choose_base,
-)
-from headwise.text.vector_files import load_vectors
-from headwise.text.vocabulary import WordVectors
 from headwise.training.run_config import RunConfig, VectorsConfig
 from headwise.training.settings import TrainConfig
-from headwise.training.warm_start import PreviousModel
 
 SECTIONS = ("data", "split", "vectors", "model", "encoder", *CONFIGS, "train")
 Sections = Mapping[str, Mapping[str, Any]]
@@ -133,107 +120,3 @@ def defaults_by_size(
 ) -> dict[str, dict[str, Any]]:
     """Default settings for a number of training items; see `TaskSettings.defaults`."""
     return find_task_settings(task).defaults(items, vectors=vectors, encoder=encoder)
-
-
-class SettingsSources:
-    """A cache of word vectors and static embeddings (bases) for one data set, so that repeated calls of
-    `resolve_recipe` read each of them once.
-
-    Args:
-        parts: The data.
-    """
-
-    def __init__(self, parts: DataParts[Any]):
-        self.parts = parts
-        self._vectors = dict[str, WordVectors]()
-        self._bases = dict[tuple[str, str], tuple[StaticEmbeddings | None, str]]()
-
-    def vectors(self, file: str) -> WordVectors:
-        """The word vectors of a file; see `load_vectors`."""
-        if file not in self._vectors:
-            self._vectors[file] = load_vectors(file)
-        return self._vectors[file]
-
-    def base(self, name: str, tokenizer: str) -> tuple[StaticEmbeddings | None, str]:
-        """The base for the tokens of the training texts, and a note; see `choose_base`."""
-        key = name, tokenizer
-        if key not in self._bases:
-            cut, kind = get_tokenizer(tokenizer).words, self.parts.kind
-            texts = (words for item in self.parts.train for words in kind.words(item, cut))
-            self._bases[key] = choose_base(name, texts)
-        return self._bases[key]
-
-
-def resolve_recipe(
-    parts: DataParts[Any],
-    layers: Sequence[Sections],
-    previous_model: PreviousModel | None = None,
-    sources: SettingsSources | None = None,
-) -> tuple[RunConfig, WordVectors | None, tuple[str, ...]]:
-    """The settings of a training run: defaults for the data, overridden by the settings of the user.
-
-    Args:
-        parts: The data.
-        layers: Settings of the user; later layers override earlier ones.
-        previous_model: A model to start from (warm start); its settings override the defaults.
-        sources: A cache, for repeated calls on the same data.
-
-    Returns:
-        The recipe, its word vectors (None without a vector file), and notes for the user.
-    """
-    if previous_model is not None:
-        requested = build_config(*layers)
-        previous_model.check_task(requested)
-        previous_settings = {
-            name: of
-            for name, of in previous_model.settings().items()
-            if name in ("model", *requested.sections)
-        }
-        layers = (previous_settings, *layers)
-    requested = build_config(*layers)
-    task, task_settings = find_task(requested.model.task), find_task_settings(requested.model.task)
-    sources = sources or SettingsSources(parts)
-    vectors = sources.vectors(requested.vectors.file) if requested.vectors.file else None
-    encoder = encoder_name(requested.model.encoder)
-    learnt = vectors is not None or (previous_model is not None and previous_model.bare)
-    by_size = task_settings.defaults(len(parts.train), vectors=learnt, encoder=encoder)
-    if vectors is not None:
-        by_size["words"]["vector_size"] = vectors.size
-    name, note, base_section = _base_name(requested, task_settings.uses_embeddings), "", {"name": ""}
-    suits: Sections = {}
-    if name != NONE:
-        base, note = sources.base(name, requested.model.words.tokenizer)
-        if base is not None:
-            if not any(layer.get("encoder") for layer in layers):
-                suits = task.encoder_with_base(parts)
-            if suits:
-                encoder = suits["encoder"]["name"]
-                by_size = task_settings.defaults(len(parts.train), vectors=False, encoder=encoder)
-            by_size = task_settings.defaults_with_base(by_size, len(parts.train))
-            base_name = base.name if name == AUTO else name
-            base_section = {"name": base_name, "size": base.size, "subwords": len(base.subwords)}
-    base_layer = {"base": base_section} if "base" in requested.sections else {}
-    recipe = build_config(by_size, suits, task.suggested(parts), *layers, base_layer)
-    if previous_model is not None:
-        previous_model.check(recipe)
-        recipe = replace(recipe, init_from=previous_model)
-    return recipe, vectors, (note,) if note else ()
-
-
-def _base_name(requested: RunConfig, based: bool) -> str:
-    """The name of the requested base; NONE without one.
-
-    Raises:
-        ConfigError: Word vectors or a pretrained encoder are requested, too.
-    """
-    if "base" not in requested.sections:
-        return NONE
-    name, alternatives = (
-        requested.model.base.name,
-        (requested.vectors.file, requested.model.pretrained.name),
-    )
-    if name in ("", AUTO):
-        return NONE if any(alternatives) or not (based or name == AUTO) else AUTO
-    if name != NONE:
-        check_single_vector_source(*alternatives)
-    return name

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from headwise.app.distillation.distillation import DistillationSet
+from headwise.app.training_plan import TrainingPlan
 from headwise.data.items.labels import label_targets
 from headwise.data.items.soft_labels import evaluated_items
 from headwise.data.splits.contamination import PartOverlap
@@ -37,7 +38,7 @@ class TrainingReport:
     task: Task
     fitted: TrainResult
     recipe: RunConfig
-    parts: DataParts[Any]
+    parts: DataParts
     test: Any
     rivals: Mapping[str, ComparisonSystem]
     teaching: Mapping[str, Any] = field(default_factory=dict)
@@ -59,48 +60,53 @@ class TrainingReport:
         return scores_fragment(ReportContents("", on, self.task.sheet(scores), scores, rivals, messages))
 
 
-def with_teacher_scores(outcome: TrainingReport, lesson: DistillationSet) -> TrainingReport:
-    """What a training came to, beside what the teacher knows."""
-    model, test = outcome.fitted.model, outcome.parts.test
-    teaching = {
-        "teacher": lesson.teacher.name,
-        "texts": len(lesson.texts),
-        "settings": asdict(lesson.config),
-        "texts_per_second": lesson.speeds(model, test),
-    }
-    rivals = dict(outcome.rivals)
-    if len(test) and (guessed := lesson.judge(test, model.labels)) is not None:
-        targets = label_targets(test, model.labels)
-        predictions = (outcome.test.predicted,)
-        rivals["teacher"] = label_baseline("teacher", guessed, targets, model.labels, *predictions)
-    return replace(outcome, rivals=rivals, teaching=teaching)
-
-
-def evaluate_training(
-    task: Task,
-    parts: DataParts[Any],
-    recipe: RunConfig,
-    fitted: TrainResult,
-    *,
-    baseline: bool = True,
-    shared: Sequence[PartOverlap] = (),
+def judge(
+    plan: TrainingPlan, result: TrainResult, overlaps: Sequence[PartOverlap] = (), *, baseline: bool = True
 ) -> TrainingReport:
-    """A trained model on the test data, beside its rivals, and beside itself on what the other parts do not
-    have (`shared` says what they have)."""
-    if not len(parts.test):
-        return TrainingReport(task, fitted, recipe, parts, None, {})
-    test = task.judge(fitted.model, parts.test)
-    learnt = _without_zero_weights(parts)
-    rival = task.baseline(learnt, fitted.model, test, refit=fitted.refit) if baseline else None
-    rivals = {} if rival is None else {"baseline": rival}
-    seen = frozenset[int]().union(*(overlap.places for overlap in shared if overlap.scored_part == "test"))
-    if unseen_rival := score_unseen(task, fitted.model, parts.test, seen):
-        rivals["unseen"] = unseen_rival
-    rivals |= task.ablations(fitted.model, parts.test, test)
-    return TrainingReport(task, fitted, recipe, parts, test, rivals, seen=len(seen))
+    """Evaluate a trained model on the test data, beside comparison systems, and on the items that it has
+    not learnt from.
+
+    Args:
+        plan: The plan that it was trained by.
+        result: The model.
+        overlaps: The overlaps of the test items with what it has learnt from.
+        baseline: Whether to fit the baseline.
+    """
+    task, parts, distillation = plan.task, plan.data.human, plan.data.distillation
+    report = TrainingReport(task, result, plan.config, parts, None, {})
+    if len(parts.test):
+        test = task.judge(result.model, parts.test)
+        learnt = _without_zero_weights(parts)
+        rival = task.baseline(learnt, result.model, test, refit=result.refit) if baseline else None
+        rivals = {} if rival is None else {"baseline": rival}
+        seen = frozenset[int]().union(
+            *(overlap.places for overlap in overlaps if overlap.scored_part == "test")
+        )
+        if unseen_rival := score_unseen(task, result.model, parts.test, seen):
+            rivals["unseen"] = unseen_rival
+        rivals |= task.ablations(result.model, parts.test, test)
+        report = replace(report, test=test, rivals=rivals, seen=len(seen))
+    return report if distillation is None else _with_teacher_scores(report, distillation)
 
 
-def _without_zero_weights(parts: DataParts[Any]) -> DataParts[Any]:
+def _with_teacher_scores(report: TrainingReport, distillation: DistillationSet) -> TrainingReport:
+    """The report with the speed of teacher and model, and the teacher's scores on the test items."""
+    model, test = report.fitted.model, report.parts.test
+    teaching = {
+        "teacher": distillation.teacher.name,
+        "texts": len(distillation.texts),
+        "settings": asdict(distillation.config),
+        "texts_per_second": distillation.speeds(model, test),
+    }
+    rivals = dict(report.rivals)
+    if len(test) and (guessed := distillation.judge(test, model.labels)) is not None:
+        targets = label_targets(test, model.labels)
+        predictions = (report.test.predicted,)
+        rivals["teacher"] = label_baseline("teacher", guessed, targets, model.labels, *predictions)
+    return replace(report, rivals=rivals, teaching=teaching)
+
+
+def _without_zero_weights(parts: DataParts) -> DataParts:
     """Without training and dev items of weight 0: a baseline does not know weights, and these are what the
     user wants nothing to learn from."""
     if not parts.kind.has_keys:

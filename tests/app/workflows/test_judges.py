@@ -27,11 +27,11 @@ MAKERS = {
 
 @pytest.mark.parametrize("task", MAKERS)
 def test_whole_models(task, monkeypatch):
-    def small(parts, layers):
-        return choose(parts, (*layers, SMALL, {"base": {"name": "none"}}))
+    def small(layers):
+        return resolve((*layers, SMALL, {"base": {"name": "none"}}))
 
-    choose = judges.resolve_recipe
-    monkeypatch.setattr(judges, "resolve_recipe", small)
+    resolve = judges.resolve
+    monkeypatch.setattr(judges, "resolve", small)
     items = [MAKERS[task](number) for number in range(60)]
     judge = judges.full_model_scorer(find_task(task), items)
     found = judge(np.arange(40), np.arange(40, 60), 0)

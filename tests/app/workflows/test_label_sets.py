@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from headwise.app.configuration import build_config
-from headwise.app.workflows.train import train_parts
+from headwise.app.training_job import fit_judge_save
+from headwise.app.training_plan import RunData, TrainingPlan
 from headwise.artifacts import load_model
 from headwise.core.errors import HeadwiseError
 from headwise.data.splits.data_parts import DataParts, read_parts
@@ -58,7 +59,9 @@ def test_a_run(tmp_path):
         write(tmp_path / "dev.csv", 60, 1),
         write(tmp_path / "test.csv", 60, 2),
     )
-    outcome = train_parts(texts, recipe, tmp_path / "model")
+    outcome = fit_judge_save(
+        TrainingPlan(find_task("multi-label"), RunData(texts), recipe), tmp_path / "model"
+    )
     assert outcome.test is not None
     assert outcome.test.scores.micro_f1 > 0.9
     assert outcome.rivals["baseline"].scores["micro_f1"] > 0.9
@@ -76,7 +79,9 @@ def test_a_run(tmp_path):
 def test_the_encoder_alone_learns_too(tmp_path):
     recipe = build_config(SMALL, {"expert": {"kind": "none"}, "train": {"epochs": 15, "score": "f1"}})
     texts = read(write(tmp_path / "f.csv", 300), recipe)
-    outcome = train_parts(texts, recipe, tmp_path / "model", baseline=False)
+    outcome = fit_judge_save(
+        TrainingPlan(find_task("multi-label"), RunData(texts), recipe), tmp_path / "model", baseline=False
+    )
     assert outcome.fitted.model.expert is None
     assert not outcome.rivals
     assert outcome.test is not None

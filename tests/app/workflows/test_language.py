@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from headwise.app.configuration import build_config, read_preset
-from headwise.app.workflows.train import train_parts
+from headwise.app.training_job import fit_judge_save
+from headwise.app.training_plan import RunData, TrainingPlan
 from headwise.artifacts import load_model, read_info
 from headwise.artifacts.model_folder import StoreError
 from headwise.core.errors import ConfigError, HeadwiseError
@@ -101,8 +102,10 @@ def test_errors(file, tmp_path):
     with pytest.raises(DataError, match="too few to cut off"):
         read(str(short), recipe_of())
     texts = read(file, recipe_of())
+    recipe = build_config(recipe_of().to_json(), {"encoder": {"causal": False}})
+    plan = TrainingPlan(find_task("language-model"), RunData(texts), recipe)
     with pytest.raises(ConfigError, match="causal = true"):
-        train_parts(texts, build_config(recipe_of().to_json(), {"encoder": {"causal": False}}), tmp_path)
+        fit_judge_save(plan, tmp_path)
 
 
 @pytest.mark.parametrize("encoder", ["bp-transformer", "transformer"])
@@ -110,7 +113,9 @@ def test_errors(file, tmp_path):
 def test_a_model_and_its_folder(file, tmp_path, encoder, unit):
     recipe = recipe_of(encoder, language={"unit": unit})
     texts = read(file, recipe)
-    outcome = train_parts(texts, recipe, tmp_path / "m")
+    outcome = fit_judge_save(
+        TrainingPlan(find_task("language-model"), RunData(texts), recipe), tmp_path / "m"
+    )
     loaded = load_model(tmp_path / "m")
     assert loaded.config == outcome.fitted.model.config
     assert loaded.symbols == outcome.fitted.model.symbols
@@ -155,7 +160,8 @@ def test_a_folder_that_makes_no_sense(file, tmp_path, name, change, message):
     import hashlib
 
     recipe = recipe_of(train={"epochs": 1})
-    train_parts(read(file, recipe), recipe, tmp_path / "m")
+    plan = TrainingPlan(find_task("language-model"), RunData(read(file, recipe)), recipe)
+    fit_judge_save(plan, tmp_path / "m")
     path, manifest = tmp_path / "m" / name, tmp_path / "m" / "manifest.json"
     data = json.loads(path.read_text())
     change(data)

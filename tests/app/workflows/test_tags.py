@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 import torch
 
-from headwise.app.configuration import build_config, resolve_recipe
-from headwise.app.workflows.train import train_parts
+from headwise.app.configuration import build_config
+from headwise.app.training_job import fit_judge_save
+from headwise.app.training_plan import RunData, resolve
 from headwise.artifacts import load_model, read_info
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.item_types import ITEM_TYPES
@@ -63,8 +64,8 @@ def data(tmp_path):
 
 
 def test_learns_saves_and_is_judged(data, tmp_path):
-    recipe, vectors, _ = resolve_recipe(data, [LAYERS])
-    outcome = train_parts(data, recipe, tmp_path / "model", vectors=vectors)
+    plan = resolve(LAYERS).plan(RunData(data))
+    outcome = fit_judge_save(plan, tmp_path / "model")
     assert outcome.test is not None
     assert outcome.test.entities is not None
     assert outcome.test.entities.f1 > 0.9

@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 
+from headwise.app import output_folder, training_plan
 from headwise.app.cli import main
 from headwise.app.distillation import teachers as encoder_room
 from headwise.app.distillation.distillation import DistillationSet, DistillationSettings, sample, sharpened
 from headwise.app.distillation.distillation_config import DistillationConfig
+from headwise.app.output_folder import TEACHER_CACHE, TrainingFinished
 from headwise.app.reporter import Reporter
-from headwise.app.workflows import train as train_room
-from headwise.app.workflows.train import TEACHER_CACHE, train_files
+from headwise.app.workflows.train import train_files
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
 from headwise.models.tasks import task_settings as defaults
@@ -136,12 +137,12 @@ def test_what_an_encoder_has_read_is_not_read_again(tmp_path, files, monkeypatch
     def stops(*_arguments, **_settings):
         raise KeyboardInterrupt
 
-    fit = train_room.fit
-    monkeypatch.setattr(train_room, "fit", stops)
+    fit = training_plan.fit
+    monkeypatch.setattr(training_plan, "fit", stops)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, files, "hub/encoder")
     assert (tmp_path / "model" / "training" / TEACHER_CACHE).is_dir()
-    monkeypatch.setattr(train_room, "fit", fit)
+    monkeypatch.setattr(training_plan, "fit", fit)
     monkeypatch.setattr(encoder_room.SentenceEncoder, "asked", 0)
     work = tmp_path / "model" / "training" / TEACHER_CACHE
     kept = sorted(path.name for path in work.iterdir())
@@ -176,7 +177,7 @@ def test_of_a_finished_run_the_teacher_is_not_asked_again(tmp_path, files, monke
     plain = SMALL | {"train": {"epochs": 1}}
     again()  # there was no run
     monkeypatch.setattr(DistillationSet, "parts", None)
-    with pytest.raises(train_room.TrainingFinished, match="nothing to resume"):
+    with pytest.raises(TrainingFinished, match="nothing to resume"):
         again()
     refused(r"texts\.temperature was 1.0 and is now 0.5", temperature=0.5)
     refused(r"train\.epochs was 1 and is now 2", settings=[{"train": {"epochs": 2}}])
@@ -201,12 +202,12 @@ def test_a_finished_run_that_has_not_kept_its_lesson_is_compared_by_the_answers(
         del info["data"]["lesson"]
         return info
 
-    was = train_room.read_info
+    was = output_folder.read_info
     run(tmp_path, files, "hub/encoder")
-    monkeypatch.setattr(train_room, "read_info", read)
+    monkeypatch.setattr(output_folder, "read_info", read)
     monkeypatch.setattr(Encoder, "asked", 0)
     teaching = DistillationSettings("hub/encoder", files["unlabelled"])
-    with pytest.raises(train_room.TrainingFinished):
+    with pytest.raises(TrainingFinished):
         train_files(
             files["file"], tmp_path / "model", test=files["test"], settings=[SMALL], teaching=teaching,
             resume=True, baseline=False,
@@ -246,8 +247,8 @@ def test_weights_repeats_and_empty_labels_of_answers(tmp_path, files, monkeypatc
         taught[:] = [own.weight for own in parts.train if own.shares is not None]
         return was(task, parts, *rest, **more)
 
-    was = train_room.fit
-    monkeypatch.setattr(train_room, "fit", fit)
+    was = training_plan.fit
+    monkeypatch.setattr(training_plan, "fit", fit)
     how = {"unlabelled": False, "settings": [{"data": {"empty_labels": "skip"}}], "listener": told}
     run(tmp_path, files, str(answers), "some", **how)
     assert any("20 unlabelled texts from" in note and "1 repeated" in note for note in said)
@@ -304,8 +305,8 @@ def test_texts_that_are_nearly_dev_or_test_texts_are_not_learnt(tmp_path, files,
         assert known
         return {own for own in rows if own not in known and own[:-2] not in tests and review not in own}
 
-    tests, was = [text(n) for n in range(100, 132)], train_room.fit
-    monkeypatch.setattr(train_room, "fit", fit)
+    tests, was = [text(n) for n in range(100, 132)], training_plan.fit
+    monkeypatch.setattr(training_plan, "fit", fit)
     outcome = run(tmp_path, files, str(answers), unlabelled=False, listener=told)
     near = 33 + len(outcome.parts.dev)
     assert len(taught) == len(rows) - near > 1  # what is nearly a training text may be learnt

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from headwise.app.configuration import build_config, resolve_recipe
+from headwise.app.configuration import build_config
 from headwise.app.reporter import Reporter
+from headwise.app.training_job import fit_judge_save
+from headwise.app.training_plan import RunData, TrainingPlan, resolve
 from headwise.app.workflows.evaluate import evaluate_file
-from headwise.app.workflows.train import train_parts
 from headwise.artifacts import load_model
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES
@@ -40,21 +41,27 @@ def read(train: str, recipe, dev: str | None = None, test: str | None = None) ->
     return read_parts(kind, train, dev, test, recipe.data, recipe.split)
 
 
+def small_plan(parts: DataParts) -> TrainingPlan:
+    return TrainingPlan(find_task("classify"), RunData(parts), build_config(SMALL))
+
+
 def test_settings_come_from_the_size_unless_they_are_said(tmp_path):
     texts = read(write(tmp_path / "train.csv", "gb" * 20), build_config())
     asked = ({"train": {"epochs": 3}}, {"encoder": {"layers": 1}})
-    settings, vectors, _ = resolve_recipe(texts, asked)
-    assert vectors is None
+    plan = resolve(asked).plan(RunData(texts))
+    settings = plan.config
+    assert plan.vectors is None
     assert (settings.train.epochs, settings.train.batch_texts) == (3, 32)
     assert (settings.model.encoder.layers, settings.model.encoder.width) == (1, 64)
-    other, _, _ = resolve_recipe(texts, ({"encoder": {"name": "transformer"}},))
+    other = resolve({"encoder": {"name": "transformer"}}).plan(RunData(texts)).config
     assert (other.model.encoder.width, other.model.encoder.heads) == (64, 4)
 
 
 def test_the_size_of_the_vectors_is_that_of_the_file(tmp_path):
     texts = read(write(tmp_path / "train.csv", "gb" * 20), build_config())
     (tmp_path / "v.txt").write_text("film 1 2 3\na 3 4 5\n")
-    settings, vectors, _ = resolve_recipe(texts, ({"vectors": {"file": str(tmp_path / "v.txt")}},))
+    plan = resolve({"vectors": {"file": str(tmp_path / "v.txt")}}).plan(RunData(texts))
+    settings, vectors = plan.config, plan.vectors
     assert vectors is not None
     assert vectors.words == ["film", "a"]
     assert settings.model.words.vector_size == 3
@@ -68,7 +75,7 @@ def texts(tmp_path) -> DataParts:
 
 def test_a_run_leaves_a_judged_model(tmp_path, texts):
     folder = tmp_path / "model"
-    outcome = train_parts(texts, build_config(SMALL), folder)
+    outcome = fit_judge_save(small_plan(texts), folder)
     assert outcome.test is not None
     assert "baseline" in outcome.rivals
     assert outcome.test.scores.texts == len(texts.test)
@@ -92,14 +99,14 @@ def test_a_run_leaves_a_judged_model(tmp_path, texts):
 
 def test_without_test_texts_there_is_no_score(tmp_path, texts):
     folder = tmp_path / "model"
-    outcome = train_parts(replace(texts, test=[]), build_config(SMALL), folder)
+    outcome = fit_judge_save(small_plan(replace(texts, test=[])), folder)
     assert outcome.test is None
     assert "baseline" not in outcome.rivals
     assert {"test", "baseline"}.isdisjoint(json.loads((folder / "metrics.json").read_text()))
 
 
 def test_without_a_baseline(tmp_path, texts):
-    outcome = train_parts(texts, build_config(SMALL), tmp_path / "model", baseline=False)
+    outcome = fit_judge_save(small_plan(texts), tmp_path / "model", baseline=False)
     assert outcome.test is not None
     assert "baseline" not in outcome.rivals
 
@@ -109,7 +116,7 @@ def test_labels_that_only_training_has(tmp_path):
     train += [Example(BAD.format(n), "bad") for n in range(20)] + [Example("so so", "mixed")]
     dev, test = [train[0]], [train[25]]
     parts = DataParts(ITEM_TYPES["classify"], train, dev, test)
-    outcome = train_parts(parts, build_config(SMALL), tmp_path / "model")
+    outcome = fit_judge_save(small_plan(parts), tmp_path / "model")
     assert outcome.fitted.model.labels == ("bad", "good", "mixed")
 
 
@@ -136,7 +143,7 @@ def test_test_texts_that_training_has_are_told_and_left_out(tmp_path):
             heard.append(text)
 
     folder = tmp_path / "model"
-    outcome = train_parts(parts, build_config(SMALL), folder, baseline=False, listener=Ear())
+    outcome = fit_judge_save(small_plan(parts), folder, baseline=False, reporter=Ear())
     assert [text.split(" too")[0] for text in heard] == [
         "3 of 3 dev texts are training texts",
         "8 of 10 test texts are training texts",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from headwise.app.training_plan import RunData, resolve
 from headwise.app.workflows.trials import SCORING_VERSION, TrialLog, Trials
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.examples import Example
@@ -63,7 +64,7 @@ def test_what_is_judged_has_no_say_in_the_epoch(share, tmp_path):
     texts = [Example(f"text {n}", "ab"[n % 2], n) for n in range(100)]
     parts = DataParts(ITEM_TYPES["classify"], texts[:70], texts[70:85], texts[85:])
     layers = ({"model": {"task": "classify"}, "base": {"name": "none"}},)
-    trials, seen = Trials(parts, layers, tmp_path, 2), []
+    trials, seen = Trials(resolve(layers), RunData(parts), tmp_path, 2), []
     for trial in range(4):
         given, judged = trials._parts(share, trial)
         lines = [{own.line for own in part} for part in (given.train, given.dev, judged)]
@@ -78,6 +79,7 @@ def test_what_is_judged_has_no_say_in_the_epoch(share, tmp_path):
 def test_of_very_few_items_what_judges_chooses_too(tmp_path):
     texts = [Example(f"text {n}", f"label {min(n, 16)}", n) for n in range(20)]
     layers = ({"model": {"task": "classify"}, "base": {"name": "none"}},)
-    trials = Trials(DataParts(ITEM_TYPES["classify"], texts, [], []), layers, tmp_path, 2)
+    data = RunData(DataParts(ITEM_TYPES["classify"], texts, [], []))
+    trials = Trials(resolve(layers), data, tmp_path, 2)
     given, judged = trials._parts(1.0, 0)
     assert given.dev == judged

@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from headwise.app import configuration as recipes
+from headwise.app import training_plan
 from headwise.app.cli.tune_command import confirmation
-from headwise.app.configuration import SettingsSources, build_config, resolve_recipe
-from headwise.app.opening import with_task
+from headwise.app.configuration import build_config
+from headwise.app.training_plan import RunData, SettingsSources, TrainingFiles, resolve
 from headwise.app.workflows import tune
 from headwise.app.workflows.trials import TimeBudgetExceeded, Trials, recipe_with
 from headwise.app.workflows.tune import (
@@ -29,7 +29,7 @@ from headwise.app.workflows.tune import (
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES
-from headwise.data.splits.data_parts import DataParts, read_parts
+from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import find_task
 from headwise.nn.encoders.encoder_configs import encoder_name
 
@@ -247,7 +247,7 @@ def test_a_recipe_comes_to_what_was_searched_whatever_is_chosen_for_the_data(tex
     sources = SettingsSources(parts)
     recipe = recipe_with(sources, layers, change)
     found = _complete_sections(_merged((*layers, change)), recipe, sources)
-    read, _, _ = resolve_recipe(parts, (tomllib.loads(recipe_text(found, "said")),))
+    read = resolve(tomllib.loads(recipe_text(found, "said"))).plan(RunData(parts)).config
     assert read == recipe
     assert (encoder_name(recipe.model.encoder) == "ms-san") == (
         texts > 4_000 and "name" not in change.get("base", {})
@@ -273,11 +273,8 @@ def test_the_recipe_of_a_search_is_read_as_what_it_has_found(space, meanwhile, t
     file.write_text("label\ttext\n" + "".join(rows))
     found = tune_file(file, tmp_path / "found", seeds=1, space=space, meanwhile=meanwhile)
     assert "encoder" in found.best.change
-    layers, _ = with_task(file, (tomllib.loads(recipe_text(found.settings, "said")),))
-    asked = build_config(*layers)
-    kind = find_task(asked.model.task).item_type_for(asked.model)
-    parts = read_parts(kind, str(file), None, None, asked.data, asked.split)
-    read, _, _ = resolve_recipe(parts, layers)
+    request = resolve(tomllib.loads(recipe_text(found.settings, "said")), str(file))
+    read = request.plan(request.read(TrainingFiles(str(file)))).config
     assert read == found.recipe
     assert encoder_name(read.model.encoder) == "ms-san"
     assert (read.model.base.probe, read.model.expert.kind) == (False, "linear")
@@ -287,8 +284,8 @@ def test_the_recipe_of_a_search_is_read_as_what_it_has_found(space, meanwhile, t
 def test_vectors_and_texts_are_read_once(texts, tmp_path, monkeypatch, given):
     read = []
     for name in ("load_vectors", "choose_base"):
-        whole = getattr(recipes, name)
-        monkeypatch.setattr(recipes, name, lambda *own, whole=whole: read.append(own) or whole(*own))
+        whole = getattr(training_plan, name)
+        monkeypatch.setattr(training_plan, name, lambda *own, whole=whole: read.append(own) or whole(*own))
     monkeypatch.setattr(Trials, "tally", lambda *own: (np.ones((9, 3), np.float32), True))
     (tmp_path / "v.txt").write_text("a 1 2 3 4\nb 0 0 0 1\n")
     small = {key: own for key, own in SMALL.items() if key != "base"}

@@ -110,7 +110,8 @@ def train(
     # With these comes torch.
     from headwise.app.cli.train_summary import print_outcome
     from headwise.app.configuration import read_preset
-    from headwise.app.workflows.train import TrainingFinished, train_files
+    from headwise.app.output_folder import TrainingFinished
+    from headwise.app.workflows.train import train_files
     from headwise.core.folder_layout import RUN_FOLDER
     from headwise.data.items.parses import ParseFiles
     from headwise.training.loop import STATE

@@ -6,7 +6,6 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,32 +16,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.app.configuration import Sections, build_config, read_preset, resolve_recipe
-from headwise.app.opening import split_init_from
+from headwise.app.configuration import Sections, read_preset
 from headwise.app.session import ModelSession
+from headwise.app.training_plan import resolve
 from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html
 from headwise.artifacts.model_info import ModelInfo
 from headwise.core.errors import ConfigError
-from headwise.data.splits.data_parts import DataParts
 from headwise.models.evaluation.metric_table import section_of
 from headwise.models.explanations.explanation import Explanation
 from headwise.models.tasks import find_task
-from headwise.text.parsing import cache_warning
-from headwise.training.fit import fit
 from headwise.training.loop import EpochReporter
-from headwise.training.run_config import RunConfig
 from headwise.training.stopping import TrainingInterrupted
-from headwise.training.train_result import TrainResult
-
-
-@dataclass(frozen=True)
-class InMemoryData:
-    """In-memory data in place of a training file: all items and all labels."""
-
-    items: Sequence[Any]
-    labels: Sequence[str]
-
 
 UNORDERED_TYPES = (set, frozenset)
 """Types whose iteration order differs between processes (that of dictionary keys does not)."""
@@ -167,31 +152,20 @@ class TextEstimator(BaseEstimator):
             labels: All labels.
             training: Further values to save with the training history.
         """
-        previous_model, layers = split_init_from(self._layers())
-        requested, task = build_config(*layers), find_task(self.TASK)
-        task.check(requested)
-        kind = task.item_type_for(requested.model)
-        files = {"train": InMemoryData([*items, *(dev or ())], labels)} if labels else {}
-        if dev is not None:
-            files["dev"] = InMemoryData(dev, labels)
-        train, notes = items, ()
-        if dev is None:
-            split = kind.split(items, requested.split.dev, seed=requested.split.seed)
-            train, dev, notes = split.train, split.dev, split.notes
-        parts = DataParts[Any](kind, train, dev, [], notes, files)
-        previous_model = previous_model and previous_model.for_parts(parts)
-        recipe, vectors, _ = resolve_recipe(parts, layers, previous_model)
+        request = resolve(self._layers())
+        plan = request.plan(request.split(items, dev, labels))
         with _TRAINING_LOCK, training_folder() as folder:
-            report = _print_epoch if self.verbose else lambda _: None
-            fitted = fit(task, parts, recipe, folder, vectors=vectors, report=report)
+            result = plan.fit(folder, report=_print_epoch if self.verbose else lambda _: None)
         info = {
-            "data": parts.prints(recipe.seen),
-            "training": fitted.training(recipe, **training),
-            "metrics": fitted.metrics(),
+            "data": plan.prints(),
+            "training": result.training(plan.config, **training),
+            "metrics": result.metrics(),
         }
-        self._take(fitted.model, ModelInfo(info))
-        for trouble in _fit_warnings(parts, recipe, fitted):
-            warnings.warn(trouble, stacklevel=3)
+        self._take(result.model, ModelInfo(info))
+        nouns = plan.parts.kind.nouns
+        overlaps = (overlap.message(nouns) for overlap in plan.overlaps(between_parts=dev is not None))
+        for warning in (*overlaps, *plan.warnings(result)):
+            warnings.warn(warning, stacklevel=3)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -237,18 +211,6 @@ def _print_epoch(report: EpochReporter) -> None:
     part = f"{report.part}: " if report.part else ""
     scores = ", ".join(f"{name} {score:.3f}" for name, score in report.scores.items())
     print(f"{part}epoch {report.progress.epoch + 1}  loss {report.loss:.3f}  dev {scores}", flush=True)
-
-
-def _fit_warnings(parts: DataParts[Any], recipe: RunConfig, fitted: TrainResult) -> Iterator[str]:
-    """Warnings about a fitted model, the same as those of the command."""
-    if "dev" in parts.files:
-        yield from (overlap.message(parts.kind.nouns) for overlap in parts.overlaps())
-    if recipe.init_from is not None:
-        yield from (overlap.message(parts.kind.nouns) for overlap in recipe.init_from.overlaps(parts))
-    coverage = fitted.coverage
-    yield from filter(
-        None, (coverage and coverage.trouble(recipe.vectors.file), cache_warning(fitted.model))
-    )
 
 
 @contextmanager

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
+from headwise.app.output_folder import check_output_folder
 from headwise.app.reporter import NULL_REPORTER
 from headwise.app.session import FileArguments, ModelSession
 from headwise.app.workflows.evaluate import seen_in_training
-from headwise.app.workflows.train import check_output_folder
 from headwise.artifacts import save_model
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.app.configuration import Sections, build_config, resolve_recipe
-from headwise.app.opening import with_task
+from headwise.app.configuration import Sections, build_config
 from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.training_plan import RunData, resolve, with_task
 from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.item_types import options_for
@@ -37,7 +37,6 @@ from headwise.models.tasks import find_task
 from headwise.models.tasks.task import Task
 from headwise.text.static_embeddings.base_folder import AUTO, choose_word_groups
 from headwise.text.static_embeddings.word_groups import WordClusters
-from headwise.training.fit import fit
 
 MIN_ITEMS = 100
 _SIZES, _STEP = 7, 2**-0.5  # down to an eighth of the texts
@@ -161,7 +160,7 @@ def curve_file(
     if seeds < 2 or any(number < 1 for number in more):
         raise ConfigError("--seeds must be 2 or more, and --more 1 or more")
     file, options = file_name(file), dict(reading or {})
-    layers, guessed = with_task(file, {"model": {"task": task} if task else {}, "data": options})
+    layers, guessed = with_task(file, ({"model": {"task": task} if task else {}, "data": options},))
     listener.notes([guessed] if guessed else [])
     name = layers[0]["model"]["task"]
     task_spec = find_task(name)
@@ -293,12 +292,12 @@ def crf_scorer(items: Sequence[Any], groups: WordClusters | None) -> Scorer:
 
 
 def linear_scorer(
-    task: Task, parts: DataParts[Any], layers: Sequence[Sections]
+    task: Task, parts: DataParts, layers: Sequence[Sections]
 ) -> tuple[Scorer, tuple[str, ...]]:
     """Trains the linear expert of texts or pairs, the training part of `parts`; what it reads is chosen
     once, on all of them. Also what there is to say of the base."""
-    recipe, vectors, notes = resolve_recipe(parts, layers)
-    model, _ = task.build(parts, recipe, vectors)
+    plan = resolve(layers, warm_start=False).plan(RunData(parts))
+    model, _ = task.build(parts, plan.config, plan.vectors)
     texts, dense, numbers = model.expert_reads(model.encoded(parts.train))
     answer, unit = parts.kind.answer, 1.0
     if isinstance(answer, NumericLabelType):
@@ -337,7 +336,7 @@ def linear_scorer(
             return float(micro_f1(set_counts(predicted > 0, targets[test]).sum(axis=0)))
         return float((predicted.argmax(axis=1) == targets[test]).mean())
 
-    return judge, notes
+    return judge, plan.notes
 
 
 def full_model_scorer(task: Task, items: Sequence[Any]) -> Scorer:
@@ -347,11 +346,10 @@ def full_model_scorer(task: Task, items: Sequence[Any]) -> Scorer:
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
         train_items, test_items = ([items[row] for row in rows] for rows in (train, test))
         layers = ({"model": {"task": task.name}, "split": {"seed": seed}, "train": {"seed": seed}},)
-        cut = kind.split(train_items, 0.15, seed=seed)
-        parts = DataParts(kind, cut.train, cut.dev, [])
-        recipe, vectors, _ = resolve_recipe(parts, layers)
+        request = resolve(layers)
+        plan = request.plan(request.split(train_items))
         with TemporaryDirectory(prefix="headwise-") as folder:
-            model = fit(task, parts, recipe, Path(folder), vectors=vectors).model
+            model = plan.fit(Path(folder)).model
         answerable, lost = _with_known_labels(test_items, kind.answer, model)
         if not answerable:
             return 0.0

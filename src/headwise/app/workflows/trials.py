@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.app.configuration import Sections, SettingsSources, build_config, resolve_recipe
+from headwise.app.configuration import Sections, build_config
+from headwise.app.training_plan import RunData, SettingsSources, TrainingRequest, resolve
 from headwise.core.config import differences
 from headwise.core.errors import HeadwiseError
 from headwise.data.errors import DataError
 from headwise.data.items.soft_labels import evaluated_items, evaluation_weights
 from headwise.data.splits.data_parts import DataParts
-from headwise.models.tasks import find_task
-from headwise.training.fit import fit, merge_dev_into_train
+from headwise.training.fit import merge_dev_into_train
 from headwise.training.loop import STATE
 from headwise.training.run_config import RunConfig
 from headwise.training.train_result import memoizing
@@ -50,8 +50,8 @@ class Trials:
     long text, that chooses and judges in all, and the seeds differ.
 
     Args:
-        parts: The data; the test part is not looked at.
-        layers: Sections of settings that all candidates have.
+        request: The settings that all candidates have.
+        data: The data; the test part is not looked at.
         folder: For the list and the trainings.
         seeds: How many trials choose; as many others may confirm.
 
@@ -64,11 +64,12 @@ class Trials:
         HeadwiseError: HW403, the folder holds trials of something else.
     """
 
-    def __init__(self, parts: DataParts[Any], layers: tuple[Sections, ...], folder: Path, seeds: int):
-        self.parts, self.layers, self.folder = parts, layers, folder
+    def __init__(self, request: TrainingRequest, data: RunData, folder: Path, seeds: int):
+        parts = data.parts
+        self.request, self.parts, self.folder = request, parts, folder
         self.sources = SettingsSources(parts)
-        self.base, self.vectors, notes = resolve_recipe(parts, layers, sources=self.sources)
-        self.task = find_task(self.base.model.task)
+        self.plan = request.plan(data, sources=self.sources)
+        self.base, self.task = self.plan.config, self.plan.task
         self._starts = {"": self.base}
         self._experts = dict[str, Any]()  # candidates on the same items have the same, but without a base
         self.sheet = self.task.metric_part_table(parts, self.base.model)
@@ -79,7 +80,7 @@ class Trials:
         prints = [parts.kind.fingerprint(part).sha256 for part in (parts.train, parts.dev)]
         key = {"judging": SCORING_VERSION, "data": prints, "recipe": self.base.to_json(), "seeds": seeds}
         self.runs = TrialLog(folder / TRIAL_LOG, key)
-        self.notes = (*notes, *self.runs.notes)
+        self.notes = (*self.plan.notes, *self.runs.notes)
 
     @property
     def items(self) -> int:
@@ -108,10 +109,10 @@ class Trials:
         recipe = self.task.with_share(self.recipe(change), share)
         train = replace(recipe.train, seed=trial, refit=False, folds=0)
         place = self.folder / sha256(key.encode()).hexdigest()[:12]
-        how = {"vectors": self.vectors, "resume": (place / STATE).exists()}
+        plan = replace(self.plan, data=RunData(parts), config=replace(recipe, train=train))
         try:
             with memoizing(self._experts):
-                model = fit(self.task, parts, replace(recipe, train=train), place, **how).model
+                model = plan.fit(place, resume=(place / STATE).exists()).model
             tally = self.task.tally(model, judged, self.task.judge(model, judged))
             if self.parts.kind.has_keys and (weights := evaluation_weights(judged)) is not None:
                 tally = tally * weights[:, None]
@@ -125,7 +126,7 @@ class Trials:
         shutil.rmtree(place, ignore_errors=True)
         return self.runs.tallies[key], True
 
-    def _parts(self, share: float, trial: int) -> tuple[DataParts[Any], Any]:
+    def _parts(self, share: float, trial: int) -> tuple[DataParts, Any]:
         """What a candidate is trained with, and the items that it is judged on: those that count."""
         train, dev, kind = self.parts.train, self.parts.dev, self.parts.kind
         judged = dev
@@ -149,7 +150,7 @@ class Trials:
         """The settings of a candidate; see `recipe_with`."""
         name = change.get("base", {}).get("name", "")
         if name not in self._starts:
-            self._starts[name] = _base_recipe(self.sources, self.layers, name)
+            self._starts[name] = _base_recipe(self.sources, self.request.layers, name)
         return _with_change(self._starts[name], change)
 
 
@@ -160,8 +161,8 @@ def recipe_with(sources: SettingsSources, layers: tuple[Sections, ...], change: 
 
 def _base_recipe(sources: SettingsSources, layers: tuple[Sections, ...], base: str) -> RunConfig:
     """The settings with this base; "" for that of the layers."""
-    layers = (*layers, {"base": {"name": base}}) if base else layers
-    return resolve_recipe(sources.parts, layers, sources=sources)[0]
+    request = resolve((*layers, {"base": {"name": base}}) if base else layers, warm_start=False)
+    return request.plan(RunData(sources.parts), sources=sources).config
 
 
 def _with_change(start: RunConfig, change: Sections) -> RunConfig:

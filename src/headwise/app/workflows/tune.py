@@ -21,18 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from headwise.app.configuration import Sections, SettingsSources, build_config, resolve_recipe
-from headwise.app.opening import with_task
+from headwise.app.configuration import Sections
 from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.training_plan import RunData, SettingsSources, TrainingFiles, resolve
 from headwise.app.workflows.trials import Tally, TimeBudgetExceeded, Trials, recipe_with
 from headwise.core.errors import ConfigError
 from headwise.core.file_lock import locked
 from headwise.data.files.text_lines import file_name
-from headwise.data.splits.data_parts import read_parts
 from headwise.metrics.classification_scores import NORMAL_QUANTILE
 from headwise.metrics.resampling import Interval, compare_ratios
 from headwise.models.evaluation.metric_table import MetricTable
-from headwise.models.tasks import find_task
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.training.run_config import RunConfig
 
@@ -278,32 +276,23 @@ def tune_file(
         )
     file, folder = file_name(file), Path(folder)
     dev = None if dev is None else file_name(dev)
-    layers, _ = with_task(file, settings)
-    requested = build_config(*layers)
-    task = find_task(requested.model.task)
-    task.check(requested)
-    parts = read_parts(
-        task.item_type_for(requested.model), file, dev, None, requested.data, requested.split
-    )
-    held = {
-        section: section_values
-        for section, section_values in meanwhile.items()
-        if section in requested.sections
-    }
+    request = resolve(settings, file, warm_start=False)
+    data = request.read(TrainingFiles(file, dev))
+    held = {name: values for name, values in meanwhile.items() if name in request.config.sections}
     with locked(folder):
-        trials = Trials(parts, (*layers, held), folder, seeds)
+        trials = Trials(resolve((*request.layers, held), warm_start=False), data, folder, seeds)
         if trials.folds is not None and len(trials.pool) < _MIN_SEARCH_ITEMS:
-            many = parts.kind.nouns.count(len(trials.pool))
+            many = data.parts.kind.nouns.count(len(trials.pool))
             raise ConfigError(f"{file}: {many}; expected {_MIN_SEARCH_ITEMS} or more to choose settings by")
-        listener.notes((*parts.notes, *trials.notes))
+        listener.notes((*data.parts.notes, *trials.notes))
         search = _SuccessiveHalving(trials, space(trials.base), seeds, 60 * minutes, listener)
         finished = search.choose()
         tried = search.tried()
         best, confirmed = tried[0], search.confirm(tried[0])
         if confirmed is None or confirmed.loss < 0:
             best = next(candidate for candidate in tried if candidate.gain is None)
-        recipe = recipe_with(trials.sources, layers, best.change)
-        best_sections = _complete_sections(_merged((*layers, best.change)), recipe, trials.sources)
+        recipe = recipe_with(trials.sources, request.layers, best.change)
+        best_sections = _complete_sections(_merged((*request.layers, best.change)), recipe, trials.sources)
         steps, apart, seconds = len(search.shares), trials.folds is not None, trials.runs.seconds
         return SearchResult(
             tried, steps, finished, best, confirmed, apart, best_sections, recipe, trials.sheet, seconds
@@ -462,7 +451,8 @@ def _complete_sections(
     and with what is chosen for the data only where no encoder is named."""
     if "encoder" in recipe.sections:
         sections.setdefault("encoder", {})["name"] = encoder_name(recipe.model.encoder)
-    read = resolve_recipe(sources.parts, (sections,), sources=sources)[0].to_json()
+    request = resolve(sections, warm_start=False)
+    read = request.plan(RunData(sources.parts), sources=sources).config.to_json()
     for section, values in recipe.to_json().items():
         unlike = {key: value for key, value in values.items() if read.get(section, {}).get(key) != value}
         if unlike:

@@ -1,0 +1,163 @@
+"""A training run on files, from top to bottom: resolve -> read -> plan -> fit -> judge -> save.
+
+Each stage takes what the stage before it returns, a frozen dataclass: `TrainingRequest`, `RunData` and
+`TrainingPlan` (`headwise.app.training_plan`), `TrainResult`, `TrainingReport`; the last is saved.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from headwise.app.configuration import Sections
+from headwise.app.distillation.distillation import DistillationSet, DistillationSettings
+from headwise.app.model_columns import columns_used
+from headwise.app.output_folder import (
+    TEACHER_CACHE,
+    check_output_folder,
+    clear_run,
+    finished_run,
+    saved_distillation,
+)
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.training_checks import apply_line_lists, check_parses, warn_of_label_problems
+from headwise.app.training_plan import RunData, TrainingFiles, TrainingPlan, TrainingRequest, resolve
+from headwise.app.training_report import TrainingReport, judge
+from headwise.artifacts.save import check_target, save_model
+from headwise.core.file_lock import locked
+from headwise.core.folder_layout import RUN_FOLDER
+from headwise.data.doctor.findings import count
+from headwise.data.items.parses import NO_PARSES
+from headwise.data.splits.contamination import repetition_warning
+from headwise.nn.attention.cpu import compiled
+from headwise.nn.encoders.encoder import needs_trees
+from headwise.nn.encoders.encoder_configs import encoder_name
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """A training run on files.
+
+    Attributes:
+        files: The files.
+        output: Folder of the model; the run's state is kept in it, which `resume` goes on with.
+        settings: Sections of settings; see `headwise.app.training_plan.resolve`.
+        distillation: The teacher and the unlabelled texts; None without a teacher.
+        work: Folder that caches the outputs of an encoder as teacher, for other runs too; by default they
+            are in the output folder until the run ends.
+        resume: Resume the interrupted run in the output folder, if there is one.
+        overwrite: Replace the model in the output folder.
+        baseline: Also fit the baseline.
+        reporter: Receives messages and progress.
+    """
+
+    files: TrainingFiles
+    output: Path
+    settings: Sequence[Sections] | Sections = ()
+    distillation: DistillationSettings | None = None
+    work: Path | None = None
+    resume: bool = False
+    overwrite: bool = False
+    baseline: bool = True
+    reporter: Reporter = NULL_REPORTER
+
+    def run(self) -> TrainingReport:
+        """All stages.
+
+        Raises:
+            HeadwiseError: The data, the settings or the folder cannot be used, or another run is using it.
+            TrainingInterrupted: Ctrl-C came; the state is saved.
+            TrainingFinished: The run to resume has finished before.
+        """
+        request = resolve(self.settings, self.files.train, reporter=self.reporter)
+        check_target(self.output)
+        with locked(self.output), compiled.wait_for_kernels():  # to the end: resumed it computes in one way
+            contents = check_output_folder(self.output, resume=self.resume, overwrite=self.overwrite)
+            if self.resume and contents == "nothing":
+                self.reporter.note(f"{self.output}: there is no interrupted run, so this one begins")
+            finished = self.resume and contents == "model"
+            data = self.read(request, finished=finished)
+            plan = self.plan(request, data)
+            if finished:
+                raise finished_run(self.output, plan)
+            epochs = count(plan.config.train.epochs, "epoch")
+            self.reporter.note(f"{plan.task.shape(plan.config.model)}, up to {epochs}, into {self.output}")
+            how = {"resume": self.resume and contents == "run", "baseline": self.baseline}
+            report = fit_judge_save(plan, self.output, **how, reporter=self.reporter)
+            for warning in plan.warnings(report.fitted):
+                self.reporter.warn(warning)
+            return report
+
+    def read(self, request: TrainingRequest, *, finished: bool = False) -> RunData:
+        """The data of the files, and what a teacher says of unlabelled texts.
+
+        Raises:
+            TrainingFinished: The run is `finished`, which is known without asking the teacher again: it may
+                read for hours.
+        """
+        data = request.read(self.files)
+        self.reporter.notes(data.parts.notes)
+        warn_of_label_problems(data.parts, request, self.reporter)
+        human = apply_line_lists(data.parts, request, self.files, self.reporter)
+        if self.distillation is None:
+            return RunData(human)
+        with self.reporter.teacher_progress() as progress:
+            folder = self.work or self.output / RUN_FOLDER / TEACHER_CACHE
+            how = {"reading": request.config.data, "seed": request.config.train.seed, "report": progress}
+            distillation = DistillationSet(self.distillation, human, folder, **how)
+            if finished and saved_distillation(self.output) is not None:
+                untaught = RunData(distillation.placeholder_parts(), distillation)
+                raise finished_run(self.output, request.plan(untaught))
+            data = RunData(distillation.parts(human), distillation)
+        self.reporter.notes(distillation.notes)
+        return data
+
+    def plan(self, request: TrainingRequest, data: RunData) -> TrainingPlan:
+        """The settings for the data; all that can go wrong does so before training."""
+        plan = request.plan(data, reporter=self.reporter)
+        self.reporter.notes(plan.notes)
+        encoder = plan.config.model.encoder
+        if self.files.parses != NO_PARSES and not needs_trees(encoder):
+            note = f"not used, as no head of {encoder_name(encoder)} goes by the dependency tree"
+            self.reporter.note(f"--parses: {note}")
+        for remark in plan.task.data_remarks(data.parts, plan.config):
+            self.reporter.remark(remark)
+        check_parses(data.human, plan.config)
+        return plan
+
+
+def fit_judge_save(
+    plan: TrainingPlan,
+    output: Path,
+    *,
+    resume: bool = False,
+    baseline: bool = True,
+    reporter: Reporter = NULL_REPORTER,
+) -> TrainingReport:
+    """Train a model as planned, judge it on the test items, and save it.
+
+    Args:
+        plan: The plan.
+        output: Folder of the model, and of the run's state until it is saved.
+        resume: Whether to resume the run in the folder.
+        baseline: Also fit the baseline.
+        reporter: Receives messages and progress.
+    """
+    task, human, overlaps = plan.task, plan.data.human, plan.overlaps()
+    for overlap in overlaps:
+        reporter.warn(overlap.message(human.kind.nouns))
+    if repeated := repetition_warning(human.kind, human.test, "test "):
+        reporter.warn(repeated)
+    headline = task.headline(plan.parts, plan.config.model)
+    with reporter.training(plan.config, headline, task.unit(plan.parts)) as progress:
+        result = plan.fit(output / RUN_FOLDER, resume=resume, report=progress, stage=reporter.stage)
+        reporter.stage("judging it on test" + ", and a baseline" * baseline)
+        report = judge(plan, result, overlaps, baseline=baseline)
+    save_model(
+        result.model,
+        output,
+        data=plan.prints(),
+        training=result.training(plan.config, columns=columns_used(plan.parts.files.get("train"))),
+        metrics=report.metrics(),
+    )
+    clear_run(output)
+    return report

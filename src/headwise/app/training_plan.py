@@ -1,0 +1,388 @@
+"""From settings and data to a planned training run: what estimators, searches, learning curves and
+`headwise.app.training_job.TrainingJob` have in common.
+
+`resolve(settings)` gives a `TrainingRequest`; with data it gives a `TrainingPlan`; a plan is fitted.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from headwise.app.configuration import Sections, build_config
+from headwise.app.distillation.distillation import DistillationSet
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.artifacts import load_model, read_info
+from headwise.core.folder_layout import MANIFEST
+from headwise.core.tokenizer import get_tokenizer
+from headwise.data.doctor.findings import abbreviate
+from headwise.data.files.fingerprint import file_sha256
+from headwise.data.items.item_types import infer_task
+from headwise.data.items.labels import training_spellings
+from headwise.data.items.parses import NO_PARSES, ParseFiles, ParseReader
+from headwise.data.splits.contamination import PartOverlap
+from headwise.data.splits.data_parts import DataParts, read_parts
+from headwise.models.tasks import find_task, find_task_settings
+from headwise.models.tasks.task import Task
+from headwise.models.tasks.task_settings import teacher_settings
+from headwise.nn.encoders.encoder_configs import encoder_name
+from headwise.text.parse_files import read_parses, read_phrase_parses
+from headwise.text.parsing import cache_warning
+from headwise.text.static_embeddings import (
+    AUTO,
+    NONE,
+    StaticEmbeddings,
+    check_single_vector_source,
+    choose_base,
+)
+from headwise.text.vector_files import load_vectors
+from headwise.text.vocabulary import WordVectors
+from headwise.training.fit import fit
+from headwise.training.loop import EpochReporter
+from headwise.training.run_config import RunConfig
+from headwise.training.train_result import TrainResult
+from headwise.training.warm_start import PreviousModel
+
+
+@dataclass(frozen=True)
+class TrainingFiles:
+    """The files of a training run.
+
+    Attributes:
+        train: The training file; "-" is standard input.
+        dev: The dev file; None to split dev items off.
+        test: The test file; None to split test items off.
+        parses: The parse files.
+        drop: A list of lines to leave out of the training file (`headwise.data.splits.line_lists`).
+        weight: A list of lines with weights.
+    """
+
+    train: str
+    dev: str | None = None
+    test: str | None = None
+    parses: ParseFiles = NO_PARSES
+    drop: str | None = None
+    weight: str | None = None
+
+
+@dataclass(frozen=True)
+class InMemoryData:
+    """In-memory data in place of a training file: all items and all labels."""
+
+    items: Sequence[Any]
+    labels: Sequence[str]
+
+
+@dataclass(frozen=True)
+class RunData:
+    """The data of a training run.
+
+    Attributes:
+        parts: The data to train on.
+        distillation: The distillation set that `parts` include; None without a teacher.
+    """
+
+    parts: DataParts
+    distillation: DistillationSet | None = None
+
+    @property
+    def human(self) -> DataParts:
+        """The data labelled by people."""
+        return self.parts if self.distillation is None else self.distillation.human
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """A planned training run: data and settings that determine the model.
+
+    Attributes:
+        task: The task.
+        data: The data.
+        config: The settings.
+        vectors: The word vectors of `config.vectors.file`; None without.
+        notes: Notes for the user on the choice of settings.
+    """
+
+    task: Task
+    data: RunData
+    config: RunConfig
+    vectors: WordVectors | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> DataParts:
+        """The data to train on."""
+        return self.data.parts
+
+    def fit(
+        self,
+        folder: Path,
+        *,
+        resume: bool = False,
+        report: Callable[[EpochReporter], None] = lambda _: None,
+        stage: Callable[[str], None] = lambda _: None,
+    ) -> TrainResult:
+        """Train the model; see `headwise.training.fit.fit` for the arguments."""
+        together = None if self.data.distillation is None else self.data.distillation.together
+        how = {"vectors": self.vectors, "together": together, "report": report, "stage": stage}
+        return fit(self.task, self.parts, self.config, folder, resume=resume, **how)
+
+    def overlaps(self, *, between_parts: bool = True) -> tuple[PartOverlap, ...]:
+        """Dev and test items that the run also learns from, which make scores optimistic: from the other
+        parts (if `between_parts`), the previous model or the teacher."""
+        human = self.data.human
+        overlaps = human.overlaps() if between_parts else ()
+        if self.config.init_from is not None:
+            overlaps += self.config.init_from.overlaps(human)
+        return overlaps if self.data.distillation is None else overlaps + self.data.distillation.overlaps()
+
+    def prints(self) -> dict[str, Any]:
+        """The data section of the model folder: fingerprints."""
+        prints = self.parts.prints(self.config.seen)
+        return (
+            prints
+            if self.data.distillation is None
+            else prints | {"lesson": self.data.distillation.identity()}
+        )
+
+    def warnings(self, result: TrainResult) -> Iterator[str]:
+        """Warnings about the trained model: poor coverage by word vectors, an unused parse cache."""
+        coverage = result.coverage
+        yield from filter(
+            None, (coverage and coverage.trouble(self.config.vectors.file), cache_warning(result.model))
+        )
+
+
+class SettingsSources:
+    """A cache of word vectors and static embeddings (bases) for one data set, so that repeated plans read
+    each of them once.
+
+    Args:
+        parts: The data.
+    """
+
+    def __init__(self, parts: DataParts):
+        self.parts = parts
+        self._vectors = dict[str, WordVectors]()
+        self._bases = dict[tuple[str, str], tuple[StaticEmbeddings | None, str]]()
+
+    def vectors(self, file: str) -> WordVectors:
+        """The word vectors of a file; see `load_vectors`."""
+        if file not in self._vectors:
+            self._vectors[file] = load_vectors(file)
+        return self._vectors[file]
+
+    def base(self, name: str, tokenizer: str) -> tuple[StaticEmbeddings | None, str]:
+        """The base for the tokens of the training texts, and a note; see `choose_base`."""
+        key = name, tokenizer
+        if key not in self._bases:
+            cut, kind = get_tokenizer(tokenizer).words, self.parts.kind
+            texts = (words for item in self.parts.train for words in kind.words(item, cut))
+            self._bases[key] = choose_base(name, texts)
+        return self._bases[key]
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """The settings that a user asks for, before the data are read.
+
+    Attributes:
+        layers: Sections of settings; later layers override earlier ones.
+        config: These settings over the defaults of any data: enough to read the data.
+        task: The task.
+        previous_model: A model to start from (warm start); its settings are the first layer.
+    """
+
+    layers: tuple[Sections, ...]
+    config: RunConfig
+    task: Task
+    previous_model: PreviousModel | None = None
+
+    def read(self, files: TrainingFiles) -> RunData:
+        """The data of files; see `headwise.data.splits.data_parts.read_parts`.
+
+        Raises:
+            HeadwiseError: The settings do not fit the task, or a file cannot be read.
+        """
+        self.task.check(self.config)
+        kind, config = self.task.item_type_for(self.config.model), self.config
+        if files.parses != NO_PARSES and not kind.sides:
+            raise kind.no_parses_error()
+        cut = get_tokenizer(config.model.words.tokenizer).words
+        reader = ParseReader(cut, read_parses, read_phrase_parses)
+        paths = files.train, files.dev, files.test
+        return RunData(read_parts(kind, *paths, config.data, config.split, files.parses, reader))
+
+    def split(
+        self, items: Sequence[Any], dev: Sequence[Any] | None = None, labels: Sequence[str] = ()
+    ) -> RunData:
+        """The data of items in memory; without `dev`, dev items are split off.
+
+        Args:
+            items: Training items of the task, with labels.
+            dev: Items that select the best epoch.
+            labels: All labels, if there may be more than the items have.
+        """
+        self.task.check(self.config)
+        kind, split = self.task.item_type_for(self.config.model), self.config.split
+        files = {"train": InMemoryData([*items, *(dev or ())], labels)} if labels else {}
+        if dev is not None:
+            files["dev"] = InMemoryData(dev, labels)
+            return RunData(DataParts(kind, items, dev, [], files=files))
+        cut = kind.split(items, split.dev, seed=split.seed)
+        return RunData(DataParts(kind, cut.train, cut.dev, [], cut.notes, files))
+
+    def plan(
+        self,
+        data: RunData,
+        *,
+        sources: SettingsSources | None = None,
+        reporter: Reporter = NULL_REPORTER,
+    ) -> TrainingPlan:
+        """The plan of a run on these data: default settings for them, overridden by the requested ones.
+
+        Args:
+            data: The data.
+            sources: A cache, for repeated plans on the same data.
+            reporter: Receives messages on the warm start and on ignored settings.
+
+        Raises:
+            ConfigError: The settings fit neither each other nor the previous model.
+        """
+        parts, previous = data.parts, self.previous_model
+        if previous is not None:
+            previous = previous.for_parts(parts)
+            _report_warm_start(previous, parts, reporter)
+        reporter.notes(_ignored_settings(self.config, data))
+        layers = self.layers
+        if data.distillation is not None:
+            human = len(data.human.train)
+            layers = (teacher_settings(human, human + len(data.distillation.texts)), *layers)
+        task_settings, sources = find_task_settings(self.task.name), sources or SettingsSources(parts)
+        vectors_file, encoder = self.config.vectors.file, encoder_name(self.config.model.encoder)
+        vectors = sources.vectors(vectors_file) if vectors_file else None
+        learnt = vectors is not None or (previous is not None and previous.bare)
+        by_size = task_settings.defaults(len(parts.train), vectors=learnt, encoder=encoder)
+        if vectors is not None:
+            by_size["words"]["vector_size"] = vectors.size
+        note, base_section, for_base = "", {"name": ""}, dict[str, dict[str, Any]]()
+        if (name := self._base_name(task_settings.uses_embeddings)) != NONE:
+            base, note = sources.base(name, self.config.model.words.tokenizer)
+            if base is not None:
+                if not any(layer.get("encoder") for layer in layers):
+                    for_base = self.task.encoder_with_base(parts)
+                if for_base:
+                    encoder = for_base["encoder"]["name"]
+                    by_size = task_settings.defaults(len(parts.train), vectors=False, encoder=encoder)
+                by_size = task_settings.defaults_with_base(by_size, len(parts.train))
+                base_name = base.name if name == AUTO else name
+                base_section = {"name": base_name, "size": base.size, "subwords": len(base.subwords)}
+        base_layer = {"base": base_section} if "base" in self.config.sections else {}
+        config = build_config(by_size, for_base, self.task.suggested(parts), *layers, base_layer)
+        if previous is not None:
+            previous.check(config)
+            config = replace(config, init_from=previous)
+        return TrainingPlan(self.task, data, config, vectors, (note,) if note else ())
+
+    def _base_name(self, by_default: bool) -> str:
+        """The name of the requested base; NONE without one.
+
+        Raises:
+            ConfigError: Word vectors or a pretrained encoder are requested, too.
+        """
+        if "base" not in self.config.sections:
+            return NONE
+        name = self.config.model.base.name
+        alternatives = self.config.vectors.file, self.config.model.pretrained.name
+        if name in ("", AUTO):
+            return NONE if any(alternatives) or not (by_default or name == AUTO) else AUTO
+        if name != NONE:
+            check_single_vector_source(*alternatives)
+        return name
+
+
+def resolve(
+    settings: Sequence[Sections] | Sections = (),
+    file: str | None = None,
+    *,
+    warm_start: bool = True,
+    reporter: Reporter = NULL_REPORTER,
+) -> TrainingRequest:
+    """The request of a user.
+
+    Args:
+        settings: Sections of settings, as in a recipe; or several, of which later ones override earlier
+            ones.
+        file: The training file, which the task is inferred from if the settings do not name it.
+        warm_start: Whether the name of a base may be a model folder, to start from that model.
+        reporter: Receives a note on the inferred task.
+
+    Raises:
+        ConfigError: A setting is invalid.
+        StoreError: The model to start from cannot be loaded.
+    """
+    layers = (settings,) if isinstance(settings, Mapping) else tuple(settings)
+    if file is not None:
+        layers, note = with_task(file, layers)
+        reporter.notes([note] if note else [])
+    previous, layers = _split_init_from(layers) if warm_start else (None, layers)
+    config = build_config(*layers)
+    if previous is not None:
+        previous.check_task(config)
+        fitting = {"model", *config.sections}
+        layers = ({name: of for name, of in previous.settings().items() if name in fitting}, *layers)
+        config = build_config(*layers)
+    return TrainingRequest(layers, config, find_task(config.model.task), previous)
+
+
+def with_task(file: str, layers: Sequence[Sections]) -> tuple[tuple[Sections, ...], str]:
+    """Layers of settings that name the task, which is inferred from the file if none does; and a note on
+    that."""
+    if any("task" in layer.get("model", {}) for layer in layers):
+        return tuple(layers), ""
+    reading = {name: value for layer in layers for name, value in layer.get("data", {}).items()}
+    inferred, why = infer_task(file, reading)
+    note = f"task {inferred} guessed from the file ({why}) - override with --task" if why else ""
+    return ({"model": {"task": inferred}}, *layers), note
+
+
+def _split_init_from(layers: tuple[Sections, ...]) -> tuple[PreviousModel | None, tuple[Sections, ...]]:
+    """The previous model that the settings name as base, if they name one, and the settings without its
+    name.
+
+    Raises:
+        StoreError: It is not a sound model folder.
+        ConfigError: Training cannot start from such models.
+    """
+    names = [base["name"] for layer in layers if "name" in (base := layer.get("base", {}))]
+    if not names or not (Path(names[-1]) / MANIFEST).is_file():
+        return None, layers
+    folder = Path(names[-1])
+    previous = PreviousModel(names[-1], load_model(folder), file_sha256(folder / MANIFEST))
+    if not previous.bare:
+        previous = replace(previous, seen=read_info(folder).data.seen)
+    base = [{k: v for k, v in layer.get("base", {}).items() if k != "name"} for layer in layers]
+    return previous, tuple(
+        {**layer, "base": base_section} for layer, base_section in zip(layers, base, strict=True)
+    )
+
+
+def _report_warm_start(previous: PreviousModel, parts: DataParts, reporter: Reporter) -> None:
+    reporter.note(previous.message())
+    labels = parts.files["train"].labels if "train" in parts.files else ()
+    if names := training_spellings(labels, getattr(previous.model, "labels", ())):
+        shown = abbreviate([f"{label!r} ({their_label!r} there)" for label, their_label in names.items()])
+        reporter.warn(
+            f"numbers as labels that {previous.name} spells otherwise are new labels to it: "
+            f"{shown}; write them alike to go on with what it knows of them"
+        )
+
+
+def _ignored_settings(config: RunConfig, data: RunData) -> Iterator[str]:
+    """Notes on requested settings that the data make void."""
+    has_dev = "dev" in data.parts.files
+    if config.train.folds and (has_dev or data.distillation is not None):
+        why = "dev texts are given" if has_dev else "there is a teacher"
+        yield f"folds {config.train.folds}: not used, as {why}; dev chooses"
+    if config.train.refit and has_dev:
+        yield "refit: not used, as dev texts are given; they choose, and are not trained on"
