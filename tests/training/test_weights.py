@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+import torch
 
 from headwise import (
     MultiLabelClassifier,
@@ -86,6 +87,7 @@ TASKS = {
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("weights", ["none", "balanced"])
 def test_a_weight_is_as_many_items_in_the_loss_and_on_dev(name, weights):
+    torch.manual_seed(0)
     times = np.random.default_rng(0).integers(0, 4, 70)
     items, task = TASKS[name](times.tolist()), find_task(name)
     again = [item for item, own in zip(TASKS[name](np.ones(70)), times, strict=True) for _ in range(own)]
