@@ -17,23 +17,24 @@ class WordConfig:
     """How a text becomes words and words become vectors."""
 
     tokenizer: str = "penn"
-    """How texts are cut into words: penn, or whitespace for text that is tokenised already."""
+    """Tokenizer: penn, or whitespace for text that is already tokenised."""
     case: Case = "lower"
-    """lower: the vocabulary ignores case; keep: it does not."""
+    """lower: the vocabulary ignores case; keep: it is case-sensitive."""
     min_count: int = 1
-    """Words seen less often in the training texts are unknown."""
+    """Words that occur less often in the training texts are unknown."""
     max_words: int = 100_000
-    """Largest vocabulary, the most frequent words first."""
+    """Largest vocabulary; the most frequent words are taken first."""
     vector_size: int = 300
-    """Features of a word vector; taken from the vectors file where one is given."""
+    """Size of a word vector; set by the vectors file if there is one."""
     initial_std: float = 0.1
-    """Of word vectors that begin at random; small, so that training soon decides what they are."""
+    """Standard deviation of randomly initialised word vectors; small, so that training soon determines
+    them."""
     train_vectors: bool = True
-    """Train the word vectors with the rest; off keeps them as they begin."""
+    """Train the word vectors; off freezes them."""
     dropout: float = 0.3
-    """On the word vectors, while training."""
+    """Dropout on the word vectors in training."""
     word_dropout: float = 0.05
-    """Share of words that are made unknown while training, so that unknown words get a meaning."""
+    """Fraction of words replaced by the unknown word in training, so that its vector is trained."""
 
     def __post_init__(self) -> None:
         if self.tokenizer != "penn":
@@ -53,23 +54,22 @@ class BaseConfig:
     """auto (the base that comes with headwise, where it knows most of the words), the name or the folder of
     one (headwise pretrain makes it), or none."""
     train: bool = False
-    """Train the vectors of the words of the training texts with the rest; off keeps them as they are."""
+    """Train the vectors of the words in the training texts; off freezes them."""
     dropout: float = 0.1
-    """On the word vectors, while training."""
+    """Dropout on the word vectors in training."""
     word_dropout: float = 0.0
-    """Share of words that are left out while training."""
+    """Fraction of words that are left out in training."""
     probe: bool = True
-    """Begin as what the vectors alone say of the answers, and keep it; off: the encoder learns by itself,
-    and what the vectors say is left to the expert beside it."""
+    """Initialise with a linear probe: a linear model on the mean word vector, which stays part of the
+    model. Off: only the encoder and the linear model read the vectors."""
     names: bool = True
-    """Each name of a single label (card_arrival) is one more training text of it, where names say something
-    of the texts."""
+    """Add each label name (card_arrival) as a training text of the label, if names describe the texts."""
     size: int = 0
     """Features of a vector; taken from the base, not to be set."""
     subwords: int = 0
     """Vectors for runs of letters; taken from the base, not to be set."""
     named: int = 0
-    """Labels whose names were training texts; not to be set."""
+    """Number of labels whose names were training texts; set by training."""
 
     def __post_init__(self) -> None:
         check_range(self, "dropout", "word_dropout", low=0, high=1, open=True)
@@ -81,10 +81,10 @@ class SyntaxConfig:
     """Where dependency trees come from, for encoders that go by them."""
 
     pipeline: str | None = None
-    """A spaCy pipeline with a parser, by name or path; it parses texts that come without heads."""
+    """A spaCy pipeline with a parser, by name or path, for texts without parses."""
 
     cache: bool = True
-    """Keep its parses on disk, so that no text is parsed twice."""
+    """Cache its parses on disk, so that no text is parsed twice."""
 
 
 @dataclass(frozen=True)
@@ -92,26 +92,26 @@ class CharacterConfig:
     """What a model reads of the spelling of words, beside the words themselves."""
 
     network: Literal["cnn", "lstm", "none"] = "cnn"
-    """Over the characters of a word: cnn (a convolution and the maximum), lstm (bidirectional, the last
-    states), or none."""
+    """Network over the characters of a word: cnn (a convolution with max-pooling), lstm (bidirectional, the
+    last states), or none."""
     vector_size: int = 30
-    """Features of a character vector."""
+    """Size of a character vector."""
     features: int = 30
-    """Features of a word that the network gives; the two directions of an lstm share them."""
+    """Output size of the network; shared by the two directions of an lstm."""
     window: int = 3
-    """Characters that the convolution sees at once, an odd number."""
+    """Width of the convolution in characters, an odd number."""
     dropout: float = 0.3
-    """On the character vectors, while training."""
+    """Dropout on the character vectors in training."""
     min_count: int = 2
-    """Characters seen less often in the training texts are unknown."""
+    """Characters that occur less often in the training texts are unknown."""
     ngrams: int = 0
-    """Features of the mean of a word's character n-grams; 0: none."""
+    """Size of the mean vector of a word's character n-grams; 0: none."""
     longest_ngram: int = 4
-    """Characters of the longest n-grams; the shortest have one."""
+    """Length of the longest n-grams in characters; the shortest have one."""
     buckets: int = 32_768
-    """Into how many numbers the n-grams are hashed."""
+    """Number of hash buckets of the n-grams."""
     shape: int = 0
-    """Features of a word's capitals, digits and punctuation; 0: none."""
+    """Size of the word-shape vector (capitals, digits and punctuation); 0: none."""
 
     def __post_init__(self) -> None:
         check_range(self, "vector_size", "features", "window", "min_count", "longest_ngram", low=1)

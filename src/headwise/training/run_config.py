@@ -19,8 +19,8 @@ class VectorsConfig:
     file: str | None = None
     """A file in GloVe or word2vec text format (plain, .gz, .xz), or .npy with the words beside it."""
     extra_words: int = 10_000
-    """How many of the file's most frequent words are known even where no training text has them; they cost
-    room in the model's folder, but no time in training."""
+    """Number of the file's most frequent words that are added to the vocabulary even if no training text
+    has them; they take disk space, but no training time."""
 
     def __post_init__(self) -> None:
         check_range(self, "extra_words", low=0)

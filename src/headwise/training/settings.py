@@ -12,45 +12,46 @@ class TrainConfig:
     """How a model is trained."""
 
     epochs: int = 12
-    """Most passes over the training texts."""
+    """Largest number of passes over the training texts."""
     learning_rate: float = 1e-3
-    """Of AdamW, at its highest."""
+    """Peak learning rate of AdamW."""
     vectors_learning_rate: float = 1e-3
-    """The same for the word vectors."""
+    """Peak learning rate of word vectors."""
     weight_decay: float = 0.01
-    """Of AdamW, on matrices (not on biases, norms and word vectors)."""
+    """Weight decay of AdamW, on matrices (not on biases, norms and word vectors)."""
     warmup: float = 0.1
-    """Share of the steps over which the learning rate rises from 0."""
+    """Fraction of the steps in which the learning rate rises from 0."""
     schedule: str = "linear"
-    """How it falls afterwards: linear, cosine (both to 0) or constant."""
+    """Decay of the learning rate after the warm-up: linear or cosine (both to 0), or constant."""
     batch_texts: int = 32
-    """Most texts in a batch."""
+    """Largest number of texts in a batch."""
     batch_tokens: int = 16_384
-    """Most words in a batch."""
+    """Largest number of words in a batch."""
     accumulate: int = 1
-    """Batches whose gradients are added up before each step."""
+    """Batches whose gradients are accumulated before each step."""
     clip: float = 1.0
     """Largest norm of the gradient; 0 = no limit."""
     average: float = 0.0
-    """Decay of a moving average of the weights, which then is what is judged and kept; 0 = off."""
+    """Decay of a moving average of the weights, which is then evaluated and saved; 0 = off."""
     refit: bool = False
-    """Once dev has chosen, train again on training and dev texts together (where dev was split off)."""
+    """After dev has chosen the settings, train again on training and dev texts together (only if dev was
+    split off)."""
     folds: int = 0
-    """Where dev was split off: choose on all texts, by training this many times without a part of them, and
-    train on all at the end; 0 = choose on dev."""
+    """If dev was split off: choose by cross-validation with this many folds, then train on all texts; 0 =
+    choose on dev."""
     patience: int = 5
     """Stop after this many epochs without a better dev score; 0 = never."""
     score: str = "accuracy"
-    """What is to be best on dev: accuracy, macro_f1, f1 (of spans or label sets) or loss (the lowest);
-    last: the last epoch is kept, whatever dev says."""
+    """Dev score that chooses the best epoch: accuracy, macro_f1, f1 (of spans or label sets) or loss (the
+    lowest); last: always the last epoch."""
     seed: int = 0
-    """Seed of everything random."""
+    """Seed of all random numbers."""
     precision: str = "float32"
-    """float32, or bfloat16 for the matrix products where the processor is fast at it."""
+    """float32, or bfloat16 for matrix products on processors that are fast at it."""
     device: str = "auto"
     """auto, cpu, cuda, ..."""
     checkpoint_seconds: float = 60.0
-    """How often the state is saved, besides the end of each epoch."""
+    """Seconds between saves of the training state, in addition to the end of each epoch."""
 
     def __post_init__(self) -> None:
         check_range(self, "epochs", "batch_texts", "batch_tokens", "accumulate", low=1)

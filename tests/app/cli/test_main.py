@@ -95,7 +95,7 @@ def test_version(run):
         (["train", "f.csv", "--hlep"], "unknown option --hlep; did you mean --help?"),
         (["train", "f.csv", "--lr", "3"], "unknown option --lr; did you mean --learning-rate?"),
         (["curve", "f.csv", "--minutes", "3"], "unknown option --minutes. See headwise curve --help"),
-        (["priors", "f.csv"], "give a file to find priors for with --search"),
+        (["priors", "f.csv"], "give the file of a search with --search"),
         (["predict", "m"], "FILE requires an argument"),
         (["predict", "m", "f.csv", "--format", "cvs"], 'Did you mean "csv"?'),
         (["predict", "m", "f.csv", "--batch-tokens", "many"], "--batch-tokens"),
@@ -187,7 +187,7 @@ def test_libraries_that_do_not_fit_into_the_memory(run, monkeypatch):
     monkeypatch.setattr("headwise.app.cli.build_app", too_large)
     code, _, err = run("predict", "model", "texts.csv")
     assert code == 2
-    assert "[HW410] the memory is not enough to load the libraries: libtorch_cpu.so" in err
+    assert "[HW410] out of memory while loading the libraries: libtorch_cpu.so" in err
 
 
 @pytest.mark.parametrize(
@@ -204,5 +204,5 @@ def test_what_takes_less_memory_is_a_flag_of_the_command(run, monkeypatch, argum
     monkeypatch.setattr("headwise.app.cli.build_app", too_large)
     code, _, err = run(*arguments)
     assert code == 2
-    assert f"[HW410] the memory is not enough for headwise {arguments[0]}: " in err
+    assert f"[HW410] out of memory in headwise {arguments[0]}: " in err
     assert advice in err

@@ -23,25 +23,25 @@ from headwise.core.errors import HeadwiseError
 from headwise.core.version import __version__
 
 COMMANDS = {
-    "train": "Train a model on a file of texts, and judge it.",
-    "evaluate": "Score a model on a file with the true answers.",
-    "predict": "Label the texts of a file, of any size.",
-    "explain": "Show which words made a model say what it says.",
-    "serve": "Answer over HTTP what a model says of texts.",
-    "report": "Write all there is to say of a model on one page for a browser.",
-    "calibrate": "Fit a model's probabilities and thresholds to labelled texts.",
-    "export": "Make a folder of a model that predicts without torch.",
-    "distill": "Train a small model on labels and on what a teacher says.",
-    "pretrain": "Make a base for models from texts without labels.",
-    "sample": "Let a language model go on with a text, symbol by symbol.",
-    "doctor": "Look at data files before they are trained on.",
-    "tune": "Search the settings that suit a file.",
-    "curve": "Say what more texts are worth.",
-    "suggest": "Choose the texts to label next.",
+    "train": "Train a model on a labelled file, and evaluate it.",
+    "evaluate": "Score a model on a labelled file.",
+    "predict": "Predict the labels of a file of any size.",
+    "explain": "Show how much each word contributes to a prediction.",
+    "serve": "Serve a model over HTTP.",
+    "report": "Write a page about a model for a browser.",
+    "calibrate": "Refit probabilities and thresholds on labelled texts.",
+    "export": "Export a model to ONNX, to predict without torch.",
+    "distill": "Train a small model on labels and on a teacher's predictions.",
+    "pretrain": "Train a base (static embeddings) on unlabelled texts.",
+    "sample": "Continue a text with a language model, symbol by symbol.",
+    "doctor": "Check data files before training.",
+    "tune": "Search for the settings that suit a file.",
+    "curve": "Estimate the gain from more labelled texts (learning curve).",
+    "suggest": "Choose the texts to label next (active learning).",
     "noise": "Rank the labels of a file that are likely to be wrong.",
-    "priors": "List the priors of heads, or find those that suit a file.",
-    "probe": "Show how far the heads of an encoder look.",
-    "heads": "Show what each attention head is worth; leave out useless ones.",
+    "priors": "List the priors of attention heads, or search the best ones.",
+    "probe": "Measure the attention span of each head of an encoder.",
+    "heads": "Measure the importance of attention heads; prune heads.",
 }
 """The subcommands and their summaries: `NAME` is the function `NAME` in the module
 `headwise.app.cli.NAME`."""
@@ -49,9 +49,9 @@ COMMANDS = {
 _FILE_ARGUMENT_HINTS = {
     "train": "it takes one file; give development and test data with --dev and --test",
     "evaluate": "it takes a model and one file",
-    "explain": "it takes a model and one file; a text itself goes to standard input, with - as the file",
-    "predict": "it takes a model and one file; a text itself goes to standard input, with - as the file",
-    "priors": "it takes none; give a file to find priors for with --search",
+    "explain": "it takes a model and one file; pipe a text to standard input, with - as the file",
+    "predict": "it takes a model and one file; pipe a text to standard input, with - as the file",
+    "priors": "it takes none; give the file of a search with --search",
 }
 """Hints for a second file argument, by command."""
 
@@ -99,9 +99,9 @@ def build_app(command: str = "", arguments: Sequence[str] = ()) -> App:
     app = App(
         name="headwise",
         version=__version__,
-        help="""Small text models of your own, trained from scratch in minutes, on a CPU.
+        help="""Train your own small, fast text classifiers, taggers and sentence-pair models on a CPU.
 
-        Begin with: headwise train reviews.csv --output my-model""",
+        Start with: headwise train reviews.csv --output my-model""",
         help_format="markdown",
         print_error=False,
         exit_on_error=False,
@@ -181,9 +181,9 @@ def _rename_options(words: Sequence[str]) -> list[str]:
 def _no_memory(error: Exception, command: str) -> str:
     """The error message after running out of memory, with advice."""
     if isinstance(error, ImportError):
-        return f"[HW410] the memory is not enough to load the libraries: {error}; give this process more"
-    advice = _MEMORY_ADVICE.get(command, "give this process more")
-    return f"[HW410] the memory is not enough for headwise {command}: {advice}"
+        return f"[HW410] out of memory while loading the libraries: {error}; give this process more memory"
+    advice = _MEMORY_ADVICE.get(command, "give this process more memory")
+    return f"[HW410] out of memory in headwise {command}: {advice}"
 
 
 def _suggestion(name: str, arguments: Iterable[Argument]) -> str:

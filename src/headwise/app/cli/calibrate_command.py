@@ -32,25 +32,24 @@ def calibrate(
     device: str = "auto",
     read: section_flags("data") = None,
 ) -> int:
-    """Fit a model's probabilities and thresholds to labelled texts.
+    """Refit probabilities and thresholds on labelled texts.
 
-    For a model that is trained already, and meets other texts: labels may be more common there, or rarer.
-    What the model has learnt of words stays; its probabilities mean again what they say, and with
-    --thresholds a label is given where that keeps a promise. Texts that it was trained on are left out.
+    Use it for a trained model that meets different texts, for example where labels have become more common
+    or rarer. The weights stay. The probabilities are recalibrated, and --thresholds sets when a label is
+    assigned. Texts that the model was trained on are left out.
 
     Args:
-        model: Folder of the model, one that gives labels.
-        file: Texts with the true answers that the model was not trained on, compressed or not; "-" is
-            standard input.
+        model: Folder of the model; it must predict labels.
+        file: Labelled texts that the model was not trained on, plain or compressed; "-" is standard input.
         output: Folder for the new model.
-        thresholds: When a label is given, as headwise train --classifier.thresholds takes it: f1,
+        thresholds: When a label is assigned; the same values as headwise train --classifier.thresholds: f1,
             spam:fpr=0.01, urgent:recall=0.95, spam:precision=0.98; none for the most probable label. [as in
             training]
         overwrite: Replace the model in the output folder.
         json: Print JSON for other programs.
-        parses: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
-        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
+        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
+        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.

@@ -38,22 +38,23 @@ def curve(
     json: Switch = False,
     read: section_flags("data") = None,
 ) -> int:
-    """Say what more texts are worth.
+    """Estimate the gain from more labelled texts (learning curve).
 
-    Models are trained on an eighth of the texts, and on more, up to all but a fifth that they are judged
-    on; a power law through their errors says what others would add, and how sure that is. So for pairs and
-    tagged sentences.
+    Models are trained on an eighth of the texts and on larger parts, and scored on a held-out fifth. A
+    power law through their errors predicts the gain of more texts, with an interval. It works for texts,
+    pairs and tagged sentences.
 
     Args:
-        file: Texts, pairs or sentences with answers, compressed or not; "-" is standard input.
-        task: What the file is for; by its looks if it is not given.
-        more: Numbers of more texts to think of. [about a quarter, a half and all of the file's]
-        seeds: Orders of the texts, each with other texts held out.
-        full_model: Train what headwise train does, which takes long, instead of its linear expert alone.
-        base: A base whose vectors, of tagged sentences groups of words, the linear expert reads beside the
-            words; none for words alone.
-        svg: Draw the curve into this file; an earlier picture is replaced.
-        work: A file that keeps what was measured; an interrupted command goes on with it.
+        file: Labelled texts, pairs or sentences, plain or compressed; "-" is standard input.
+        task: Task of the file; guessed by default.
+        more: Numbers of additional texts to estimate. [about a quarter, a half and all of the file's]
+        seeds: Number of random orders of the texts, each with a held-out set of its own.
+        full_model: Train the full model of headwise train, which takes long, instead of its linear model
+            alone.
+        base: Static embeddings that the linear model reads with the words (for tagged sentences, their word
+            groups); none for words alone.
+        svg: Draw the curve into this file; an existing picture is replaced.
+        work: File that caches the measurements; an interrupted command continues from it.
         json: Print JSON for other programs.
 
     Raises:

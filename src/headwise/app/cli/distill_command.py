@@ -34,29 +34,28 @@ def distill(
     teach: section_flags("teach") = None,
     data: section_flags("data", _HIDDEN_FLAGS) = None,
 ) -> int:
-    """Train a small model on labels and on what a teacher says.
+    """Train a small model on labels and on a teacher's predictions.
 
-    The teacher says it of texts without labels, and the model learns from both. The same as headwise train
-    with --teacher and --unlabelled, which takes all other settings too. The teacher is fitted on the
-    labelled training texts alone; unlabelled texts that the labelled file has are left out. The report says
-    how good the teacher is on the test texts, and how much faster the model.
+    The teacher labels unlabelled texts, and the model learns from both. It is headwise train with --teacher
+    and --unlabelled; headwise train takes all other settings too. The teacher is fitted to the labelled
+    training texts only. Unlabelled texts that are also in the labelled file are left out. The report
+    compares teacher and model in test score and speed.
 
     Args:
-        file: Labelled texts, as headwise train takes them.
-        teacher: A sentence encoder (a name of the Hugging Face hub, or a folder), which gets a linear
-            classifier that is fitted on the labels; a model folder of headwise; or a file of texts with
-            labels or probabilities that anyone has written, such as a large language model: a column a
-            label, or label and confidence.
-        unlabelled: Texts to label, in any of the formats. [those of a file of answers]
-        output: Folder of the model. [FILE without its ending, and .model]
+        file: Labelled texts; see headwise train.
+        teacher: A sentence encoder (a name on the Hugging Face hub, or a folder), with a linear classifier
+            fitted to the labels; a headwise model folder; or a file of texts with labels or probabilities
+            from any source, such as a large language model: one column per label, or label and confidence.
+        unlabelled: Texts to label, in any of the formats. [the texts of the teacher's file]
+        output: Folder of the model. [FILE without its suffix, plus .model]
         dev: Labelled texts that choose the best epoch and set the temperature. [split off]
         test: Labelled texts for the final report; read once. [split off]
-        base: What the model knows of words before it sees a label; see headwise train. [auto]
+        base: Pretrained word vectors or a previous model; see headwise train. [auto]
         recipe: A TOML file with settings.
-        work: Folder that keeps what a sentence encoder says of texts, for other trainings too. [none]
-        resume: Go on with the interrupted run in the output folder; give the same settings again.
+        work: Folder that caches the vectors of a sentence encoder, for other training runs too. [none]
+        resume: Continue the interrupted run in the output folder; give the same settings again.
         overwrite: Replace the model in the output folder.
-        no_baseline: Do not fit the simple baseline.
+        no_baseline: Do not fit the baseline.
     """
     from headwise.data.items.item_types import require_one_label_task
 

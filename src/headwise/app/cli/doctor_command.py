@@ -26,22 +26,22 @@ def doctor(
     json: bool = False,
     read: section_flags("data") = None,
 ) -> int:
-    """Look at data files before they are trained on.
+    """Check data files before training.
 
-    Tells what is in them and what is wrong with them: damaged records, duplicates, leaks between
-    training and test data, labels that do not match, and what to do about each.
+    Describes what the files hold and reports what is wrong: damaged records, duplicates, leaks between
+    training and test data, labels that do not match. Each finding comes with advice.
 
     Args:
-        files: Training data, then perhaps development and test data ("train", "dev" or "test" in
-            a file's name goes before its place); "-" is standard input.
-        task: What the files are for; by the looks of the first file if it is not given.
+        files: Training data, optionally followed by development and test data ("train", "dev" or "test" in
+            a file's name takes precedence over its position); "-" is standard input.
+        task: Task of the files; guessed from the first file by default.
         json: Print JSON instead of a report.
 
     Returns:
         1 if there is an error among the findings, else 0.
 
     Raises:
-        ConfigError: No files, or options that do not go together.
+        ConfigError: No files, or options that exclude each other.
     """
     from headwise.data.doctor.diagnose import doctor_files  # with it comes numpy
 

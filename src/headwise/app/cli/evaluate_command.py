@@ -36,24 +36,22 @@ def evaluate(
     device: str = "auto",
     read: section_flags("data") = None,
 ) -> int:
-    """Score a model on a file with the true answers.
+    """Score a model on a labelled file.
 
-    If the file is the one that the model was tested on when it was trained, the simple baseline of that
-    time stands beside it.
+    For the file that the model was tested on in training, the scores of the baseline are shown too.
 
     Args:
         model: Folder of the model.
-        file: Texts with the true answers, compressed or not; "-" is standard input.
+        file: Labelled texts, plain or compressed; "-" is standard input.
         json: Print JSON instead of tables.
-        errors: How many of the texts to show that the model is surest of and wrong about.
-        unsure: Also say how many texts are left, and how many of these are right, without those whose
-            prediction is less probable than this (0.9), or than it takes to be right so often
-            (precision=0.95); see headwise predict.
-        unknown_labels: What to do with texts that have a label which the model does not know: stop, or
-            leave them out and say how many.
-        parses: Dependency syntax of the texts, for a model that goes by it, as `headwise train` takes it.
-        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        errors: Number of wrong predictions to show, the most confident first.
+        unsure: Also score selective prediction: the model abstains below this probability (0.9), or below
+            the probability that reaches a precision (precision=0.95); see headwise predict.
+        unknown_labels: What to do with texts whose label the model does not know: stop, or leave them out
+            and report how many.
+        parses: Dependency parses of the texts, for a model that uses them; see headwise train.
+        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
+        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or a label is not one of the model's.

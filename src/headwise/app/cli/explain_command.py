@@ -45,26 +45,26 @@ def explain(
     # The files may have labels, but these are not used.
     read: section_flags("data", LABEL_SETTINGS) = None,
 ) -> int:
-    """Show which words made a model say what it says.
+    """Show how much each word contributes to a prediction.
 
-    Every word has a share of the label's margin (its log-odds): what speaks for the label is blue, what
-    speaks against it orange. The shares of all words, that of the text's form where the model reads it
-    (length, capitals, digits, marks), and a rest that belongs to none add up to the margin.
+    Each word gets an attribution: its part of the label's margin (log-odds). Words for the label are blue,
+    words against it orange. The attributions of all words, the attribution of the surface features (length,
+    capitals, digits, punctuation) if the model reads them, and a rest add up to the margin.
 
     Args:
         model: Folder of the model.
-        file: A csv, tsv or jsonl file, or one text a line, compressed or not; "-" is standard input.
-        output: File for the explanations, a page (.html) or one JSON object a line (.jsonl), which have the
-            characters and the share of every word. The terminal by default.
-        json: Write one JSON object a line, to standard output or to OUTPUT (.jsonl).
-        parses: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
-        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
-        overwrite: Replace an output that exists.
+        file: A csv, tsv or jsonl file, or one text per line, plain or compressed; "-" is standard input.
+        output: File for the explanations: a page (.html), or one JSON object per line (.jsonl) with the
+            characters and the attribution of each word. Default: the terminal.
+        json: Write one JSON object per line, to standard output or to OUTPUT (.jsonl).
+        parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
+        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
+        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
+        overwrite: Replace an existing output.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
-        ConfigError: JSON is asked for in a page.
+        ConfigError: JSON is requested for a page.
     """
     from headwise.app.workflows.explain import explain_file
     from headwise.app.workflows.predict import check_output_file

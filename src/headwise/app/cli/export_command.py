@@ -7,15 +7,15 @@ from headwise.app.cli.console import Switch, note, visible
 
 
 def export(model: Path, output: Path, /, *, overwrite: Switch = False) -> int:
-    """Make a folder of a model that predicts without torch.
+    """Export a model to ONNX, to predict without torch.
 
-    The network becomes two ONNX files, which onnxruntime computes; words, the linear expert, calibration
-    and thresholds are what they were. What was written is compared with the model before it is put in
-    place. headwise predict takes the folder as it takes the model's.
+    The network becomes two ONNX files for onnxruntime. Vocabulary, linear model, calibration and thresholds
+    stay the same. The exported files are compared with the model before they are put in place. headwise
+    predict takes the folder like a model folder.
 
     Args:
         model: Folder of the model.
-        output: Folder for what is exported; made if need be.
+        output: Folder for the exported model; created if needed.
         overwrite: Replace a model that was exported there before.
 
     Raises:

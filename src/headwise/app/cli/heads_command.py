@@ -29,21 +29,20 @@ def heads(
     device: str = "auto",
     read: section_flags("data") = None,
 ) -> int:
-    """Show what each attention head is worth; leave out useless ones.
+    """Measure the importance of attention heads; prune heads.
 
-    The model is judged on a file without each head in turn: what the head finds is taken for zeros.
-    With --prune the heads that add nothing, by themselves and together, are removed with their weights.
+    The model is scored on a file without each head in turn: the head's output is replaced by zeros. With
+    --prune, heads that add nothing, alone and together, are removed with their weights.
 
     Args:
         model: Folder of the model.
-        file: Texts with the true answers that the model was not trained on, compressed or not; "-" is
-            standard input.
-        prune: Folder for the model without the heads that add nothing.
+        file: Labelled texts that the model was not trained on, plain or compressed; "-" is standard input.
+        prune: Folder for the model without the useless heads.
         overwrite: Replace the model in that folder.
         json: Print JSON for other programs.
-        parses: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
-        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
+        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
+        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or the model has no heads.

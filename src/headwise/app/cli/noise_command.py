@@ -50,18 +50,18 @@ def noise(
 ) -> int:
     """Rank the labels of a file that are likely to be wrong.
 
-    A linear model judges each text after it was trained on others (cross-validation); confident learning
-    says which labels do not fit. Nothing is changed: look at the first ones, and correct the file.
+    A linear model predicts each text after training on other texts (cross-validation); confident learning
+    then finds labels that do not fit. The file is not changed: check the first ones, and correct the file.
 
     Args:
-        file: Texts with one label or a set of labels each, or tagged sentences, compressed or not; "-" is
+        file: Texts with one label or a set of labels each, or tagged sentences, plain or compressed; "-" is
             standard input.
-        output: A csv file for all suspects, with their lines in the file.
-        overwrite: Replace an output that exists.
-        show: How many to show.
-        json: Print all suspects as JSON, one a line.
-        base: A base whose vectors, of tagged sentences groups of words, the model reads beside the words;
-            none for words alone.
+        output: A csv file for all label issues, with their line numbers.
+        overwrite: Replace an existing output.
+        show: Number of label issues to show.
+        json: Print all label issues as JSON, one per line.
+        base: Static embeddings that the linear model reads with the words (for tagged sentences, their word
+            groups); none for words alone.
 
     Raises:
         HeadwiseError: The file or the output cannot be used.

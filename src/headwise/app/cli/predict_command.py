@@ -33,32 +33,32 @@ def predict(
     # The files may have labels, but these are not used.
     read: section_flags("data", LABEL_SETTINGS) = None,
 ) -> int:
-    """Label the texts of a file, of any size.
+    """Predict the labels of a file of any size.
 
-    A classifier gives every record of the file back, in the same order: its own fields, and then the
-    prediction, its probability and the probabilities of all labels. A tagger gives the words and their
-    tags, or the spans that they mark with their characters. Memory does not grow with the file.
+    A classifier writes every record of the file in the same order: its fields, then the prediction, its
+    probability and the probabilities of all labels. A tagger writes the words with their tags, or the spans
+    with their characters. Memory does not grow with the file.
 
     Args:
         model: Folder of the model.
-        file: A csv, tsv or jsonl file, or one text a line, compressed or not; for taggers also files of
+        file: A csv, tsv or jsonl file, or one text per line, plain or compressed; for taggers also files of
             tagged sentences; "-" is standard input.
-        output: File for the predictions: .csv, .tsv, .jsonl (taggers: .jsonl, .conll), with .gz or .xz
-            after it to compress. Standard output by default.
-        format_out: Format of the predictions, if not that of the output's suffix.
-        resume: Go on with an output that was interrupted.
-        overwrite: Replace an output that exists.
+        output: File for the predictions: .csv, .tsv, .jsonl (taggers: .jsonl, .conll), plus .gz or .xz to
+            compress. Default: standard output.
+        format_out: Format of the predictions, if it differs from the output's suffix.
+        resume: Continue an interrupted output.
+        overwrite: Replace an existing output.
         escape_formulas: Put a ' before cells of csv and tsv that a spreadsheet would compute (=, +, -, @).
-        unsure: Add a column that is true where the prediction is less probable than this, such as 0.9; or,
-            as precision=0.95, where it is less probable than it takes for the others to be right so often
-            (by what was held out in training).
-        parses: File with one dependency parse per record, for a model with dependency trees; see headwise
+        unsure: Add a column that is true where the model should abstain: where the probability of the
+            prediction is below this (0.9), or below the probability at which the other predictions reach a
+            precision on the held-out data of training (precision=0.95).
+        parses: Dependency parses of the texts, one per record, for a model that uses them; see headwise
             train.
-        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
-        batch_tokens: Words that the model reads at once: fewer need less memory.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
-        workers: Processes that predict at once, each with the model in its memory: for large files, as many
-            as the machine has cores. The predictions are the same but for last digits.
+        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
+        batch_tokens: Words per batch: fewer need less memory.
+        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
+        workers: Number of processes that predict in parallel, each with the model in memory; for large
+            files, the number of cores. Predictions differ in the last digits at most.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.

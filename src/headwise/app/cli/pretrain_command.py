@@ -62,32 +62,32 @@ def pretrain(
     student: StudentFlags = None,
     context: ContextFlags = None,
 ) -> int:
-    """Make a base for models from texts without labels.
+    """Train a base (static embeddings) on unlabelled texts.
 
-    A base is what a model knows of words before it sees a label: a vector for each word, and for runs of
-    letters, of which all other words are made. Any language will do. The words learn from a sentence
-    encoder, whose vectors of the texts their mean is to give (--teacher), or from the texts themselves, or
-    from both. Use it with headwise train FILE --base FOLDER.
+    The texts can be in any language. A base has a vector for each listed word, and vectors for subwords,
+    from which the vectors of all other words are computed. The vectors are trained to reproduce a sentence
+    encoder's vectors of the texts as the mean of their words (--teacher), to predict the context of words
+    in the texts, or both. Use the base with headwise train FILE --base FOLDER.
 
     Args:
-        files: Texts, plain or compressed, of any size: a paragraph or a sentence a line, or tables (csv,
-            tsv, jsonl), of which a column is read.
+        files: Texts of any size, plain or compressed: one paragraph or sentence per line, or a column of a
+            table (csv, tsv, jsonl).
         output: Folder of the base.
-        teacher: A sentence encoder: a name of the Hugging Face hub, or a folder; several with commas
-            between, unless a folder is called just so. [none, the texts alone]
-        epochs: Passes over what is learnt from; --student.epochs with a teacher, else --context.epochs.
-        word_list: A file of words, the commonest first, one a line, which are listed beside the commonest
-            of the texts.
-        text_column: Of tables: its name, or its number from 1. [guessed, and told]
-        encoding: Of the files.
+        teacher: A sentence encoder: a name on the Hugging Face hub, or a folder; several are separated by
+            commas, unless there is a folder of that name. [none, the texts alone]
+        epochs: Passes over the texts; sets --student.epochs with a teacher, else --context.epochs.
+        word_list: A file of words, one per line, the most frequent first; they are listed in addition to
+            the most frequent words of the texts.
+        text_column: Column of the text in tables: its name, or its number from 1. [guessed and reported]
+        encoding: Character encoding of the files.
         encoding_errors: What to do with bytes that cannot be decoded: stop, or read them as U+FFFD.
-        work: Folder that keeps what the teacher says, so that no text is read twice, and the state after
-            each epoch. [OUTPUT.work, removed at the end]
-        resume: Go on with an interrupted run; give the same settings again.
+        work: Folder that caches the teacher's vectors, so that no text is encoded twice, and the state
+            after each epoch. [OUTPUT.work, removed at the end]
+        resume: Continue an interrupted run; give the same settings again.
         overwrite: Replace the base in the output folder.
-        name: Of the base. [that of the folder]
-        licence: Of the base, for its card.
-        source: Where texts are from and under which licence, for the card; may be given several times.
+        name: Name of the base. [that of the folder]
+        licence: Licence of the base, for its card.
+        source: Origin and licence of texts, for the card; may be given several times.
 
     Raises:
         ConfigError: No files, or settings that cannot be used.

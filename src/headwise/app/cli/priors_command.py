@@ -47,25 +47,24 @@ def priors(
     json: Switch = False,
     read: section_flags("data") = None,
 ) -> None:
-    """List the priors of heads, or find those that suit a file.
+    """List the priors of attention heads, or search the best ones.
 
-    A prior says where a head may look and how strongly. Any of them can sit on any head of a self-attention
-    layer, alone or added to others.
+    A prior defines where a head may look and how strongly. Any prior fits any head of a self-attention
+    layer, alone or in a sum with others.
 
-    With --search a ladder of priors is tried on a file: all on few texts and epochs, the better half on
-    twice as much, until a few have had all. The folder --output then has the winner as recipe.toml
-    (headwise train FILE --recipe FOLDER/recipe.toml) and picture (winner.svg). A search that was stopped
-    goes on.
+    With --search, candidate priors are tried on a file: all on few texts and epochs, the better half on
+    twice as much, and so on. The folder --output then has the winner as recipe.toml (headwise train FILE
+    --recipe FOLDER/recipe.toml) and as a picture (winner.svg). An interrupted search continues.
 
     Args:
-        draw: Draw the priors that nothing is learned of to this file, a page (.html) or a picture (.svg).
-        search: A file of texts, of pairs or of tagged sentences, as headwise train takes them.
-        dev: What is judged on in the search; split off by default.
+        draw: Draw the priors without learned parameters to this file, a page (.html) or a picture (.svg).
+        search: A file of texts, pairs or tagged sentences; see headwise train.
+        dev: Texts that candidates are scored on; split off by default.
         output: Folder of the search; by default FILE.priors.
         recipe: Settings of all candidates: a recipe's name, or a TOML file.
         minutes: Time for training, over all sessions. [30]
-        seeds: Trainings of each candidate at each step. [2]
-        json: Print what the search found as JSON.
+        seeds: Training runs of each candidate in each round. [2]
+        json: Print the result of the search as JSON.
 
     Raises:
         HeadwiseError: A file is of another kind, or cannot be read or written; or a flag of the search is

@@ -33,19 +33,19 @@ def probe(
     json: Switch = False,
     read: section_flags("data", LABEL_SETTINGS) = None,
 ) -> None:
-    """Show how far the heads of an encoder look.
+    """Measure the attention span of each head of an encoder.
 
-    Of every word the one that it looks at most is taken, and how many words lie between; by layer and head
-    (MS-Trans, Figure 3). A head of small scale has a small distance; one that looks everywhere, a third
-    of the words of a text.
+    The span of a head is the distance, in words, from each word to the word with the largest attention
+    weight, averaged (MS-Trans, Figure 3). A head of small scale has a small span. A head with uniform
+    attention has a third of the words of a text.
 
     Args:
         model: Folder of a model, or an encoder of Hugging Face: a folder or owner/name (needs the extra
             pretrained).
-        texts: A file of texts, of pairs or of sentences, whatever the model reads; "-" is standard input.
-        most: Texts that are read, from the first on.
-        svg: Draw the distances by head and by layer into this file; an earlier picture is replaced.
-        parses: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
+        texts: A file of texts, pairs or sentences, as the model reads them; "-" is standard input.
+        most: Largest number of texts to read, from the first.
+        svg: Draw the spans by head and layer into this file; an existing picture is replaced.
+        parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
         json: Print JSON for other programs.
 
     Raises:

@@ -26,22 +26,21 @@ def report(
     device: str = "auto",
     read: section_flags("data") = None,
 ) -> int:
-    """Write all there is to say of a model on one page for a browser.
+    """Write a page about a model for a browser.
 
-    The page has the scores beside those of the baselines with their intervals, labels, confusions,
-    calibration, what can be left to people, errors to filter and to read with the words that made them,
-    words that count, heads and their priors, the training and how the model was made. It is one file that
-    needs no network.
+    The page has the scores of model and baselines with intervals, labels, confusions, calibration,
+    selective prediction, errors with attributions of words, top words, heads and their priors, the training
+    run and its settings. It is one file that needs no network.
 
     Args:
         model: Folder of the model.
-        data: Texts with the true answers. Without it the scores are those of the training, and there are
-            no errors, probabilities and words. "-" is standard input.
-        output: The page.
-        overwrite: Replace a page that exists.
-        parses: Dependency syntax of these texts, for a model that goes by it, as headwise predict takes it.
-        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        data: Labelled texts; "-" is standard input. Without them the page has the scores of the training
+            run, but no errors, probabilities and words.
+        output: File for the page.
+        overwrite: Replace an existing page.
+        parses: Dependency parses of these texts, for a model that uses them; see headwise predict.
+        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
+        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model, the file or the page cannot be used.

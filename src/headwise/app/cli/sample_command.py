@@ -27,15 +27,15 @@ def sample(
     device: str = "auto",
     settings: SamplingFlags = None,
 ) -> int:
-    """Let a language model go on with a text, symbol by symbol.
+    """Continue a text with a language model, symbol by symbol.
 
-    The prompt and what follows go to standard output as they come. Only the last symbols, as many as the
-    model's context, decide on the next.
+    The prompt and its continuation are written to standard output symbol by symbol. The next symbol depends
+    on the last symbols only, as many as the model's context has.
 
     Args:
         model: Folder of a language model.
-        prompt: The text to go on with; "-" reads it from standard input.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        prompt: The text to continue; "-" reads it from standard input.
+        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The folder holds no language model, or the prompt has characters (words, bytes) that

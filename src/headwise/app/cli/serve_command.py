@@ -36,32 +36,31 @@ def serve(
     device: str = "auto",
     read: section_flags("data", _UNUSED) = None,
 ) -> int:
-    """Answer over HTTP what a model says of texts.
+    """Serve a model over HTTP.
 
     POST /predict takes {"texts": [...]}, {"pairs": [[..., ...], ...]} or {"records": [{...}, ...]} and
-    gives {"predictions": [...]}, the objects that headwise predict writes to jsonl; POST /explain takes the
-    same and says which words made the model say so. A browser shows a page to try the model on. Needs the
+    returns {"predictions": [...]}, the objects that headwise predict writes to jsonl. POST /explain takes
+    the same and returns the attributions of words. GET / is a page to try the model in a browser. Needs the
     extra serve: pip install 'headwise[serve]'.
 
     Args:
-        model: Folder of the model, or what headwise export made of it (which explains nothing).
-        host: The address to listen on; 0.0.0.0 for all of this machine, :: for those of IPv6 too. By
-            default only the machine itself can ask.
-        port: Of the address; 0 for one that is free.
-        most_items: Texts (pairs, records) of a request.
-        most_bytes: Of a request.
-        most_waiting: Requests that may wait for the model; further ones get status 503.
-        most_seconds: Until the whole of a request has come.
-        grace_seconds: What clients have when the server is to end: for the rest of a request, and to fetch
-            an answer.
-        root_path: The path under which a server before this one is asked for it, such as /models/intents.
-        log: File to which a line is added for each request: when, path, status, milliseconds, how many
-            texts, and nothing of the texts. - is standard error.
-        unsure: As headwise predict takes it: add a field that is true where the prediction is less probable
-            than this, or than it takes for the others to be right so often (precision=0.95).
-        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
-        batch_tokens: Words that the model reads at once: fewer need less memory.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        model: Folder of the model, or an exported model (without explanations).
+        host: Address to listen on; 0.0.0.0 for all IPv4 addresses of this machine, :: for IPv6 too. By
+            default only this machine can connect.
+        port: Port to listen on; 0 for a free one.
+        most_items: Largest number of texts (pairs, records) in a request.
+        most_bytes: Largest size of a request in bytes.
+        most_waiting: Largest number of requests that wait for the model; further ones get status 503.
+        most_seconds: Time limit for receiving a request.
+        grace_seconds: Time for clients at shutdown to finish a request and to fetch the answer.
+        root_path: Path prefix that a proxy removes, such as /models/intents.
+        log: File for the access log, one line per request: time, path, status, milliseconds and number of
+            texts, but no text. - is standard error.
+        unsure: Add a field that is true where the model should abstain, by a probability (0.9) or a
+            precision (precision=0.95); see headwise predict.
+        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
+        batch_tokens: Words per batch: fewer need less memory.
+        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model or the address cannot be used, or the extra is not installed.

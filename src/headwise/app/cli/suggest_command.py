@@ -35,23 +35,22 @@ def suggest(
     device: str = "auto",
     read: section_flags("data", {"label_columns", "probability_columns"}) = None,
 ) -> int:
-    """Choose the texts to label next.
+    """Choose the texts to label next (active learning).
 
-    They are those that the model is in doubt of and that are unlike each other. Every record of them has
-    an empty label, to be filled in, and what the model would guess; then it can be trained on beside the
-    other texts. Of a tagger they are sentences, with the tags that it would guess, to be corrected.
+    It selects texts that the model is uncertain about and that differ from each other. Each is written with
+    an empty label to fill in and the model's prediction; add the labelled texts to the training data. For a
+    tagger it selects sentences, with predicted tags to correct.
 
     Args:
         model: Folder of the model.
-        file: Texts without labels, compressed or not; for taggers also files of sentences without tags; "-"
+        file: Unlabelled texts, plain or compressed; for taggers also files of sentences without tags; "-"
             is standard input.
-        count: How many to choose.
-        output: File for them, the worthiest first: .csv, .tsv or .jsonl (taggers: .conll). Standard output
-            by default.
-        overwrite: Replace an output that exists.
-        parses: Dependency syntax of the texts, for a model that goes by it, as headwise predict takes it.
-        pipeline: A spaCy pipeline that parses the texts, in place of the one that the model names.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        count: Number of texts to choose.
+        output: File for them, best first: .csv, .tsv or .jsonl (taggers: .conll). Default: standard output.
+        overwrite: Replace an existing output.
+        parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
+        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
+        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.

@@ -60,51 +60,50 @@ def train(
     report: Annotated[Path | None, Parameter(group=_FILES)] = None,
     settings: all_section_flags() = None,
 ) -> int:
-    """Train a model on a file of texts, and judge it.
+    """Train a model on a labelled file, and evaluate it.
 
-    The file alone is enough: task, format and columns are guessed, dev and test texts are split off where
-    they are not given, and settings marked \\[by data] are chosen by the task, the number of texts and by
-    whether there is a base or word vectors. The model is reported beside a simple baseline on the same
-    test texts.
+    The file alone is enough. Task, format and columns are guessed; dev and test texts are split off if they
+    are not given. Settings marked \\[by data] depend on the task, the number of texts and the pretrained
+    vectors. The report compares the model with a baseline on the same test texts.
 
     Args:
         file: The training texts, plain or compressed; "-" is standard input. Labelled: csv, tsv, jsonl,
             "label, tab, text", fastText, sentiment trees. Tagged: columns (CoNLL), CoNLL-U, word/TAG,
             bracketed trees. Bags of instances: csv with a row of numbers for each instance.
-        output: Folder of the model. [FILE without its ending, and .model]
+        output: Folder of the model. [FILE without its suffix, plus .model]
         task: Replaced by the list of tasks.
         dev: Labelled texts that choose the best epoch and set the temperature. [split off]
         test: Labelled texts for the final report; read once. [split off]
-        drop: A csv file with the lines of FILE that are not to be trained on, as headwise noise writes it
-            (take out of it what you have read and found right).
-        weight: Such a file whose column "weight" (or "probability of label") says how much each of these
-            lines counts in training; texts that are not listed count 1.
-        vectors: Pretrained word vectors in GloVe or word2vec text format (plain, .gz, .xz), or .npy with
-            the words beside it.
-        base: What the model knows of words before it sees a label: auto, the name or the folder of a base,
-            the folder of an earlier model to go on from, or none. [auto: the base that comes with headwise,
-            where it lists two words of five]
-        pretrained: A Hugging Face encoder (a name of the hub, or a folder) that reads the words in place of
+        drop: A csv file with the lines of FILE to leave out of training, as headwise noise writes it
+            (first remove the lines whose labels are right).
+        weight: A csv file of lines like --drop whose column "weight" (or "probability of label") is the
+            training weight of each line; texts that are not listed have weight 1.
+        vectors: Pretrained word vectors in GloVe or word2vec text format (plain, .gz, .xz), or .npy with a
+            file of the words next to it.
+        base: Pretrained word vectors: auto, the name or folder of a base, the folder of a previous model to
+            continue from (warm start), or none. [auto: the base that comes with headwise, if it lists two
+            of five words]
+        pretrained: A Hugging Face encoder (a name on the hub, or a folder) as embedding layer, instead of
             word vectors.
         encoder: Replaced by the list of encoders.
-        readout: From words to text: node+max; node,max; mean,max; node; max; mean; attentive;
-            attentive,max; or attentive,cls. [by data]
+        readout: Pooling of words to a text vector: node+max; node,max; mean,max; node; max; mean;
+            attentive; attentive,max; or attentive,cls. [by data]
         recipe: A TOML file with settings: \\[train] epochs = 5 is --epochs 5, \\[encoder] layers = 1 is
-            --encoder.layers 1. Flags go before it.
+            --encoder.layers 1. Flags take precedence.
         parses: Dependency parses of the training texts, for encoders that use them (ms-san): one line per
             text with the head of each word (numbers from 1, 0 for a root), "words, tab, heads", or CoNLL-U.
         dev_parses: Dependency parses of the dev texts.
         test_parses: Dependency parses of the test texts.
-        unlabelled: Texts without labels, which the teacher labels; see headwise distill.
-        teacher: What labels them: a sentence encoder (a name of the hub, or a folder), a model folder, or a
-            file of texts with labels or probabilities.
-        work: Folder that keeps what a sentence encoder says of texts, for other trainings too. [none]
-        resume: Go on with the interrupted run in the output folder; give the same settings again.
-            Begins a run that had not begun, and does nothing where it is finished.
+        unlabelled: Unlabelled texts for the teacher to label; see headwise distill.
+        teacher: The teacher of unlabelled texts: a sentence encoder (a name on the hub, or a folder), a
+            model folder, or a file of texts with labels or probabilities.
+        work: Folder that caches the vectors of a sentence encoder, for other training runs too. [none]
+        resume: Continue the interrupted run in the output folder; give the same settings again. Starts the
+            run if there is none, and does nothing if it is finished.
         overwrite: Replace the model in the output folder.
-        no_baseline: Do not fit the simple baseline.
-        report: Also write all there is to say of the model to this page (see `headwise report`); an
-            earlier page is replaced.
+        no_baseline: Do not fit the baseline.
+        report: Also write a page about the model to this file (see `headwise report`); an existing page is
+            replaced.
     """
     check_page_output(report)
     # With these comes torch.

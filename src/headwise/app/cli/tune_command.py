@@ -47,22 +47,22 @@ def tune(
     json: Switch = False,
     read: section_flags("data") = None,
 ) -> int:
-    """Search the settings that suit a file.
+    """Search for the settings that suit a file.
 
-    Changes of the settings of headwise train are tried one by one on folds of the file, the better half on
-    more, and those that gain together; the winner is compared with the defaults on folds that had no say
-    (with --dev: by other seeds). Use what was found with headwise train FILE --recipe FOLDER/recipe.toml. A
-    search that was stopped goes on. Test texts that are split off are not looked at.
+    Changes to the settings of headwise train are scored one by one on folds of the file; the better half
+    goes on to more folds, and gains are combined. The winner is compared with the defaults on folds that
+    were not used to choose it (with --dev: with other seeds). Use the result with headwise train FILE
+    --recipe FOLDER/recipe.toml. An interrupted search continues. Test texts are never read.
 
     Args:
-        file: The training data, as headwise train takes them.
+        file: The training data; see headwise train.
         output: Folder of the search. [FILE.tuned]
         minutes: Time for training, over all sessions.
-        seeds: Trainings of each of the last candidates that choose, and as many that confirm.
+        seeds: Training runs per finalist to choose, and as many to confirm.
         task: Replaced by the list of tasks.
         recipe: Settings of all candidates: a recipe's name, or a TOML file.
-        dev: What is judged on. [each text in its turn; of one long text its end]
-        json: Print what the search found as JSON.
+        dev: Texts that candidates are scored on. [folds of the file; for one long text, its end]
+        json: Print the result of the search as JSON.
 
     Raises:
         HeadwiseError: A file cannot be used.

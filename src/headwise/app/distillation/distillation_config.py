@@ -10,21 +10,20 @@ class DistillationConfig:
     """How a model learns from the answers of a teacher."""
 
     most: int = 50_000
-    """Most unlabelled texts that are taken, a random sample of the file; 0 = all."""
+    """Largest number of unlabelled texts, a random sample of the file; 0 = all."""
     column: str | None = None
-    """The column of the unlabelled texts: its name, or its number from 1."""
+    """Column of the unlabelled texts: its name, or its number from 1."""
     label_weight: float = 1.0
-    """How much a text that people have labelled counts, where one that the teacher has labelled counts
-    1."""
+    """Training weight of texts with human labels; texts labelled by the teacher have weight 1."""
     temperature: float = 1.0
-    """Below 1 the teacher's probabilities are sharpened, above 1 they are flattened."""
+    """Temperature of the teacher's probabilities: below 1 sharpens them, above 1 flattens them."""
     linear: bool = True
-    """Of a sentence encoder: the teacher reads words and characters beside its vectors, as cross-validation
-    likes it; off = logistic regression on the vectors alone."""
+    """For a sentence encoder: add a linear model on words and characters, with a weight chosen by
+    cross-validation; off = logistic regression on the vectors alone."""
     revision: str = "main"
-    """Of a sentence encoder on the hub: branch, tag or commit."""
+    """For a sentence encoder on the hub: branch, tag or commit."""
     max_pieces: int = 128
-    """Of a sentence encoder: most word pieces of a text that it reads."""
+    """For a sentence encoder: largest number of word pieces of a text."""
 
     def __post_init__(self) -> None:
         check_range(self, "most", low=0)

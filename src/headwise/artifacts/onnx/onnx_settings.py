@@ -37,7 +37,7 @@ class BaseSizes:
     """The base that words are looked up in; without one, both are 0."""
 
     size: int = 0
-    """Features of a vector."""
+    """Size of a vector."""
     subwords: int = 0
     """Vectors for runs of letters."""
     trained: bool = False

@@ -23,35 +23,36 @@ FormatName = Literal["csv", "tsv", "jsonl", "xlsx", "parquet", "label-text", "fa
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How data files are read. What is not given is guessed, and the guess is told."""
+    """How data files are read. Options left out are guessed, and the guesses are reported."""
 
     format: FormatName | None = None
-    """The files' format; guessed from the name and the first lines by default."""
+    """Format of the files; guessed from the name and the first lines by default."""
 
     text_column: str | None = None
-    """The column of the text: its name (data.text: a field of an object in JSON), or its number from 1;
-    subject+body: several, whose texts are read as one, one below the other."""
+    """Column of the text: its name (data.text: a nested field in JSON), or its number from 1. subject+body
+    joins several columns, one text below the other."""
 
     label_column: str | None = None
-    """The column of the label: its name, or its number from 1."""
+    """Column of the label: its name, or its number from 1."""
 
     header: bool | None = None
     """Whether the first row of a csv or tsv file names the columns."""
 
     delimiter: str | None = None
-    """What separates the fields of a csv file, or the label from the text; "\\\\t" is a tab."""
+    """Separator of the fields of a csv file, or of label and text; "\\\\t" is a tab."""
 
     encoding: str = "utf-8"
-    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+    """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
 
     encoding_errors: Literal["strict", "replace"] = "strict"
     """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
 
     sst_unit: Literal["sentences", "phrases"] = "sentences"
-    """Which nodes of sentiment trees become texts: the roots, or in training all of them."""
+    """Nodes of sentiment trees that become texts: the roots (sentences), or in training all nodes
+    (phrases)."""
 
     sst_labels: Literal["five", "binary"] = "five"
-    """The labels of sentiment trees: 0 to 4, or 0 and 1 without the neutral ones."""
+    """Labels of sentiment trees: 0 to 4 (five), or 0 and 1 without neutral texts (binary)."""
 
     @property
     def has_column_options(self) -> bool:
@@ -64,15 +65,15 @@ class MultiLabelOptions(ReadOptions):
     """The same of files whose texts have any number of labels."""
 
     label_separator: str | None = None
-    """What separates the labels of a cell: by default | or, where the parts of cells recur, ; or a comma;
-    for a model what it was trained with. Lists need none."""
+    """Separator of the labels of a cell. By default |, or a ; or comma between recurring parts; for a model
+    the separator of its training data. Lists need none."""
 
     label_columns: str | None = None
-    """Where each label has a column of its own, with 1 or 0 (true or false, yes or no) in it: their names,
-    or their numbers from 1, separated by commas; 3-8 is several. They are the labels' names."""
+    """Multi-hot columns, one for each label, with 1 or 0 (true or false, yes or no): names, or numbers from
+    1, separated by commas; 3-8 is a range. The column names are the label names."""
 
     weight_column: str | None = None
-    """The column that says how much a text counts in training; or none."""
+    """Column of the training weights of the texts; or none."""
 
     def __post_init__(self) -> None:
         if self.label_columns is not None and (self.label_column or self.label_separator):
@@ -99,10 +100,10 @@ class WeightOptions(ReadOptions):
     """The same of files whose texts may count more or less in training."""
 
     weight_column: str | None = None
-    """The column that says how much a text counts in training; or none."""
+    """Column of the training weights of the texts; or none."""
 
     empty_labels: Literal["stop", "skip"] = "stop"
-    """What to do with rows whose label is empty: stop, or leave them out and say how many."""
+    """What to do with rows whose label is empty: stop, or leave them out and report how many."""
 
     @property
     def has_column_options(self) -> bool:
@@ -114,11 +115,12 @@ class SoftLabelOptions(WeightOptions):
     """The same of files whose texts have one label each, which need not be certain."""
 
     probability_columns: str | None = None
-    """The columns with the probability of each label, whose names the labels have: names, or numbers from
-    1, separated by commas; 3-8 is several. In jsonl also one field with an object."""
+    """Columns with the probability of each label, named like the labels: names, or numbers from 1,
+    separated by commas; 3-8 is a range. In jsonl also one field with an object."""
 
     confidence_column: str | None = None
-    """The column with the probability of the label, what is left being shared by the others; or none."""
+    """Column with the probability of the label; the other labels share the remaining probability. Or
+    none."""
 
     def __post_init__(self) -> None:
         if self.probability_columns is not None and (self.label_column or self.confidence_column):
@@ -149,22 +151,22 @@ class TagOptions:
     """How files of tagged sentences are read. What is not given is guessed, and the guess is told."""
 
     format: TaggedFormat | None = None
-    """The files' format; guessed from the name and the first lines by default."""
+    """Format of the files; guessed from the name and the first lines by default."""
 
     tag_column: str | None = None
-    """The column of the tags: its name, or its number from 1. By default the last one, or the last with a
-    usual name if the first line names them; of CoNLL-U upos (others are xpos, deprel and feats), of
-    CoNLL-2012 ner (the other is pos); in JSON the list of tags or of spans."""
+    """Column of the tags: its name, or its number from 1. Default: the last column, or the last with a
+    usual name if there is a header; CoNLL-U: upos (or xpos, deprel, feats); CoNLL-2012: ner (or pos); JSON:
+    the list of tags or spans."""
 
     token_column: str | None = None
-    """The column of the tokens: its name, or its number from 1; the first by default. Of spans the field
-    of the texts."""
+    """Column of the tokens: its name, or its number from 1; the first by default. For spans, the field of
+    the text."""
 
     head_column: str | None = None
-    """The column of the syntactic heads, if there is one."""
+    """Column of the dependency heads, if there is one."""
 
     encoding: str = "utf-8"
-    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+    """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
 
     encoding_errors: Literal["strict", "replace"] = "strict"
     """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
@@ -178,7 +180,7 @@ class StreamOptions:
     """How plain texts are read for language modelling; bytes need none of it."""
 
     encoding: str = "utf-8"
-    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+    """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
 
     encoding_errors: Literal["strict", "replace"] = "strict"
     """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
@@ -192,25 +194,25 @@ class PairOptions:
     """How files of text pairs are read. What is not given is guessed, and the guess is told."""
 
     format: Literal["csv", "tsv", "jsonl", "xlsx", "parquet"] | None = None
-    """The files' format; guessed from the name and the first lines by default."""
+    """Format of the files; guessed from the name and the first lines by default."""
 
     first_column: str | None = None
-    """The column of the first texts: its name, or its number from 1."""
+    """Column of the first texts: its name, or its number from 1."""
 
     second_column: str | None = None
-    """The column of the second texts: its name, or its number from 1."""
+    """Column of the second texts: its name, or its number from 1."""
 
     label_column: str | None = None
-    """The column of the labels or scores: its name, or its number from 1."""
+    """Column of the labels or scores: its name, or its number from 1."""
 
     weight_column: str | None = None
-    """The column that says how much a pair counts in training; or none."""
+    """Column of the training weights of the pairs; or none."""
 
     no_label: str = "-"
-    """The label of pairs on which annotators did not agree (SNLI); they are left out, and counted."""
+    """Label of pairs on which annotators did not agree (SNLI); such pairs are left out and counted."""
 
     empty_labels: Literal["stop", "skip"] = "stop"
-    """What to do with rows whose label is empty: stop, or leave them out and say how many."""
+    """What to do with rows whose label is empty: stop, or leave them out and report how many."""
 
     header: bool | None = None
     """Whether the first row of a csv or tsv file names the columns."""
@@ -219,7 +221,7 @@ class PairOptions:
     """What separates the fields of a csv file; "\\\\t" is a tab."""
 
     encoding: str = "utf-8"
-    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+    """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
 
     encoding_errors: Literal["strict", "replace"] = "strict"
     """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
@@ -252,7 +254,7 @@ class BagOptions:
     """The file's format; guessed from the first lines by default."""
 
     bag_column: str | None = None
-    """The column that says which bag an instance belongs to: its name, or its number from 1."""
+    """Column of the bag of each instance: its name, or its number from 1."""
 
     label_column: str | None = None
     """The column of the bags' labels: its name, or its number from 1."""
@@ -264,7 +266,7 @@ class BagOptions:
     """What separates the fields; "\\\\t" is a tab."""
 
     encoding: str = "utf-8"
-    """The character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
+    """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
 
     encoding_errors: Literal["strict", "replace"] = "strict"
     """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
@@ -278,11 +280,11 @@ class SplitConfig:
     """How a file is split where no dev or test file is given."""
 
     dev: float = 0.15
-    """Share of the training file for dev: it chooses the best epoch and sets the temperature."""
+    """Fraction of the training file for dev, which chooses the best epoch and sets the temperature."""
     test: float = 0.15
-    """Share of the training file for the test; 0 for no test."""
+    """Fraction of the training file for the test; 0 for no test."""
     seed: int = 0
-    """Another seed gives another split; the training seed does not change it."""
+    """Seed of the split; independent of the training seed."""
 
     def __post_init__(self) -> None:
         check_range(self, "dev", "test", low=0, high=1, open=True)

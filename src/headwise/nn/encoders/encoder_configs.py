@@ -69,36 +69,37 @@ class MSTransformerConfig:
     """Settings of the Multi-Scale Transformer; the defaults are the paper's for classification."""
 
     width: int = 300
-    """Features of a hidden state."""
+    """Size of a hidden state."""
     layers: int = 3
     """Number of blocks; the paper has 3."""
     heads: int = 10
     """Heads in each block; heads x head size need not equal the width."""
     head_size: int = 30
-    """Features of a head."""
+    """Size of a head."""
     scales: tuple[str, ...] = ("1", "3", "n/16", "n/8", "n/4")
-    """Candidate scales from small to large: an odd number of words, or a part of the text (n/16)."""
+    """Candidate scales from small to large: an odd number of words, or a fraction of the text (n/16)."""
     alpha: float = 0.5
     """Preference of low layers for small scales; 0 = none, negative = for large scales (Eq. 11)."""
     priors: tuple[str, ...] = ()
-    """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
-    fewer than the heads repeat in turn, a vertical bar separates layers."""
+    """Priors of the heads, instead of the encoder's: "window(3)*2" "forward + word-distance(1)". Fewer
+    priors than heads repeat in turn; a vertical bar separates layers."""
     classification_node: bool = True
-    """Put a learned node in front of every text."""
+    """Put a learned classification node in front of every text."""
     global_node: bool = False
-    """The node sees all words and all words see it, whatever the scale (Longformer's, not the paper's)."""
+    """The classification node attends to all words and all words attend to it, whatever the scale (as in
+    Longformer, not in the paper)."""
     dropped: tuple[str, ...] = ()
-    """Heads that headwise heads --prune has removed, as layer.head, both from 1; not to be set."""
+    """Heads removed by headwise heads --prune, as layer.head, both from 1; set by pruning."""
     positions: str = "none"
     """Position embedding: none (the paper's), sinusoidal or learned."""
     max_positions: int = 8192
     """Longest text of a learned position embedding."""
     dropout: float = 0.1
-    """On what each block adds, while training."""
+    """Dropout on the output of each sublayer in training."""
     bias: bool = False
-    """Whether the projections have biases."""
+    """Biases of the projections."""
     attention: str = "auto"
-    """Which implementation of attention: auto, or the name of one (docs/speed.md)."""
+    """Implementation of attention: auto, or a name (docs/speed.md)."""
 
     @classmethod
     def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, Any]:
@@ -148,33 +149,33 @@ class MSSANConfig:
     readout: ClassVar[str] = "attentive,max"
 
     width: int = 300
-    """Features of a hidden state."""
+    """Size of a hidden state."""
     layers: int = 1
     """Number of blocks."""
     heads: int = 6
     """Heads in each block, an even number; heads x head size need not equal the width."""
     head_size: int = 50
-    """Features of a head."""
+    """Size of a head."""
     feedforward: int = 300
-    """Hidden features of the feed-forward layer."""
+    """Hidden size of the feed-forward layer."""
     direction: bool = True
-    """Half of the heads see the words before, half the words after (MS-SAN)."""
+    """Half of the heads attend to the words before, half to the words after (MS-SAN)."""
     distances: tuple[str, ...] = ("word", "tree", "none")
-    """What each half's heads go by, in turn: word, tree (dependency syntax), none, or the learned relative
-    positions shaw and xl (MS-SAN)."""
+    """Distances of the heads of each half, in turn: word, tree (dependency tree), none, or the learned
+    relative positions shaw and xl (MS-SAN)."""
     distance_alpha: float = 1.0
-    """How much a step of distance takes from a score (MS-SAN; the paper's value is not public)."""
+    """Penalty of the score per step of distance (MS-SAN; the paper's value is not public)."""
     shaw_span: int = 16
-    """Distances of shaw heads that have vectors of their own, to each side (MS-SAN)."""
+    """Largest distance of shaw heads with its own vector, on each side (MS-SAN)."""
     tree_fallback: Literal["error", "word"] = "error"
-    """What tree heads do with texts that are not parsed: error, or go by the word distance."""
+    """What tree heads do with unparsed texts: error, or use the word distance (word)."""
     priors: tuple[str, ...] = ()
-    """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
-    fewer than the heads repeat in turn, a vertical bar separates layers."""
+    """Priors of the heads, instead of the encoder's: "window(3)*2" "forward + word-distance(1)". Fewer
+    priors than heads repeat in turn; a vertical bar separates layers."""
     dropped: tuple[str, ...] = ()
-    """Heads that headwise heads --prune has removed, as layer.head, both from 1; not to be set."""
+    """Heads removed by headwise heads --prune, as layer.head, both from 1; set by pruning."""
     separate: bool = False
-    """MS-SAN_sep: one encoder forward and one backward, side by side, twice as wide."""
+    """MS-SAN_sep: a forward and a backward encoder whose outputs are concatenated."""
     activation: Literal["relu", "elu", "gelu"] = "relu"
     """Activation of the feed-forward layer (the paper names none)."""
     dropout: float = 0.1
@@ -182,7 +183,7 @@ class MSSANConfig:
     bias: bool = False
     """Whether the attention's projections have biases."""
     attention: str = "auto"
-    """Which implementation of attention: auto, or the name of one (docs/speed.md)."""
+    """Implementation of attention: auto, or a name (docs/speed.md)."""
 
     @classmethod
     def looking_back(cls) -> dict[str, Any]:
@@ -267,19 +268,20 @@ class SetTransformerConfig:
     readout: ClassVar[str] = "node"
 
     width: int = 300
-    """Features of a hidden state."""
+    """Size of a hidden state."""
     layers: int = 2
     """Number of blocks."""
     heads: int = 4
     """Heads in each block; they share the width, which they must divide (Set Transformer)."""
     induced: int = 16
-    """Learned points through which the elements see each other; 0 = directly, SAB (Set Transformer)."""
+    """Number of induced points for attention between elements; 0 = direct attention, SAB (Set
+    Transformer)."""
     block: Literal["paper", "released", "tf"] = "released"
-    """Which of the three published definitions of MAB (Set Transformer)."""
+    """Published definition of MAB to use (Set Transformer)."""
     norm: Literal["off", "post", "pre"] = "off"
     """Layer norms: off (as released), after the residuals (the paper) or before attention."""
     scale: Literal["model", "head"] = "model"
-    """Scores are divided by the root of the width (the paper) or of a head's width."""
+    """Scores are divided by the square root of the width (model, as in the paper) or of a head's width."""
     positions: str = "none"
     """Position embedding: none (the paper's), sinusoidal or learned."""
     max_positions: int = 8192
@@ -362,19 +364,19 @@ class StarTransformerConfig:
     (the number of steps is that of the authors' recipe)."""
 
     width: int = 300
-    """Features of a hidden state."""
+    """Size of a hidden state."""
     layers: int = 2
     """Number of steps T; each has weights of its own."""
     heads: int = 6
     """Heads in each attention; heads x head size need not equal the width."""
     head_size: int = 50
-    """Features of a head."""
+    """Size of a head."""
     ring: Ring = "wrap"
     """Neighbours of the first and the last word: wrap, truncate (one fewer) or zero (a zero key)."""
     variant: Variant = "paper"
     """Order of norm and activation: paper, or fastnlp (the authors' later code)."""
     residual: bool = False
-    """Add each state to its update; advised for many steps."""
+    """Residual connections: add each state to its update; recommended for many steps."""
     positions: str = "learned"
     """Position embedding: none, sinusoidal or learned (the paper's)."""
     max_positions: int = 8192
@@ -382,7 +384,7 @@ class StarTransformerConfig:
     dropout: float = 0.0
     """On what each attention gives, while training; the papers have dropout on the word vectors alone."""
     bias: bool = True
-    """Whether the projections have biases."""
+    """Biases of the projections."""
 
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", "heads", "head_size", "max_positions", low=1)
@@ -401,29 +403,30 @@ class BPTransformerConfig:
     """The graph of a longer text takes gigabytes: some 9 KB a word."""
 
     width: int = 300
-    """Features of a hidden state."""
+    """Size of a hidden state."""
     layers: int = 5
     """Number of blocks."""
     heads: int = 6
     """Heads in each block; heads x head size need not equal the width."""
     head_size: int = 50
-    """Features of a head."""
+    """Size of a head."""
     feedforward: int = 600
-    """Hidden features of the feed-forward layer."""
+    """Hidden size of the feed-forward layer."""
     k: int = 4
-    """Contextual edges of a token for each level and side; from the text's length on, plain attention."""
+    """Contextual edges of a token per level and side; from the length of the text on, full attention."""
     clip: int = 5
-    """Levels above this one share its relative positions."""
+    """Levels above this level share its relative positions."""
     causal: bool = False
-    """Tokens look to the left only."""
+    """Tokens attend to the left only."""
     pair_layers: int = 0
-    """Further blocks, in which the tokens of each text of a pair see those of the other (task pair)."""
+    """Additional blocks in which the tokens of each text of a pair attend to those of the other (task
+    pair)."""
     relative: bool = True
     """Relative positions on the edges."""
     relative_rows: int = 1000
     """Rows of the table of relative positions; (2k + 1)(clip + 1) of them are used."""
     train_relative: bool = True
-    """Train the relative positions with the rest; off keeps them as they begin."""
+    """Train the relative positions; off freezes them."""
     positions: str = "none"
     """Position embedding of the tokens: none, sinusoidal or learned (the paper's without relative ones)."""
     max_positions: int = 8192
@@ -431,7 +434,7 @@ class BPTransformerConfig:
     dropout: float = 0.1
     """On what each sub-layer adds and inside the feed-forward layer, while training."""
     attention_dropout: float = 0.3
-    """On the weights of attention, while training."""
+    """Dropout on the attention weights in training."""
 
     def __post_init__(self) -> None:
         sizes = ("width", "layers", "heads", "head_size", "feedforward", "k", "max_positions")
@@ -463,22 +466,22 @@ class TransformerConfig:
     """Settings of the Transformer."""
 
     width: int = 300
-    """Features of a hidden state."""
+    """Size of a hidden state."""
     layers: int = 3
     """Number of blocks."""
     heads: int = 10
     """Heads in each block; heads x head size need not equal the width."""
     head_size: int = 30
-    """Features of a head."""
+    """Size of a head."""
     feedforward: int = 1200
-    """Hidden features of the feed-forward layer."""
+    """Hidden size of the feed-forward layer."""
     classification_node: bool = True
-    """Put a learned node in front of every text."""
+    """Put a learned classification node in front of every text."""
     priors: tuple[str, ...] = ()
-    """Priors of the heads in place of the encoder's own, say "window(3)*2" "forward + word-distance(1)";
-    fewer than the heads repeat in turn, a vertical bar separates layers."""
+    """Priors of the heads, instead of the encoder's: "window(3)*2" "forward + word-distance(1)". Fewer
+    priors than heads repeat in turn; a vertical bar separates layers."""
     dropped: tuple[str, ...] = ()
-    """Heads that headwise heads --prune has removed, as layer.head, both from 1; not to be set."""
+    """Heads removed by headwise heads --prune, as layer.head, both from 1; set by pruning."""
     positions: str = "sinusoidal"
     """Position embedding: none, sinusoidal or learned."""
     max_positions: int = 8192
@@ -488,7 +491,7 @@ class TransformerConfig:
     bias: bool = True
     """Whether the attention's projections have biases."""
     attention: str = "auto"
-    """Which implementation of attention: auto, or the name of one (docs/speed.md)."""
+    """Implementation of attention: auto, or a name (docs/speed.md)."""
 
     @classmethod
     def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, Any]:
@@ -539,7 +542,7 @@ class BiLSTMConfig:
     layers: int = 1
     """Number of LSTMs on top of one another, in each direction."""
     hidden: int = 150
-    """Features of a state in each direction; the two together are what the encoder gives (BiLSTM)."""
+    """Size of a state in each direction; the output concatenates both (BiLSTM)."""
     dropout: float = 0.1
     """On what each layer gives, while training."""
 
@@ -565,7 +568,7 @@ class DiSANConfig:
     layers: int = 1
     """Number of blocks (the paper has one)."""
     bound: float = 5.0
-    """Scores stay between -bound and bound, the c of DiSAN."""
+    """Bound of the scores: they stay between -bound and bound (c in DiSAN)."""
     dropout: float = 0.1
     """On the input of each block, while training (DiSAN's own: 0.25 for SNLI, 0.3 for SST)."""
 
@@ -614,7 +617,7 @@ class TreeLSTMConfig:
     hidden: int = 168
     """Features of a state."""
     trees: Literal["dependency", "constituency"] = "dependency"
-    """What the heads of a text's words tell: which word depends on which, or brackets."""
+    """Trees that the parses describe: dependency or constituency."""
     tree_fallback: Literal["error", "word"] = "error"
     """What a text gets that is not parsed: error, or a chain (word)."""
     dropout: float = 0.1
@@ -694,14 +697,14 @@ class WindowsConfig:
     """How texts are read that are too long for the encoder to read at once."""
 
     words: int | None = None
-    """Most words that the encoder reads at once; 0 = any number. By default 2048 where a head sees most of
-    the text, 8192 where one sees a share of it, 512 for disan, 16384 for bp-transformer, s-lstm and
-    tree-lstm, the length of a learned position embedding, else any number."""
+    """Largest number of words in a window; 0 = no limit. Default: 2048 if a head sees most of the text,
+    8192 if one sees a fraction of it, 512 for disan, 16384 for bp-transformer, s-lstm and tree-lstm, the
+    length of a learned position embedding, else no limit."""
     overlap: int | None = None
-    """Words that neighbouring windows share at least; by default an eighth of the words."""
+    """Smallest overlap of neighbouring windows in words; by default an eighth of the window."""
     long: Literal["split", "truncate", "error"] = "split"
-    """Texts of more words are read in windows (split), or only as far as that (truncate, which is counted),
-    or refused (error)."""
+    """What to do with longer texts: read them in windows (split), cut them off (truncate; they are
+    counted), or stop (error)."""
 
     def __post_init__(self) -> None:
         check_range(self, "words", "overlap", low=0)

@@ -22,22 +22,22 @@ class ClassifierConfig:
     """The classifier on top of the text vector, and its loss."""
 
     hidden: int = 300
-    """Hidden features of the two-layer classifier."""
+    """Hidden size of the two-layer classifier."""
     dropout: float = 0.3
-    """On the hidden layer, while training."""
+    """Dropout on the hidden layer in training."""
     normalize: Literal["none", "batch", "layer"] = "none"
-    """Normalise the text vector first: over the batch, or over its features."""
+    """Normalise the text vector first: batch normalisation or layer normalisation."""
     label_smoothing: float = 0.0
-    """Share of the target that is spread evenly over all labels."""
+    """Label smoothing: fraction of the target that is spread evenly over all labels."""
     class_weights: str = "none"
-    """none; balanced (each label counts the same in the loss, however rare); or given, as name=weight
-    pairs: spam=2.0,ham=1.0 (labels that are not named weigh 1)."""
+    """Class weights: none; balanced (each label has the same total weight in the loss); or name=weight
+    pairs: spam=2.0,ham=1.0 (other labels have weight 1)."""
     thresholds: str = "none"
-    """none: a text gets its most probable label; f1: each label has a threshold of its own, chosen for the
-    best macro F1 on dev, so that rare labels are not passed over; or a label and what is to be kept, on new
-    texts, by what is found on dev: urgent:recall=0.95 (of its texts at least 95 % get it), spam:fpr=0.01
-    (of others at most 1 %), spam:precision=0.98 (of what gets it at least 98 % are right). Of label sets
-    several, with commas between them; the other labels have their usual thresholds."""
+    """none: a text gets its most probable label. f1: one threshold per label, chosen for the best macro F1
+    on dev, so that rare labels are predicted too. Or an operating point of a label, set on dev to hold for
+    new texts: urgent:recall=0.95 (at least 95 % of its texts get it), spam:fpr=0.01 (at most 1 % of other
+    texts get it), spam:precision=0.98 (at least 98 % of the texts that get it are right). For label sets
+    several, separated by commas; other labels have their usual thresholds."""
 
     def __post_init__(self) -> None:
         if self.thresholds not in ("none", "f1"):
@@ -53,11 +53,11 @@ class RegressorConfig:
     """The regressor on top of the text vector."""
 
     hidden: int = 300
-    """Hidden features of the two-layer regressor."""
+    """Hidden size of the two-layer regressor."""
     dropout: float = 0.3
-    """On the hidden layer, while training."""
+    """Dropout on the hidden layer in training."""
     normalize: Literal["none", "batch", "layer"] = "none"
-    """Normalise the text vector first: over the batch, or over its features."""
+    """Normalise the text vector first: batch normalisation or layer normalisation."""
 
     def __post_init__(self) -> None:
         check_range(self, "hidden", low=1)
@@ -74,24 +74,25 @@ class BagConfig:
     """The model of bags, and its loss."""
 
     model: str = "sab+pma"
-    """ENCODER+POOLING: rff (instances for themselves), sab (they see each other) or isab16 (through 16
-    learned points: for bags of hundreds of instances), and pma (attention), mean, sum or max."""
+    """ENCODER+POOLING. Encoder: rff (each instance alone), sab (attention between instances) or isab16
+    (attention through 16 learned points, for bags of hundreds of instances). Pooling: pma (attention),
+    mean, sum or max."""
     width: int = 64
-    """Hidden features; the heads must divide it."""
+    """Hidden size; must be a multiple of the number of heads."""
     heads: int = 4
     """Heads in each block."""
     layers: int = 2
     """Blocks before the pooling, or pairs of linear layers with rff."""
     decoder_layers: int = 0
-    """After the pooling: blocks with pma, linear layers otherwise."""
+    """Layers after the pooling: blocks with pma, linear layers otherwise."""
     norm: Literal["off", "post", "pre"] = "post"
     """Layer norms of the blocks (not of rff): off, after the residuals or before attention."""
     dropout: float = 0.2
-    """Share of the features of each instance that is left out, while training."""
+    """Dropout on the features of each instance in training."""
     label_smoothing: float = 0.0
-    """Share of the target that is spread evenly over all labels."""
+    """Label smoothing: fraction of the target that is spread evenly over all labels."""
     class_weights: str = "none"
-    """none, balanced, or name=weight pairs, as in the classifier of texts."""
+    """Class weights: none, balanced, or name=weight pairs, as for the classifier of texts."""
 
     def __post_init__(self) -> None:
         check_range(self, "width", "heads", "layers", low=1)
@@ -117,24 +118,24 @@ class PairConfig:
     """How two texts come together; the layers above are the classifier's or the regressor's."""
 
     features: Literal["concat-absolute", "product", "concat"] = "concat-absolute"
-    """What the classifier reads of the vectors r1 and r2 of both texts: concat-absolute is r1, r2,
-    |r1 - r2|, r1 - r2 (MS-Trans); product is r1, r2, r1 * r2, |r1 - r2| (MS-SAN); concat is r1, r2
+    """Input of the classifier from the vectors r1 and r2 of both texts: concat-absolute is r1, r2, |r1 -
+    r2|, r1 - r2 (MS-Trans); product is r1, r2, r1 * r2, |r1 - r2| (MS-SAN); concat is r1, r2
     (BP-Transformer)."""
     interaction: Literal["none", "cross", "match"] = "none"
-    """none: each text is read by itself; before the readout, the words of each text look at those of the
-    other, so that a text has no vector without its partner: cross: in blocks of the Transformer
-    (BP-Transformer); match: each at those that are like it, with which it is then compared."""
+    """Interaction of the two texts before the readout. none: each text is encoded alone. cross: Transformer
+    blocks with attention to the words of the other text (BP-Transformer). match: each word is compared with
+    similar words of the other text. With cross and match, a text has no vector without its partner."""
     cross_layers: int = 1
-    """Layers of such looks."""
+    """Number of interaction layers."""
     cross_heads: int = 6
-    """Heads of cross in each of them."""
+    """For cross: heads in each interaction layer."""
     cross_head_size: int = 50
-    """Features of such a head."""
+    """For cross: size of a head."""
     cross_feedforward: int = 600
-    """Hidden features of cross's feed-forward layer after each look."""
+    """For cross: hidden size of the feed-forward layer."""
     cross_dropout: float = 0.1
-    """Of cross: on what attention and feed-forward layer give and inside the latter; of match: on what is
-    compared; while training."""
+    """Dropout in training. For cross: on the output of attention and feed-forward layer and inside the
+    latter; for match: on the compared vectors."""
 
     def __post_init__(self) -> None:
         check_range(
@@ -148,16 +149,16 @@ class TaggerConfig:
     """The tagger on top of the states of the words, and its loss."""
 
     hidden: int = 300
-    """Hidden features of the two-layer classifier of each word; 0: one layer."""
+    """Hidden size of the two-layer classifier of each word; 0: one layer."""
     dropout: float = 0.3
-    """On the states of the words and on the hidden layer, while training."""
+    """Dropout on the states of the words and on the hidden layer in training."""
     crf: bool = True
-    """Score neighbouring tags together, in a conditional random field; off: every word alone."""
+    """Score neighbouring tags together in a conditional random field; off: each word alone."""
     scheme: Literal["iob1", "iob2", "bioes", "bilou", "plain"] = "bioes"
-    """In which tag scheme spans are computed, whatever that of the file: iob1, iob2, bioes or bilou."""
+    """Tag scheme of the model, whatever the file's scheme: iob1, iob2, bioes or bilou."""
     constraints: bool = True
-    """Only tags that the tag scheme allows one after the other are ever predicted; with crf, no others have
-    a probability."""
+    """Predict only tag sequences that the tag scheme allows; with crf, other sequences have probability
+    0."""
 
     def __post_init__(self) -> None:
         check_choice(self, "scheme", ("iob1", "iob2", "bioes", "bilou"))
@@ -170,17 +171,17 @@ class LanguageConfig:
     """What a language model reads, and how it is trained on it."""
 
     unit: Unit = "characters"
-    """What the model predicts: characters, words (between spaces), or bytes."""
+    """Unit of prediction: characters, words (between spaces), or bytes."""
     max_symbols: int = 100_000
-    """Largest vocabulary, the most frequent symbols first."""
+    """Largest vocabulary; the most frequent symbols are taken first."""
     min_count: int = 1
-    """Symbols seen less often in the training text are unknown."""
+    """Symbols that occur less often in the training text are unknown."""
     context: int = 512
-    """Symbols of a window: what the model may look back to."""
+    """Size of a window in symbols: the longest context."""
     dropout: float = 0.1
-    """On the vectors of the symbols, while training."""
+    """Dropout on the vectors of the symbols in training."""
     windows: int = 0
-    """Windows of an epoch; 0 = as many as make up the text once."""
+    """Windows per epoch; 0 = one pass over the text."""
 
     def __post_init__(self) -> None:
         check_choice(self, "unit", ("characters", "words", "bytes"))
@@ -194,11 +195,11 @@ class MaskedWordsConfig:
     """How words are hidden and told."""
 
     share: float = 0.2
-    """Share of the words of a text that are hidden."""
+    """Fraction of the words of a text that are masked."""
     kept: float = 0.1
-    """Of the hidden words, the share that the encoder sees all the same: later it sees all."""
+    """Fraction of the masked words that the encoder sees unmasked, as in later use."""
     negatives: int = 4096
-    """Random words that a hidden word is told from, in training."""
+    """Number of random words that a masked word is contrasted with in training."""
 
     def __post_init__(self) -> None:
         check_range(self, "share", low=0, high=1, open=True)
@@ -211,8 +212,8 @@ class ThresholdConfig:
     """From probabilities to labels: the thresholds that are fitted on dev."""
 
     min_texts: int = 1
-    """A label with fewer dev texts takes the threshold that is best for all labels together; that of others
-    is held back towards it."""
+    """Labels with fewer dev texts use the best common threshold; the thresholds of other labels are shrunk
+    towards it."""
 
     def __post_init__(self) -> None:
         check_range(self, "min_texts", low=1)
@@ -228,26 +229,26 @@ class PretrainedConfig:
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     train: bool = True
-    """Train it with the rest (fine-tuning); off keeps it frozen, without dropout."""
+    """Fine-tune the encoder; off freezes it, without dropout."""
     train_layers: int | None = None
-    """Train only this many of its last layers; none = all of it, the vectors of its pieces too."""
+    """Number of last layers to train; none = all layers and the vectors of the word pieces."""
     learning_rate: float = 2e-5
-    """Of its weights, at its highest."""
+    """Peak learning rate of its weights."""
     layers: tuple[int, ...] = ()
-    """The layers whose states are taken, from 1; 0 is what goes into the first. Several are mixed with
-    weights that are learned; empty = the last. Layers above these are left out."""
+    """Layers whose states are used, from 1; 0 is the input of the first. Several are combined with learned
+    weights; empty = the last layer. Layers above these are left out."""
     pooling: str = "mean"
-    """From the pieces of a word to its vector: that of the first or the last piece, or the mean."""
+    """Pooling of the word pieces of a word: first, last or mean."""
     max_pieces: int | None = None
-    """Most pieces that it reads at once, special tokens included; none = as many as it can. Longer texts
-    are read in several windows."""
+    """Largest number of word pieces in a window, with special tokens; none = the encoder's maximum. Longer
+    texts are read in several windows."""
     overlap: int = 64
-    """Pieces that neighbouring windows share, so that words at their ends have context."""
+    """Overlap of neighbouring windows in word pieces, so that words at their ends have context."""
     remember: int = 1024
-    """MiB of memory for the states of the training texts, where it is frozen: each is then read once, not
-    in every epoch. 0 = none."""
+    """Cache in MiB for the states of the training texts, if the encoder is frozen: each text is then
+    encoded once, not in every epoch. 0 = no cache."""
     dropout: float = 0.1
-    """On the word vectors, while training."""
+    """Dropout on the word vectors in training."""
 
     def __post_init__(self) -> None:
         check_range(self, "learning_rate", "overlap", "remember", low=0)
@@ -272,12 +273,11 @@ class LinearMemberConfig:
     """The linear expert beside the encoder."""
 
     kind: Literal["linear", "none"] = "linear"
-    """linear: a linear SVM on words, word pairs and characters (of text pairs on what both texts share,
-    where they differ and how their words match) adds its say, as much as dev asks for; none: the encoder
-    alone."""
+    """linear: an ensemble with a linear SVM on words, word pairs and characters (for text pairs, on shared
+    and different words and on how words match), with a weight chosen on dev; none: the encoder alone."""
     max_features: int = 200_000
-    """Most features of texts that it reads: words, word pairs, runs of characters. Beyond 200,000 these are
-    such as several texts have."""
+    """Largest number of features: words, word pairs and character n-grams. Features beyond 200,000 must
+    occur in several texts."""
     features: int = 0
     """How many it found in training; not to be set."""
     words: int = 0

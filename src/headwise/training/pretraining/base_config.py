@@ -31,13 +31,13 @@ class TeacherConfig:
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     pooling: str = "auto"
-    """From states to the vector of a sentence: their mean, or the first (that of [CLS]); auto = as the
-    encoder's folder says, else the mean."""
+    """Pooling of states to a sentence vector: mean, or the first state (of [CLS]); auto = as in the
+    encoder's folder, else mean."""
     max_pieces: int = 128
-    """Most word pieces of a passage that it reads."""
+    """Largest number of word pieces of a passage."""
     share: float = 1.0
-    """How far the vectors of words begin as the teacher's for the word alone; the rest, where it cuts a
-    word into pieces, comes from the text, if --context.epochs says so."""
+    """Initial word vectors: weight of the teacher's vector of the word alone. The remaining weight, for
+    words that the teacher cuts into pieces, goes to context vectors, if --context.epochs is not 0."""
 
     def __post_init__(self) -> None:
         check_choice(self, "pooling", ("auto", "mean", "first"))
@@ -65,9 +65,9 @@ class StudentConfig:
     epochs: int = 4
     """Passes over the passages."""
     batch: int = 512
-    """Passages of a step."""
+    """Passages per step."""
     learning_rate: float = 3e-3
-    """Of the vectors, at its highest; the weights of words have three times as much."""
+    """Peak learning rate of the vectors; that of the word weights is three times as high."""
     word_dropout: float = 0.05
     """Share of listed words that a step sees as runs of letters alone, so that these learn."""
     similarities: float = 10.0
@@ -106,26 +106,26 @@ class PretrainConfig:
     """How a base is made."""
 
     words: int = 24_000
-    """Words that are listed with a vector of their own."""
+    """Number of listed words, which have vectors."""
     size: int = 192
-    """Features of a vector."""
+    """Size of a vector."""
     subwords: int = 8_192
-    """Vectors for runs of letters, which stand for all other words."""
+    """Number of subword vectors, from which the vectors of all other words are computed."""
     groups: int = 60_000
-    """Words that are put into groups by what stands beside them, which taggers read; 0 = none."""
+    """Number of words that are clustered by their neighbours, as features of taggers; 0 = none."""
     rarest: int = 3
-    """Times that a word must occur to be listed or grouped; those of the word list need not."""
+    """Minimum count of listed and clustered words; words of the word list need none."""
     passages: int = 500_000
-    """Most passages that a teacher reads, taken at random from all of the text; 0 = all."""
+    """Largest number of passages for the teacher, a random sample of the text; 0 = all."""
     cut: bool = True
-    """Cut lines into passages of one to three sentences; off = a line is a passage."""
+    """Cut lines into passages of one to three sentences; off = one passage per line."""
     longest: int = 60
-    """Most words of a passage, where lines are cut."""
+    """Largest number of words of a passage, if lines are cut."""
     tokenizer: str = "penn"
-    """Cuts passages into words: penn, or whitespace for text that is tokenised already. As it will be when
-    the base is used, which is penn unless told otherwise."""
+    """Tokenizer: penn, or whitespace for text that is already tokenised. Use the tokenizer of the models
+    that will use the base; their default is penn."""
     seed: int = 0
-    """Of everything that is random."""
+    """Seed of all random numbers."""
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
     student: StudentConfig = field(default_factory=StudentConfig)
     context: ContextConfig = field(default_factory=ContextConfig)
