@@ -130,7 +130,7 @@ class MovedModules:
             new = (module, {})
         else:
             return None
-        return importlib.machinery.ModuleSpec(fullname, self, loader_state=new, is_package=True)
+        return importlib.machinery.ModuleSpec(fullname, cast(Any, self), loader_state=new, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
         """Python makes the module."""
