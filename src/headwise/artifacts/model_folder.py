@@ -132,7 +132,7 @@ def parse_json(content: bytes, where: str) -> dict[str, Any]:
     return data
 
 
-def to_json(value: dict[str, Any], *, indent: int | None = 2) -> bytes:
+def to_json(value: object, *, indent: int | None = 2) -> bytes:
     """Serialise plain data as JSON: the inverse of `parse_json`."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)

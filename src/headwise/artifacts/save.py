@@ -171,9 +171,9 @@ def save_model(
     }
     files = {name: _bytes(name, content) for name, content in contents.items()}
     if isinstance(model.embedding, PretrainedEmbedding):
-        parts: dict[str, Any] = model.embedding.to_files()
+        parts = model.embedding.to_files()
         files[PRETRAINED] = _bytes(PRETRAINED, parts[PRETRAINED])
-        files[TOKENIZER] = _bytes(TOKENIZER, json.loads(parts[TOKENIZER]))
+        files[TOKENIZER] = _bytes(TOKENIZER, json.loads(str(parts[TOKENIZER])))
     if isinstance(model.embedding, BaseEmbedding):
         files[STATIC_EMBEDDINGS] = _bytes(STATIC_EMBEDDINGS, model.embedding.to_files()[STATIC_EMBEDDINGS])
     files[CARD] = model_card(model, data=data, metrics=metrics, dtype=dtype).encode("utf-8", "replace")
@@ -302,7 +302,7 @@ def _tensors(model: Any, dtype: str) -> dict[str, Tensor]:
     return tensors
 
 
-def _bytes(name: str, content: dict[str, Any]) -> bytes:
+def _bytes(name: str, content: object) -> bytes:
     try:
         result = to_json(content, indent=None if name in (VOCABULARY, STATIC_EMBEDDINGS) else 2)
     except (TypeError, ValueError) as error:

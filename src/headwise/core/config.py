@@ -10,11 +10,17 @@ from dataclasses import MISSING, asdict, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from headwise.core.errors import ConfigError
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 ConfigType = TypeVar("ConfigType")
+
+JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
+"""A value as a JSON file holds it."""
 
 _LARGEST = sys.float_info.max
 _MAX_DIFFERENCES = 6  # differences listed in a message
@@ -33,7 +39,7 @@ def unknown_name_error(kind: str, name: str, choices: list[str]) -> ConfigError:
     return ConfigError(f"unknown {kind} {name!r}; {hint}")
 
 
-def from_dict(cls: type[ConfigType], data: Mapping[str, Any], where: str = "") -> ConfigType:
+def from_dict(cls: type[ConfigType], data: Mapping[str, object], where: str = "") -> ConfigType:
     """Make a configuration from plain data.
 
     Args:
@@ -69,7 +75,7 @@ def from_dict(cls: type[ConfigType], data: Mapping[str, Any], where: str = "") -
 
 
 def check_range(
-    config: Any, *names: str, low: float, high: float = float("inf"), open: bool = False
+    config: object, *names: str, low: float, high: float = float("inf"), open: bool = False
 ) -> None:
     """Check numbers of a configuration, usually in its `__post_init__`; None is skipped.
 
@@ -85,10 +91,10 @@ def check_range(
             value and what is expected.
     """
     for name in names:
-        value: Any = getattr(config, name)
+        value = getattr(config, name)
         field = getattr(type(config), "__dataclass_fields__", {}).get(name)
         is_integer = field is not None and field.type in (int, int | None)
-        kind: Any = Integral if is_integer else Real
+        kind: type = Integral if is_integer else Real
         if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
             raise ConfigError(f"{name} must be a {'whole ' * is_integer}number, got {value!r:.80}")
         if value is None or (
@@ -101,7 +107,7 @@ def check_range(
         raise ConfigError(f"{name} must be {bounds}, got {value}")
 
 
-def check_choice(config: Any, name: str, choices: Sequence[str]) -> None:
+def check_choice(config: object, name: str, choices: Sequence[str]) -> None:
     """Check that a string of a configuration is one of `choices`.
 
     Raises:
@@ -112,14 +118,14 @@ def check_choice(config: Any, name: str, choices: Sequence[str]) -> None:
         raise ConfigError(f"{name}: {unknown_name_error('value', str(value), list(choices)).args[0]}")
 
 
-def to_dict(config: Any) -> dict[str, Any]:
+def to_dict(config: "DataclassInstance") -> dict[str, object]:
     """A configuration as plain data for JSON; tuples become lists."""
     return {
         key: list(value) if isinstance(value, tuple) else value for key, value in asdict(config).items()
     }
 
 
-def _convert(kind: Any, value: Any, where: str) -> Any:
+def _convert(kind: Any, value: Any, where: str) -> object:
     """`value` as the annotated type, or a ConfigError."""
     if getattr(value, "shape", None) == ():
         value = value.item()  # a NumPy scalar
@@ -149,14 +155,14 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
     raise ConfigError(f"{where}: expected {_name(kind)}, got {value!r}")
 
 
-def _name(kind: Any) -> str:
+def _name(kind: object) -> str:
     if get_origin(kind) is Literal:
         return f"one of {', '.join(map(str, get_args(kind)))}"
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
     return names.get(kind, "a list" if get_origin(kind) is tuple else str(kind))
 
 
-def differences(saved: Mapping[str, Any], requested: Mapping[str, Any]) -> str:
+def differences(saved: Mapping[str, object], requested: Mapping[str, object]) -> str:
     """The settings that differ, for a message: the task first, then the data, then a few of the others,
     which often follow from these. Empty if nothing differs."""
     before, now = _flat(saved), _flat(json.loads(json.dumps(requested)))
@@ -167,16 +173,16 @@ def differences(saved: Mapping[str, Any], requested: Mapping[str, Any]) -> str:
     return "; ".join(messages[:_MAX_DIFFERENCES] + ([f"and {more} more"] if more > 0 else []))
 
 
-def _brief(value: Any) -> str:
+def _brief(value: object) -> str:
     """A value for a message; a fingerprint is shortened to 8 characters."""
     if isinstance(value, list):
         return f"[{', '.join(map(_brief, value))}]"
     return repr(f"{value[:8]}..." if isinstance(value, str) and _FINGERPRINT.fullmatch(value) else value)
 
 
-def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flat(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
     """Flatten a nested table: `{"train": {"epochs": 4}}` -> `{"train.epochs": 4}`."""
-    flat: dict[str, Any] = {}
+    flat: dict[str, object] = {}
     for key, value in table.items():
         flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
     return flat

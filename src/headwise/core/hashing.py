@@ -5,7 +5,6 @@ A feature is identified by its hash alone, so a saved model needs no strings. Wi
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -35,7 +34,7 @@ def code_points(texts: Sequence[str]) -> tuple[Codes, Ends]:
 
 
 @njit(inline="always")
-def _mix(number: Any) -> Any:
+def _mix(number):
     """Every bit of the result depends on every bit of the number (the finalizer of SplitMix64)."""
     number = (number ^ (number >> np.uint64(30))) * _SECOND
     number = (number ^ (number >> np.uint64(27))) * _THIRD
@@ -97,7 +96,7 @@ def word_hashes(
 
 
 @njit(inline="always")
-def is_blank(code: Any) -> bool:
+def is_blank(code):
     """Whether `str.isspace` holds."""
     if code < 0x80:
         return code == 32 or 9 <= code <= 13 or 28 <= code <= 31
@@ -157,7 +156,7 @@ def character_hashes(codes: Codes, ends: Ends, least: int, most: int) -> tuple[N
 
 
 @njit(inline="always")
-def find_slot(key: Any, slots: NDArray[np.uint64]) -> Any:
+def find_slot(key, slots: NDArray[np.uint64]):
     """The slot of a key in an open-addressing hash table, or the free slot where it would go. An entry is
     `key << 32 | index + 1`; 0 is free."""
     mask = np.uint64(len(slots) - 1)

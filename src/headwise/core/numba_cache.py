@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -21,11 +21,13 @@ VARIABLE = "HEADWISE_KERNELS"
 """The environment variable that controls compiled kernels; `off` disables the cache. (It is also defined in
 `headwise.nn.attention.cpu.compiled`, which must not import Numba.)"""
 
+Kernel = TypeVar("Kernel", bound=Callable[..., object])
+
 _log = logging.getLogger(__name__)
 _reported_caches: set[str] = set()
 
 
-def compiled_kernel(*, required: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def compiled_kernel(*, required: bool = False, **options: Any) -> Callable[[Kernel], Kernel]:
     """`numba.njit` without the GIL and with the on-disk cache.
 
     Args:
@@ -37,7 +39,7 @@ def compiled_kernel(*, required: bool = False, **options: Any) -> Callable[[Call
         RuntimeError: There is no cache folder, and `required` is True.
     """
 
-    def decorate(function: Callable[..., Any]) -> Any:
+    def decorate(function: Kernel) -> Kernel:
         compiled: Any = njit(nogil=True, **options)(function)
         if not hasattr(compiled, "enable_caching"):  # Numba is switched off
             return compiled
@@ -62,13 +64,13 @@ class _KernelCache(FunctionCache):
         digest: Digest of the other files that the function depends on.
     """
 
-    def __init__(self, function: Callable[..., Any], digest: str = ""):
+    def __init__(self, function: Callable[..., object], digest: str = ""):
         super().__init__(function)
         if digest:
             stamp = (self._impl.locator.get_source_stamp(), digest)
             self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig, target_context):
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:
@@ -77,7 +79,7 @@ class _KernelCache(FunctionCache):
                 self.flush()
             return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig, data) -> None:
         try:
             super().save_overload(sig, data)
         except Exception as error:

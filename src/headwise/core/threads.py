@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Job = TypeVar("Job")
 
@@ -28,14 +31,14 @@ def usable_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+def one_blas_thread() -> AbstractContextManager[object]:
     """Within this context, BLAS uses one thread: several are slower on small matrices, and their summation
     order may vary."""
     return _blas().limit(limits=1, user_api="blas")
 
 
 @cache
-def _blas() -> Any:
+def _blas() -> "ThreadpoolController":
     """The controller of the BLAS libraries. Finding them takes 10 ms, which used to be a fifth of the time
     of training runs with many small fits."""
     import scipy.linalg  # noqa: F401  (loads the last BLAS library, so that it is found)

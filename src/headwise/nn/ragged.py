@@ -6,7 +6,7 @@ softmax, attention) use the layout. The result for a text never depends on the o
 since there is no padding that could leak.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property, partial
 from operator import index
 from typing import Any, SupportsIndex, cast, overload
@@ -71,7 +71,7 @@ class Layout:
                 f"heads of {[len(text_heads) for text_heads in heads]} words do not fit {list(self.sizes)}"
             )
         self.heads = None if heads is None else tuple(heads)
-        self.memo: dict[Any, Any] = {}
+        self.memo: dict[Hashable, Any] = {}
 
     @property
     def texts(self) -> int:
@@ -407,7 +407,7 @@ class RaggedModule(nn.Module):
         TypeError: It is called with something else, such as padded rows.
     """
 
-    def __call__(self, *batches: Any, **named: Any) -> Any:
+    def __call__(self, *batches: object, **named: object) -> Any:
         for batch in (*batches, *named.values()):
             if not isinstance(batch, Ragged):
                 raise TypeError(
@@ -418,7 +418,7 @@ class RaggedModule(nn.Module):
         return super().__call__(*batches, **named)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if isinstance(value, Tensor):
         return f"a tensor {list(value.shape)}"
     return f"a {type(value).__name__}"

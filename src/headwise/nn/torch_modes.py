@@ -8,12 +8,15 @@ Compute again on the way back what would fill the memory until then.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import ParamSpec, TypeVar, cast
 
 import torch
 from torch._C._functorch import peek_interpreter_stack
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 from torch.utils.checkpoint import checkpoint
+
+Inputs = ParamSpec("Inputs")
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -41,18 +44,22 @@ def is_cacheable() -> bool:
     return _get_current_dispatch_mode() is None
 
 
-def exclude_from_compile(function: Callable[..., Any]) -> Callable[..., Any]:
+def exclude_from_compile(function: Callable[Inputs, Result]) -> Callable[Inputs, Result]:
     """Exclude a function that cannot be traced from compilation. Outside `torch.compile` the function is
     returned unchanged, since `torch.compiler.disable` would load the compiler."""
-    return torch.compiler.disable(function) if torch.compiler.is_compiling() else function
+    if not torch.compiler.is_compiling():
+        return function
+    return cast(Callable[Inputs, Result], torch.compiler.disable(function))
 
 
-def checkpointed(function: Callable[..., Any], *arguments: Any) -> Any:
+def checkpointed(
+    function: Callable[Inputs, Result], *arguments: Inputs.args, **named: Inputs.kwargs
+) -> Result:
     """The result of a function of tensors, whose gradient keeps only the arguments and computes the result
     again. The function draws nothing at random.
 
     Under the transforms of `torch.func`, which cannot do that, it is computed as it stands.
     """
     if peek_interpreter_stack() is not None:
-        return function(*arguments)
+        return function(*arguments, **named)
     return checkpoint(function, *arguments, use_reentrant=False, preserve_rng_state=False)

@@ -8,7 +8,7 @@ Character-level features of words: characters, n-grams and word shape.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -86,12 +86,12 @@ class Alphabet:
         characters = [self._ids.get(character, UNKNOWN) for character in normalize_spelling(word)]
         return np.array([BEGIN, *characters, END], dtype=np.int64)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The alphabet as plain JSON values."""
         return {"characters": list(self.characters)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Alphabet":
+    def from_json(cls, data: Mapping[str, object]) -> "Alphabet":
         """The alphabet that `to_json` wrote.
 
         Raises:
@@ -209,12 +209,18 @@ class CharacterInput:
     pieces: Any = None
 
 
-def character_encoder(prepare: Any) -> Any:
+Prepare = Callable[[Sequence[Sequence[str]]], Sequence[object]]
+"""From tokenised texts to the pieces of each."""
+
+
+def character_encoder(
+    prepare: Prepare | None,
+) -> Callable[[Sequence[Sequence[str]]], list[CharacterInput]]:
     """A function from tokenised texts to a `CharacterInput` of each; `prepare` computes the pieces."""
     return partial(_spell, prepare)  # picklable, as scikit-learn requires of estimators
 
 
-def _spell(prepare: Any, texts: Sequence[Sequence[str]]) -> list[CharacterInput]:
+def _spell(prepare: Prepare | None, texts: Sequence[Sequence[str]]) -> list[CharacterInput]:
     pieces = [None] * len(texts) if prepare is None else prepare(texts)
     return [
         CharacterInput(tuple(words), text_pieces) for words, text_pieces in zip(texts, pieces, strict=True)

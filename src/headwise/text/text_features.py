@@ -85,7 +85,7 @@ class TextFeatures:
         *,
         trees: TreeUse = "none",
         parser: Parser | None = None,
-        spell: Callable[[Sequence[Sequence[str]]], Sequence[Any]] | None = None,
+        spell: Callable[[Sequence[Sequence[str]]], Sequence[object]] | None = None,
         most: Callable[[], int] | None = None,
         cut: bool = False,
     ):

@@ -6,7 +6,7 @@ the error that it puts into the graph, and what is left is wrong.
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from headwise.nn.attention.bands import looking_heads
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Layout
 
-Backward = TypeVar("Backward", bound=Callable[..., Any])
+Backward = TypeVar("Backward", bound=Callable[..., object])
 
 
 def once_differentiable(way_out: str = "") -> Callable[[Backward], Backward]:
@@ -31,7 +31,7 @@ def once_differentiable(way_out: str = "") -> Callable[[Backward], Backward]:
 
     def decorated(backward: Backward) -> Backward:
         @wraps(backward)
-        def checked(ctx: Any, *gradients: Tensor) -> Any:
+        def checked(ctx: object, *gradients: Tensor) -> object:
             if torch.is_grad_enabled():
                 problem = f"the gradient {backward.__qualname__} cannot be differentiated itself"
                 advice = f"; {way_out}" if way_out else ""

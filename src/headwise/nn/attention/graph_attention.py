@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -92,14 +91,12 @@ class _Product(torch.autograd.Function):
         return block.group(left) @ (keys.transpose(-1, -2) if transposed else keys)
 
     @staticmethod
-    def setup_context(
-        ctx: Any, inputs: tuple[Tensor, Tensor, NeighbourBlock, bool], output: Tensor
-    ) -> None:
+    def setup_context(ctx, inputs: tuple[Tensor, Tensor, NeighbourBlock, bool], output: Tensor) -> None:
         ctx.save_for_backward(*inputs[:2])
         ctx.block, ctx.transposed = inputs[2:]
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:  # pyright: ignore
+    def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:  # pyright: ignore
         left, right = ctx.saved_tensors
         block: NeighbourBlock = ctx.block
         queries, keys = block.group(left), block.group_keys(right)

@@ -4,8 +4,7 @@ It is `headwise.nn.attention.sdpa` with one group of texts, whose sizes are no n
 network computes, for any number of texts and words.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 import torch
 from torch import Tensor
@@ -22,16 +21,16 @@ class PaddedGroup(Group):
         longest: Rows of each text.
     """
 
-    def __init__(self, lengths: Tensor, longest: Any):
+    def __init__(self, lengths: Tensor, longest: int):
         super().__init__([], lengths, lengths, None, {})
         self._longest = longest
 
     @property
-    def texts(self) -> Any:
+    def texts(self) -> int:
         return self.lengths.shape[0]
 
     @property
-    def longest(self) -> Any:
+    def longest(self) -> int:
         return self._longest
 
     def pad(self, packed: Tensor) -> Tensor:
@@ -51,7 +50,7 @@ class PaddedPlan(Plan):
         longest: Rows of each text.
     """
 
-    def __init__(self, lengths: Tensor, longest: Any):
+    def __init__(self, lengths: Tensor, longest: int):
         super().__init__([PaddedGroup(lengths, longest)], [], None, None)
 
     def arrange(self, values: Tensor) -> tuple[Tensor, ...]:
@@ -61,13 +60,13 @@ class PaddedPlan(Plan):
         return outputs[0]
 
 
-def memo_of(lengths: Tensor, longest: Any) -> dict[Any, Any]:
+def memo_of(lengths: Tensor, longest: int) -> dict[Hashable, object]:
     """The memo of a layout whose attention is to be computed by `sdpa` in this way."""
     return {Plan: PaddedPlan(lengths, longest)}
 
 
 def cross_attention(
-    query: Tensor, key: Tensor, value: Tensor, lengths: Tensor, longest: Any, scale: float | None = None
+    query: Tensor, key: Tensor, value: Tensor, lengths: Tensor, longest: int, scale: float | None = None
 ) -> Tensor:
     """`headwise.nn.attention.cross.cross_attention` of padded texts.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
@@ -60,7 +59,7 @@ class BaseEmbedding(nn.Module):
 
     @classmethod
     def from_files(
-        cls, files: Mapping[str, Any], words: int, width: int, config: BaseConfig
+        cls, files: Mapping[str, object], words: int, width: int, config: BaseConfig
     ) -> "BaseEmbedding":
         """An embedding without weights, from the output of `to_files`, which is untrusted.
 
@@ -73,7 +72,7 @@ class BaseEmbedding(nn.Module):
                     return cls(BaseWords(tuple(listed)), words, width, config)
         raise BaseError(f"{BASE_FILE}: expected a list of different words", code="HW803")
 
-    def to_files(self) -> dict[str, Any]:
+    def to_files(self) -> dict[str, object]:
         """The data that `from_files` needs in addition to the state dict."""
         return {BASE_FILE: {"words": list(self._names)}}
 

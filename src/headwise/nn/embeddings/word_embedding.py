@@ -3,8 +3,7 @@
 Word vectors of a tagger: those of an embedding, concatenated with character features.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +13,7 @@ from headwise.nn.embeddings.character_embedding import CharacterEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.ragged import Ragged
-from headwise.text.character_features import Alphabet, character_encoder
+from headwise.text.character_features import Alphabet, CharacterInput, character_encoder
 from headwise.text.text_configs import CharacterConfig, WordConfig
 
 _UNKNOWN = 0  # its number in every vocabulary
@@ -93,7 +92,7 @@ class CharacterAugmentedEmbedding(nn.Module):
         return vectors.with_values(self.project(torch.cat([vectors.values, spelled], dim=1)))
 
 
-def character_encoder_of(embedding: nn.Module) -> Any:
+def character_encoder_of(embedding: nn.Module) -> Callable[[Sequence[Sequence[str]]], list[CharacterInput]]:
     """A function from tokenised texts to the `spelling` that `tagger_words` and `embed_batch` read."""
     prepare = embedding.prepare if isinstance(embedding, PretrainedEmbedding | BaseEmbedding) else None
     return character_encoder(prepare)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from headwise.nn.encoders.transformer import Transformer
     from headwise.nn.encoders.tree_lstm import TreeLSTM
 
-    ENCODERS: dict[str, tuple[type[Any], type[Any]]]
+    ENCODERS: dict[str, tuple[type, type]]
     """The encoder and its configuration, by name. The encoder takes the configuration as its only
     argument."""
 

@@ -4,7 +4,6 @@ Whether an encoder goes by dependency trees.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor, nn
 
@@ -45,7 +44,7 @@ def tree_use(encoder: nn.Module) -> TreeUse:
     return strictest([encoder_use, *(prior.tree_use for priors in layers for prior in priors)])
 
 
-def tree_use_of(config: Any) -> TreeUse:
+def tree_use_of(config: object) -> TreeUse:
     """`tree_use` of the encoder with this configuration, without building it.
 
     Raises:
@@ -56,7 +55,7 @@ def tree_use_of(config: Any) -> TreeUse:
     return strictest([encoder_use, *(prior.tree_use for priors in layers for prior in priors)])
 
 
-def needs_trees(config: Any) -> bool:
+def needs_trees(config: object) -> bool:
     """Whether a head of the encoder of this configuration goes by trees, be it only where there are any.
 
     Raises:

@@ -7,7 +7,7 @@ configurations. What needs them is imported where it is called.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
 
 from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
@@ -35,20 +35,29 @@ def check_attention(config: "MSTransformerConfig | MSSANConfig | TransformerConf
         check_spelling(config.priors)
 
 
-def output_width(config: Any) -> int:
+class EncoderConfig(Protocol):
+    """The configuration of an encoder."""
+
+    @property
+    def width(self) -> int:
+        """Number of input features."""
+        ...
+
+
+def output_width(config: EncoderConfig) -> int:
     """Output features of the encoder with this configuration: its `output_width` if it has one, else its
     `width`, the number of input features."""
     return getattr(config, "output_width", config.width)
 
 
-def text_settings(config: type[Any], width: int, heads: int, layers: int) -> dict[str, Any]:
+def text_settings(config: type, width: int, heads: int, layers: int) -> dict[str, object]:
     """Default settings of an encoder of this size in models of labelled texts; `readout` is that of the
     model. Empty if the defaults of the configuration class (its paper's) apply."""
     settings = getattr(config, "for_texts", None)
     return {} if settings is None else settings(width, heads, layers)
 
 
-def causal_settings(config: type[Any]) -> dict[str, Any]:
+def causal_settings(config: type) -> dict[str, object]:
     """Default settings of an encoder in language models; empty for an encoder that is not causal."""
     settings = getattr(config, "looking_back", None)
     return {} if settings is None else settings()
@@ -58,7 +67,7 @@ RECENCY_PRIORS = ["forward + word-distance(1)", "forward"]
 """Priors of the heads of a language model, in turn."""
 
 
-def default_readout(config: Any) -> str:
+def default_readout(config: object) -> str:
     """The readout for the encoder of this configuration (or class of configurations), where none is named:
     its `readout` where it has one, else `node+max`."""
     return getattr(config, "readout", "node+max")
@@ -102,15 +111,15 @@ class MSTransformerConfig:
     """Implementation of attention: auto, or a name (docs/speed.md)."""
 
     @classmethod
-    def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, Any]:
+    def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, object]:
         """Default settings in models of labelled texts of this size; `readout` is that of the model."""
         return {"heads": heads, "head_size": width // heads, "layers": layers, "readout": "mean"}
 
     @classmethod
-    def looking_back(cls) -> dict[str, Any]:
+    def looking_back(cls) -> dict[str, object]:
         """Default settings in language models: every second head prefers the preceding symbols, which
         position embeddings alone learn late."""
-        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
+        sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
         return sizes | {"priors": RECENCY_PRIORS, "classification_node": False, "positions": "none"}
 
     def __post_init__(self) -> None:
@@ -186,10 +195,11 @@ class MSSANConfig:
     """Implementation of attention: auto, or a name (docs/speed.md)."""
 
     @classmethod
-    def looking_back(cls) -> dict[str, Any]:
+    def looking_back(cls) -> dict[str, object]:
         """Default settings in language models: every second head prefers the preceding symbols, which
         position embeddings alone learn late."""
-        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
+        sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
+        sizes["feedforward"] = 512
         return sizes | {"priors": RECENCY_PRIORS}
 
     def __post_init__(self) -> None:
@@ -450,9 +460,10 @@ class BPTransformerConfig:
             )
 
     @classmethod
-    def looking_back(cls) -> dict[str, Any]:
+    def looking_back(cls) -> dict[str, object]:
         """Default settings in language models."""
-        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
+        sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
+        sizes["feedforward"] = 512
         return sizes | {"causal": True, "k": 32, "attention_dropout": 0.1}
 
 
@@ -494,18 +505,17 @@ class TransformerConfig:
     """Implementation of attention: auto, or a name (docs/speed.md)."""
 
     @classmethod
-    def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, Any]:
+    def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, object]:
         """Default settings in models of labelled texts of this size; `readout` is that of the model."""
-        return {"heads": heads, "head_size": width // heads, "layers": layers} | {
-            "readout": "mean",
-            "feedforward": 4 * width,
-        }
+        sizes: dict[str, object] = {"heads": heads, "head_size": width // heads, "layers": layers}
+        return sizes | {"readout": "mean", "feedforward": 4 * width}
 
     @classmethod
-    def looking_back(cls) -> dict[str, Any]:
+    def looking_back(cls) -> dict[str, object]:
         """Default settings in language models: every second head prefers the preceding symbols, which
         position embeddings alone learn late."""
-        sizes = {"width": 128, "layers": 3, "heads": 4, "head_size": 32, "feedforward": 512}
+        sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
+        sizes["feedforward"] = 512
         return sizes | {"priors": RECENCY_PRIORS, "classification_node": False, "positions": "none"}
 
     def __post_init__(self) -> None:
@@ -711,14 +721,14 @@ class WindowsConfig:
         if self.words and self.overlap is not None and self.overlap >= self.words:
             raise ConfigError(f"overlap must be less than words, got {self.overlap} and {self.words}")
 
-    def sizes(self, encoder: Any) -> tuple[int, int]:
+    def sizes(self, encoder: object) -> tuple[int, int]:
         """Words and overlap of the windows for the encoder of a configuration; 0 words for no limit."""
         words = default_words(encoder) if self.words is None else self.words
         overlap = words // 8 if self.overlap is None else min(self.overlap, max(words - 1, 0))
         return words, overlap
 
 
-def default_words(config: Any) -> int:
+def default_words(config: object) -> int:
     """How many words the encoder of this configuration reads at once where nobody says; 0 for any number.
 
     Raises:
@@ -731,11 +741,12 @@ def default_words(config: Any) -> int:
     elif any(_grows(prior) for prior in set(heads)):
         words = RELATIVE_WORDS
     if getattr(config, "positions", None) == "learned":
-        words = min(words or config.max_positions, config.max_positions)
+        positions: int = getattr(config, "max_positions", 0)
+        words = min(words or positions, positions)
     return words
 
 
-def _sees_most(prior: Any) -> bool:
+def _sees_most(prior: "Prior") -> bool:
     """Whether a head with this prior sees more than half of a long text, so that it costs its square."""
     import torch
 
@@ -743,10 +754,10 @@ def _sees_most(prior: Any) -> bool:
     return band is None or bool((band.left + band.right + 1 > _LONG // 2).any())
 
 
-def _grows(prior: Any) -> bool:
+def _grows(prior: "Prior") -> bool:
     """Whether a head with this prior sees more words of a longer text, so that a word costs more in it."""
     import torch
 
     bands = [prior.band(torch.tensor([length], device="cpu")) for length in (_LONG, 2 * _LONG)]
-    seen = [(band.left + band.right).max() for band in bands]
-    return bool(seen[1] > seen[0])
+    seen = [(band.left + band.right).max() for band in bands if band is not None]
+    return len(seen) < 2 or bool(seen[1] > seen[0])

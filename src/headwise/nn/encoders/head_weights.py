@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -71,7 +70,7 @@ class RecordedAttention:
     error: float = 0.0
 
 
-ReadWeights = Callable[..., tuple[Any, ...]]
+ReadWeights = Callable[..., tuple[list[RecordedAttention], *tuple[Tensor, ...]]]
 """A function from the inputs of a module to its attention weights and its expected outputs."""
 
 
@@ -107,7 +106,14 @@ def record_attention(
     if not watched:
         raise ConfigError(f"{type(encoder).__name__} has no attention whose weights could be shown")
 
-    def watch(name: str, read: ReadWeights, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+    def watch(
+        name: str,
+        read: ReadWeights,
+        module: nn.Module,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+        output: Ragged | Tensor | tuple[Ragged | Tensor, ...],
+    ) -> None:
         new, *rebuilt = read(module, *args, name=name, front=front, **kwargs)
         outputs = output if isinstance(output, tuple) else (output,)
         rows = [tensor.values if isinstance(tensor, Ragged) else tensor for tensor in outputs]
@@ -135,7 +141,7 @@ def _words(count: int, name: str = "word") -> tuple[AttentionNode, ...]:
 
 
 def _self(
-    module: SelfAttention, x: Ragged, *, front: bool, **_: Any
+    module: SelfAttention, x: Ragged, *, front: bool, **_: object
 ) -> tuple[list[RecordedAttention], Tensor]:
     heads = len(module.priors)
     query, key, value = (
@@ -157,7 +163,7 @@ def _self(
 
 
 def _graph(
-    module: GraphSelfAttention, h: Tensor, graph: PartitionGraph, spans: bool = True, **_: Any
+    module: GraphSelfAttention, h: Tensor, graph: PartitionGraph, spans: bool = True, **_: object
 ) -> tuple[list[RecordedAttention], Tensor]:
     heads, total = module.heads, graph.layout.total
     h = pad(h, (0, 0, 0, graph.nodes - len(h)))  # spans begin as 0
@@ -201,7 +207,7 @@ def _dense(query: Tensor, key: Tensor, graph: Graph, table: Tensor | None = None
 
 
 def _star(
-    step: StarStep, h: Tensor, e: Tensor, s: Tensor, ring: Graph, layout: Layout, **_: Any
+    step: StarStep, h: Tensor, e: Tensor, s: Tensor, ring: Graph, layout: Layout, **_: object
 ) -> tuple[list[RecordedAttention], Tensor, Tensor]:
     total, looks = layout.total, []
     query, key, value = step.ring_rows(step.before(h), e, s)
@@ -227,7 +233,7 @@ def _star(
 
 
 def _mab(
-    module: MAB, x: Ragged, y: Ragged, *, name: str, **_: Any
+    module: MAB, x: Ragged, y: Ragged, *, name: str, **_: object
 ) -> tuple[list[RecordedAttention], Tensor]:
     query, key, value = module.projected(x, y)
     text_weights, seen = _across(query, key, value, x.layout, y.layout, module.scale)
@@ -244,7 +250,7 @@ def _mab(
 
 
 def _memory(
-    module: MemoryAttention, rows: Tensor, layout: Layout, memory: Ragged, *_: Any, **__: Any
+    module: MemoryAttention, rows: Tensor, layout: Layout, memory: Ragged, *_: object, **__: object
 ) -> tuple[list[RecordedAttention], Tensor]:
     looks, seen = cross_text_attention(*module.projected(rows, memory), layout, memory.layout)
     return looks, module.out(seen)
@@ -285,7 +291,7 @@ def _across(
     return text_weights, seen
 
 
-def _disan(module: DirectionalAttention, x: Ragged, **_: Any) -> tuple[list[RecordedAttention], Tensor]:
+def _disan(module: DirectionalAttention, x: Ragged, **_: object) -> tuple[list[RecordedAttention], Tensor]:
     h = elu(module.map(x.values))
     query, key, seen = module.query(h), module.key(h), torch.zeros_like(h)
     looks = []

@@ -10,8 +10,6 @@ falling length, so that finished texts drop off the end and nothing is padded. C
 a maximum of 0, so 32 bits are enough for texts of any length.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -148,7 +146,7 @@ class _LogPartition(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, x, transitions, start, end, shift, steps: PackedSequence) -> Tensor:
+    def forward(ctx, x, transitions, start, end, shift, steps: PackedSequence) -> Tensor:
         ways, top = _forward_recursion(x, transitions, start, steps)
         ctx.steps = steps
         ctx.save_for_backward(ways, transitions, end)
@@ -157,7 +155,7 @@ class _LogPartition(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable()
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         ways, transitions, end = ctx.saved_tensors
         steps: PackedSequence = ctx.steps
         single, pairs = _backward_recursion(ways, transitions, end, grad, steps)

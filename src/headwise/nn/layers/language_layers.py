@@ -10,7 +10,7 @@ Check that an encoder is causal: the state of a symbol must not depend on later 
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from torch.nn.functional import cross_entropy, linear
 
 from headwise.core.errors import ConfigError
 from headwise.nn.encoders import BPTransformerConfig
-from headwise.nn.encoders.encoder_configs import output_width
+from headwise.nn.encoders.encoder_configs import EncoderConfig, output_width
 from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.priors import Pairs, Prior
 from headwise.nn.torch_modes import checkpointed
@@ -99,7 +99,7 @@ def symbol_losses(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor)
 _LENGTHS = (1, 2, 3, 7, 16, 61)  # lengths of test texts, each a prefix of the next
 
 
-def check_causal(config: Any) -> None:
+def check_causal(config: EncoderConfig) -> None:
     """Check that the state of a symbol depends only on the symbols up to it, and not on the number of later
     ones.
 
@@ -114,13 +114,13 @@ def check_causal(config: Any) -> None:
             raise _looks_ahead("the encoder bp-transformer looks to both sides; set causal = true")
         if config.pair_layers:
             raise _looks_ahead("pair_layers are for pairs of texts; set pair_layers = 0")
-    elif getattr(config, "layer_priors", None) is None:
+    elif (layers := getattr(config, "layer_priors", None)) is None:
         raise _looks_ahead(
             f"the encoder of {type(config).__name__} looks to both sides; take bp-transformer with "
             'causal = true, or an encoder with priors = ["forward"], such as transformer'
         )
     else:
-        _check_heads(config)
+        _check_heads(config, layers)
     if output_width(config) != config.width:
         raise ConfigError(
             f"a language model needs states of the width of its symbols, {config.width}; the encoder's "
@@ -128,10 +128,9 @@ def check_causal(config: Any) -> None:
         )
 
 
-def _check_heads(config: Any) -> None:
+def _check_heads(config: EncoderConfig, layers: Sequence[Sequence[Prior]]) -> None:
     if getattr(config, "classification_node", False):
         raise _looks_ahead("the node in front of a text is of no use; set classification_node = false")
-    layers: Sequence[Sequence[Prior]] = config.layer_priors
     for layer, priors in enumerate(layers, start=1):
         for head, prior in enumerate(priors, start=1):
             reason = _noncausal_reason(prior)

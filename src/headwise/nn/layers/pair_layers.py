@@ -5,7 +5,6 @@ Cross-attention between the two texts of a pair, before the readout.
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -111,7 +110,7 @@ class CrossAttentionBlock(nn.Module):
         return rows.with_values(self.joined(rows.values, seen.flatten(1)))
 
     def attention_records(
-        self, rows: Ragged, partners: Ragged, of: str = "word", **_: Any
+        self, rows: Ragged, partners: Ragged, of: str = "word", **_: object
     ) -> tuple[list[RecordedAttention], Tensor]:
         """Attention weights, and the expected outputs (see
         `headwise.nn.encoders.head_weights.record_attention`)."""

@@ -9,7 +9,7 @@ allows and adds their scores.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -123,10 +123,11 @@ class Prior:
             return NotImplemented
         return Sum((*_parts(self), *_parts(term)))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain data that `headwise.nn.priors.from_json` turns back into an equal prior."""
         values = {field: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return {"prior": self.name} | {
+        data: dict[str, object] = {"prior": self.name}
+        return data | {
             field.name: value.to_json() if isinstance(value, Prior) else value
             for field, value in values.items()
             if value is not None or field.default is not None
@@ -231,7 +232,7 @@ class Sum(Prior):
     def learned(self) -> "tuple[LearnedPrior, ...]":
         return tuple(dict.fromkeys(learned for part in self.parts for learned in part.learned))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {"prior": self.name, "parts": [part.to_json() for part in self.parts]}
 
     def __str__(self) -> str:

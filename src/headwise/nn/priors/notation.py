@@ -80,7 +80,11 @@ def spell(prior: Prior) -> str:
     return prior.name + (f"({', '.join(arguments)})" if arguments else "")
 
 
-def _spell_value(value: Any, kind: Any, *, part: bool) -> str:
+Value = bool | int | float | str | Prior
+"""A value of a field of a prior."""
+
+
+def _spell_value(value: Value, kind: object, *, part: bool) -> str:
     kinds = _kinds(kind)
     if isinstance(value, Prior):
         return spell(value)
@@ -100,7 +104,7 @@ def _spell_value(value: Any, kind: Any, *, part: bool) -> str:
     return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def _kinds(kind: Any) -> tuple[Any, ...]:
+def _kinds(kind: object) -> tuple[object, ...]:
     """The types that a field may have, without None."""
     if get_origin(kind) is Literal or not get_args(kind):
         return (kind,)
@@ -199,7 +203,7 @@ class PriorReader:
         self._close()
         return tuple(parts)
 
-    def arguments(self, name: str, kinds: Mapping[str, Any], needed: Collection[str]) -> dict[str, Any]:
+    def arguments(self, name: str, kinds: Mapping[str, object], needed: Collection[str]) -> dict[str, Any]:
         """Arguments in brackets, or nothing.
 
         Args:
@@ -253,7 +257,7 @@ class PriorReader:
         match = _VALUE.match(self.text, self.skip())
         return match is not None and _WHOLE.fullmatch(match[0]) is not None
 
-    def _value(self, field: str, kind: Any, *, part: bool) -> Any:
+    def _value(self, field: str, kind: object, *, part: bool) -> Value:
         """A value of the kind that a field is annotated with.
 
         Args:

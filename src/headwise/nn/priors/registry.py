@@ -78,7 +78,7 @@ def register(prior: OwnPrior) -> OwnPrior:
     return prior
 
 
-def _spelled(kind: Any) -> bool:
+def _spelled(kind: object) -> bool:
     """Whether values of a type can be written into a text and read from it."""
     if get_origin(kind) is Literal:
         return all(isinstance(word, str) and _WORD.fullmatch(word) for word in get_args(kind))
@@ -90,7 +90,7 @@ def _place(prior: type) -> tuple[str, str]:
     return prior.__module__, prior.__qualname__
 
 
-def from_json(data: Mapping[str, Any]) -> Prior:
+def from_json(data: Mapping[str, object]) -> Prior:
     """The prior that `Prior.to_json` described.
 
     Raises:
@@ -98,7 +98,7 @@ def from_json(data: Mapping[str, Any]) -> Prior:
     """
     if not isinstance(data, Mapping):
         raise ConfigError(f'a prior is described by an object such as {{"prior": "forward"}}, got {data!r}')
-    fields = dict(data)
+    fields: dict[str, Any] = dict(data)
     name = fields.pop("prior", None)
     if name not in list(PRIORS):
         raise ConfigError(f"unknown prior {name!r}; known are {', '.join(PRIORS)}{UNREGISTERED}")

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any
+from typing import cast
 
 from headwise.core.errors import ConfigError
 from headwise.nn.priors.base import Prior
@@ -81,13 +81,12 @@ def parse_scale(scale: Scale) -> Prior:
     """`3` or `"3"` -> `Window(width=3)`; `"n/16"` or `1/16` -> `Window(fraction=1/16)`; priors as is."""
     if isinstance(scale, Prior):
         return scale
-    value: Any = scale
-    if isinstance(value, Integral):
-        return Window(width=value)  # type: ignore[arg-type]
-    if isinstance(value, Real):
-        return Window(fraction=value)  # type: ignore[arg-type]
+    if isinstance(scale, Integral):
+        return Window(width=scale)  # type: ignore[arg-type]
+    if isinstance(scale, Real):
+        return Window(fraction=scale)  # type: ignore[arg-type]
     try:
-        text = value.strip().lower()
+        text = cast(str, scale).strip().lower()
         if text == "n" or text.startswith("n/"):
             return Window(fraction=float(Fraction("1" + text[1:])))
         if text.isdecimal():

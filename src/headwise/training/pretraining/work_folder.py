@@ -229,10 +229,10 @@ def check_output(output: Path, *, overwrite: bool) -> None:
         )
 
 
-def _settings(config: PretrainConfig) -> dict[str, Any]:
+def _settings(config: PretrainConfig) -> dict[str, object]:
     settings = to_dict(config)
-    settings["teacher"]["name"] = teacher_names(config)
-    return settings
+    teacher = to_dict(config.teacher) | {"name": teacher_names(config)}
+    return settings | {"teacher": teacher}
 
 
 def teacher_names(config: PretrainConfig) -> str:

@@ -8,7 +8,6 @@ square of the text. Results do not depend on the number of threads, nor on the t
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
@@ -60,7 +59,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
 class _Banded(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx,
         query: Tensor,
         key: Tensor,
         value: Tensor,
@@ -77,7 +76,7 @@ class _Banded(torch.autograd.Function):
         return out.to(query.dtype)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         query, key, value, out, stats = ctx.saved_tensors
         if torch.is_grad_enabled():  # it is to be differentiated again
             return *reference_gradients(query, key, value, *ctx.made_for, grad=grad), None, None
@@ -88,7 +87,7 @@ class _Banded(torch.autograd.Function):
         return *(x.to(grad.dtype) for x in gradients), None, None
 
 
-def _kernels() -> Any:
+def _kernels() -> compiled.Kernels:
     return library(compiled.BANDED, "banded attention")
 
 

@@ -8,7 +8,6 @@ on the number of threads, nor on the texts beside a text.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import Any
 
 import numpy as np
 import torch
@@ -41,7 +40,7 @@ def lanes(dtype: torch.dtype) -> int:
     return _library().lanes_of(8 if dtype == torch.float64 else 4)
 
 
-def _library() -> Any:
+def _library() -> compiled.Kernels:
     return library(compiled.EDGES, "attention along edges")
 
 
@@ -205,7 +204,7 @@ def draw(drop: float) -> int:
 class _TileAttention(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx,
         query: Tensor,
         key: Tensor,
         value: Tensor,
@@ -226,7 +225,7 @@ class _TileAttention(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable(_WAY_OUT)
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         *inputs, out, stats = ctx.saved_tensors
         q, k, v, table, grad_out = computable(*inputs, grad)
         call, tiles = ctx.call, ctx.tiles
@@ -246,7 +245,7 @@ class _TileAttention(torch.autograd.Function):
 class _TreeAttention(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, query: Tensor, key: Tensor, value: Tensor, trees: Trees, drop: float, seed: int
+        ctx, query: Tensor, key: Tensor, value: Tensor, trees: Trees, drop: float, seed: int
     ) -> Tensor:
         rows = computable(query, key, value)
         call = _Call(rows[0], 0, drop, seed)
@@ -262,7 +261,7 @@ class _TreeAttention(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable(_WAY_OUT)
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         *inputs, out, stats = ctx.saved_tensors
         *rows, grad_out = computable(*inputs, grad)
         call, trees = ctx.call, ctx.trees

@@ -10,7 +10,6 @@ panels, related, dropped, multiplied and summed.
 
 # An intrinsic takes its typing context first, which its callers do not give.
 # pyright: reportCallIssue=false
-from typing import Any
 
 # An intrinsic takes its typing context first, which its callers do not give.
 # pyright: reportCallIssue=false
@@ -41,7 +40,7 @@ _SCRAMBLE = ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, None))  # the end of Murmu
 _STRIDE = 0x9E3779B1
 
 
-def _across(builder: Any, x: Any, merge: Any) -> Any:
+def _across(builder, x, merge):
     """`merge` of all lanes, in pairs of halves; a scalar."""
     count, nothing = x.type.count, ir.Constant(x.type, ir.Undefined)
     step = count // 2
@@ -55,17 +54,17 @@ def _across(builder: Any, x: Any, merge: Any) -> Any:
 
 
 @intrinsic
-def total(typing: Any, x: Any) -> Any:
+def total(typing, x):
     """The sum of all lanes."""
     return x.dtype(x), lambda context, builder, signature, args: _across(builder, args[0], builder.fadd)
 
 
 @intrinsic
-def highest(typing: Any, x: Any) -> Any:
+def highest(typing, x):
     """The largest of all lanes."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        def larger(a: Any, b: Any) -> Any:
+    def code(context, builder, signature, args):
+        def larger(a, b):
             return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
         return _across(builder, args[0], larger)
@@ -74,12 +73,12 @@ def highest(typing: Any, x: Any) -> Any:
 
 
 @intrinsic
-def dropout_factors(typing: Any, array: Any, seed: Any, index: Any, threshold: Any, factor: Any) -> Any:
+def dropout_factors(typing, array, seed, index, threshold, factor):
     """A vector of the array's dtype with `factor` or 0 in its lanes, at random: 0 with the probability
     `threshold / 2^32`. The same seed and index (that of the first lane) give the same vector."""
     vector = Vector(array.dtype)
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context, builder, signature, args):
         _, seed, index, threshold, factor = args
         word = ir.IntType(32)
         kind = ir.VectorType(word, vector.lanes)

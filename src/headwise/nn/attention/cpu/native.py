@@ -1,7 +1,5 @@
 """Common parts of the calls of compiled kernels: checks of input rows, and passing of memory."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -27,7 +25,7 @@ def unsupported_rows_reason(rows: Tensor) -> str | None:
     return None
 
 
-def library(name: str, what: str) -> Any:
+def library(name: str, what: str) -> compiled.Kernels:
     """A library of kernels; `what` cannot run without it.
 
     Raises:

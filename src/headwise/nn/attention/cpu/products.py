@@ -4,8 +4,6 @@ stay in registers."""
 # An intrinsic takes its typing context first, which its callers do not give.
 # pyright: reportCallIssue=false
 
-from typing import Any
-
 from llvmlite import ir
 from numba import njit
 from numba.core import cgutils, types
@@ -26,33 +24,33 @@ from headwise.nn.attention.cpu.simd import (
 )
 
 
-def _block(rows: int, columns: int) -> Any:
+def _block(rows: int, columns: int):
     """`products` for so many rows of the result (see there), with a sum in a register for each."""
 
     @intrinsic
     def block(
-        typing: Any,
-        a: Any,
-        a_at: Any,
-        a_next: Any,
-        a_term: Any,
-        b: Any,
-        b_term: Any,
-        terms: Any,
-        out: Any,
-        out_at: Any,
-        out_next: Any,
-        add: Any,
-    ) -> Any:
+        typing,
+        a,
+        a_at,
+        a_next,
+        a_term,
+        b,
+        b_term,
+        terms,
+        out,
+        out_at,
+        out_next,
+        add,
+    ):
         vector = Vector(b.dtype)
 
-        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def code(context, builder, signature, args):
             a_, a_at, a_next, a_term, b_, b_term, terms, out_, out_at, out_next, add = args
 
-            def place(at: Any, step: Any, times: Any) -> Any:
+            def place(at, step, times):
                 return builder.add(at, builder.mul(step, times))
 
-            def index(value: int) -> Any:
+            def index(value: int):
                 return ir.Constant(INDEX, value)
 
             width = [index(column * vector.lanes) for column in range(columns)]

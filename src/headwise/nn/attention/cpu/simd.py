@@ -16,7 +16,6 @@ one-dimensional.
 # pyright: reportCallIssue=false
 import math
 import operator
-from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
@@ -32,7 +31,7 @@ BYTES = 64 if WIDE else 32
 class Vector(types.Type):
     """A vector of as many numbers as an array's `lanes`."""
 
-    def __init__(self, dtype: Any):
+    def __init__(self, dtype):
         self.dtype = dtype
         self.size = dtype.bitwidth // 8
         self.lanes = BYTES // self.size
@@ -45,7 +44,7 @@ class Vector(types.Type):
 
 @register_model(Vector)
 class _Model(PrimitiveModel):
-    def __init__(self, manager: Any, vector: Vector):
+    def __init__(self, manager, vector: Vector):
         super().__init__(manager, vector, vector.ir)
 
 
@@ -54,7 +53,7 @@ def const(vector: ir.VectorType, value: float) -> ir.Constant:
     return ir.Constant(vector, [value] * vector.count)
 
 
-def call(builder: Any, name: str, *args: Any) -> Any:
+def call(builder, name: str, *args):
     """An LLVM intrinsic function of vectors."""
     kind = args[0].type
     bits = 32 if isinstance(kind.element, ir.FloatType) else 64
@@ -63,34 +62,34 @@ def call(builder: Any, name: str, *args: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), args)
 
 
-def spread(builder: Any, scalar: Any, vector: ir.VectorType) -> Any:
+def spread(builder, scalar, vector: ir.VectorType):
     """A vector with the same number in all lanes."""
     nothing = ir.Constant(vector, ir.Undefined)
     first = builder.insert_element(nothing, scalar, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(first, nothing, const(ir.VectorType(ir.IntType(32), vector.count), 0))
 
 
-def pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+def pointer(context, builder, kind, array, index):
     """Where `array[index]` lies."""
     return builder.gep(context.make_array(kind)(context, builder, array).data, [index])
 
 
-def read(builder: Any, vector: Vector, at: Any) -> Any:
+def read(builder, vector: Vector, at):
     """The vector that begins at a pointer."""
     return builder.load(builder.bitcast(at, vector.ir.as_pointer()), align=vector.size)
 
 
-def write(builder: Any, vector: Vector, value: Any, at: Any) -> None:
+def write(builder, vector: Vector, value, at) -> None:
     """Write a vector to where a pointer shows."""
     builder.store(value, builder.bitcast(at, vector.ir.as_pointer()), align=vector.size)
 
 
 @intrinsic
-def noinline(typing: Any) -> Any:
+def noinline(typing):
     """Says that the function in which this stands is not to be copied into those that call it, which would
     take long to compile."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context, builder, signature, args):
         builder.function.attributes.add("noinline")
         return context.get_dummy_value()
 
@@ -98,28 +97,28 @@ def noinline(typing: Any) -> Any:
 
 
 @intrinsic
-def lanes(typing: Any, array: Any) -> Any:
+def lanes(typing, array):
     """Numbers in a vector of the array's dtype."""
     count = Vector(array.dtype).lanes
     return types.int64(array), lambda context, builder, signature, args: ir.Constant(INDEX, count)
 
 
 @intrinsic
-def load(typing: Any, array: Any, index: Any) -> Any:
+def load(typing, array, index):
     """`array[index : index + lanes]`."""
     vector = Vector(array.dtype)
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context, builder, signature, args):
         return read(builder, vector, pointer(context, builder, array, *args))
 
     return vector(array, types.int64), code
 
 
 @intrinsic
-def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
+def store(typing, array, index, value):
     """`array[index : index + lanes] = value`."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context, builder, signature, args):
         write(builder, value, args[2], pointer(context, builder, array, *args[:2]))
         return context.get_dummy_value()
 
@@ -127,10 +126,10 @@ def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
-def prefetch(typing: Any, array: Any, index: Any) -> Any:
+def prefetch(typing, array, index):
     """Have the memory around `array[index]` brought to the caches, for it will be needed soon."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context, builder, signature, args):
         at = pointer(context, builder, array, *args)
         at = builder.bitcast(at, ir.IntType(8).as_pointer())
         number = ir.IntType(32)
@@ -144,30 +143,30 @@ def prefetch(typing: Any, array: Any, index: Any) -> Any:
 
 
 @intrinsic
-def splat(typing: Any, array: Any, number: Any) -> Any:
+def splat(typing, array, number):
     """A vector of the array's dtype with `number` in all lanes."""
     vector = Vector(array.dtype)
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context, builder, signature, args):
         return spread(builder, context.cast(builder, args[1], number, array.dtype), vector.ir)
 
     return vector(array, number), code
 
 
 @intrinsic
-def counting(typing: Any, array: Any) -> Any:
+def counting(typing, array):
     """A vector of the array's dtype: 0, 1, 2 ..."""
     vector = Vector(array.dtype)
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context, builder, signature, args):
         return ir.Constant(vector.ir, [float(lane) for lane in range(vector.lanes)])
 
     return vector(array), code
 
 
-def _operation(operation: Any, name: str) -> None:
+def _operation(operation, name: str) -> None:
     @intrinsic
-    def compute(typing: Any, a: Any, b: Any) -> Any:
+    def compute(typing, a, b):
         return a(a, b), lambda context, builder, signature, args: getattr(builder, name)(*args)
 
     @overload(operation)
@@ -183,20 +182,20 @@ _operation(operator.mul, "fmul")
 
 
 @intrinsic
-def larger(typing: Any, a: Any, b: Any) -> Any:
+def larger(typing, a, b):
     """The larger number in each lane, that of `b` where one is NaN."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context, builder, signature, args):
         return builder.select(builder.fcmp_ordered(">", *args), *args)
 
     return a(a, b), code
 
 
 @intrinsic
-def between(typing: Any, low: Any, x: Any, high: Any, yes: Any, no: Any) -> Any:
+def between(typing, low, x, high, yes, no):
     """`yes` in the lanes where low <= x <= high, else `no`."""
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context, builder, signature, args):
         low, x, high, yes, no = args
         above, below = builder.fcmp_ordered("<=", low, x), builder.fcmp_ordered("<=", x, high)
         return builder.select(builder.and_(above, below), yes, no)
@@ -205,7 +204,7 @@ def between(typing: Any, low: Any, x: Any, high: Any, yes: Any, no: Any) -> Any:
 
 
 @intrinsic
-def exp(typing: Any, x: Any) -> Any:
+def exp(typing, x):
     """exp(x) where x <= 0 or little above, to 1e-7 (float32) or 2e-16 (float64) of it; NaN of NaN.
 
     What is below the least normal number becomes 0.
@@ -221,7 +220,7 @@ def exp(typing: Any, x: Any) -> Any:
         else (6.93147180369123816490e-01, 1.90821492927058770002e-10)
     )
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context, builder, signature, args):
         [x] = args
         kind = x.type
         number = lambda value: const(kind, value)  # noqa: E731
@@ -246,17 +245,17 @@ def exp(typing: Any, x: Any) -> Any:
 
 @intrinsic
 def transpose(
-    typing: Any,
-    a: Any,
-    a_at: Any,
-    a_next: Any,
-    a_rows: Any,
-    out: Any,
-    out_at: Any,
-    out_next: Any,
-    out_rows: Any,
-    factor: Any,
-) -> Any:
+    typing,
+    a,
+    a_at,
+    a_next,
+    a_rows,
+    out,
+    out_at,
+    out_next,
+    out_rows,
+    factor,
+):
     """out[j, i] = a[i, j] * factor for the first `lanes` i and j, where row i begins at `at + i * next`.
 
     Where `a` has less rows, its last stands for those that are missing; of `out`, no more than `out_rows`
@@ -265,14 +264,14 @@ def transpose(
     vector = Vector(a.dtype)
     n = vector.lanes
 
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def code(context, builder, signature, args):
         a_, a_at, a_next, a_rows, out_, out_at, out_next, out_rows, factor = args
         factor = spread(builder, factor, vector.ir)
 
-        def index(value: int) -> Any:
+        def index(value: int):
             return ir.Constant(INDEX, value)
 
-        def shuffled(x: Any, y: Any, picks: list[int]) -> Any:
+        def shuffled(x, y, picks: list[int]):
             picked = ir.Constant(ir.VectorType(ir.IntType(32), n), picks)
             return builder.shuffle_vector(x, y, picked)
 

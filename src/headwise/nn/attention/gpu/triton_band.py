@@ -14,7 +14,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import torch
@@ -91,7 +90,7 @@ def _kernels() -> ModuleType | str:
 class _TritonBand(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx,
         query: Tensor,
         key: Tensor,
         value: Tensor,
@@ -108,7 +107,7 @@ class _TritonBand(torch.autograd.Function):
         return out
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         query, key, value, out, logs = ctx.saved_tensors
         if torch.is_grad_enabled():  # it is to be differentiated again
             return *reference_gradients(query, key, value, *ctx.made_for, grad=grad), None, None, None

@@ -1,6 +1,7 @@
 """Serialisation of a pretrained encoder's architecture to JSON, for model folders without pickle or hub."""
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -20,6 +21,9 @@ from headwise.nn.embeddings.pretrained.word_pieces import (
     import_extra,
 )
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
 # Settings without influence on the parameter shapes: outputs, provenance, task heads. A table of sines is
 # not computed either: it is among the weights.
 _NO_SHAPE = {
@@ -37,12 +41,12 @@ _MOST = 128  # of what is made one by one
 _LARGEST_TABLES = 1 << 24  # numbers in them
 
 
-def architecture_to_json(encoder: Any) -> dict[str, Any]:
+def architecture_to_json(encoder: "PreTrainedModel") -> dict[str, object]:
     """The architecture of an encoder as plain data (for JSON)."""
     return _shape(encoder.config.to_diff_dict())
 
 
-def encoder_from_json(architecture: dict[str, Any], tokenizer: str, where: str) -> PretrainedEncoder:
+def encoder_from_json(architecture: dict[str, object], tokenizer: str, where: str) -> PretrainedEncoder:
     """Build an encoder without weights from untrusted data. Draws no random numbers.
 
     Its parameters are on the meta device, so they take no memory until they are filled with
@@ -86,7 +90,7 @@ def encoder_from_json(architecture: dict[str, Any], tokenizer: str, where: str) 
     return PretrainedEncoder(encoder, pieces, max_pieces(encoder), bool(pieces.prefix))
 
 
-def _shape(settings: dict[str, Any]) -> dict[str, Any]:
+def _shape(settings: Mapping[str, object]) -> dict[str, object]:
     return {
         key: value for key, value in settings.items() if key not in _NO_SHAPE and not _is_dangerous(key)
     }
@@ -96,7 +100,7 @@ def _is_dangerous(key: str) -> bool:
     return key.startswith("_") or any(word in key for word in _DANGEROUS)
 
 
-def _check(settings: Any, where: str) -> None:
+def _check(settings: dict[str, object] | list[object], where: str) -> None:
     """Reject settings that would load code, or need excessive time or memory."""
     if isinstance(settings, list) and len(settings) > _MOST:
         raise PretrainedError(
@@ -118,7 +122,7 @@ def _check(settings: Any, where: str) -> None:
 class _NoInitialValues(TorchFunctionMode):
     """Skips the initialisation of new parameters, which are overwritten on loading."""
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if getattr(func, "__module__", None) == "torch.nn.init" and "tensor" in kwargs:
             return kwargs["tensor"]
@@ -126,7 +130,7 @@ class _NoInitialValues(TorchFunctionMode):
             return args[0]
         return self.call(func, args, kwargs)
 
-    def call(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def call(self, func: Callable, args: tuple, kwargs: dict):
         return func(*args, **kwargs)
 
 
@@ -134,7 +138,7 @@ class _OnlyTables(_NoInitialValues):
     """Creates new parameters (made by `torch.empty`) on the meta device, without memory. Everything else is
     computed as usual, even if the caller builds on the meta device."""
 
-    def call(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def call(self, func: Callable, args: tuple, kwargs: dict):
         if func is torch.empty:
             kwargs = {**kwargs, "device": "meta"}
         with torch._C.DisableTorchFunction():

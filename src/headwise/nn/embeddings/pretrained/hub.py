@@ -7,11 +7,12 @@ Code of a model is never run (`trust_remote_code` stays off), and only safetenso
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 from torch import nn
 
@@ -23,6 +24,9 @@ from headwise.nn.embeddings.pretrained.word_pieces import (
     import_extra,
 )
 from headwise.text.static_embeddings.base_folder import ABOUT
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 _USUAL_WINDOW = 512  # window of encoders that set no limit
 _WITH_SLOW_TABLES = {"flaubert", "roformer", "xlm"}  # compute their sine tables number by number
@@ -39,13 +43,13 @@ class PretrainedEncoder:
         begins_with_summary: Whether the first special token summarises the text ([CLS]).
     """
 
-    encoder: Any
+    encoder: "PreTrainedModel"
     tokenizer: PieceTokenizer
     window: int
     begins_with_summary: bool
 
 
-def check_encoder(transformers: Any, settings: Any, where: str) -> None:
+def check_encoder(transformers: ModuleType, settings: "PreTrainedConfig", where: str) -> None:
     """Check that a configuration describes a masked language model without a decoder.
 
     Raises:
@@ -61,13 +65,13 @@ def check_encoder(transformers: Any, settings: Any, where: str) -> None:
         )
 
 
-def without_pooler(encoder: Any, tokenizer: PieceTokenizer, where: str) -> Any:
+def without_pooler(encoder: "PreTrainedModel", tokenizer: PieceTokenizer, where: str) -> "PreTrainedModel":
     """The encoder without its pooler, in float32, after a check that it has an embedding for all pieces.
 
     Raises:
         PretrainedError: HW704, the tokenizer does not fit the encoder.
     """
-    rows = encoder.get_input_embeddings().num_embeddings
+    rows = cast(nn.Embedding, encoder.get_input_embeddings()).num_embeddings
     if tokenizer.largest >= rows:
         raise PretrainedError(
             f"{where}: the tokenizer has pieces up to number {tokenizer.largest}, but the encoder knows "
@@ -75,12 +79,12 @@ def without_pooler(encoder: Any, tokenizer: PieceTokenizer, where: str) -> Any:
             code="HW704",
         )
     if getattr(encoder, "pooler", None) is not None:
-        encoder.pooler = None
+        encoder.pooler = None  # pyright: ignore[reportArgumentType]
     encoder.config.return_dict = True
     return encoder.float()
 
 
-def max_pieces(encoder: Any) -> int:
+def max_pieces(encoder: "PreTrainedModel") -> int:
     """Maximum number of pieces that an encoder can read at once."""
     limits = [
         # RoBERTa and its kin count positions from the one after that of padding.
@@ -95,7 +99,7 @@ def max_pieces(encoder: Any) -> int:
 
 
 @contextmanager
-def silence_transformers(transformers: Any) -> Iterator[None]:
+def silence_transformers(transformers: ModuleType) -> Iterator[None]:
     """Silence notices (such as of unused weights) and progress bars of transformers."""
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -173,7 +177,7 @@ def _headwise_kind(folder: Path) -> str:
     return ""
 
 
-def _settings(transformers: Any, place: str, options: dict[str, Any]) -> Any:
+def _settings(transformers: ModuleType, place: str, options: Mapping[str, object]) -> "PreTrainedConfig":
     try:
         return transformers.AutoConfig.from_pretrained(place, **options)
     except OSError as error:
@@ -196,7 +200,7 @@ def _settings(transformers: Any, place: str, options: dict[str, Any]) -> Any:
         ) from error
 
 
-def _cut(settings: Any, layers: int | None, place: str) -> None:
+def _cut(settings: "PreTrainedConfig", layers: int | None, place: str) -> None:
     """Reduce the configuration to the first layers."""
     if layers is None or layers == settings.num_hidden_layers:
         return
@@ -212,7 +216,9 @@ def _cut(settings: Any, layers: int | None, place: str) -> None:
         settings.layer_types = settings.layer_types[:layers]
 
 
-def _tokenizer(transformers: Any, place: str, options: dict[str, Any]) -> tuple[PieceTokenizer, Any]:
+def _tokenizer(
+    transformers: ModuleType, place: str, options: Mapping[str, object]
+) -> tuple[PieceTokenizer, "PreTrainedTokenizerFast"]:
     try:
         loaded = transformers.AutoTokenizer.from_pretrained(place, use_fast=True, **options)
     except Exception as error:  # OSError, ValueError, ImportError of a converter, ...
@@ -228,7 +234,9 @@ def _tokenizer(transformers: Any, place: str, options: dict[str, Any]) -> tuple[
     return PieceTokenizer(loaded.backend_tokenizer.to_str()), loaded
 
 
-def _weights(transformers: Any, place: str, settings: Any, options: dict[str, Any]) -> Any:
+def _weights(
+    transformers: ModuleType, place: str, settings: "PreTrainedConfig", options: Mapping[str, object]
+) -> "PreTrainedModel":
     try:
         encoder, report = transformers.AutoModel.from_pretrained(
             place, config=settings, use_safetensors=True, output_loading_info=True, **options

@@ -6,9 +6,9 @@ state of [CLS] is a separate output, for the readout `attentive,cls` (MS-SAN + B
 2020).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,9 @@ from headwise.nn.embeddings.pretrained.hub import PretrainedEncoder, load_pretra
 from headwise.nn.embeddings.pretrained.word_pieces import PretrainedError, StateReader, WordPieces
 from headwise.nn.layers.layer_configs import PretrainedConfig
 from headwise.nn.ragged import Layout, Ragged
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 ENCODER_FILE = "pretrained.json"
 TOKENIZER_FILE = "tokenizer.json"
@@ -51,7 +54,7 @@ class PretrainedEmbedding(nn.Module):
     def __init__(self, source: PretrainedEncoder, width: int, config: PretrainedConfig):
         super().__init__()
         self.config = config
-        self.encoder: Any = source.encoder
+        self.encoder = source.encoder
         self._source = replace(source, encoder=None)
         settings = self.encoder.config
         depth = settings.num_hidden_layers
@@ -74,7 +77,7 @@ class PretrainedEmbedding(nn.Module):
         self.encoder.requires_grad_(False)
         for part in self._trained:
             part.requires_grad_(True)
-        self._remembered: dict[Any, tuple[Tensor, Tensor]] = {}
+        self._remembered: dict[Hashable, tuple[Tensor, Tensor]] = {}
         self.register_load_state_dict_post_hook(_forget)
 
     @classmethod
@@ -90,7 +93,7 @@ class PretrainedEmbedding(nn.Module):
 
     @classmethod
     def from_files(
-        cls, config: PretrainedConfig, width: int, files: Mapping[str, Any], where: str = "the model"
+        cls, config: PretrainedConfig, width: int, files: Mapping[str, object], where: str = "the model"
     ) -> "PretrainedEmbedding":
         """An embedding without weights, from the output of `to_files`, which is untrusted. Downloads
         nothing.
@@ -124,7 +127,7 @@ class PretrainedEmbedding(nn.Module):
         except ConfigError as error:
             raise PretrainedError(f"{where}: {ENCODER_FILE}: {error.args[0]}", code="HW707") from error
 
-    def to_files(self) -> dict[str, str | dict[str, Any]]:
+    def to_files(self) -> dict[str, str | dict[str, object]]:
         """The data that `from_files` needs besides the state dict; values are JSON data or text."""
         return {
             ENCODER_FILE: {
@@ -220,7 +223,7 @@ class PretrainedEmbedding(nn.Module):
 
     def _read_cached(self, texts: Sequence[WordPieces]) -> tuple[Tensor, Tensor]:
         """Like `_read`, from the cache where possible."""
-        like = self.encoder.get_input_embeddings().weight
+        like = cast(nn.Embedding, self.encoder.get_input_embeddings()).weight
         remembered = [self._remembered.get(text.key) for text in texts]
         new = [text for text, states in zip(texts, remembered, strict=True) if states is None]
         words, summaries = self._read(new)
@@ -249,7 +252,7 @@ def _room(source: PretrainedEncoder, config: PretrainedConfig) -> int:
     return room
 
 
-def _trained_parts(encoder: Any, config: PretrainedConfig) -> list[nn.Module]:
+def _trained_parts(encoder: "PreTrainedModel", config: PretrainedConfig) -> list[nn.Module]:
     """The parts of the encoder that are trained."""
     if not config.train:
         return []
@@ -269,5 +272,6 @@ def _trained_parts(encoder: Any, config: PretrainedConfig) -> list[nn.Module]:
     return [layer for stack in stacks for layer in stack[depth - count :]]
 
 
-def _forget(module: Any, _: Any) -> None:
-    module.clear_cache()
+def _forget(module: nn.Module, _: object) -> None:
+    if isinstance(module, PretrainedEmbedding):
+        module.clear_cache()

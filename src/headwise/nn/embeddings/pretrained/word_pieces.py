@@ -10,13 +10,15 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
+from headwise.core.config import JSON
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.batching import TextWindow
 from headwise.nn.ragged import Ragged
@@ -34,7 +36,7 @@ class PretrainedError(HeadwiseError):
     code = "HW700"
 
 
-def import_extra(module: str) -> Any:
+def import_extra(module: str) -> ModuleType:
     """A module of the extra `pretrained`.
 
     Raises:
@@ -54,6 +56,10 @@ def first_line(error: BaseException) -> str:
     """The error of another library, in one line."""
     return f"{type(error).__name__}: {error!s:.300}".split("\n")[0]
 
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+    from transformers import PreTrainedModel
 
 _PROBES = ("a", "the", "A", "1", ".", "的")  # one of them is known to every tokenizer
 
@@ -100,7 +106,7 @@ class PieceTokenizer:
     def __init__(self, definition: str):
         tokenizers = import_extra("tokenizers")
         with _convert_errors("this is no tokenizer"):
-            self._tokenizer: Any = tokenizers.Tokenizer.from_str(_for_single_words(definition))
+            self._tokenizer: Tokenizer = tokenizers.Tokenizer.from_str(_for_single_words(definition))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.prefix, self.suffix = self._special_tokens()
@@ -118,7 +124,7 @@ class PieceTokenizer:
             for encoding, text in zip(self._encode(texts), texts, strict=True)
         ]
 
-    def _encode(self, texts: Sequence[Sequence[str]], *, special: bool = False) -> list[Any]:
+    def _encode(self, texts: Sequence[Sequence[str]], *, special: bool = False) -> list["Encoding"]:
         words = [_encodable(text) for text in texts]
         with _convert_errors("the tokenizer fails"):
             return self._tokenizer.encode_batch(words, is_pretokenized=True, add_special_tokens=special)
@@ -155,7 +161,7 @@ def _encodable(words: Sequence[str]) -> list[str]:
 def _for_single_words(definition: str) -> str:
     """The definition with a space before every word, for tokenizers that make it part of the word."""
 
-    def walk(node: Any) -> None:
+    def walk(node: JSON) -> None:
         for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
             walk(child)
         match node:
@@ -237,7 +243,7 @@ class StateReader:
     pooling: str
     begins_with_summary: bool
 
-    def read(self, encoder: Any, texts: Sequence[WordPieces]) -> tuple[Tensor, Tensor]:
+    def read(self, encoder: "PreTrainedModel", texts: Sequence[WordPieces]) -> tuple[Tensor, Tensor]:
         """States of all words, `[total, layers, hidden]`, 0 for a word without pieces, and summaries of the
         texts, `[texts, layers, hidden]`."""
         plan = [
@@ -260,10 +266,13 @@ class StateReader:
         return pooled, states.index_select(0, _index(firsts, states))
 
     def _states(
-        self, encoder: Any, texts: Sequence[WordPieces], plan: Sequence[tuple[int, TextWindow]]
+        self,
+        encoder: "PreTrainedModel",
+        texts: Sequence[WordPieces],
+        plan: Sequence[tuple[int, TextWindow]],
     ) -> tuple[Tensor, list[int]]:
         """States of all windows, `[rows, layers, hidden]`, padding included, and the first row of each."""
-        table = encoder.get_input_embeddings().weight
+        table = cast(nn.Embedding, encoder.get_input_embeddings()).weight
         around = len(self.prefix) + len(self.suffix)
         sizes = [around + window.stop - window.start for _, window in plan]
         begins, row = [0] * len(plan), 0
@@ -282,7 +291,7 @@ class StateReader:
             parts.append(self._call(encoder, _index(ids, table), _index(mask, table)).flatten(0, 1))
         return torch.cat(parts), begins
 
-    def _call(self, encoder: Any, ids: Tensor, mask: Tensor) -> Tensor:
+    def _call(self, encoder: "PreTrainedModel", ids: Tensor, mask: Tensor) -> Tensor:
         """Piece ids and mask `[windows, longest]` -> states, `[windows, longest, layers, hidden]`."""
         if self.layers == (encoder.config.num_hidden_layers,):
             return encoder(input_ids=ids, attention_mask=mask).last_hidden_state.unsqueeze(2)
@@ -304,9 +313,9 @@ class StateReader:
         return sums / _index(counts, states)[:, None, None]
 
 
-def _joined(parts: list[NDArray[Any]]) -> NDArray[np.int64]:
+def _joined(parts: list[NDArray]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
 
-def _index(numbers: Any, like: Tensor) -> Tensor:
+def _index(numbers: NDArray[np.int64] | list[int], like: Tensor) -> Tensor:
     return torch.as_tensor(numbers, dtype=torch.int64, device=like.device)
