@@ -35,7 +35,7 @@ def check_attention(config: "MSTransformerConfig | MSSANConfig | TransformerConf
         check_spelling(config.priors)
 
 
-class EncoderConfig(Protocol):
+class HasWidth(Protocol):
     """The configuration of an encoder."""
 
     @property
@@ -44,7 +44,7 @@ class EncoderConfig(Protocol):
         ...
 
 
-def output_width(config: EncoderConfig) -> int:
+def output_width(config: HasWidth) -> int:
     """Output features of the encoder with this configuration: its `output_width` if it has one, else its
     `width`, the number of input features."""
     return getattr(config, "output_width", config.width)

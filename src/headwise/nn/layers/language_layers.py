@@ -19,7 +19,7 @@ from torch.nn.functional import cross_entropy, linear
 
 from headwise.core.errors import ConfigError
 from headwise.nn.encoders import BPTransformerConfig
-from headwise.nn.encoders.encoder_configs import EncoderConfig, output_width
+from headwise.nn.encoders.encoder_configs import HasWidth, output_width
 from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.priors import Pairs, Prior
 from headwise.nn.torch_modes import checkpointed
@@ -99,7 +99,7 @@ def symbol_losses(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor)
 _LENGTHS = (1, 2, 3, 7, 16, 61)  # lengths of test texts, each a prefix of the next
 
 
-def check_causal(config: EncoderConfig) -> None:
+def check_causal(config: HasWidth) -> None:
     """Check that the state of a symbol depends only on the symbols up to it, and not on the number of later
     ones.
 
@@ -128,7 +128,7 @@ def check_causal(config: EncoderConfig) -> None:
         )
 
 
-def _check_heads(config: EncoderConfig, layers: Sequence[Sequence[Prior]]) -> None:
+def _check_heads(config: HasWidth, layers: Sequence[Sequence[Prior]]) -> None:
     if getattr(config, "classification_node", False):
         raise _looks_ahead("the node in front of a text is of no use; set classification_node = false")
     for layer, priors in enumerate(layers, start=1):
