@@ -5,8 +5,6 @@ The score of a tag sequence is the sum of the emission scores of its words and o
 between neighbouring tags. The loops are compiled by Numba, in 32 or 64 bits as the scores are.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 from headwise.core.hashing import Ends
 from headwise.core.numba_cache import compiled_kernel
 
-AnyFloats = NDArray[Any]
+AnyFloats = NDArray
 
 
 @compiled_kernel()

@@ -16,7 +16,7 @@ from headwise.linear.linear_model import WARM_START_SCALES, FittedSettings, Line
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.svm_solver import Floats
 from headwise.linear.targets import TargetArray, Targets, TextWeights
-from headwise.linear.tfidf_features import BlockName, BlockReader
+from headwise.linear.tfidf_features import BlockName, BlockReader, LinearTexts
 from headwise.linear.training_data import TrainingData
 
 PAIR_REACH, LEAST_FAR = 3, 1_000
@@ -66,7 +66,7 @@ class LinearFit:
 
 
 def fit_linear(
-    texts: Sequence[Any],
+    texts: LinearTexts,
     targets: TargetArray,
     classes: int,
     *,

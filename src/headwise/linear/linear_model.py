@@ -5,7 +5,7 @@ LinearModel: a linear model of texts as arrays; it needs only numpy and Numba.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix, hstack
 from headwise.core.surface_features import surface_features
 from headwise.linear.pair_features import GROUPS
 from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights
-from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
+from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary, LinearTexts
 
 STRENGTHS, DENSE = (0.5, 0.15, 1.5, 4.0), (1.0, 0.5, 2.0, 4.0)
 """Candidate values of C and of the length of vectors; the search starts at the first of each."""
@@ -116,7 +116,7 @@ class LinearModel:
         return slice(first, first + groups * len(self.blocks[block]))
 
     def rows(
-        self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None
+        self, texts: LinearTexts, dense: NDArray | None = None, numbers: NDArray | None = None
     ) -> DesignMatrix:
         """The design matrix of texts or pairs."""
         parts = [
@@ -126,7 +126,7 @@ class LinearModel:
             for name, vocabulary in self.blocks.items()
         ]
         if self.form:
-            numbers = surface_features(texts)
+            numbers = surface_features(cast(Sequence[str], texts))
         return DesignMatrix(stack_blocks(parts, len(texts)), self.dense(len(texts), dense, numbers))
 
     def dense(self, texts: int, vectors: NDArray | None, numbers: NDArray | None) -> Floats:
@@ -141,7 +141,7 @@ class LinearModel:
         return features
 
     def scores(
-        self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None
+        self, texts: LinearTexts, dense: NDArray | None = None, numbers: NDArray | None = None
     ) -> Floats:
         """Calibrated logits, `[texts, classes]`.
 

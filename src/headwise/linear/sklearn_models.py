@@ -11,7 +11,7 @@ Multi-label linear classifiers: a one-vs-rest linear SVM for each label.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from sklearn.svm import LinearSVC
 
 
+Item = TypeVar("Item")
+
+
 def train_plus_dev(
-    train: tuple[Sequence[Any], np.ndarray], dev: tuple[Sequence[Any], np.ndarray]
-) -> tuple[list[Any], np.ndarray]:
+    train: tuple[Sequence[Item], np.ndarray], dev: tuple[Sequence[Item], np.ndarray]
+) -> tuple[list[Item], np.ndarray]:
     """Concatenate training and dev items, and their targets, `[items, ...]`."""
     return [*train[0], *dev[0]], np.concatenate([train[1], dev[1]])
 

@@ -8,7 +8,7 @@ words, as in scikit-learn's `char_wb`; they cover inflections, spelling mistakes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from headwise.core import hashing
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.batching import chunks_by_length
 from headwise.linear.pair_features import compare_matrices
+
+LinearTexts = Sequence[str] | Sequence[tuple[str, str]]
+"""Texts, or pairs of them."""
 
 BlockName = Literal["words", "characters"]
 
@@ -82,7 +85,7 @@ class BlockReader:
 
     def fit(
         self,
-        texts: Sequence[Any],
+        texts: LinearTexts,
         *,
         max_features: int,
         least_texts: int = 1,
@@ -130,7 +133,7 @@ class BlockReader:
         features, counts, ends = hashing.keep_features(features, counts, ends, new)
         return vocabulary, self._read(_matrix(features, counts, ends, vocabulary))
 
-    def transform(self, texts: Sequence[Any], vocabulary: FeatureVocabulary) -> csr_matrix:
+    def transform(self, texts: LinearTexts, vocabulary: FeatureVocabulary) -> csr_matrix:
         """The feature matrix of texts, `[texts, features]` float32, with rows of length 1 (or 0); for pairs
         the output of `compared`, `[pairs, 4 * features]`."""
         texts = self._flatten_pairs(texts)
@@ -140,8 +143,10 @@ class BlockReader:
         ]
         return self._read(_matrix(*_joined(parts, len(texts)), vocabulary))
 
-    def _flatten_pairs(self, texts: Sequence[Any]) -> Sequence[str]:
-        return [pair[side] for side in (0, 1) for pair in texts] if self.pairs else texts
+    def _flatten_pairs(self, texts: LinearTexts) -> Sequence[str]:
+        if not self.pairs:
+            return cast(Sequence[str], texts)
+        return [pair[side] for side in (0, 1) for pair in texts]
 
     def _read(self, matrix: csr_matrix) -> csr_matrix:
         half = matrix.shape[0] // 2  # type: ignore[index]

@@ -1,8 +1,7 @@
 """TrainingData: the features and targets of training texts, or text pairs, for linear models."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from headwise.linear.linear_model import (
 from headwise.linear.linear_warm_start import LinearWarmStart, PriorScores
 from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights, fit_svm_columns
 from headwise.linear.targets import NumericTargets, Targets, TextWeights
-from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
+from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary, LinearTexts
 
 MOST_WEIGHTS = 120_000_000
 """Maximum of features times columns; the rarest features beyond it are dropped."""
@@ -68,7 +67,7 @@ class TrainingData:
     @classmethod
     def of(
         cls,
-        texts: Sequence[Any],
+        texts: LinearTexts,
         targets: Targets,
         importance: TextWeights,
         reader: BlockReader,
@@ -94,7 +93,11 @@ class TrainingData:
         blocks = _blocks(texts, reader, most, amounts, previous)
         scale = None if previous is None else previous.model.scale
         vectors = CentredVectors.of(dense, len(texts), amounts, None if scale is None else scale.mean)
-        form = np.zeros((len(texts), 0), dtype=np.float32) if reader.pairs else surface_features(texts)
+        form = (
+            np.zeros((len(texts), 0), dtype=np.float32)
+            if reader.pairs
+            else surface_features(cast("list[str]", texts))
+        )
         start = None
         if previous is not None:
             vocabularies: dict[BlockName, FeatureVocabulary] = {
@@ -148,7 +151,7 @@ class TrainingData:
         """Block size up to which rare features are kept."""
         return min(self.most, RARE)
 
-    def widened(self, settings: LinearSettings, texts: Sequence[Any]) -> "TrainingData | None":
+    def widened(self, settings: LinearSettings, texts: LinearTexts) -> "TrainingData | None":
         """The same data with twice as many features in the only block of the settings; None where there are
         no more."""
         name = settings.blocks[0]
@@ -159,7 +162,7 @@ class TrainingData:
         block = reader.fit(texts, max_features=most, rare=rare, weights=self.importance.amounts)
         return replace(self, blocks={name: block}, edged=block if settings.edges else None, cache={})
 
-    def with_edges(self, texts: Sequence[Any]) -> "TrainingData":
+    def with_edges(self, texts: LinearTexts) -> "TrainingData":
         """The same data with edge pairs in the word block."""
         reader = replace(self.reader, edges=True)
         block = reader.fit(texts, max_features=self.most, rare=self.rare, weights=self.importance.amounts)
@@ -275,7 +278,7 @@ class TrainingData:
 
 
 def _blocks(
-    texts: Sequence[Any],
+    texts: LinearTexts,
     reader: BlockReader,
     most: int,
     amounts: Floats | None,

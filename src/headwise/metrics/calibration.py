@@ -11,7 +11,6 @@ unchanged model where there are few texts.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,7 +133,7 @@ def binned_calibration_error(
     return float(np.abs(stated - observed).sum() / (counts.sum() or 1))
 
 
-Loss = Callable[[NDArray[np.float64], NDArray[Any]], tuple[NDArray[np.float64], NDArray[np.float64]]]
+Loss = Callable[[NDArray[np.float64], NDArray], tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 SPREADS = 0.17, 0.55
 """The standard deviations of the Gaussian priors on the log temperature and on a bias. Chosen on ten data
@@ -158,7 +157,9 @@ class Recalibration:
         return logits / self.temperature + self.biases
 
 
-def one_label_loss(logits: NDArray[np.float64], targets: NDArray[Any]) -> tuple[Any, Any]:
+def one_label_loss(
+    logits: NDArray[np.float64], targets: NDArray
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The negative log-likelihood of each text's label, `[texts]`, and its gradient, `[texts, labels]`.
 
     Args:
@@ -170,7 +171,9 @@ def one_label_loss(logits: NDArray[np.float64], targets: NDArray[Any]) -> tuple[
     return -(label_probabilities * logs).sum(axis=1), np.exp(logs) - label_probabilities
 
 
-def label_set_loss(logits: NDArray[np.float64], targets: NDArray[Any]) -> tuple[Any, Any]:
+def label_set_loss(
+    logits: NDArray[np.float64], targets: NDArray
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The binary cross-entropy of each text, `[texts]`, and its gradient; binary targets, `[texts,
     labels]`."""
     losses = np.logaddexp(0.0, np.where(targets, -logits, logits))
@@ -179,7 +182,7 @@ def label_set_loss(logits: NDArray[np.float64], targets: NDArray[Any]) -> tuple[
 
 def fit_recalibration(
     logits: NDArray[np.floating],
-    targets: NDArray[Any],
+    targets: NDArray,
     loss: Loss = one_label_loss,
     weights: NDArray[np.floating] | None = None,
 ) -> Recalibration:
@@ -211,7 +214,7 @@ def fit_recalibration(
 
 def cross_fitted_logits(
     logits: NDArray[np.floating],
-    targets: NDArray[Any],
+    targets: NDArray,
     loss: Loss = one_label_loss,
     weights: NDArray[np.floating] | None = None,
 ) -> NDArray[np.float64]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,7 +215,7 @@ def _areas(scores: LabelScores, targets: Targets, weights: Weights = None) -> li
     ]
 
 
-def _f1(hits: Any, predicted: Any, held: Any) -> NDArray[np.float64]:
+def _f1(hits: NDArray, predicted: NDArray, held: NDArray) -> NDArray[np.float64]:
     """F1 of counts, arrays of equal shapes; 0 where a label is neither true nor predicted."""
     return 2 * hits / np.maximum(predicted + held, 1)
 

@@ -9,7 +9,7 @@ expected rate is reported.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class ChosenThreshold:
     met: bool
     texts: float
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The promise as a JSON object, for a model folder."""
         saved = {"label": self.point.label, "rate": self.point.rate, "wanted": self.point.target_rate}
         return saved | {"expected": self.expected, "kept": self.met, "texts": self.texts}

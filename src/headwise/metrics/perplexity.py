@@ -5,7 +5,7 @@ Scores of masked-word prediction.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 Unit = Literal["characters", "words", "bytes"]
 """The unit of a language model's symbols."""
@@ -47,7 +47,7 @@ class LanguageScores:
         """The primary metric of the unit and its value: perplexity for words, bits for all other units."""
         return ("perplexity", self.perplexity) if self.unit == "words" else ("bits", self.bits)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Plain data."""
         name, value = self.headline
         return {
@@ -88,7 +88,7 @@ class MaskedScores:
         """Fraction of the masked words that were predicted right."""
         return self.right / max(self.words, 1)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The scores as a JSON object."""
         names = ("loss", "perplexity", "accuracy", "words")
         return {name: getattr(self, name) for name in names}

@@ -39,7 +39,7 @@ _ORDER = ("error", "warning", "info")
 def doctor_files(
     paths: Sequence[Path | str] | Path | str,
     task: str | None = None,
-    reading: Mapping[str, Any] | None = None,
+    reading: Mapping[str, object] | None = None,
 ) -> DoctorReport:
     """Check data files before training.
 
@@ -68,7 +68,7 @@ def doctor_files(
     return replace(diagnosis, task=task, why=why)
 
 
-def diagnose(kind: ItemType[Any], paths: Sequence[str], options: Any = None) -> DoctorReport:
+def diagnose(kind: ItemType, paths: Sequence[str], options: Any = None) -> DoctorReport:
     """Read and check files of an item type; what cannot be read becomes a finding.
 
     A record that cannot be used is skipped and reported, and a file that is not in the given encoding is
@@ -91,7 +91,7 @@ def diagnose(kind: ItemType[Any], paths: Sequence[str], options: Any = None) -> 
 
 
 def examine(
-    kind: ItemType[Any], files: Mapping[str, CheckedFile], findings: Sequence[Finding] = ()
+    kind: ItemType, files: Mapping[str, CheckedFile], findings: Sequence[Finding] = ()
 ) -> DoctorReport:
     """Check files that have been read, by their roles; `findings` are those of reading them."""
     all_findings = [*findings]
@@ -125,7 +125,7 @@ def _role(path: str) -> str | None:
     return next((_NAMES[word] for word in words if word in _NAMES), None)
 
 
-def _read(kind: ItemType[Any], path: str, options: Any, errors: list[DataError], like: Any) -> Any:
+def _read(kind: ItemType, path: str, options: Any, errors: list[DataError], like: Any) -> Any:
     try:
         return kind.examine(path, options, errors.append, like=like)
     except DataError as error:

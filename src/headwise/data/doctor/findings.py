@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 SHOWN = 5  # places named in a finding
 _BEGINNING = 60  # characters of a text
@@ -103,7 +103,7 @@ class DoctorReport:
         """How many findings are errors."""
         return sum(finding.severity == "error" for finding in self.findings)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object of the same structure."""
         return asdict(self)
 

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from os import PathLike
-from typing import Any
 
 from headwise.data.items.examples import Parse
 
@@ -23,7 +22,7 @@ class Fingerprint:
     texts: int
     labels: dict[str, int]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object, by attributes."""
         return asdict(self)
 

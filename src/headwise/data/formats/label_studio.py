@@ -8,7 +8,7 @@ name, as in Label Studio's export JSON-MIN.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 
@@ -42,19 +42,20 @@ def flatten_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Rec
         source.notes.append(f"tasks whose annotations differ, of which the first is read: {apart:,}")
 
 
-def _looks_like_task(fields: Mapping[str, Any]) -> bool:
+def _looks_like_task(fields: Mapping[str, object]) -> bool:
     """Whether an object has the fields of a task."""
     return isinstance(fields.get("data"), dict) and isinstance(fields.get("annotations"), list)
 
 
-def _has_annotation(fields: Mapping[str, Any]) -> bool:
+def _has_annotation(fields: Mapping[str, object]) -> bool:
     """Whether an object with the fields of a task has an annotation with a result, as only tasks have."""
     return any(
-        isinstance(annotation, dict) and "result" in annotation for annotation in fields["annotations"]
+        isinstance(annotation, dict) and "result" in annotation
+        for annotation in cast(list, fields["annotations"])
     )
 
 
-def _completed_results(fields: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
+def _completed_results(fields: Mapping[str, object]) -> list[list[dict[str, Any]]]:
     """The results of each annotation that was not cancelled, ground truth first."""
     annotations = fields.get("annotations")
     done = (
@@ -83,7 +84,7 @@ def _list_controls(head: Sequence[Record]) -> dict[str, bool]:
     return is_list
 
 
-def _value(part: Mapping[str, Any]) -> tuple[str | None, list[Any]]:
+def _value(part: Mapping[str, object]) -> tuple[str | None, list[Any]]:
     """The type of a result (None if it is not supported), and its values."""
     value = part.get("value")
     value = value if isinstance(value, dict) else {}
@@ -94,7 +95,7 @@ def _value(part: Mapping[str, Any]) -> tuple[str | None, list[Any]]:
     return None, []
 
 
-def _answers(result: Sequence[Mapping[str, Any]], is_list: Mapping[str, bool]) -> dict[str, Any]:
+def _answers(result: Sequence[Mapping[str, object]], is_list: Mapping[str, bool]) -> dict[str, Any]:
     """The answers of one annotation by control: a list, a single value, or None if there is none."""
     answers: dict[str, list[Any]] = {name: [] for name in is_list}
     for part in result:

@@ -55,7 +55,7 @@ def _parallel_lists(rows: Sequence[dict[str, object]], token: str) -> list[str]:
     return sorted(as_long, key=lambda name: len(TAG_NAMES) if (at := places[name]) is None else at)
 
 
-def _is_parallel(tags: object, words: object) -> TypeGuard[list[Any]]:
+def _is_parallel(tags: object, words: object) -> TypeGuard[list[object]]:
     """Whether the values are lists with one tag per word."""
     if not isinstance(tags, list) or not isinstance(words, list) or len(tags) != len(words):
         return False

@@ -5,7 +5,7 @@ Recognise files of bags of instances.
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from headwise.data.columns.column_names import normal_name
 from headwise.data.columns.reading_options import DEFAULT_BAG_OPTIONS, BagOptions, ReadOptions
@@ -40,13 +40,11 @@ class BagItems(ItemType[Bag]):
     cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (shared_items,)
     columns_heading: ClassVar[str] = "features in columns"
 
-    def read(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
-    ) -> BagData:
+    def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> BagData:
         return read_bags(path, options or DEFAULT_BAG_OPTIONS, on_error, features=like)
 
     def rows(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+        self, path: str, options=None, on_error: OnError = raise_error, *, like=None
     ) -> InputRows[Bag]:
         """The bags of a file, read into memory at once, as the instances of a bag may be anywhere in it."""
         data = read_bags(path, options or DEFAULT_BAG_OPTIONS, on_error, features=like, labelled=False)
@@ -55,7 +53,7 @@ class BagItems(ItemType[Bag]):
         )
         return InputRows(rows, data.path, data.format, data.features, data.notes)
 
-    def schema(self, data: Any) -> Any:
+    def schema(self, data):
         return data.features
 
     def key(self, item: Bag) -> str:
@@ -67,7 +65,7 @@ class BagItems(ItemType[Bag]):
     def size(self, item: Bag) -> int:
         return len(item.instances)
 
-    def columns_of(self, data: Any) -> tuple[str, str | None]:
+    def columns_of(self, data) -> tuple[str, str | None]:
         return f"{data.features[0]} to {data.features[-1]}", None
 
     def text(self, item: Bag) -> str:
@@ -76,15 +74,16 @@ class BagItems(ItemType[Bag]):
     def show(self, item: Bag) -> str:
         return item.id
 
-    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
+    def implied_by(self, reading: Mapping[str, object]) -> str | None:
         if "bag_column" in reading:
             return "a column of bags is named"
         return "the format uci is one of bags" if reading.get("format") == "uci" else None
 
-    def recognise(self, head: FileHead, reading: Mapping[str, Any]) -> str | None:
+    def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
         if reading.get("format") not in (None, "csv") or "text_column" in reading:
             return None
-        return looks_like_bags(head.texts, reading.get("delimiter"))
+        delimiter = reading.get("delimiter")
+        return looks_like_bags(head.texts, delimiter if isinstance(delimiter, str) else None)
 
 
 _LOOKED_AT = 100  # rows

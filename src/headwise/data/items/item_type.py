@@ -35,7 +35,7 @@ class ItemType(ABC, Generic[Item]):
     nouns: ClassVar[DisplayNames]
     """The display names of the items."""
 
-    options: type[Any]
+    options: type
     """The dataclass of the reading options."""
 
     sides: ClassVar[int] = 0
@@ -215,12 +215,12 @@ class ItemType(ABC, Generic[Item]):
     def show(self, item: Item) -> str:
         """An item on one line, for lists of errors."""
 
-    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
+    def implied_by(self, reading: Mapping[str, object]) -> str | None:
         """Why the reading options imply this item type, as text; None if they do not."""
         return None
 
     @abstractmethod
-    def recognise(self, head: FileHead, reading: Mapping[str, Any]) -> str | None:
+    def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
         """Why a file looks like training data of this item type and label type, as text; None if it does
         not.
 

@@ -1,7 +1,7 @@
 """The item type of each task, and the inference of the task from a file. Does not import torch."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
@@ -9,6 +9,7 @@ from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.files.file_preview import read_preview
 from headwise.data.items.bag_items import BagItems
 from headwise.data.items.dataset import InputRows
+from headwise.data.items.examples import Example, TaggedSentence
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE
 from headwise.data.items.pair_items import PairItems
@@ -16,7 +17,9 @@ from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.data.items.stream_items import SymbolStreamItems, UnlabelledTextItems
 from headwise.data.items.text_items import TextItems
 
-ITEM_TYPES: dict[str, ItemType[Any]] = {
+Item = TypeVar("Item")
+
+ITEM_TYPES: dict[str, ItemType] = {
     "classify": TextItems(SINGLE_LABEL_TYPE),
     "multi-label": TextItems(LABEL_SET_TYPE),
     "tag": TaggedSentenceItems(),
@@ -32,7 +35,7 @@ ITEM_TYPES: dict[str, ItemType[Any]] = {
 DEFAULT_TASK = "classify"
 
 
-def options_for(task: str, reading: Mapping[str, Any], where: str = "") -> Any:
+def options_for(task: str, reading: Mapping[str, object], where: str = "") -> Any:
     """The reading options of a task, from the user's settings; see `headwise.core.config.from_dict`.
 
     Raises:
@@ -42,7 +45,7 @@ def options_for(task: str, reading: Mapping[str, Any], where: str = "") -> Any:
     return from_dict(ITEM_TYPES[task].options, reading, where)
 
 
-def check_options(task: str, reading: Mapping[str, Any], where: str = "", *option_types: type[Any]) -> None:
+def check_options(task: str, reading: Mapping[str, object], where: str = "", *option_types: type) -> None:
     """Check that no reading setting belongs to other tasks only.
 
     Args:
@@ -77,8 +80,8 @@ def check_options(task: str, reading: Mapping[str, Any], where: str = "", *optio
 
 
 def rows_to_predict(
-    kind: ItemType[Any], task: str, path: str, reading: Mapping[str, Any], *, like: Any = None
-) -> InputRows[Any]:
+    kind: ItemType[Item], task: str, path: str, reading: Mapping[str, object], *, like: Any = None
+) -> InputRows[Item] | InputRows[TaggedSentence] | InputRows[Example]:
     """The records of a file to predict.
 
     Args:
@@ -98,7 +101,7 @@ def rows_to_predict(
     return kind.rows(path, options_for(task, reading), like=like)
 
 
-def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
+def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:
     """The task of a training file, and the reason for the guess ("" for the default task).
 
     Args:
@@ -123,7 +126,7 @@ def infer_task(path: str, reading: Mapping[str, Any]) -> tuple[str, str]:
     return [*implied.items()][-1] if implied else (DEFAULT_TASK, "")
 
 
-def require_one_label_task(path: str, reading: Mapping[str, Any], advice: str = "") -> str:
+def require_one_label_task(path: str, reading: Mapping[str, object], advice: str = "") -> str:
     """The task of a training file that must hold texts with one label each.
 
     Args:

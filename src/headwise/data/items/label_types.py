@@ -34,6 +34,7 @@ from headwise.data.doctor.label_checks import (
 from headwise.data.doctor.shortcut_checks import leaks
 from headwise.data.doctor.text_checks import conflicting_labels
 from headwise.data.errors import DataError
+from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import DisplayNames
 from headwise.data.items.labels import all_labels, parse_numeric_labels, rename_labels, training_spellings
 
@@ -80,7 +81,7 @@ class LabelType:
                 advice = f"leave it out, or name the answers' column with {self.column}"
                 raise DataError("HW120", problem, expected="a text", advice=advice, line=item.line or None)
 
-    def check(self, data: Any, nouns: DisplayNames) -> None:
+    def check(self, data: Dataset, nouns: DisplayNames) -> None:
         """Check that a file can be trained on.
 
         Raises:
@@ -88,18 +89,20 @@ class LabelType:
             DataError: A label is of another type.
         """
 
-    def respell_as_training(self, training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+    def respell_as_training(
+        self, training_labels: Sequence[str], data: Dataset
+    ) -> tuple[Dataset, tuple[str, ...]]:
         """The data with labels spelt as in training (`1.0` as `1`), and notes for the user."""
         return data, ()
 
     def without_unknown_labels(
-        self, training_labels: Sequence[str], data: Any, nouns: DisplayNames
-    ) -> tuple[Any, tuple[str, ...]]:
+        self, training_labels: Sequence[str], data: Dataset, nouns: DisplayNames
+    ) -> tuple[Dataset, tuple[str, ...]]:
         """The data without the items that have labels unknown to the model, and notes for the user;
         unchanged if no item would be left."""
         return data, ()
 
-    def check_against_train(self, train: Any, held_out: Any) -> tuple[str, ...]:
+    def check_against_train(self, train: Dataset, held_out: Dataset) -> tuple[str, ...]:
         """Check a dev or test file against the training file, and return notes for the user.
 
         Raises:
@@ -122,7 +125,7 @@ _LEAST_SCALE_POINTS = 4
 
 
 def too_few_labels_error(
-    data: Any, problem: str, needed: str, nouns: DisplayNames, column: str
+    data: Dataset, problem: str, needed: str, nouns: DisplayNames, column: str
 ) -> HeadwiseError:
     """HW406: the error for a file with too few labels to train on."""
     return HeadwiseError(
@@ -132,7 +135,7 @@ def too_few_labels_error(
     )
 
 
-def require_two_labels(data: Any, noun: str, nouns: DisplayNames, column: str) -> None:
+def require_two_labels(data: Dataset, noun: str, nouns: DisplayNames, column: str) -> None:
     """Check that a file has two or more labels, or tags; `noun` is the word for one."""
     if len(data.labels) < 2:
         problem = f"only the {noun} {next(iter(data.labels))!r}" if data.labels else f"no {noun}s"
@@ -165,30 +168,32 @@ class SingleLabelType(LabelType):
     )
     cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (unknown_labels,)
 
-    def lacking(self, item: Any) -> bool:
+    def lacking(self, item) -> bool:
         return not isinstance(item.label, str)
 
-    def strata(self, items: Sequence[Any]) -> list[str | None]:
+    def strata(self, items) -> list[str | None]:
         return [item.label for item in items]
 
-    def check(self, data: Any, nouns: DisplayNames) -> None:
+    def check(self, data: Dataset, nouns: DisplayNames) -> None:
         if len(all_labels(data.items)) < 2:  # soft labels may name more labels
             require_two_labels(data, "label", nouns, self.column)
 
-    def respell_as_training(self, training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+    def respell_as_training(
+        self, training_labels: Sequence[str], data: Dataset
+    ) -> tuple[Dataset, tuple[str, ...]]:
         return respell_labels(training_labels, data)
 
     def without_unknown_labels(
-        self, training_labels: Sequence[str], data: Any, nouns: DisplayNames
-    ) -> tuple[Any, tuple[str, ...]]:
+        self, training_labels: Sequence[str], data: Dataset, nouns: DisplayNames
+    ) -> tuple[Dataset, tuple[str, ...]]:
         return drop_unknown_labels(training_labels, data, nouns)
 
-    def check_against_train(self, train: Any, held_out: Any) -> tuple[str, ...]:
+    def check_against_train(self, train: Dataset, held_out: Dataset) -> tuple[str, ...]:
         training_labels = dict.fromkeys([*train.labels, *all_labels(train.items)])
         check_label_names(list(training_labels), held_out, train.path)
         return ()
 
-    def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
+    def tell(self, train, labels: Sequence[str]) -> tuple[str, ...]:
         numbers = sorted(int(label) for label in labels if label.isascii() and label.isdecimal())
         if len(numbers) < max(len(labels), _LEAST_SCALE_POINTS) or numbers[-1] - numbers[0] >= 2 * len(
             numbers
@@ -219,31 +224,33 @@ class LabelSetType(LabelType):
     warned: ClassVar[tuple[Check, ...]] = (none_labels, uneven_weights)
     cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (unknown_labels,)
 
-    def lacking(self, item: Any) -> bool:
+    def lacking(self, item) -> bool:
         return not all(isinstance(label, str) for label in item.labels)
 
-    def strata(self, items: Sequence[Any]) -> list[str | None]:
+    def strata(self, items) -> list[str | None]:
         """The rarest label of each item, so that rare labels are spread over all parts."""
         counts = Counter(label for item in items for label in item.labels)
         return [min(item.labels, key=lambda label: (counts[label], label), default="") for item in items]
 
-    def check(self, data: Any, nouns: DisplayNames) -> None:
+    def check(self, data: Dataset, nouns: DisplayNames) -> None:
         if not data.labels:
             raise too_few_labels_error(data, "no labels", "one or more are needed", nouns, self.column)
 
-    def respell_as_training(self, training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+    def respell_as_training(
+        self, training_labels: Sequence[str], data: Dataset
+    ) -> tuple[Dataset, tuple[str, ...]]:
         return respell_labels(training_labels, data)
 
     def without_unknown_labels(
-        self, training_labels: Sequence[str], data: Any, nouns: DisplayNames
-    ) -> tuple[Any, tuple[str, ...]]:
+        self, training_labels: Sequence[str], data: Dataset, nouns: DisplayNames
+    ) -> tuple[Dataset, tuple[str, ...]]:
         return drop_unknown_labels(training_labels, data, nouns)
 
-    def check_against_train(self, train: Any, held_out: Any) -> tuple[str, ...]:
+    def check_against_train(self, train: Dataset, held_out: Dataset) -> tuple[str, ...]:
         check_label_names(train.labels, held_out, train.path)
         return ()
 
-    def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
+    def tell(self, train, labels: Sequence[str]) -> tuple[str, ...]:
         training_labels = {label for item in train for label in item.labels}
         lost = [repr(label) for label in labels if label not in training_labels]
         if not lost:
@@ -258,10 +265,10 @@ class NumericLabelType(LabelType):
     checks: ClassVar[tuple[Check, ...]] = (no_labels, not_numbers, one_number, outliers, uneven_weights)
     warned: ClassVar[tuple[Check, ...]] = (outliers, uneven_weights)
 
-    def lacking(self, item: Any) -> bool:
+    def lacking(self, item) -> bool:
         return item.label is None
 
-    def check(self, data: Any, nouns: DisplayNames) -> None:
+    def check(self, data: Dataset, nouns: DisplayNames) -> None:
         if len(data.labels) < 2:
             problem = f"only the number {next(iter(data.labels))}" if data.labels else "no numbers"
             raise too_few_labels_error(
@@ -269,11 +276,11 @@ class NumericLabelType(LabelType):
             )
         self.numbers(data.items, data.path)
 
-    def check_against_train(self, train: Any, held_out: Any) -> tuple[str, ...]:
+    def check_against_train(self, train: Dataset, held_out: Dataset) -> tuple[str, ...]:
         self.numbers(held_out.items, held_out.path)
         return ()
 
-    def numbers(self, items: Sequence[Any], path: str = "") -> np.ndarray:
+    def numbers(self, items, path: str = "") -> np.ndarray:
         """The numbers of items, `[items]`, float64.
 
         Raises:
@@ -287,17 +294,17 @@ class TagSequenceType(LabelType):
 
     column = "--tag-column"
 
-    def lacking(self, item: Any) -> bool:
+    def lacking(self, item) -> bool:
         return len(item.tags) != len(item.tokens)
 
-    def check(self, data: Any, nouns: DisplayNames) -> None:
+    def check(self, data: Dataset, nouns: DisplayNames) -> None:
         require_two_labels(data, "tag", nouns, self.column)
 
-    def check_against_train(self, train: Any, held_out: Any) -> tuple[str, ...]:
+    def check_against_train(self, train: Dataset, held_out: Dataset) -> tuple[str, ...]:
         strange = [tag for tag in held_out.labels if tag not in train.labels]
         return (f"tags that training does not have: {', '.join(strange[:8])}",) if strange else ()
 
-    def fields(self, item: Any) -> str | None:
+    def fields(self, item) -> str | None:
         return "\n".join(item.tags)
 
 
@@ -306,7 +313,7 @@ class NextSymbolType(LabelType):
 
     classes = False
 
-    def check_items(self, items: Sequence[Any], part: str, nouns: DisplayNames) -> None:
+    def check_items(self, items, part: str, nouns: DisplayNames) -> None:
         """Never fails: every symbol but the last has a next one."""
 
 
@@ -315,14 +322,14 @@ class MaskedWordType(LabelType):
 
     classes = False
 
-    def check(self, data: Any, nouns: DisplayNames) -> None:
+    def check(self, data: Dataset, nouns: DisplayNames) -> None:
         if not any(item.text.strip() for item in data.items):
             raise HeadwiseError(
                 f"{data.path}: none of {len(data.items):,} {nouns.many} has words", code="HW406"
             )
 
 
-def respell_labels(training_labels: Sequence[str], data: Any) -> tuple[Any, tuple[str, ...]]:
+def respell_labels(training_labels: Sequence[str], data: Dataset) -> tuple[Dataset, tuple[str, ...]]:
     """See `LabelType.respell_as_training`."""
     names = training_spellings({label for item in data.items for label in item.labels}, training_labels)
     if not names:
@@ -333,8 +340,8 @@ def respell_labels(training_labels: Sequence[str], data: Any) -> tuple[Any, tupl
 
 
 def drop_unknown_labels(
-    training_labels: Sequence[str], data: Any, nouns: DisplayNames
-) -> tuple[Any, tuple[str, ...]]:
+    training_labels: Sequence[str], data: Dataset, nouns: DisplayNames
+) -> tuple[Dataset, tuple[str, ...]]:
     """See `LabelType.without_unknown_labels`."""
     names = set(training_labels)
     items = [item for item in data.items if names.issuperset(item.labels)]
@@ -347,7 +354,7 @@ def drop_unknown_labels(
 
 
 def check_label_names(
-    training_labels: Sequence[str] | dict[str, int], data: Any, where: str, otherwise: str = ""
+    training_labels: Sequence[str] | dict[str, int], data: Dataset, where: str, otherwise: str = ""
 ) -> None:
     """Check that all labels of a file are training labels.
 

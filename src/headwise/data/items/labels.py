@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,20 @@ from headwise.data.errors import DataError
 
 _WHOLE = re.compile(r"(-?(?:0|[1-9]\d{0,14}))(?:\.0+)?")
 """Whole numbers as programs write them; in a column with a missing value 1 becomes 1.0."""
+
+
+class LabelledItem(Protocol):
+    """An item with a label: a text, a pair or a bag."""
+
+    @property
+    def label(self) -> str | None:
+        """The label; None without one, or with a label set."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels."""
+        ...
 
 
 def label_names(names: Iterable[str]) -> list[str]:
@@ -71,13 +85,13 @@ def all_labels(items: Sequence[Any]) -> list[str]:
     return label_names({*(item.label for item in items), *(label for labels in named for label in labels)})
 
 
-def label_targets(items: Sequence[Any], labels: Sequence[str]) -> np.ndarray:
+def label_targets(items: Sequence[LabelledItem], labels: Sequence[str]) -> np.ndarray:
     """The index of the label of each text, pair or bag, `[items]`."""
     number = {label: n for n, label in enumerate(labels)}
     return np.array([number[item.label or ""] for item in items], dtype=np.int64)
 
 
-def multi_hot_targets(items: Sequence[Any], labels: Sequence[str]) -> NDArray[np.bool_]:
+def multi_hot_targets(items: Sequence[LabelledItem], labels: Sequence[str]) -> NDArray[np.bool_]:
     """Multi-hot labels: whether each text has each label, `[texts, labels]`. `labels` must include all
     labels of the texts."""
     number = {label: n for n, label in enumerate(labels)}

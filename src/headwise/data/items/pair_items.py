@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
@@ -57,9 +57,7 @@ class PairItems(ItemType[Pair]):
         reversed_pairs_between,
     )
 
-    def read(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
-    ) -> Dataset[Pair]:
+    def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> Dataset[Pair]:
         return read_pairs(
             path,
             options or DEFAULT_PAIR_OPTIONS,
@@ -68,7 +66,7 @@ class PairItems(ItemType[Pair]):
         )
 
     def rows(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+        self, path: str, options=None, on_error: OnError = raise_error, *, like=None
     ) -> InputRows[Pair]:
         return read_pair_rows(path, options or DEFAULT_PAIR_OPTIONS, on_error)
 
@@ -119,16 +117,16 @@ class PairItems(ItemType[Pair]):
     def text(self, item: Pair) -> str:
         return f"{item.first}\n{item.second}"
 
-    def columns_of(self, data: Any) -> tuple[str, str | None]:
+    def columns_of(self, data) -> tuple[str, str | None]:
         return f"{data.columns.first} + {data.columns.second}", data.columns.label
 
     def show(self, item: Pair) -> str:
         return f"{' '.join(item.first.split())}  |  {' '.join(item.second.split())}"
 
-    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
+    def implied_by(self, reading: Mapping[str, object]) -> str | None:
         return "columns of two texts are named" if _COLUMNS & set(reading) else None
 
-    def recognise(self, head: FileHead, reading: Mapping[str, Any]) -> str | None:
+    def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
         """The reason why a file looks like text pairs, or None.
 
         Only usual column names count, as two text columns may also be a title and a text."""

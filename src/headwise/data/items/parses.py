@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
-from headwise.data.items.dataset import InputRow
+from headwise.data.items.dataset import Dataset, InputRow
 from headwise.data.items.examples import Parse
 from headwise.data.items.item_type import ItemType
 
@@ -49,7 +49,7 @@ class ParseReader:
     read_phrases: Callable[[str, Sequence[tuple[int, str]]], Sequence[Parse]] | None = None
 
 
-def parse_paths(kind: ItemType[Any], paths: str) -> tuple[str, ...]:
+def parse_paths(kind: ItemType, paths: str) -> tuple[str, ...]:
     """The paths of the parse files, one for each text of an item.
 
     Raises:
@@ -67,7 +67,9 @@ def parse_paths(kind: ItemType[Any], paths: str) -> tuple[str, ...]:
     return files
 
 
-def with_parses(kind: ItemType[Any], data: Any, paths: str | None, reader: ParseReader) -> Any:
+def with_parses(
+    kind: ItemType[Item], data: Dataset[Item], paths: str | None, reader: ParseReader
+) -> Dataset[Item]:
     """The data set with parses attached to its items; unchanged if `paths` is None.
 
     The n-th parse belongs to the n-th text. If items of the file were left out, the n-th parse belongs to
@@ -86,7 +88,7 @@ def with_parses(kind: ItemType[Any], data: Any, paths: str | None, reader: Parse
     """
     if paths is None:
         return data
-    items = data.items
+    items: list[Any] = data.items
     has_phrases = data.format == "sst" and len({item.line for item in items}) < len(items)
     if has_phrases and reader.read_phrases is not None:
         phrases = reader.read_phrases(paths, [(item.line, item.text) for item in items])
@@ -129,7 +131,7 @@ def _in_order(
 
 
 def rows_with_parses(
-    kind: ItemType[Any],
+    kind: ItemType[Item],
     rows: Iterator[InputRow[Item]],
     paths: str | None,
     read: Callable[[str], Iterator[Parse]],
@@ -150,7 +152,7 @@ def rows_with_parses(
 
 
 def _rows_with_parses(
-    kind: ItemType[Any],
+    kind: ItemType[Item],
     rows: Iterator[InputRow[Item]],
     files: Sequence[str],
     read: Callable[[str], Iterator[Parse]],

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from headwise.core.config import from_dict
 from headwise.data.columns.reading_options import DEFAULT_TAG_OPTIONS, ReadOptions, TagOptions
@@ -60,13 +60,11 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
         super().__init__(answer)
         self.tokenizer = tokenizer
 
-    def read(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
-    ) -> TaggedData:
+    def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> TaggedData:
         return read_tagged(path, options or DEFAULT_TAG_OPTIONS, on_error, tokenizer=self.tokenizer)
 
     def rows(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+        self, path: str, options=None, on_error: OnError = raise_error, *, like=None
     ) -> InputRows[TaggedSentence]:
         """The sentences of a file of tokenized sentences, tagged or not. Only those in JSON have fields."""
         options = options or DEFAULT_TAG_OPTIONS
@@ -77,7 +75,7 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
         return InputRows(rows, data.path, data.format, data.columns, data.notes)
 
     def read_sentences_or_texts(
-        self, path: str, reading: Mapping[str, Any]
+        self, path: str, reading: Mapping[str, object]
     ) -> InputRows[TaggedSentence] | InputRows[Example]:
         """The sentences of a file to predict, if it is tokenized; otherwise its running texts.
 
@@ -110,7 +108,7 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     def words(self, item: TaggedSentence, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         return (item.tokens,)
 
-    def with_parses(self, item: Any, heads: Sequence[Parse]) -> Any:
+    def with_parses(self, item, heads: Sequence[Parse]):
         """A sentence, or a running text, with its parse attached."""
         parse = tuple(map(int, heads[0])) if isinstance(item, TaggedSentence) else heads[0]
         return replace(item, parse=parse)
@@ -121,10 +119,10 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     def size(self, item: TaggedSentence) -> int:
         return len(item.tokens)
 
-    def columns_of(self, data: Any) -> tuple[str, str | None]:
+    def columns_of(self, data) -> tuple[str, str | None]:
         return data.columns.token, data.columns.tag
 
-    def classes_of(self, data: Any) -> tuple[tuple[str, int, float], ...]:
+    def classes_of(self, data) -> tuple[tuple[str, int, float], ...]:
         """The span types, or the tags if these mark no spans, with counts and fractions."""
         counts = data.entities or data.labels
         total = max(sum(counts.values()), 1)
@@ -133,17 +131,17 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     def show(self, item: TaggedSentence) -> str:
         return " ".join(item.tokens)
 
-    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
+    def implied_by(self, reading: Mapping[str, object]) -> str | None:
         if _COLUMNS & set(reading):
             return "a column of tokens, tags or heads is named"
         form = reading.get("format")
         return f"the format {form} is one of tagged sentences" if form in FORMATS else None
 
-    def recognise(self, head: FileHead, reading: Mapping[str, Any]) -> str | None:
+    def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
         return None if reading.get("format") in _TEXT_FORMATS else looks_tagged(head.texts)
 
 
-def is_tokenized_file(path: str, reading: Mapping[str, Any], head: FileHead | None = None) -> bool:
+def is_tokenized_file(path: str, reading: Mapping[str, object], head: FileHead | None = None) -> bool:
     """Whether a file to predict holds tokenized sentences, rather than running texts.
 
     Args:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.errors import DataError
 from headwise.data.items.batching import items_at
-from headwise.data.items.labels import label_targets
+from headwise.data.items.labels import LabelledItem, label_targets
 
 T = TypeVar("T")
 Floats = NDArray[np.float32]
@@ -35,7 +35,7 @@ class SoftLabel:
         return self.labels[int(self.values.argmax())]
 
 
-def soft_targets(items: Sequence[Any], labels: Sequence[str]) -> Floats | None:
+def soft_targets(items: Sequence[LabelledItem], labels: Sequence[str]) -> Floats | None:
     """The soft targets, `[items, labels]`, whose rows sum to 1; None if no item has a soft label.
 
     Args:
@@ -48,8 +48,8 @@ def soft_targets(items: Sequence[Any], labels: Sequence[str]) -> Floats | None:
     places: dict[tuple[str, ...], list[int]] = {}
     probabilities = np.zeros((len(items), len(labels)), dtype=np.float32)
     for row, item in enumerate(items):
-        if (soft_label := item.shares) is None:
-            probabilities[row, number[item.label]] = 1
+        if (soft_label := getattr(item, "shares", None)) is None:
+            probabilities[row, number[item.label or ""]] = 1
             continue
         columns = places.setdefault(soft_label.labels, [number[label] for label in soft_label.labels])
         remaining = len(labels) - len(columns)
@@ -59,14 +59,14 @@ def soft_targets(items: Sequence[Any], labels: Sequence[str]) -> Floats | None:
     return probabilities / probabilities.sum(axis=1, keepdims=True)
 
 
-def classification_targets(items: Sequence[Any], labels: Sequence[str]) -> NDArray:
+def classification_targets(items: Sequence[LabelledItem], labels: Sequence[str]) -> NDArray:
     """The targets of items: probabilities (see `soft_targets`) if any label is soft, otherwise label
     numbers (see `headwise.metrics.classification_scores`)."""
     probabilities = soft_targets(items, labels)
     return label_targets(items, labels) if probabilities is None else probabilities
 
 
-def low_confidence_items(items: Sequence[Any], labels: int) -> list[int]:
+def low_confidence_items(items: Sequence[LabelledItem], labels: int) -> list[int]:
     """The numbers of the items whose label has a confidence below `1 / labels`.
 
     Every other label of such an item is more probable, so the model learns another label for it.
@@ -87,7 +87,7 @@ def low_confidence_items(items: Sequence[Any], labels: int) -> list[int]:
     return numbers
 
 
-def training_weights(items: Iterable[Any]) -> Floats | None:
+def training_weights(items: Iterable[object]) -> Floats | None:
     """The training weights, `[items]`, scaled to a mean of 1 over the positive ones; None if all are equal.
 
     Raises:
@@ -102,13 +102,13 @@ def training_weights(items: Iterable[Any]) -> Floats | None:
     return (weights / weights[weights > 0].mean()).astype(np.float32)
 
 
-def evaluation_weights(items: Sequence[Any]) -> Floats | None:
+def evaluation_weights(items: Sequence[object]) -> Floats | None:
     """The weights of held-out items (see `training_weights`); None also if all are 0, meaning equal
     weights."""
     return training_weights(items) if _weights(items).any() else None
 
 
-def evaluation_mask(items: Sequence[Any]) -> NDArray[np.bool_]:
+def evaluation_mask(items: Sequence[object]) -> NDArray[np.bool_]:
     """Whether each held-out item counts in evaluation, `[items]`: those of weight 0 do not, unless all
     weights are 0."""
     counts = _weights(items) > 0
@@ -121,7 +121,7 @@ def evaluated_items(items: Sequence[T]) -> Sequence[T]:
     return items if counts.all() else items_at(items, np.flatnonzero(counts))
 
 
-def effective_sample_size(items: Sequence[Any]) -> tuple[int, float]:
+def effective_sample_size(items: Sequence[object]) -> tuple[int, float]:
     """The number of items with a positive weight, and Kish's effective sample size,
     `(sum w)^2 / sum w^2`."""
     weights = _weights(items)
@@ -132,6 +132,6 @@ def effective_sample_size(items: Sequence[Any]) -> tuple[int, float]:
     return len(weights), float(weights.sum() ** 2 / (weights**2).sum())
 
 
-def _weights(items: Iterable[Any]) -> NDArray[np.float64]:
+def _weights(items: Iterable[object]) -> NDArray[np.float64]:
     """The weights as they were read, `[items]`; 1 for items without one."""
     return np.array([getattr(item, "weight", 1.0) for item in items], dtype=np.float64)

@@ -77,7 +77,7 @@ class SymbolStreamItems(ItemType[int]):
         self.unit: Unit = unit
         self.max_symbols, self.min_count = max_symbols, min_count
 
-    def prepare(self, paths: Sequence[str], options: Any) -> SymbolVocabulary:
+    def prepare(self, paths: Sequence[str], options) -> SymbolVocabulary:
         """The vocabulary of the training file; for bytes all 256, so that any file can be read."""
         options, counts = options or DEFAULT_STREAM_OPTIONS, Counter[str]()
         for path in paths[:1]:
@@ -93,7 +93,7 @@ class SymbolStreamItems(ItemType[int]):
         return choose_symbols(self.unit, counts, size=self.max_symbols, min_count=self.min_count)
 
     def read(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+        self, path: str, options=None, on_error: OnError = raise_error, *, like=None
     ) -> SymbolStreamData:
         """Read a text as symbol ids; `like` is the vocabulary, by default that of the file."""
         options = options or DEFAULT_STREAM_OPTIONS
@@ -101,9 +101,7 @@ class SymbolStreamItems(ItemType[int]):
         text = read_stream(path, symbols, options.encoding, options.encoding_errors)
         return SymbolStreamData(text, text.path)
 
-    def rows(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
-    ) -> Any:
+    def rows(self, path: str, options=None, on_error: OnError = raise_error, *, like=None):
         raise ConfigError(NO_LABELS)
 
     def split(
@@ -127,7 +125,7 @@ class SymbolStreamItems(ItemType[int]):
         nothing = items[:0]
         return Split(parts["train"], parts.get("dev", nothing), parts.get("test", nothing), (note,))
 
-    def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
+    def tell(self, parts) -> tuple[str, ...]:
         notes = [f"{len(parts['train'].symbols):,} different {self.unit}"]
         path = parts["train"].path
         if not read_once(path) and (odd := looks_like_table(path, read_preview(path).lines)):
@@ -146,16 +144,14 @@ class SymbolStreamItems(ItemType[int]):
         digest.update(items.ids.tobytes())
         return Fingerprint(digest.hexdigest(), len(items), {})
 
-    def examine(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
-    ) -> LineData:
+    def examine(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> LineData:
         return read_line_data(path, options or DEFAULT_STREAM_OPTIONS)
 
-    def classes_of(self, data: Any) -> tuple[tuple[str, int, float], ...]:
+    def classes_of(self, data) -> tuple[tuple[str, int, float], ...]:
         total = max(data.characters.total(), 1)
         return tuple((repr(name), n, n / total) for name, n in data.characters.most_common())
 
-    def columns_of(self, data: Any) -> tuple[str, str | None]:
+    def columns_of(self, data) -> tuple[str, str | None]:
         return "all", None
 
     def key(self, item: Any) -> str:
@@ -172,7 +168,7 @@ class SymbolStreamItems(ItemType[int]):
     def show(self, item: int) -> str:
         return str(item)
 
-    def recognise(self, head: FileHead, reading: Mapping[str, Any]) -> str | None:
+    def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
         return None
 
 
@@ -190,9 +186,7 @@ class UnlabelledTextItems(TextItems):
         super().__init__(answer)
         self.options = ReadOptions
 
-    def read(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
-    ) -> Dataset:
+    def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> Dataset:
         rows = read_rows(path, options or ReadOptions(), on_error)
         texts = [Example(row.item.text, line=row.line) for row in rows]
         empty = sum(not example.text.strip() for example in texts)
@@ -200,7 +194,7 @@ class UnlabelledTextItems(TextItems):
         return Dataset(texts, rows.path, rows.format, columns, rows.notes, empty)
 
     def rows(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+        self, path: str, options=None, on_error: OnError = raise_error, *, like=None
     ) -> InputRows[Example]:
         raise ConfigError(NO_ANSWERS)
 
@@ -224,8 +218,8 @@ class UnlabelledTextItems(TextItems):
     def fields(self, item: Example) -> Iterable[str | None]:
         return item.text, *parse_field(item.parse)
 
-    def implied_by(self, reading: Any) -> str | None:
+    def implied_by(self, reading: Mapping[str, object]) -> str | None:
         return None
 
-    def recognise(self, head: FileHead, reading: Any) -> str | None:
+    def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
         return None

@@ -47,7 +47,7 @@ class SymbolVocabulary:
         size = len(self.names)
         return np.dtype(np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.int32)
 
-    def encode(self, symbols: str | Sequence[str] | bytes) -> NDArray[Any]:
+    def encode(self, symbols: str | Sequence[str] | bytes) -> NDArray[np.integer]:
         """The ids of symbols, `[symbols]`, of the type `dtype`.
 
         Args:
@@ -100,7 +100,7 @@ class SymbolVocabulary:
                 table[ord(name)] = number
         return table
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON object that `from_json` reads."""
         return asdict(self)
 

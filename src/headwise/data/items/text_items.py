@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
@@ -21,7 +21,12 @@ from headwise.data.columns.multi_label_columns import (
     choose_multi_label_columns,
     separator_of,
 )
-from headwise.data.columns.reading_options import MultiLabelOptions, SoftLabelOptions, WeightOptions
+from headwise.data.columns.reading_options import (
+    MultiLabelOptions,
+    ReadOptions,
+    SoftLabelOptions,
+    WeightOptions,
+)
 from headwise.data.columns.text_columns import columns_of, names_in
 from headwise.data.doctor.examined_file import BetweenCheck, Check
 from headwise.data.doctor.text_checks import (
@@ -65,9 +70,7 @@ class TextItems(ItemType[Example]):
         one = SoftLabelOptions if isinstance(answer, SingleLabelType) else WeightOptions
         self.options = MultiLabelOptions if self.sets else one
 
-    def read(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
-    ) -> Dataset:
+    def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> Dataset:
         options = options or self.options()
         if self.sets:
             training_labels, separator = like or ((), None)
@@ -77,18 +80,18 @@ class TextItems(ItemType[Example]):
         return read_examples(path, options, on_error)
 
     def rows(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+        self, path: str, options=None, on_error: OnError = raise_error, *, like=None
     ) -> InputRows[Example]:
         return read_rows(path, options or self.options(), on_error)
 
-    def schema(self, data: Any) -> Any:
+    def schema(self, data):
         """The multi-hot label columns of the training data, and the separator of labels in a cell."""
         if not self.sets:
             return None
         columns = getattr(data, "columns", None)  # None for data from memory
         return getattr(columns, "flags", ()), getattr(columns, "separator", None)
 
-    def part_options(self, options: Any, part: str, cut: Sequence[str]) -> Any:
+    def part_options(self, options, part: str, cut: Sequence[str]):
         """The options of a part: phrases of sentiment trees are for training only, not for dev and test.
 
         Raises:
@@ -108,7 +111,7 @@ class TextItems(ItemType[Example]):
     def key(self, item: Example) -> str:
         return item.text
 
-    def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
+    def tell(self, parts) -> tuple[str, ...]:
         empty = sum(not item.text.strip() for part in parts.values() for item in part)
         notes = [f"empty texts, which are kept: {empty:,}"] if empty else []
         labels = Counter(str(getattr(item, "label", None)) for item in parts["train"])
@@ -138,18 +141,18 @@ class TextItems(ItemType[Example]):
     def show(self, item: Example) -> str:
         return " ".join(item.text.split())
 
-    def columns_of(self, data: Any) -> tuple[str, str | None]:
+    def columns_of(self, data) -> tuple[str, str | None]:
         columns = data.columns
         return columns.text, columns.label or ", ".join(getattr(columns, "shares", ())) or None
 
-    def implied_by(self, reading: Mapping[str, Any]) -> str | None:
+    def implied_by(self, reading: Mapping[str, object]) -> str | None:
         if self.sets and "label_columns" in reading:
             return "columns of labels are named"
         if self.options is SoftLabelOptions and "probability_columns" in reading:
             return "columns of probabilities are named"
         return "a separator of labels is given" if self.sets and "label_separator" in reading else None
 
-    def recognise(self, head: FileHead, reading: Mapping[str, Any]) -> str | None:
+    def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
         looks = (
             _multi_label_reason
             if self.sets
@@ -175,7 +178,7 @@ def _soft_label_fields(item: Example) -> Iterable[str]:
     yield from weight_field(item.weight)
 
 
-def _numeric_label_reason(head: FileHead, options: Any) -> str | None:
+def _numeric_label_reason(head: FileHead, options: ReadOptions) -> str | None:
     """The reason why a file looks like texts with numbers, or None.
 
     The numbers must be in the requested label column, in one with a usual name, or in the only candidate.

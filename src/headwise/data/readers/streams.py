@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from os import PathLike, fspath
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +49,7 @@ class SymbolStream:
         unknown: The number of symbols that are not in the vocabulary.
     """
 
-    ids: NDArray[Any]
+    ids: NDArray[np.integer]
     path: str
     symbols: SymbolVocabulary
     unknown: int = 0
@@ -167,7 +166,7 @@ def read_stream(
     )
 
 
-def _unknown(ids: NDArray[Any], symbols: SymbolVocabulary) -> int:
+def _unknown(ids: NDArray[np.integer], symbols: SymbolVocabulary) -> int:
     return 0 if symbols.unknown is None else int(np.count_nonzero(ids == symbols.unknown))
 
 

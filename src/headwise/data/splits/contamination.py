@@ -4,7 +4,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from headwise.data.items.examples import DisplayNames
 from headwise.data.splits.duplicates import NearDuplicateIndex, normal_text, words_for_comparison
@@ -43,7 +43,7 @@ class PartOverlap:
         `source_part`."""
         return (self.items + self.nearly_equal) / max(self.total, 1)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The parts and the counts, as a JSON object."""
         return {
             "one": self.source_part,
@@ -70,7 +70,19 @@ class PartOverlap:
         )
 
 
-def find_overlaps(kind: Any, parts: Mapping[str, Any]) -> tuple[PartOverlap, ...]:
+class ComparedItems(Protocol):
+    """How items are compared: a `headwise.data.items.item_type.ItemType`."""
+
+    nouns: ClassVar[DisplayNames]
+    sides: ClassVar[int]
+    has_keys: ClassVar[bool]
+
+    def contamination_key(self, item: Any) -> str:
+        """A text that is equal for items that leak."""
+        ...
+
+
+def find_overlaps(kind: ComparedItems, parts: Mapping[str, Any]) -> tuple[PartOverlap, ...]:
     """The overlaps of all pairs of parts that share items; empty texts are not counted.
 
     Args:
@@ -95,7 +107,7 @@ def find_overlaps(kind: Any, parts: Mapping[str, Any]) -> tuple[PartOverlap, ...
     return tuple(result)
 
 
-def repetition_warning(kind: Any, items: Sequence[Any], what: str = "") -> str | None:
+def repetition_warning(kind: ComparedItems, items: Sequence[Any], what: str = "") -> str | None:
     """A warning if 10 % or more of the items of an evaluation part are repeated within it; else None.
 
     Args:
@@ -124,7 +136,7 @@ class ContaminationIndex:
             nothing.
     """
 
-    def __init__(self, kind: Any, keys: Iterable[str]):
+    def __init__(self, kind: ComparedItems, keys: Iterable[str]):
         self._keys, self._texts = set(keys) - {""}, kind.sides > 0
         # Different pairs may share a long text, so trigrams are compared for single texts only.
         self._near_duplicates = NearDuplicateIndex(
@@ -141,7 +153,7 @@ class ContaminationIndex:
 
 
 def fingerprint_overlaps(
-    kind: Any, fingerprint: Any, who: str, parts: Mapping[str, Any]
+    kind: ComparedItems, fingerprint: str | None, who: str, parts: Mapping[str, Sequence[Any]]
 ) -> tuple[PartOverlap, ...]:
     """The overlaps of the dev and test parts with the training data of another model.
 
@@ -162,7 +174,7 @@ def fingerprint_overlaps(
     return tuple(result)
 
 
-def make_fingerprint(kind: Any, items: Sequence[Any], before: Any = None) -> str | None:
+def make_fingerprint(kind: ComparedItems, items: Sequence[Any], before: str | None = None) -> str | None:
     """The training-set fingerprint of items: the sorted 6-byte hashes of their words, in base64.
 
     None for more than 4 million items. `before` is the fingerprint of earlier items, which is merged in.
@@ -174,22 +186,22 @@ def make_fingerprint(kind: Any, items: Sequence[Any], before: Any = None) -> str
     return base64.b64encode(b"".join(sorted(hashes | previous_hashes))).decode()
 
 
-def in_fingerprint(kind: Any, fingerprint: Any, items: Sequence[Any]) -> list[bool]:
+def in_fingerprint(kind: ComparedItems, fingerprint: str | None, items: Sequence[Any]) -> list[bool]:
     """Whether each item is in a training-set fingerprint; all False if the fingerprint is damaged."""
     hashes = _hashes(fingerprint) if kind.has_keys else set()
     return [bool(hashes) and _hash(kind, item) in hashes for item in items]
 
 
-def _hashes(fingerprint: Any) -> set[bytes]:
+def _hashes(fingerprint: str | None) -> set[bytes]:
     """The hashes in a fingerprint; none if it is not valid base64."""
     try:
-        data = base64.b64decode(fingerprint, validate=True)
+        data = base64.b64decode(fingerprint or "", validate=True)
     except (TypeError, ValueError):
         return set()
     return {data[place : place + _HASH_BYTES] for place in range(0, len(data), _HASH_BYTES)}
 
 
-def _hash(kind: Any, item: Any) -> bytes | None:
+def _hash(kind: ComparedItems, item: object) -> bytes | None:
     """The hash of an item; None for an empty text."""
     key = kind.contamination_key(item)
     words = words_for_comparison(key) if kind.sides else key

@@ -1,21 +1,20 @@
 """Drop training items, or change their weights, by a list of lines such as `headwise noise` writes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.csv import read_cells
-from headwise.data.items.examples import MultiLabelExample, writable_separator
+from headwise.data.items.examples import Example, MultiLabelExample, writable_separator
 from headwise.data.splits.data_parts import DataParts
 
 WEIGHTS = ("weight", "probability of label")
 """Columns of a list that may hold the weight of an item; the first that is there is used."""
 
 
-def drop_listed_items(parts: DataParts[Any], listed: str) -> tuple[DataParts[Any], int]:
+def drop_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int]:
     """The parts without the training items that a list names, and how many were dropped.
 
     Items of the test part stay, whatever the list says: dropping hard items must not improve test scores.
@@ -37,7 +36,7 @@ def drop_listed_items(parts: DataParts[Any], listed: str) -> tuple[DataParts[Any
     return replace(parts, train=remaining, dev=dev), dropped
 
 
-def reweight_listed_items(parts: DataParts[Any], listed: str) -> tuple[DataParts[Any], int]:
+def reweight_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int]:
     """The parts with the weights that a list gives to training items, and how many items it names.
 
     Items of the test part keep their weights.
@@ -62,7 +61,7 @@ def reweight_listed_items(parts: DataParts[Any], listed: str) -> tuple[DataParts
             problem = f"the weight is {row[name][:40]!r}"
             raise DataError("HW126", problem, expected="a number, 0 or more", path=listed, line=line)
 
-    def weighed(items: Any) -> list[Any]:
+    def weighed(items: Sequence[Example]) -> list[Example]:
         return [
             replace(item, weight=weights[item.line]) if item.line in weights else item for item in items
         ]
@@ -76,7 +75,7 @@ def reweight_listed_items(parts: DataParts[Any], listed: str) -> tuple[DataParts
     return parts, sum(item.line in weights for item in affected)
 
 
-def _rows(parts: DataParts[Any], listed: str) -> Iterator[tuple[Any, dict[str, str], int]]:
+def _rows(parts: DataParts, listed: str) -> Iterator[tuple[Example, dict[str, str], int]]:
     """The training items that a list names, each with its row of the list and the line of that row."""
     data = parts.files["train"]
     items = {item.line: item for item in data.items}
