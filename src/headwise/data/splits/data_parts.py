@@ -59,7 +59,7 @@ class DataParts(Generic[Part]):
         parts: dict[str, Any] = self.named
         return {name: self.kind.fingerprint(part) for name, part in parts.items()}
 
-    def prints(self, before: str | None = None) -> dict[str, object]:
+    def prints(self, before: str | None = None) -> dict[str, Any]:
         """The fingerprints as a JSON object.
 
         "file" is the fingerprint of the training file, if parts were split off it. "seen" is the
@@ -71,7 +71,7 @@ class DataParts(Generic[Part]):
             file_print = self.kind.fingerprint(self.files["train"].items)
             if file_print.sha256 != prints["train"].sha256:
                 prints["file"] = file_print
-        entries: dict[str, object] = {name: fingerprint.to_json() for name, fingerprint in prints.items()}
+        entries: dict[str, Any] = {name: fingerprint.to_json() for name, fingerprint in prints.items()}
         train: Any = self.train
         dev: Any = self.dev
         seen = make_fingerprint(self.kind, [*train, *dev], before) if self.kind.has_keys else None
