@@ -153,7 +153,7 @@ class ContaminationIndex:
 
 
 def fingerprint_overlaps(
-    kind: ComparedItems, fingerprint: str | None, who: str, parts: Mapping[str, Sequence[Any]]
+    kind: ComparedItems, fingerprint: object, who: str, parts: Mapping[str, Sequence[Any]]
 ) -> tuple[PartOverlap, ...]:
     """The overlaps of the dev and test parts with the training data of another model.
 
@@ -174,7 +174,7 @@ def fingerprint_overlaps(
     return tuple(result)
 
 
-def make_fingerprint(kind: ComparedItems, items: Sequence[Any], before: str | None = None) -> str | None:
+def make_fingerprint(kind: ComparedItems, items: Sequence[Any], before: object = None) -> str | None:
     """The training-set fingerprint of items: the sorted 6-byte hashes of their words, in base64.
 
     None for more than 4 million items. `before` is the fingerprint of earlier items, which is merged in.
@@ -186,17 +186,17 @@ def make_fingerprint(kind: ComparedItems, items: Sequence[Any], before: str | No
     return base64.b64encode(b"".join(sorted(hashes | previous_hashes))).decode()
 
 
-def in_fingerprint(kind: ComparedItems, fingerprint: str | None, items: Sequence[Any]) -> list[bool]:
+def in_fingerprint(kind: ComparedItems, fingerprint: object, items: Sequence[Any]) -> list[bool]:
     """Whether each item is in a training-set fingerprint; all False if the fingerprint is damaged."""
     hashes = _hashes(fingerprint) if kind.has_keys else set()
     return [bool(hashes) and _hash(kind, item) in hashes for item in items]
 
 
-def _hashes(fingerprint: str | None) -> set[bytes]:
+def _hashes(fingerprint: object) -> set[bytes]:
     """The hashes in a fingerprint; none if it is not valid base64."""
     try:
-        data = base64.b64decode(fingerprint or "", validate=True)
-    except (TypeError, ValueError):
+        data = base64.b64decode(fingerprint if isinstance(fingerprint, str) else "", validate=True)
+    except ValueError:
         return set()
     return {data[place : place + _HASH_BYTES] for place in range(0, len(data), _HASH_BYTES)}
 
