@@ -319,8 +319,12 @@ class ModelSession(Session):
         predictor = self.task.predictor(self.model, self.kind.nouns, batch_tokens, reading)
         predictor.usual = self.info.metrics.unknown_words
         if unsure is not None:
-            predictor.least = self.task.confidence_threshold(unsure, self.info.metrics.risk_coverage)
+            predictor.least = self.confidence_threshold(unsure)
         return predictor
+
+    def confidence_threshold(self, criterion: str) -> float:
+        """The confidence threshold of selective prediction, see `Task.confidence_threshold`."""
+        return self.task.confidence_threshold(criterion, self.info.metrics.risk_coverage)
 
     def evaluate(self, items: Any) -> Any:
         """The evaluation of the model on items with their true answers."""

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from headwise.app.output_folder import check_output_folder
 from headwise.app.reporter import NULL_REPORTER
 from headwise.app.session import FileArguments, ModelSession
-from headwise.app.workflows.evaluate import seen_in_training
+from headwise.app.workflows.evaluate import ContaminationCheck
 from headwise.artifacts import save_model
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
@@ -93,7 +93,7 @@ def calibrate_file(
     task, model, kind, info = session.task, session.model, session.kind, session.info
     task.set_thresholds_setting(model, thresholds)
     data = session.read(file, **how)
-    seen = seen_in_training(session, data.items)[1]
+    seen = ContaminationCheck(session, data.items).learnt
     items = [item for number, item in enumerate(data.items) if number not in seen]
     if not items:
         raise ConfigError(

@@ -1,19 +1,22 @@
 """Score a model on a file with the true answers."""
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
+from numpy.typing import NDArray
+
 from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_report import score_unseen, unseen_name
-from headwise.artifacts.model_info import DataInfo, MetricsInfo
+from headwise.artifacts.model_info import DataInfo
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.items.soft_labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
 from headwise.metrics.classification_scores import wilson_interval
-from headwise.models.evaluation.metric_table import ComparisonSystem, MetricTable, is_number, lookup
+from headwise.models.evaluation.metric_table import ComparisonSystem, is_number, lookup
 from headwise.models.evaluation.report_messages import ReportMessage
 from headwise.models.predictions.predictor import many_unknown
 from headwise.models.reports.document import ReportContents, scores_fragment
@@ -110,128 +113,160 @@ def evaluate_file(
         raise ConfigError(f"unknown_labels {unknown_labels!r}; expected stop or skip")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     data = session.read(file, known_only=unknown_labels == "skip", **how)
-    return evaluate(session, data, errors=errors, unsure=unsure)
+    least = None if unsure is None else session.confidence_threshold(unsure)
+    return EvaluatedItems.of(session, data).report(errors, least)
 
 
-def evaluate(
-    session: ModelSession, data: Any, *, errors: int = 0, unsure: str | None = None
-) -> EvaluationReport:
-    """Score an opened model on what `ModelSession.read` has read; see `evaluate_file`."""
-    task, model, kind, info = session.task, session.model, session.kind, session.info
-    least = None if unsure is None else task.confidence_threshold(unsure, info.metrics.risk_coverage)
-    evaluation = session.evaluate(data.items)
-    mistakes = task.mistakes(model, data, evaluation, errors)
-    sha256 = kind.fingerprint(data.items).sha256
-    scores = evaluation.to_json()
-    training_remarks, unseen = contamination_remarks(session, data.items)
-    remarks = [
-        *training_remarks,
-        *task.evaluation_caveats(info.data.train.labels, data),
-        *_out_of_vocabulary_warning(scores, info.metrics.unknown_words),
-        *task.remarks(info.data.train.labels, scores),
-        *task.label_shift(model, data.items, evaluation),
-    ]
-    if evaluation_weights(data.items) is not None:
-        remarks.append(
-            ReportMessage(f"scores count all {kind.nouns.many} the same, whatever their weights")
-        )
-    if repeated := repetition_warning(kind, data.items):
-        remarks.append(ReportMessage(repeated, warning=True))
-    if trouble := cache_warning(model):
-        remarks.append(ReportMessage(trouble, warning=True))
-    rival = _baseline(info.metrics, task.sheet(scores)) if sha256 == info.data.test.sha256 else None
-    sure = None if least is None else _selective_scores(session, data.items, evaluation, least)
-    return EvaluationReport(
-        task, str(session.folder), data.path, evaluation, rival, unseen, mistakes, remarks, sure
-    )
-
-
-def contamination_remarks(
-    session: ModelSession, items: Sequence[Any]
-) -> tuple[list[ReportMessage], ComparisonSystem | None]:
-    """What there is to say of items that a model was made of, and the model judged on the others: of what
-    it was tested on in training, on those that are not nearly such items either, which only training knows.
+class ContaminationCheck:
+    """The items, of those with their true answers, that a model was made of.
 
     Args:
         session: The opened model.
-        items: Those with their true answers.
+        items: The items.
+
+    Attributes:
+        messages: Warnings.
+        learnt: The numbers of the items that the model has learnt from, without those that it was only
+            chosen by. Of a stream it has learnt from all symbols or from none.
+        is_test: Whether these are the test items of the training.
     """
-    remarks, seen = seen_in_training(session, items)
-    kind, info = session.kind, session.info
-    then = info.metrics.systems.get("unseen")
-    if then is None or kind.fingerprint(items).sha256 != info.data.test.sha256:
-        return remarks, score_unseen(session.task, session.model, items, seen)
-    if then.name != unseen_name(len(items) - len(seen)):
-        many = kind.nouns.many
+
+    def __init__(self, session: ModelSession, items: Any):
+        self.session, self.items = session, items
+        kind, data = session.kind, session.info.data
+        sha256 = kind.fingerprint(items).sha256
+        is_remembered = in_fingerprint(kind, data.seen, items)
+        learnt: Collection[int] = {number for number, remembered in enumerate(is_remembered) if remembered}
+        self.messages = _contamination_messages(data, sha256, len(learnt), len(items), kind.nouns.many)
+        if not kind.has_keys and data.is_training_file(sha256):
+            learnt = range(len(items))
+        was_choice = sha256 == data.dev.sha256 and not session.info.training.is_refitted
+        self.learnt: Collection[int] = set() if was_choice else learnt
+        self.is_test = sha256 == data.test.sha256
+
+    def unseen(self) -> tuple[ComparisonSystem | None, list[ReportMessage]]:
+        """The model evaluated on the items that it has not learnt from; and a message where, on its test
+        items, near-duplicates are left out too, which only its training knows."""
+        in_training = self.session.info.metrics.systems.get("unseen") if self.is_test else None
+        if in_training is None:
+            return score_unseen(self.session.task, self.session.model, self.items, self.learnt), []
+        if in_training.name == unseen_name(len(self.items) - len(self.learnt)):
+            return in_training, []
+        many = self.session.kind.nouns.many
         text = f"{many} that are nearly some that the model was trained on or chosen by are left out, too"
-        remarks = [*remarks, ReportMessage(f"{text}: {then.name}", warning=True)]
-    return remarks, then
+        return in_training, [ReportMessage(f"{text}: {in_training.name}", warning=True)]
 
 
-def seen_in_training(
-    session: ModelSession, items: Sequence[Any]
-) -> tuple[list[ReportMessage], Collection[int]]:
-    """What there is to say of items that a model was made of, and which it has learnt from, by number: not
-    those that it was only chosen by. Of a stream it has learnt from all symbols or from none."""
-    kind, info = session.kind, session.info
-    sha256, many = kind.fingerprint(items).sha256, kind.nouns.many
-    is_remembered = in_fingerprint(kind, info.data.seen, items)
-    seen: Collection[int] = {
-        number for number, remembered_item in enumerate(is_remembered) if remembered_item
-    }
-    remarks = _contamination_warning(info.data, sha256, many) or _overlap_warning(
-        len(seen), len(is_remembered), many
-    )
-    if not kind.has_keys and info.data.is_training_file(sha256):
-        seen = range(len(items))
-    chose = sha256 == info.data.dev.sha256 and not info.training.is_refitted
-    return remarks, set() if chose else seen
-
-
-def _selective_scores(
-    session: ModelSession, items: Any, evaluation: Any, least: float
-) -> dict[str, Any] | None:
-    """What a model is sure enough of; see `EvaluationReport.sure`."""
-    confidences = session.task.confidence(session.model, items, evaluation)
-    if confidences is None:
-        return None
-    right = confidences[1][confidences[0] >= least]
-    scores = {"probability": least, "share": len(right) / len(items)}
-    if len(right):
-        bounds = wilson_interval(int(right.sum()), len(right))
-        scores |= {"accuracy": float(right.mean()), "accuracy_interval": bounds}
-    return scores
-
-
-def _baseline(metrics: MetricsInfo, sheet: MetricTable) -> ComparisonSystem | None:
-    """The baseline of a model's training, if it has the score that models are compared by."""
-    baseline = metrics.baseline
-    return baseline if baseline and is_number(lookup(baseline.scores, sheet.headline.key)) else None
-
-
-def _contamination_warning(data: DataInfo, sha256: str, many: str) -> list[ReportMessage]:
-    """A warning where a model is judged on what it was made of."""
+def _contamination_messages(
+    data: DataInfo, sha256: str, repeated: int, items: int, many: str
+) -> list[ReportMessage]:
+    """A warning where a model is evaluated on what it was made of."""
     if data.is_training_file(sha256):
         text = f"the model was trained on {many} of this file, so these scores say nothing of new ones"
-        return [ReportMessage(text, warning=True)]
-    if sha256 == data.dev.sha256:
-        return [
-            ReportMessage(
-                f"the model was chosen by these {many}: the scores are a little too good", warning=True
-            )
-        ]
-    return []
-
-
-def _overlap_warning(seen: int, items: int, many: str) -> list[ReportMessage]:
-    """A warning where a model is judged on some of what it was made of."""
-    if not seen:
+    elif sha256 == data.dev.sha256:
+        text = f"the model was chosen by these {many}: the scores are a little too good"
+    elif repeated:
+        text = (
+            f"{repeated:,} of {items:,} {many} have the words of some that the model was trained on or "
+            "chosen by: the scores are too good for new ones"
+        )
+    else:
         return []
-    text = (
-        f"{seen:,} of {items:,} {many} have the words of some that the model was trained on or chosen by: "
-        "the scores are too good for new ones"
-    )
     return [ReportMessage(text, warning=True)]
+
+
+@dataclass(frozen=True)
+class EvaluatedItems:
+    """Items with their true answers, and the evaluation of a model on them.
+
+    Attributes:
+        session: The opened model.
+        data: The items, in the file that they come from.
+        evaluation: As the task judges.
+        seconds: How long that took; 0 where that is not known.
+        part: "test " where they are only that part of the file.
+        is_test: Whether they are the test items of the training, which the scores in the folder are about.
+        unseen: The model on the items that it has not learnt from, where others are among them.
+        messages: What there is to say of items that the model was made of.
+    """
+
+    session: ModelSession
+    data: Any
+    evaluation: Any
+    seconds: float = 0.0
+    part: str = ""
+    is_test: bool = True
+    unseen: ComparisonSystem | None = None
+    messages: Sequence[ReportMessage] = ()
+
+    @classmethod
+    def of(cls, session: ModelSession, data: Any) -> "EvaluatedItems":
+        """Evaluate a model on what `ModelSession.read` has read."""
+        began = time.perf_counter()
+        evaluation = session.evaluate(data.items)
+        seconds = time.perf_counter() - began
+        check = ContaminationCheck(session, data.items)
+        unseen, messages = check.unseen()
+        messages = [*check.messages, *messages]
+        return cls(session, data, evaluation, seconds, "", check.is_test, unseen, messages)
+
+    def confidence(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """The confidence of each prediction and whether it is right, see `Task.confidence`."""
+        return self.session.task.confidence(self.session.model, self.data.items, self.evaluation)
+
+    def mistakes(self, count: int) -> list[dict[str, Any]]:
+        """The most confident errors, see `Task.mistakes`."""
+        return self.session.task.mistakes(self.session.model, self.data, self.evaluation, count)
+
+    def score_messages(self, scores: Mapping[str, Any]) -> list[ReportMessage]:
+        """What there is to say of the scores, which are given as JSON."""
+        task, labels = self.session.task, self.session.info.data.train.labels
+        shift = task.label_shift(self.session.model, self.data.items, self.evaluation)
+        return [*task.remarks(labels, scores), *shift]
+
+    def report(self, errors: int = 0, least: float | None = None) -> EvaluationReport:
+        """The scores and what there is to say of them.
+
+        Args:
+            errors: How many mistakes to give.
+            least: The confidence threshold of selective prediction.
+        """
+        session, data = self.session, self.data
+        task, kind, info = session.task, session.kind, session.info
+        mistakes, scores = self.mistakes(errors), self.evaluation.to_json()
+        messages = [
+            *self.messages,
+            *task.evaluation_caveats(info.data.train.labels, data),
+            *_out_of_vocabulary_warning(scores, info.metrics.unknown_words),
+            *self.score_messages(scores),
+        ]
+        if evaluation_weights(data.items) is not None:
+            messages.append(
+                ReportMessage(f"scores count all {kind.nouns.many} the same, whatever their weights")
+            )
+        if repeated := repetition_warning(kind, data.items):
+            messages.append(ReportMessage(repeated, warning=True))
+        if trouble := cache_warning(session.model):
+            messages.append(ReportMessage(trouble, warning=True))
+        baseline, key = info.metrics.baseline if self.is_test else None, task.sheet(scores).headline.key
+        if baseline is not None and not is_number(lookup(baseline.scores, key)):
+            baseline = None  # of a folder that compares models by another score
+        sure = None if least is None else self._selective_scores(least)
+        folder, evaluation = str(session.folder), self.evaluation
+        return EvaluationReport(
+            task, folder, data.path, evaluation, baseline, self.unseen, mistakes, messages, sure
+        )
+
+    def _selective_scores(self, least: float) -> dict[str, Any] | None:
+        """The scores of the predictions that are sure enough; see `EvaluationReport.sure`."""
+        if (confidences := self.confidence()) is None:
+            return None
+        right = confidences[1][confidences[0] >= least]
+        scores = {"probability": least, "share": len(right) / len(self.data.items)}
+        if len(right):
+            bounds = wilson_interval(int(right.sum()), len(right))
+            scores |= {"accuracy": float(right.mean()), "accuracy_interval": bounds}
+        return scores
 
 
 def _out_of_vocabulary_warning(scores: Mapping[str, Any], usual: float) -> list[ReportMessage]:

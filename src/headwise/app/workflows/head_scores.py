@@ -12,7 +12,7 @@ from typing import Any, Unpack
 from headwise.app.output_folder import check_output_folder
 from headwise.app.reporter import NULL_REPORTER
 from headwise.app.session import FileArguments, ModelSession
-from headwise.app.workflows.evaluate import seen_in_training
+from headwise.app.workflows.evaluate import ContaminationCheck
 from headwise.artifacts import save_model
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
@@ -198,9 +198,10 @@ class _HeadAblation:
         if not self.heads:
             raise ConfigError(f"{session.folder}: the encoder has no heads that can be left out")
         self.items = session.read(file, **how).items
-        remarks, self.learnt = seen_in_training(session, self.items)
-        for remark in remarks:
-            self.reporter.remark(remark)
+        check = ContaminationCheck(session, self.items)
+        self.learnt = check.learnt
+        for message in check.messages:
+            self.reporter.remark(message)
         evaluation = session.evaluate(self.items)
         self.scores = evaluation.to_json()
         self.sheet = task.sheet(self.scores)

@@ -1,9 +1,7 @@
 """A page that tells all of a model: from its folder, and from a file or items with the true answers."""
 
 import sys
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any, Unpack
@@ -11,7 +9,7 @@ from unicodedata import bidirectional
 
 from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_report import TrainingReport
-from headwise.app.workflows.evaluate import contamination_remarks
+from headwise.app.workflows.evaluate import EvaluatedItems
 from headwise.artifacts.model_info import MetricsInfo
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
@@ -20,8 +18,7 @@ from headwise.data.items.examples import Pair
 from headwise.data.splits.contamination import in_fingerprint
 from headwise.data.splits.duplicates import find_near_duplicates, words_for_comparison
 from headwise.metrics.operating_points import OPERATING_POINTS
-from headwise.models.evaluation.metric_table import ComparisonSystem
-from headwise.models.evaluation.report_messages import ReportMessage, baseline_message
+from headwise.models.evaluation.report_messages import baseline_message
 from headwise.models.explanations.explanation import Explanation
 from headwise.models.reports.document import ReportContents, report_page
 from headwise.models.reports.head_pictures import attention_span_table, heat_maps
@@ -36,30 +33,6 @@ _WORDS = 12  # of each label
 _MAPPED = (5, 14)  # words of the text whose attention is drawn
 _PROBED = 100  # texts, and words of each, that say how far heads look
 _COMPARED = 5_000  # items that are compared with each other
-
-
-@dataclass(frozen=True)
-class EvaluatedItems:
-    """Items with their true answers, and the evaluation of a model on them.
-
-    Attributes:
-        data: The items, in the file that they come from.
-        evaluation: As the task judges.
-        seconds: How long that took; 0 where that is not known.
-        part: "test " where they are only that part of the file.
-        remarks: What there is to say of items that the model was made of.
-        unseen: The model on the others.
-        has_training_scores: Whether they are the test items of the training, which the scores in the folder
-            are about.
-    """
-
-    data: Any
-    evaluation: Any
-    seconds: float
-    part: str = ""
-    remarks: Sequence[ReportMessage] = ()
-    unseen: ComparisonSystem | None = None
-    has_training_scores: bool = True
 
 
 @renamed_parameters(heads="parses", listener="reporter")
@@ -87,59 +60,38 @@ def report_file(
     if data is None and (parses := how.get("parses")) is not None:
         raise ConfigError(f"--parses {parses}: parses of which texts? Give their file too (--data)")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
-    return report(session, None if data is None else evaluate_data(session, session.read(data, **how)))
+    return report(session, None if data is None else EvaluatedItems.of(session, session.read(data, **how)))
 
 
 def report_outcome(outcome: TrainingReport, folder: Path) -> str:
     """The page of a model that has just been trained, on its test items."""
-    parts, judged = outcome.parts, None
+    session, parts, judged = ModelSession(folder, outcome.fitted.model), outcome.parts, None
     if outcome.test is not None:
         file = parts.files.get("test") or parts.files["train"]
-        judged = EvaluatedItems(file.with_items(parts.test), outcome.test, 0.0, "test ")
-    return report(ModelSession(folder, outcome.fitted.model), judged)
-
-
-def evaluate_data(session: ModelSession, data: Any) -> EvaluatedItems:
-    """A model on the items of a file with their true answers."""
-    began = time.perf_counter()
-    evaluation = session.evaluate(data.items)
-    seconds = time.perf_counter() - began
-    remarks, unseen = contamination_remarks(session, data.items)
-    is_test = session.kind.fingerprint(data.items).sha256 == session.info.data.test.sha256
-    return EvaluatedItems(data, evaluation, seconds, "", remarks, unseen, has_training_scores=is_test)
+        judged = EvaluatedItems(session, file.with_items(parts.test), outcome.test, part="test ")
+    return report(session, judged)
 
 
 def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
     """The page of a model, also with its evaluation on items, where there is one."""
-    task, model, info, folder = session.task, session.model, session.info, Path(session.folder)
+    task, info, folder = session.task, session.info, Path(session.folder)
     metrics, many = info.metrics, task.kind.nouns.many
-    if judged is not None and not judged.has_training_scores:
+    if judged is not None and not judged.is_test:
         metrics = MetricsInfo.of({})  # the baseline was not evaluated on these items
     named = dict(metrics.systems)
-    if judged is not None:
-        scores, on = (
-            judged.evaluation.to_json(),
-            f"{len(judged.data.items):,} {judged.part}{many} of {_file_label(judged.data.path)}",
-        )
-    else:
+    if judged is None:
         scores, on = metrics.scores, f"its {metrics.scored_part} {many}"
-    if judged is not None and judged.unseen is not None:
-        named.setdefault("unseen", judged.unseen)
+        messages = task.remarks(info.data.train.labels, scores)
+    else:
+        scores, count = judged.evaluation.to_json(), f"{len(judged.data.items):,}"
+        on = f"{count} {judged.part}{many} of {_file_label(judged.data.path)}"
+        messages = [*judged.messages, *judged.score_messages(scores)]
+        if judged.unseen is not None:
+            named.setdefault("unseen", judged.unseen)
     sheet = task.sheet(scores)
     rival = None if metrics.dev.get(OPERATING_POINTS) else named.get("baseline")
-    compared = baseline_message(sheet, scores, rival, task.advice)
-    training_remarks, odd = (), []
-    if judged is not None:
-        training_remarks, odd = (
-            judged.remarks,
-            task.label_shift(model, judged.data.items, judged.evaluation),
-        )
-    remarks = [
-        *training_remarks,
-        *task.remarks(info.data.train.labels, scores),
-        *odd,
-        *([compared] if compared else []),
-    ]
+    if compared := baseline_message(sheet, scores, rival, task.advice):
+        messages = [*messages, compared]
     item_material: dict[str, Any] = {} if judged is None else _item_material(session, judged)
     return report_page(
         ReportContents(
@@ -148,7 +100,7 @@ def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
             sheet=sheet,
             scores=scores,
             rivals=list(named.values()),
-            remarks=[remark.text[:1].upper() + remark.text[1:] + "." for remark in remarks],
+            remarks=[message.text[:1].upper() + message.text[1:] + "." for message in messages],
             data=info["data"],
             history=info.training.history,
             facts=_facts(session, judged),
@@ -171,9 +123,9 @@ def _item_material(session: ModelSession, judged: EvaluatedItems) -> dict[str, A
     """What items have to tell: probabilities, mistakes, words, attention, repeats."""
     task, model, kind = session.task, session.model, session.kind
     data, items = judged.data, judged.data.items
-    sure, right = task.confidence(model, items, judged.evaluation) or (None, None)
+    sure, right = judged.confidence() or (None, None)
     try:
-        mistakes_found = task.mistakes(model, data, judged.evaluation, sys.maxsize)
+        mistakes_found = judged.mistakes(sys.maxsize)
     except ConfigError:  # a language model has no labels that could be wrong
         mistakes_found = []
     listed = mistakes_found[:MOST_MISTAKES]
