@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from headwise.app.cli.console import FileArgument, Switch, note, percent, print_json, visible
 from headwise.app.cli.console import output as console
-from headwise.app.cli.flags import flag_values, section_flags
+from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 
@@ -28,8 +28,7 @@ def calibrate(
     overwrite: Switch = False,
     json: Switch = False,
     parses: Path | None = None,
-    pipeline: str | None = None,
-    device: str = "auto",
+    opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:
     """Refit probabilities and thresholds on labelled texts.
@@ -48,8 +47,6 @@ def calibrate(
         overwrite: Replace the model in the output folder.
         json: Print JSON for other programs.
         parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
-        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
-        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
@@ -64,8 +61,7 @@ def calibrate(
         output,
         thresholds=thresholds,
         parses=parses,
-        pipeline=pipeline,
-        device=device,
+        **flag_values(opening),
         reading=flag_values(read),
         overwrite=overwrite,
         reporter=TerminalReporter(),

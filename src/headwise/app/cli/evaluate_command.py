@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from headwise.app.cli.console import FileArgument, Integer, Switch, excerpt, output, print_json, visible
-from headwise.app.cli.flags import flag_values, section_flags
+from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
@@ -32,8 +32,7 @@ def evaluate(
     unsure: str | None = None,
     unknown_labels: Literal["stop", "skip"] = "stop",
     parses: Path | None = None,
-    pipeline: str | None = None,
-    device: str = "auto",
+    opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:
     """Score a model on a labelled file.
@@ -50,8 +49,6 @@ def evaluate(
         unknown_labels: What to do with texts whose label the model does not know: stop, or leave them out
             and report how many.
         parses: Dependency parses of the texts, for a model that uses them; see headwise train.
-        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
-        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or a label is not one of the model's.
@@ -69,8 +66,7 @@ def evaluate(
         errors=errors,
         unsure=unsure,
         unknown_labels=unknown_labels,
-        pipeline=pipeline,
-        device=device,
+        **flag_values(opening),
         reading=flag_values(read),
         reporter=terminal,
     )

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from headwise.app.cli.console import FileArgument, OptionalOutput, Switch, note, visible
 from headwise.app.cli.console import output as console
-from headwise.app.cli.flags import LABEL_SETTINGS, flag_values, section_flags
+from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.predict_command import check_file
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
@@ -39,8 +39,7 @@ def explain(
     output: OptionalOutput = None,
     json: Switch = False,
     parses: Path | None = None,
-    pipeline: str | None = None,
-    device: str = "auto",
+    opening: OpeningArgument = None,
     overwrite: Switch = False,
     # The files may have labels, but these are not used.
     read: section_flags("data", LABEL_SETTINGS) = None,
@@ -58,8 +57,6 @@ def explain(
             characters and the attribution of each word. Default: the terminal.
         json: Write one JSON object per line, to standard output or to OUTPUT (.jsonl).
         parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
-        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
-        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
         overwrite: Replace an existing output.
 
     Raises:
@@ -83,8 +80,7 @@ def explain(
         model,
         file,
         parses=parses,
-        pipeline=pipeline,
-        device=device,
+        **flag_values(opening),
         reading=flag_values(read),
         reporter=TerminalReporter(),
     )

@@ -134,6 +134,23 @@ def _new_dataclass(name: str, made: list[tuple[str, Any, Any]]) -> Any:
     return kind
 
 
+@dataclass(frozen=True)
+class OpeningFlags:
+    """How a model is opened, see `headwise.app.session.Session.open`."""
+
+    pipeline: Annotated[
+        str | None,
+        Parameter(help="A spaCy pipeline that parses the texts, instead of the model's."),
+    ] = None
+    device: Annotated[
+        str, Parameter(help="Device to compute on: cpu, cuda, or auto for a GPU if there is one.")
+    ] = "auto"
+
+
+OpeningArgument = Annotated[OpeningFlags | None, Parameter(name="*")]
+"""The type of a command's parameter that says how a model is opened."""
+
+
 def flag_values(held: Any) -> dict[str, Any]:
     """The values of the flags that the user gave, by field name."""
     if held is None:

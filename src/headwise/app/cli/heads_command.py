@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwise.app.cli.console import FileArgument, Switch, columns, note, output, print_json
-from headwise.app.cli.flags import flag_values, section_flags
+from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 
@@ -25,8 +25,7 @@ def heads(
     overwrite: Switch = False,
     json: Switch = False,
     parses: Path | None = None,
-    pipeline: str | None = None,
-    device: str = "auto",
+    opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:
     """Measure the importance of attention heads; prune heads.
@@ -41,8 +40,6 @@ def heads(
         overwrite: Replace the model in that folder.
         json: Print JSON for other programs.
         parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
-        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
-        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or the model has no heads.
@@ -51,7 +48,7 @@ def heads(
     from headwise.models.evaluation.metric_table import FORMATS  # with these comes torch
 
     keep_freed_memory()
-    how = {"parses": parses, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
     if prune is not None:
         pruned = prune_file(model, file, prune, **how, overwrite=overwrite, reporter=TerminalReporter())
         if json:

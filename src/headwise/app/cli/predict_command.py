@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from headwise.app.cli.console import FileArgument, Integer, OptionalOutput, Switch
-from headwise.app.cli.flags import LABEL_SETTINGS, flag_values, section_flags
+from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
@@ -26,9 +26,8 @@ def predict(
     escape_formulas: Switch = False,
     unsure: str | None = None,
     parses: Path | None = None,
-    pipeline: str | None = None,
+    opening: OpeningArgument = None,
     batch_tokens: Integer = 16_384,
-    device: str = "auto",
     workers: Integer = 1,
     # The files may have labels, but these are not used.
     read: section_flags("data", LABEL_SETTINGS) = None,
@@ -54,9 +53,7 @@ def predict(
             precision on the held-out data of training (precision=0.95).
         parses: Dependency parses of the texts, one per record, for a model that uses them; see headwise
             train.
-        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
         batch_tokens: Words per batch: fewer need less memory.
-        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
         workers: Number of processes that predict in parallel, each with the model in memory; for large
             files, the number of cores. Predictions differ in the last digits at most.
 
@@ -77,9 +74,8 @@ def predict(
         escape_formulas=escape_formulas,
         unsure=unsure,
         parses=parses,
-        pipeline=pipeline,
+        **flag_values(opening),
         batch_tokens=batch_tokens,
-        device=device,
         workers=workers,
         reading=flag_values(read),
         reporter=TerminalReporter(),

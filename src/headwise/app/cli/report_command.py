@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headwise.app.cli.console import OptionalFile, Switch, note, write_atomically
-from headwise.app.cli.flags import flag_values, section_flags
+from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 
@@ -22,8 +22,7 @@ def report(
     output: Annotated[Path, Parameter(alias="-o")] = Path("report.html"),
     overwrite: Switch = False,
     parses: Path | None = None,
-    pipeline: str | None = None,
-    device: str = "auto",
+    opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:
     """Write a page about a model for a browser.
@@ -39,8 +38,6 @@ def report(
         output: File for the page.
         overwrite: Replace an existing page.
         parses: Dependency parses of these texts, for a model that uses them; see headwise predict.
-        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
-        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model, the file or the page cannot be used.
@@ -50,7 +47,7 @@ def report(
 
     check_output_file(output, data or model, overwrite=overwrite)
     keep_freed_memory()
-    how = {"parses": parses, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
     page = report_file(model, data, **how, reporter=TerminalReporter())
     write_page(output, page)
     return 0

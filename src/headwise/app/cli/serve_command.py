@@ -6,7 +6,7 @@
 from pathlib import Path
 
 from headwise.app.cli.console import Integer, OptionalFile
-from headwise.app.cli.flags import LABEL_SETTINGS, flag_values, section_flags
+from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 
@@ -31,9 +31,8 @@ def serve(
     root_path: str = "",
     log: OptionalFile = None,
     unsure: str | None = None,
-    pipeline: str | None = None,
+    opening: OpeningArgument = None,
     batch_tokens: Integer = 16_384,
-    device: str = "auto",
     read: section_flags("data", _UNUSED) = None,
 ) -> int:
     """Serve a model over HTTP.
@@ -58,9 +57,7 @@ def serve(
             texts, but no text. - is standard error.
         unsure: Add a field that is true where the model should abstain, by a probability (0.9) or a
             precision (precision=0.95); see headwise predict.
-        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
         batch_tokens: Words per batch: fewer need less memory.
-        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model or the address cannot be used, or the extra is not installed.
@@ -80,9 +77,8 @@ def serve(
         root_path=root_path,
         log=log,
         unsure=unsure,
-        pipeline=pipeline,
+        **flag_values(opening),
         batch_tokens=batch_tokens,
-        device=device,
         reading=flag_values(read),
         listener=TerminalReporter(),
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from headwise.app.cli.console import FileArgument, Integer, OptionalOutput, Switch, note
-from headwise.app.cli.flags import flag_values, section_flags
+from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 
@@ -31,8 +31,7 @@ def suggest(
     output: OptionalOutput = None,
     overwrite: Switch = False,
     parses: Path | None = None,
-    pipeline: str | None = None,
-    device: str = "auto",
+    opening: OpeningArgument = None,
     read: section_flags("data", {"label_columns", "probability_columns"}) = None,
 ) -> int:
     """Choose the texts to label next (active learning).
@@ -49,8 +48,6 @@ def suggest(
         output: File for them, best first: .csv, .tsv or .jsonl (taggers: .conll). Default: standard output.
         overwrite: Replace an existing output.
         parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
-        pipeline: A spaCy pipeline that parses the texts, instead of the model's.
-        device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
@@ -70,7 +67,7 @@ def suggest(
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     keep_freed_memory()
-    how = {"parses": parses, "pipeline": pipeline, "device": device, "reading": flag_values(read)}
+    how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
     suggestions = suggest_file(model, file, count, **how, reporter=TerminalReporter())
     with open_output(output, atomic=True) as target:
         written = _tagged(suggestions) if tags else _written(suggestions, form)
