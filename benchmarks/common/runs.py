@@ -56,6 +56,7 @@ class Run:
         system: What is trained on it.
         recipe: All of its settings; empty for what has none.
         data: Fingerprints of training, dev and test texts.
+        version: What a comparison system is made of, where it has no recipe.
     """
 
     task: str
@@ -63,6 +64,7 @@ class Run:
     seed: int
     recipe: dict[str, Any]
     data: list[str]
+    version: str = ""
 
 
 def jobs(
@@ -121,12 +123,14 @@ def kept_run(run: Run, measure: Callable[[Path], Result], results: Path, *, pair
     known = collect([run.task], [run.system], lambda *_: run.recipe, results)[run.task][run.system]
     # Of the oldest results it is not known what data they are of.
     if any(
-        (one["seed"], one.get("data", run.data)) == (run.seed, run.data) and (tells(one) or not paired)
+        (one["seed"], one.get("data", run.data), one.get("version", ""))
+        == (run.seed, run.data, run.version)
+        and (tells(one) or not paired)
         for one in known
     ):
         return
     print(f"{run.task}, {run.system}, seed {run.seed}", flush=True)
-    key = asdict(run)
+    key = {name: value for name, value in asdict(run).items() if name != "version" or value}
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
     name = f"{results.stem}-{run.task}-{run.system}-{run.seed}-{digest}"
     folder = results.parent / "cache" / name.replace("/", "-").replace(" + ", "-").replace(" ", "-")
@@ -168,6 +172,8 @@ def collect(
         for runs in systems_.values():
             told = {result["seed"] for result in runs if tells(result)}  # and an older one may not
             runs[:] = [result for result in runs if tells(result) or result["seed"] not in told]
+            newer = {result["seed"] for result in runs if "version" in result}
+            runs[:] = [result for result in runs if "version" in result or result["seed"] not in newer]
             runs.sort(key=lambda result: result["seed"])
     return found
 
@@ -186,6 +192,8 @@ class Bench(ABC):
     """Data sets that run only where they are named."""
     once: ClassVar[Sequence[str]] = ()
     """Systems in which nothing is random."""
+    versions: ClassVar[Mapping[str, str]] = {}
+    """What comparison systems are made of: where it changes, results of before are measured anew."""
     paired: ClassVar[bool] = False
     """Whether results say which texts they had right (the oldest do not)."""
     seeds: ClassVar[int] = 3
@@ -222,7 +230,7 @@ class Bench(ABC):
         if task not in self._data:
             self._data = {task: self.load(task)}
         data, recipe = self._data[task], recipe_of(self.layers(task, system))
-        run = Run(task, system, seed, recipe, self.prints(data, system))
+        run = Run(task, system, seed, recipe, self.prints(data, system), self.versions.get(system, ""))
         kept_run(
             run,
             lambda folder: self.measure(data, task, system, seed, folder),
