@@ -137,7 +137,7 @@ class HeadwiseComponent(Pipe):
 
         session = files.open(self.device)
         model = session.model
-        if not isinstance(model, TagModel | TextEncoderModel):
+        if not isinstance(model, TagModel | TextEncoderModel) or model.reads_pairs:
             raise AdapterError(
                 f"{files.name}: a model for the task {model.config.task}; a component of spaCy can be a "
                 "model of single texts: classify, multi-label, regress or tag"

@@ -314,11 +314,11 @@ def read_vocabulary(files: VerifiedFolder, read: Callable[[dict[str, Any]], Any]
 def read_calibration(
     files: VerifiedFolder, kind: Any, labels: Sequence[Any] | None
 ) -> dict[str, float | list[float]]:
-    """The calibration parameters (`FACTORS` and `LABEL_FACTORS` of the model class), by name.
+    """The calibration parameters (`FACTORS` and `LABEL_FACTORS` of the class), by name.
 
     Args:
         files: The folder.
-        kind: The class of the model.
+        kind: The class of the model, or of its outputs.
         labels: The labels of the model; None if it has none.
 
     Raises:
@@ -327,10 +327,10 @@ def read_calibration(
     fitted, where = files.json(CALIBRATION), files.name(CALIBRATION)
     factors: dict[str, float | list[float]] = {}
     for name, low in kind.FACTORS.items():
-        if name in fitted or not hasattr(kind, name):  # parameters with a default may be missing
+        if name in fitted or name not in kind.OPTIONAL_FACTORS:  # parameters with a default may be missing
             factors[name] = _factor(fitted, name, low, where)
     for name, low in kind.LABEL_FACTORS.items():
-        if name in fitted or not hasattr(kind, name):
+        if name in fitted or name not in kind.OPTIONAL_FACTORS:
             factors[name] = _label_factors(fitted, name, low, where, len(labels or ()))
     return factors
 

@@ -236,7 +236,7 @@ def fit_linear_member(
         fit_linear,
         texts,
         objective.train_targets[places],
-        model.outputs,
+        model.outputs.count,
         sample_weight=objective.weights_of(places),
         class_weight=objective.class_weights,
         tokenizer=model.config.words.tokenizer,

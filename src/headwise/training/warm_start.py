@@ -46,7 +46,7 @@ class PreviousModel:
     new: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.model, TextEncoderModel | MaskedModel):
+        if not isinstance(self.model, TextEncoderModel | MaskedModel) or self.model.reads_pairs:
             raise ConfigError(
                 f"--base {self.name}: a model of the task {self.model.config.task}; only those that give a "
                 "whole text labels or a number, or tell masked words, can be gone on with"

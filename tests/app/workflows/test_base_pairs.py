@@ -147,7 +147,7 @@ def test_without_a_probe_the_expert_alone_says_what_the_base_knows(tmp_path, bas
     np.testing.assert_array_equal(
         loaded.outputs_of(loaded.encoded(some)), model.outputs_of(model.encoded(some))
     )
-    (shares,) = attribute_words(model, model.encoded(some[:1]), np.ones((1, model.outputs)))
+    (shares,) = attribute_words(model, model.encoded(some[:1]), np.ones((1, model.outputs.count)))
     assert "base" not in shares
 
 

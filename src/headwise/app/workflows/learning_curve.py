@@ -323,7 +323,11 @@ def linear_scorer(
         how |= {"dense": vectors, "numbers": further, "pairs": model.reads_pairs}
         how["sample_weight"] = None if weights is None else weights[rows]
         return fit_linear(
-            train_texts, soft_targets[rows], model.outputs, tokenizer=model.config.words.tokenizer, **how
+            train_texts,
+            soft_targets[rows],
+            model.outputs.count,
+            tokenizer=model.config.words.tokenizer,
+            **how,
         )
 
     settings = fitted(np.arange(len(texts))).settings

@@ -20,7 +20,6 @@ from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.networks.text_model import TextEncoderModel
-from headwise.nn.networks.text_models import PairEncoderModel
 from headwise.nn.priors import Prior, Rotary, Shaw, TransformerXL
 from headwise.nn.priors.base import Sum
 
@@ -175,7 +174,7 @@ def check_exportable(model: BaseModel, title: str) -> None:
     Raises:
         ExportError: HW952, it cannot; the message gives the reason.
     """
-    if not isinstance(model, TextEncoderModel | PairEncoderModel | TagModel):
+    if not isinstance(model, TextEncoderModel | TagModel):
         raise _unsupported(
             f"a {title}: only taggers and models that give texts or pairs labels or a number are exported"
         )

@@ -58,7 +58,7 @@ from headwise.data.items.label_types import TagSequenceType
 from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.linear.linear_tables import TagTableFormat
 from headwise.linear.pair_features import NUMBERS, dense_pair_size
-from headwise.nn.networks.outputs import OutputsError
+from headwise.nn.networks.outputs import MultiLabelOutputs, OutputsError
 from headwise.text.vocabulary import Vocabulary
 
 
@@ -82,7 +82,7 @@ class Builder:
 
         Args:
             kind: Class of the model.
-            outputs: Result of its `read_outputs`.
+            outputs: Result of `read_outputs` of its outputs.
 
         Raises:
             StoreError: The files contradict each other.
@@ -92,8 +92,9 @@ class Builder:
 
     def _model(self, kind: Any, outputs: Mapping[str, Any]) -> ExportedModel:
         settings, size = self.settings, self.settings.base.size
-        count = len(outputs.get("labels", "."))  # a number is one
-        tables = linear_tables(settings.expert, count, settings.tokenizer, sets=kind.SETS, pairs=kind.PAIRS)
+        described = kind.outputs_type(**outputs)
+        count, sets = described.count, isinstance(described, MultiLabelOutputs)
+        tables = linear_tables(settings.expert, count, settings.tokenizer, sets=sets, pairs=kind.PAIRS)
         reader, linear, _ = self._tables(tables, {})
         expert = None if tables is None else ExportedLinearModel(linear, tables.vectors)
         if expert and expert.vectors not in (0, dense_pair_size(size) - NUMBERS if kind.PAIRS else size):
@@ -105,10 +106,7 @@ class Builder:
             read = (*read, "compared") if base else read
         else:
             read = *read, "vectors", "weights"
-        model = kind(settings, self.vocabulary, self._runner(reader, read), base, expert, count)
-        for name, value in outputs.items():
-            setattr(model, name, tuple(value) if name == "labels" else value)
-        return model
+        return kind(settings, self.vocabulary, self._runner(reader, read), base, expert, described)
 
     def _tagger(self, outputs: Mapping[str, Any]) -> ExportedTagger:
         tags, characters = tuple(outputs["tags"]), self.settings.characters
@@ -225,11 +223,11 @@ def load_exported(folder: PathLike[str] | str, *, threads: int | None = None) ->
     vocabulary = read_vocabulary(files, Vocabulary.from_json)
     labels = files.json(LABELS)
     try:
-        outputs = kind.read_outputs(labels)
+        outputs = kind.outputs_type.read_outputs(labels)
     except OutputsError as error:
         raise StoreError(f"{files.name(LABELS)}: {error.args[0]}", code="HW507") from error
     model = Builder(files, settings, vocabulary, threads).build(kind, outputs)
-    for name, value in read_calibration(files, kind, outputs.get("labels")).items():
+    for name, value in read_calibration(files, kind.outputs_type, outputs.get("labels")).items():
         setattr(model, name, value)
     return model
 

@@ -4,7 +4,7 @@ ExportedTagger: onnxruntime runs the network, compiled NumPy loops the CRF.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -23,6 +23,7 @@ from headwise.data.items.pair_items import PairItems
 from headwise.data.items.text_items import TextItems
 from headwise.linear.chain_decoding import marginals, viterbi
 from headwise.linear.tag_crf import CrfTagger
+from headwise.metrics.regression_scores import Scale
 from headwise.metrics.tag_schemes import scheme_constraints
 from headwise.models.predictions.prediction_records import (
     MultiLabelPredictor,
@@ -32,10 +33,16 @@ from headwise.models.predictions.prediction_records import (
 from headwise.models.predictions.predictor import LabelPredictor, Predictor
 from headwise.nn.networks.limits import check_finite
 from headwise.nn.networks.outputs import (
-    LinearEnsemble,
+    AnyOutputs,
     MultiLabelOutputs,
     NumberOutputs,
+    OfOutputs,
     SingleLabelOutputs,
+    ensemble_logits,
+    item_numbers,
+    item_predictions,
+    item_probabilities,
+    linear_scores,
 )
 from headwise.nn.networks.pair_outputs import PairInputs, compare_pair_sides
 from headwise.nn.networks.tag_outputs import TagOutputs
@@ -57,7 +64,7 @@ def features_of(settings: ExportSettings, vocabulary: Vocabulary, spell: Any) ->
     )
 
 
-class ExportedModel(LinearEnsemble):
+class ExportedModel:
     """A model whose network is two ONNX graphs.
 
     Args:
@@ -66,14 +73,25 @@ class ExportedModel(LinearEnsemble):
         runner: Runs its network.
         base: Static embeddings; None without a base.
         expert: Its linear model; None without one.
-        outputs: Number of outputs for each text or pair.
+        outputs: What it makes of the outputs of the network.
     """
 
-    SETS: ClassVar[bool] = False
     PAIRS: ClassVar[bool] = False
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
+    outputs_type: ClassVar[type[AnyOutputs]]
     predictor: ClassVar[type[Predictor]]
     """Makes and writes its predictions."""
+
+    labels = OfOutputs[tuple[str, ...]]()
+    temperature = OfOutputs[float]()
+    biases = OfOutputs[list[float] | None]()
+    thresholds = OfOutputs[Any]()
+    separator = OfOutputs[str]()
+    scale = OfOutputs[Scale]()
+    calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    probabilities = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    chosen_labels = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    expert_scores, logits = linear_scores, ensemble_logits
+    predict_proba, predict, scores = item_probabilities, item_predictions, item_numbers
 
     def __init__(
         self,
@@ -82,10 +100,11 @@ class ExportedModel(LinearEnsemble):
         runner: Runner,
         base: BaseLookup | None,
         expert: ExportedLinearModel | None,
-        outputs: int,
+        outputs: AnyOutputs,
     ):
         self.settings, self.runner, self.base = settings, runner, base
         self.expert, self.outputs = expert, outputs
+        self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
         self.features = features_of(settings, vocabulary, None if base is None else base.prepare)
 
     def outputs_of(
@@ -94,10 +113,20 @@ class ExportedModel(LinearEnsemble):
         """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts or pairs."""
         lengths = np.array([len(text) for text in encoded], dtype=np.int64)
         order = np.argsort(-lengths, kind="stable")
-        out = np.zeros((len(encoded), self.outputs), dtype=np.float32)
+        out = np.zeros((len(encoded), self.outputs.count), dtype=np.float32)
         for places in cut_batches(order, lengths, batch_texts, batch_tokens):
             out[places] = self.run([encoded[place] for place in places])
         return check_finite(out)
+
+    @abstractmethod
+    def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Encode texts or pairs."""
+
+    @abstractmethod
+    def expert_reads(
+        self, encoded: Sequence[Any], *, vectors: bool = True
+    ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
+        """See `EnsembleMembers.expert_reads`."""
 
     @abstractmethod
     def run(self, encoded: Sequence[Any]) -> np.ndarray:
@@ -145,34 +174,38 @@ class ExportedPairModel(PairInputs, ExportedModel):
         return self.runner.pairs(firsts, seconds, compared)
 
 
-class ExportedClassifier(SingleLabelOutputs, ExportedTextModel):
+class ExportedClassifier(ExportedTextModel):
     """A classifier of texts."""
 
+    outputs_type = SingleLabelOutputs
     predictor = LabelPredictor
 
 
-class ExportedMultiLabel(MultiLabelOutputs, ExportedTextModel):
+class ExportedMultiLabel(ExportedTextModel):
     """A multi-label classifier of texts."""
 
-    SETS = True
+    outputs_type = MultiLabelOutputs
     predictor = MultiLabelPredictor
 
 
-class ExportedRegressor(NumberOutputs, ExportedTextModel):
+class ExportedRegressor(ExportedTextModel):
     """A regressor of texts."""
 
+    outputs_type = NumberOutputs
     predictor = NumberPredictor
 
 
-class ExportedPairClassifier(SingleLabelOutputs, ExportedPairModel):
+class ExportedPairClassifier(ExportedPairModel):
     """A classifier of pairs."""
 
+    outputs_type = SingleLabelOutputs
     predictor = LabelPredictor
 
 
-class ExportedPairScorer(NumberOutputs, ExportedPairModel):
+class ExportedPairScorer(ExportedPairModel):
     """A regressor of text pairs, for scores such as similarity."""
 
+    outputs_type = NumberOutputs
     predictor = NumberPredictor
 
 
@@ -243,7 +276,7 @@ class ExportedTagger(TagOutputs):
         HeadwiseError, ValueError: The tags do not belong to the scheme, or allow no tag sequence.
     """
 
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
+    outputs_type = TagOutputs
     predictor: ClassVar[type[Predictor]] = TagPredictor
 
     def __init__(

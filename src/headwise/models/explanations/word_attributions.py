@@ -33,7 +33,7 @@ from headwise.linear.attributions import (
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.pair_features import NUMBERS, dense_pair_features
 from headwise.nn.networks.linear_members import TextLinearBuffers
-from headwise.nn.networks.text_model import OutputModel
+from headwise.nn.networks.text_model import TextEncoderModel
 from headwise.nn.networks.text_models import pair_sides_of
 
 STEPS = 4
@@ -81,7 +81,7 @@ def attribute_surface_features(
 
 
 def encoder_attributions(
-    model: OutputModel, encoded: Sequence[Any], toward: NDArray[np.float64], *, steps: int = STEPS
+    model: TextEncoderModel, encoded: Sequence[Any], toward: NDArray[np.float64], *, steps: int = STEPS
 ) -> list[Shares]:
     """The attribution of each word through the encoder, `[words]` for each text, by integrated gradients.
 

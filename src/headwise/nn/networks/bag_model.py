@@ -3,14 +3,13 @@
 Standardisation of numeric features to mean 0 and standard deviation 1 over the training rows.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.special import softmax
 from torch import Tensor, nn
 
 from headwise.core.errors import ConfigError
@@ -20,8 +19,7 @@ from headwise.nn.encoders.set_models import SetModel
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.limits import check_finite
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.outputs import CalibratedLogits, output_names
-from headwise.nn.networks.text_models import check_classes
+from headwise.nn.networks.outputs import CalibratedLogits, OfOutputs, SingleLabelOutputs
 from headwise.nn.ragged import Ragged
 
 Instances = NDArray[np.float32]
@@ -74,7 +72,7 @@ class BagPrediction:
     probabilities: tuple[float, ...]
 
 
-class BagModel(CalibratedLogits, BaseModel):
+class BagModel(BaseModel):
     """A classifier of bags: standardisation of features, then a set model.
 
     Args:
@@ -87,24 +85,28 @@ class BagModel(CalibratedLogits, BaseModel):
     """
 
     read_vocabulary = BagFeatures.from_json
-    embedding = thresholds = None  # saving and loading read these attributes
-    expert = None
+    embedding = expert = None  # saving and loading read these attributes
+    FACTORS: ClassVar[dict[str, float]] = {"temperature": SingleLabelOutputs.FACTORS["temperature"]}
+    LABEL_FACTORS = CalibratedLogits.LABEL_FACTORS
+    OPTIONAL_FACTORS = CalibratedLogits.OPTIONAL_FACTORS
+    read_outputs = staticmethod(SingleLabelOutputs.read_outputs)
+
+    labels = OfOutputs[tuple[str, ...]]()
+    temperature = OfOutputs[float]()
+    biases = OfOutputs[list[float] | None]()
+    thresholds = OfOutputs[None]()
+    calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    probabilities = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
 
     def __init__(self, config: ModelConfig, features: BagFeatures, labels: Sequence[str]):
-        check_classes(labels)
         super().__init__()
-        self.config, self.features, self.labels = config, features, tuple(labels)
+        self.config, self.features, self.outputs = config, features, SingleLabelOutputs(labels)
         self.standardize = Standardizer(len(features.names))
         self.dropout = nn.Dropout(config.bags.dropout)
         self.sets = SetModel(config.bags.set_model(len(features.names), len(labels)))
-        self.temperature = 1.0
-
-    @staticmethod
-    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
-        return {"labels": output_names(outputs)}
 
     def outputs_json(self) -> dict[str, Any]:
-        return {"labels": list(self.labels)}
+        return self.outputs.to_json()
 
     def forward(self, bags: Ragged) -> Tensor:
         """Bags of instances `[features]` -> logits `[bags, labels]`."""
@@ -168,10 +170,6 @@ class BagModel(CalibratedLogits, BaseModel):
         finally:
             self.train(training)
         return out
-
-    def probabilities(self, logits: np.ndarray) -> np.ndarray:
-        """Logits `[bags, labels]` -> calibrated probabilities of the same shape."""
-        return softmax(self.calibrated(logits), axis=1)
 
     def predict_proba(self, bags: Sequence[Bag | Instances]) -> np.ndarray:
         """Calibrated probabilities, `[bags, labels]`, float64."""

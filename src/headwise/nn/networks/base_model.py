@@ -29,6 +29,8 @@ class BaseModel(nn.Module):
     """Attributes with numbers that are fitted after training (temperature ...), and the minimum of each."""
     LABEL_FACTORS: ClassVar[dict[str, float]] = {}
     """Attributes with lists of such numbers, one for each of `labels`, and the minimum of each."""
+    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset()
+    """Those of both that a model folder may lack."""
     read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]]
     """The inverse of `to_json` of the vocabulary."""
 

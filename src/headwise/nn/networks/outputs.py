@@ -1,26 +1,18 @@
-"""Validation of the output names of a saved model.
-
-Calibration of logits: temperature scaling and label biases.
-
-Weighed: the ensemble of an encoder and a linear model.
-
-Prediction of one label for each text or pair.
-
-Prediction of label sets (multi-label classification).
-
-Prediction of one number for each text or pair (regression).
+"""What a model makes of the outputs of its network: labels with calibrated probabilities, label sets or
+numbers. Models of PyTorch and exported models hold one of these objects as `outputs`; the ensemble of
+network and linear member is computed here, too. This module does not import torch.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
 from headwise.data.items.batching import in_chunks
 from headwise.metrics.regression_scores import Scale
 from headwise.metrics.thresholds import predict_labels
@@ -47,116 +39,41 @@ def output_names(outputs: Mapping[str, Any], *, least: int = 2) -> list[str]:
     return names
 
 
+LINEAR_FACTORS: dict[str, float] = {"encoder_weight": 0.0, "expert_weight": 0.0, "expert_share": 0.0}
+"""Names of the ensemble weights of a model, and the minimum of each."""
+
+
 class CalibratedLogits:
-    """Mixin of models with calibrated logits.
+    """Calibration of logits.
 
     Attributes:
+        labels: Names of the labels, in the order of the outputs.
         temperature: Divisor of the logits (temperature scaling).
         biases: Added to the scaled logits, `[labels]`, if the model was adapted to texts with other label
             frequencies (`headwise.metrics.calibration`); else None.
     """
 
-    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6}
+    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6, **LINEAR_FACTORS}
+    """Names of fitted numbers of a model with such outputs, and the minimum of each."""
     LABEL_FACTORS: ClassVar[dict[str, float]] = {"biases": -1e6}
+    """Names of lists of such numbers, one for each label."""
+    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset({"biases"})
+    """Those of both that a model folder may lack."""
 
-    temperature: float
-    biases: list[float] | None = None
+    def __init__(self, labels: Sequence[str]):
+        self.labels = tuple(labels)
+        self.temperature = 1.0
+        self.biases: list[float] | None = None
+
+    @property
+    def count(self) -> int:
+        """Number of outputs of the network for each item."""
+        return len(self.labels)
 
     def calibrated(self, logits: NDArray[np.floating]) -> NDArray[np.float64]:
         """Logits `[items, labels]` -> calibrated logits `[items, labels]`."""
         scaled = logits.astype(np.float64) / self.temperature
         return scaled if self.biases is None else scaled + np.array(self.biases)
-
-
-class LinearEnsemble:
-    """Mixin of models whose outputs may be an ensemble of an encoder and a linear model
-    (`headwise.nn.networks.linear_members`).
-
-    Attributes:
-        encoder_weight: Ensemble weight of the encoder's outputs; 0 if the linear model alone was as good on
-            held-out texts.
-        expert: The linear model; None if it did not improve the score on held-out texts.
-        expert_weight: Ensemble weight of the linear model's scores.
-        expert_share: Contribution of the linear model to the combined score, from 0 to 1, averaged over
-            held-out texts; 0 if not measured.
-    """
-
-    FACTORS: ClassVar[dict[str, float]] = {
-        "encoder_weight": 0.0,
-        "expert_weight": 0.0,
-        "expert_share": 0.0,
-    }
-
-    outputs: int
-    encoder_weight: float
-    expert: Any
-    expert_weight: float
-    expert_share: float
-
-    @abstractmethod
-    def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
-        """Encode texts or pairs."""
-
-    @abstractmethod
-    def outputs_of(
-        self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
-    ) -> np.ndarray:
-        """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts or pairs."""
-
-    @abstractmethod
-    def expert_reads(
-        self, encoded: Sequence[Any], *, vectors: bool = True
-    ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
-        """Inputs of the linear model: texts, their vectors if there is a base, and numeric features.
-
-        Args:
-            encoded: Encoded texts or pairs.
-            vectors: Whether the linear model reads vectors; if not, they are None.
-        """
-
-    def expert_scores(self, encoded: Sequence[Any]) -> np.ndarray:
-        """Scores of the linear model, float32 `[texts, outputs]`, before weighting."""
-        if self.expert is None:
-            raise ValueError("the model has no expert")
-        return self.expert(*self.expert_reads(encoded, vectors=self.expert.vectors > 0))
-
-    def logits(
-        self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
-    ) -> np.ndarray:
-        """Weighted sum of the outputs of encoder and linear model (for labels, logits before calibration),
-        float32 `[texts, outputs]`, in the order of the encoded texts or pairs.
-
-        `outputs_of` gives the outputs of the encoder alone. A member with weight 0 is not computed.
-        """
-        if self.encoder_weight == 0.0 and self.expert is not None:
-            logits = np.zeros((len(encoded), self.outputs), dtype=np.float32)
-        else:
-            logits = self.outputs_of(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
-            if self.encoder_weight != 1.0:
-                logits = np.float32(self.encoder_weight) * logits
-        if self.expert is None or self.expert_weight == 0.0 or not encoded:
-            return logits
-        return check_finite(logits + np.float32(self.expert_weight) * self.expert_scores(encoded))
-
-
-class LabelEnsemble(CalibratedLogits, LinearEnsemble):
-    """Mixin of classifiers: an ensemble with calibrated probabilities.
-
-    Attributes:
-        labels: Names of the labels, in the order of the outputs.
-    """
-
-    FACTORS: ClassVar[dict[str, float]] = {**CalibratedLogits.FACTORS, **LinearEnsemble.FACTORS}
-
-    labels: tuple[str, ...]
-
-    @abstractmethod
-    def probabilities(self, logits: np.ndarray) -> np.ndarray:
-        """Calibrated probabilities of logits, both `[texts, labels]`."""
-
-    def predict_proba(self, items: Sequence[Any]) -> np.ndarray:
-        """Calibrated probabilities of texts or pairs, `[texts, labels]`, float64."""
-        return self.probabilities(self.logits(self.encoded(items)))
 
 
 @dataclass(frozen=True)
@@ -174,39 +91,44 @@ class Prediction:
     unknown_words: float
 
 
-class SingleLabelOutputs(LabelEnsemble):
-    """Mixin of single-label classifiers.
+class SingleLabelOutputs(CalibratedLogits):
+    """One of several labels for each item.
 
     Attributes:
         thresholds: Thresholds of the labels, see `headwise.metrics.thresholds.predict_labels`; None: the
             most probable label is predicted.
+
+    Raises:
+        ConfigError: There are fewer than two labels, or equal ones.
     """
 
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 1e-9, **LabelEnsemble.LABEL_FACTORS}
-    thresholds: list[float] | None = None
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 1e-9, **CalibratedLogits.LABEL_FACTORS}
+    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset(LABEL_FACTORS)
+
+    def __init__(self, labels: Sequence[str]):
+        if len(labels) < 2 or len(set(labels)) < len(labels):
+            raise ConfigError(f"a classifier needs two or more different labels, got {list(labels)}")
+        super().__init__(labels)
+        self.thresholds: list[float] | None = None
 
     @staticmethod
     def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+        """See `BaseModel.read_outputs`."""
         return {"labels": output_names(outputs)}
 
-    def outputs_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {"labels": list(self.labels)}
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
-        """Logits `[texts, labels]` -> calibrated probabilities of the same shape."""
+        """Logits `[items, labels]` -> calibrated probabilities of the same shape."""
         return softmax(self.calibrated(logits), axis=1)
 
-    def predict(self, items: Iterable[Any], *, chunk: int = 4096) -> Iterator[Prediction]:
-        """Predictions in the order of the texts or pairs, which may be a stream of any length.
-
-        They are processed `chunk` at a time, so memory does not grow with their number.
-        """
-        for part in in_chunks(items, chunk):
-            encoded = self.encoded(part)
-            for item, row in zip(encoded, self.probabilities(self.logits(encoded)), strict=True):
-                unknown = item.unknown / max(len(item), 1)
-                label = self.labels[int(predict_labels(row, self.thresholds))]
-                yield Prediction(label, tuple(map(float, row)), unknown)
+    def predictions(self, encoded: Sequence[Any], logits: np.ndarray) -> Iterator[Prediction]:
+        """The predictions for encoded texts or pairs and their logits."""
+        for item, row in zip(encoded, self.probabilities(logits), strict=True):
+            unknown = item.unknown / max(len(item), 1)
+            label = self.labels[int(predict_labels(row, self.thresholds))]
+            yield Prediction(label, tuple(map(float, row)), unknown)
 
 
 @dataclass(frozen=True)
@@ -224,26 +146,35 @@ class MultiLabelPrediction:
     unknown_words: float
 
 
-class MultiLabelOutputs(LabelEnsemble):
-    """Mixin of multi-label classifiers.
+class MultiLabelOutputs(CalibratedLogits):
+    """A set of labels for each text.
 
     Attributes:
         thresholds: Smallest probability with which each label is predicted, `[labels]`.
         separator: Separator of labels that are written in one cell.
+
+    Raises:
+        ConfigError: There is no label, or there are equal ones.
     """
 
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 0.0, **LabelEnsemble.LABEL_FACTORS}
-    thresholds: list[float]
-    separator: str
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 0.0, **CalibratedLogits.LABEL_FACTORS}
+
+    def __init__(self, labels: Sequence[str], separator: str = DEFAULT_LABEL_SEPARATOR):
+        if not labels or len(set(labels)) < len(labels):
+            raise ConfigError(f"one or more different labels are needed, got {list(labels)}")
+        super().__init__(labels)
+        self.separator = separator
+        self.thresholds = [0.5] * len(labels)
 
     @staticmethod
     def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+        """See `BaseModel.read_outputs`."""
         separator = outputs.get("separator")
         if not isinstance(separator, str) or not separator.strip():
             raise OutputsError("'separator' is missing or no text")
         return {"labels": output_names(outputs, least=1), "separator": separator}
 
-    def outputs_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {"labels": list(self.labels), "separator": self.separator}
 
     def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -254,49 +185,159 @@ class MultiLabelOutputs(LabelEnsemble):
         """The predicted labels for probabilities `[texts, labels]`, bool of the same shape."""
         return probabilities >= np.array(self.thresholds)
 
-    def predict(self, texts: Iterable[Any], *, chunk: int = 4096) -> Iterator[MultiLabelPrediction]:
-        """Predictions in the order of the texts, which may be a stream of any length."""
-        for part in in_chunks(texts, chunk):
-            encoded = self.encoded(part)
-            probabilities = self.probabilities(self.logits(encoded))
-            rows = zip(encoded, probabilities, self.chosen_labels(probabilities), strict=True)
-            for text, row, chosen in rows:
-                labels = tuple(
-                    name for name, has_label in zip(self.labels, chosen, strict=True) if has_label
-                )
-                yield MultiLabelPrediction(labels, tuple(map(float, row)), text.unknown / max(len(text), 1))
+    def predictions(self, encoded: Sequence[Any], logits: np.ndarray) -> Iterator[MultiLabelPrediction]:
+        """The predictions for encoded texts and their logits."""
+        probabilities = self.probabilities(logits)
+        rows = zip(encoded, probabilities, self.chosen_labels(probabilities), strict=True)
+        for text, row, chosen in rows:
+            labels = tuple(name for name, has_label in zip(self.labels, chosen, strict=True) if has_label)
+            yield MultiLabelPrediction(labels, tuple(map(float, row)), text.unknown / max(len(text), 1))
 
 
-class NumberOutputs(LinearEnsemble):
-    """Mixin of regressors.
-
-    The class attributes are the defaults for folders of earlier versions, which save no ensemble weights.
+class NumberOutputs:
+    """A number for each item.
 
     Attributes:
         scale: Maps outputs of the network to the scale of the target.
     """
 
-    encoder_weight, expert_weight, expert_share = 1.0, 0.0, 0.0
-    scale: Scale
+    FACTORS: ClassVar[dict[str, float]] = LINEAR_FACTORS
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
+    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset(LINEAR_FACTORS)  # of folders of earlier versions
+    count = 1
+
+    def __init__(self, scale: Scale):
+        self.scale = scale
 
     @staticmethod
     def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+        """See `BaseModel.read_outputs`."""
         try:
             return {"scale": Scale.from_json(outputs)}
         except ConfigError as error:
             raise OutputsError(error.args[0]) from None
 
-    def outputs_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return dict(self.scale.to_json())
 
-    def scores(
+    def predictions(self, encoded: Sequence[Any], logits: np.ndarray) -> Iterator[float]:
+        """The predicted numbers of encoded texts or pairs, by the outputs of the ensemble."""
+        yield from map(float, self.scale.restore(logits[:, 0]))
+
+
+AnyOutputs = SingleLabelOutputs | MultiLabelOutputs | NumberOutputs
+Value = TypeVar("Value")
+
+
+class OfOutputs(Generic[Value]):
+    """An attribute of a model that its `outputs` hold, such as `labels` or `temperature`."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Value:
+        return self if model is None else getattr(model.outputs, self.name)  # type: ignore[return-value]
+
+    def __set__(self, model: Any, value: Value) -> None:
+        setattr(model.outputs, self.name, value)
+
+
+class EnsembleMembers(Protocol):
+    """A model of texts or pairs that may be an ensemble of a network and a linear model
+    (`headwise.nn.networks.linear_members`).
+
+    Attributes:
+        outputs: What it makes of the outputs.
+        encoder_weight: Ensemble weight of the network's outputs; 0 if the linear model alone was as good on
+            held-out texts.
+        expert: The linear model; None if it did not improve the score on held-out texts.
+        expert_weight: Ensemble weight of the linear model's scores.
+        expert_share: Contribution of the linear model to the combined score, from 0 to 1, averaged over
+            held-out texts; 0 if not measured.
+    """
+
+    outputs: Any
+    encoder_weight: float
+    expert: Any
+    expert_weight: float
+    expert_share: float
+
+    def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Encode texts or pairs."""
+        ...
+
+    def outputs_of(
         self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
-        """Predicted numbers of encoded texts or pairs, float64 `[texts]`, in their order."""
-        outputs = self.logits(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
-        return self.scale.restore(outputs[:, 0])
+        """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts or pairs."""
+        ...
 
-    def predict(self, items: Iterable[Any], *, chunk: int = 4096) -> Iterator[float]:
-        """Predicted numbers in the order of the texts or pairs, which may be a stream of any length."""
-        for part in in_chunks(items, chunk):
-            yield from map(float, self.scores(self.encoded(part)))
+    def expert_reads(
+        self, encoded: Sequence[Any], *, vectors: bool = True
+    ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
+        """Inputs of the linear model: texts, their vectors if there is a base, and numeric features.
+
+        Args:
+            encoded: Encoded texts or pairs.
+            vectors: Whether the linear model reads vectors; if not, they are None.
+        """
+        ...
+
+    def expert_scores(self, encoded: Sequence[Any]) -> np.ndarray:
+        """See `linear_scores`."""
+        ...
+
+    def logits(
+        self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> np.ndarray:
+        """See `ensemble_logits`."""
+        ...
+
+
+def linear_scores(model: EnsembleMembers, encoded: Sequence[Any]) -> np.ndarray:
+    """Scores of the linear model, float32 `[texts, outputs]`, before weighting."""
+    if model.expert is None:
+        raise ValueError("the model has no expert")
+    return model.expert(*model.expert_reads(encoded, vectors=model.expert.vectors > 0))
+
+
+def ensemble_logits(
+    model: EnsembleMembers, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
+) -> np.ndarray:
+    """Weighted sum of the outputs of network and linear model (for labels, logits before calibration),
+    float32 `[texts, outputs]`, in the order of the encoded texts or pairs.
+
+    `outputs_of` gives the outputs of the network alone. A member with weight 0 is not computed.
+    """
+    if model.encoder_weight == 0.0 and model.expert is not None:
+        logits = np.zeros((len(encoded), model.outputs.count), dtype=np.float32)
+    else:
+        logits = model.outputs_of(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
+        if model.encoder_weight != 1.0:
+            logits = np.float32(model.encoder_weight) * logits
+    if model.expert is None or model.expert_weight == 0.0 or not encoded:
+        return logits
+    return check_finite(logits + np.float32(model.expert_weight) * model.expert_scores(encoded))
+
+
+def item_probabilities(model: EnsembleMembers, items: Sequence[Any]) -> np.ndarray:
+    """Calibrated probabilities of texts or pairs, `[texts, labels]`, float64."""
+    return model.outputs.probabilities(model.logits(model.encoded(items)))
+
+
+def item_predictions(model: EnsembleMembers, items: Iterable[Any], *, chunk: int = 4096) -> Iterator[Any]:
+    """Predictions in the order of the texts or pairs, which may be a stream of any length.
+
+    They are processed `chunk` at a time, so memory does not grow with their number.
+    """
+    for part in in_chunks(items, chunk):
+        encoded = model.encoded(part)
+        yield from model.outputs.predictions(encoded, model.logits(encoded))
+
+
+def item_numbers(
+    model: EnsembleMembers, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
+) -> np.ndarray:
+    """Predicted numbers of encoded texts or pairs, float64 `[texts]`, in their order."""
+    outputs = model.logits(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
+    return model.outputs.scale.restore(outputs[:, 0])

@@ -82,6 +82,8 @@ class TagOutputs:
         "expert_share": 0.0,
         "outside": 0.0,
     }
+    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
+    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset()
 
     features: TextFeatures
     expert: Any

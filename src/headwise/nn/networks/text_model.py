@@ -1,7 +1,6 @@
-"""Base classes of models: WordModel encodes texts to states of words, Reader adds outputs per text or pair,
-TextEncoderModel a head on one text vector."""
+"""Base classes of models of texts: WordModel encodes texts to states of words, TextEncoderModel adds the
+head on one vector per text and the linear member of the ensemble."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,7 +12,8 @@ from torch import Tensor, nn
 
 from headwise.core.errors import ConfigError
 from headwise.data.items.batching import cut_batches
-from headwise.data.items.examples import Example
+from headwise.linear.linear_warm_start import LinearWarmStart
+from headwise.metrics.regression_scores import Scale
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch, batch_of
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
@@ -23,15 +23,26 @@ from headwise.nn.encoders.encoder import Encoded, tree_use
 from headwise.nn.encoders.encoder_configs import encoder_name, output_width
 from headwise.nn.encoders.long_texts import encode_in_windows
 from headwise.nn.encoders.pooling import NO_CLS, Readout
-from headwise.nn.layers.layer_configs import ClassifierConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig, LinearMemberConfig
 from headwise.nn.layers.output_layers import Classifier
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.limits import check_finite
+from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.outputs import (
+    AnyOutputs,
+    MultiLabelOutputs,
+    NumberOutputs,
+    OfOutputs,
+    ensemble_logits,
+    item_predictions,
+    item_probabilities,
+    linear_scores,
+)
 from headwise.nn.ragged import Ragged
 from headwise.text.parsing import new_parser
 from headwise.text.static_embeddings import find_base, load_base
-from headwise.text.text_features import EncodedText, TextFeatures
+from headwise.text.text_features import TextFeatures
 from headwise.text.vocabulary import Vocabulary
 
 
@@ -150,23 +161,57 @@ class WordModel(BaseModel):
             self.train(training)
 
 
-class OutputModel(WordModel):
-    """Base class of models with a fixed number of outputs for each text or pair.
+def with_linear_sizes(config: ModelConfig, sizes: Mapping[str, int]) -> ModelConfig:
+    """The configuration with these sizes of the linear model; no sizes mean no linear model."""
+    nothing = {name: getattr(LinearMemberConfig, name) for name in LinearMemberConfig.SIZES}
+    return replace(config, expert=replace(config.expert, **{**nothing, **sizes}))
+
+
+class TextEncoderModel(WordModel):
+    """Base class of models with a fixed number of outputs for each text, which may be ensembles of the
+    network and a linear model (see `EnsembleMembers`).
 
     Args:
         config: See `ModelConfig`.
         vocabulary: The word vocabulary.
-        outputs: Number of outputs for each text or pair.
-        perceptron: Configuration of the head on the vector of a text or pair.
+        outputs: What the model makes of the outputs of the network.
         files: See `WordModel`.
+
+    Attributes:
+        previous_expert: During training, the linear model of a previous model, for warm start.
     """
+
+    expert: TextLinearBuffers | None
+    previous_expert: LinearWarmStart | None = None
+    outputs: AnyOutputs
+
+    labels = OfOutputs[tuple[str, ...]]()
+    temperature = OfOutputs[float]()
+    biases = OfOutputs[list[float] | None]()
+    thresholds = OfOutputs[Any]()
+    separator = OfOutputs[str]()
+    scale = OfOutputs[Scale]()
+    calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    probabilities = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    chosen_labels = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    expert_scores, logits = linear_scores, ensemble_logits
+    predict_proba, predict = item_probabilities, item_predictions
+
+    def __init_subclass__(cls, outputs: type[AnyOutputs] | None = None) -> None:
+        """Set what model folders save of these outputs."""
+        super().__init_subclass__()
+        if outputs is not None:
+            cls.FACTORS, cls.LABEL_FACTORS = outputs.FACTORS, outputs.LABEL_FACTORS
+            cls.OPTIONAL_FACTORS, cls.read_outputs = (
+                outputs.OPTIONAL_FACTORS,
+                staticmethod(outputs.read_outputs),
+            )
 
     def __init__(
         self,
         config: ModelConfig,
         vocabulary: Vocabulary,
-        outputs: int,
-        perceptron: ClassifierConfig,
+        outputs: AnyOutputs,
         files: Mapping[str, Any] | None = None,
     ):
         super().__init__(config, vocabulary, files)
@@ -174,19 +219,77 @@ class OutputModel(WordModel):
         if config.readout == "attentive,cls" and not config.pretrained.name:
             raise ConfigError(NO_CLS)
         self.readout = Readout(config.readout, output_width(config.encoder), config.encoder.width)
-        self.create_head(perceptron)
+        numbers = isinstance(outputs, NumberOutputs)
+        self.create_head(config.regressor.perceptron if numbers else config.classifier)
+        self.create_linear_model()
 
-    @abstractmethod
+    def outputs_json(self) -> dict[str, Any]:
+        return self.outputs.to_json()
+
     def create_head(self, perceptron: ClassifierConfig) -> None:
         """Create the layers above the readout."""
+        self.head = Classifier(self.readout.width, self.outputs.count, perceptron)
+        self.probe = None
+        if isinstance(self.embedding, BaseEmbedding) and self.config.base.probe:
+            self.probe = new_probe(self.embedding.config.size, self.head, self.outputs.count)
 
-    @abstractmethod
+    def create_linear_model(self) -> None:
+        """Create an untrained linear model of the configured size, if it is enabled."""
+        expert = self.config.expert
+        self.expert = None
+        if features := expert.words + expert.characters:
+            self.expert = TextLinearBuffers(
+                features,
+                expert.words,
+                expert.vectors,
+                self.outputs.count,
+                self.config.words.tokenizer,
+                sets=isinstance(self.outputs, MultiLabelOutputs),
+                pairs=self.reads_pairs,
+                stored_weights=expert.kept,
+                reach=expert.reach,
+                form=expert.form,
+                edges=expert.edges,
+            )
+        self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
+
+    def add_expert(
+        self,
+        expert: TextLinearBuffers,
+        weight: float,
+        *,
+        encoder_weight: float = 1.0,
+        share: float = 0.0,
+    ) -> None:
+        """Add a linear model to the ensemble.
+
+        Args:
+            expert: The linear model.
+            weight: Ensemble weight of its scores.
+            encoder_weight: Ensemble weight of the encoder's outputs.
+            share: See `expert_share`.
+        """
+        self.config = with_linear_sizes(self.config, expert.sizes())
+        self.expert, self.expert_weight = expert.to(self.device), weight
+        self.encoder_weight, self.expert_share = encoder_weight, share
+
+    def remove_linear_model(self) -> None:
+        """Remove the linear model from the ensemble."""
+        self.config = with_linear_sizes(self.config, {})
+        self.create_linear_model()
+
     def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
-        """Encode texts or pairs."""
+        """Encode texts."""
+        return self.features.encode(items)
 
-    @abstractmethod
+    def forward(self, batch: TextBatch) -> Tensor:
+        """Texts -> outputs of the network, `[texts, outputs]`, without the linear model."""
+        return self.read(self.encode(batch))
+
     def read(self, encoded: Encoded) -> Tensor:
-        """States of the words of a batch -> outputs, `[items, outputs]`."""
+        """States of words -> `[texts, outputs]`."""
+        outputs = self.head(self.readout(encoded))
+        return outputs if self.probe is None else outputs + self.probe(encoded.cls)
 
     def base_vectors(self, encoded: Sequence[Any]) -> np.ndarray | None:
         """Text vectors from the base, without corrections, `[texts, size]`; None without a base."""
@@ -201,7 +304,7 @@ class OutputModel(WordModel):
     def expert_reads(
         self, encoded: Sequence[Any], *, vectors: bool = True
     ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
-        """See `LinearEnsemble.expert_reads`."""
+        """See `EnsembleMembers.expert_reads`."""
         return self.texts_of(encoded), self.base_vectors(encoded) if vectors else None, None
 
     def remember(self, encoded: Sequence[Any]) -> None:
@@ -214,30 +317,7 @@ class OutputModel(WordModel):
         self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
         """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts or pairs."""
-        out = np.zeros((len(encoded), self.outputs), dtype=np.float32)
+        out = np.zeros((len(encoded), self.outputs.count), dtype=np.float32)
         for places, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
             out[places] = self(batch).float().cpu().numpy()
         return check_finite(out)
-
-
-class TextEncoderModel(OutputModel):
-    """Base class of models with a head on one text vector."""
-
-    def create_head(self, perceptron: ClassifierConfig) -> None:
-        self.head = Classifier(self.readout.width, self.outputs, perceptron)
-        self.probe = None
-        if isinstance(self.embedding, BaseEmbedding) and self.config.base.probe:
-            self.probe = new_probe(self.embedding.config.size, self.head, self.outputs)
-
-    def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
-        """Encode texts."""
-        return self.features.encode(items)
-
-    def forward(self, batch: TextBatch) -> Tensor:
-        """Texts -> outputs of the network, `[texts, outputs]`, without the linear model."""
-        return self.read(self.encode(batch))
-
-    def read(self, encoded: Encoded) -> Tensor:
-        """States of words -> `[texts, outputs]`."""
-        outputs = self.head(self.readout(encoded))
-        return outputs if self.probe is None else outputs + self.probe(encoded.cls)

@@ -1,15 +1,4 @@
-"""OneLabel: base class of single-label classifiers of texts and of pairs.
-
-OneNumber: base class of regressors of texts and of pairs.
-
-Model: a single-label text classifier.
-
-Regressor: predicts a number for each text, such as a rating or a price.
-
-LabelSetModel: a multi-label text classifier.
-
-PairModel and PairScorer: siamese models of text pairs.
-"""
+"""The models of texts and of text pairs: single-label and multi-label classifiers, and regressors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +7,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
 from headwise.linear.pair_features import PairSide, dense_pair_size
 from headwise.metrics.regression_scores import Scale
@@ -28,24 +16,21 @@ from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.layers.pair_layers import CrossAttentionLayers, PairHead
-from headwise.nn.networks.ensemble_model import ClassifierModel, EnsembleModel
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.outputs import MultiLabelOutputs, NumberOutputs, SingleLabelOutputs
+from headwise.nn.networks.outputs import MultiLabelOutputs, NumberOutputs, SingleLabelOutputs, item_numbers
 from headwise.nn.networks.pair_outputs import PairInputs, compare_pair_sides
-from headwise.nn.networks.text_model import OutputModel, TextEncoderModel, new_probe
+from headwise.nn.networks.text_model import TextEncoderModel, new_probe
 from headwise.nn.ragged import Ragged
 from headwise.text.encoded_pairs import EncodedPair
 from headwise.text.vocabulary import Vocabulary
 
 
-class SingleLabelHead(SingleLabelOutputs, ClassifierModel):
-    """A single-label classifier.
+class TextClassifierModel(TextEncoderModel, outputs=SingleLabelOutputs):
+    """A single-label text classifier.
 
     Args:
-        config: See `ModelConfig`.
-        vocabulary: The word vocabulary.
+        config, vocabulary, files: See `TextEncoderModel`.
         labels: Names of the labels, in the order of the outputs.
-        files: See `WordModel`.
     """
 
     def __init__(
@@ -55,27 +40,18 @@ class SingleLabelHead(SingleLabelOutputs, ClassifierModel):
         labels: Sequence[str],
         files: Mapping[str, Any] | None = None,
     ):
-        check_classes(labels)
-        super().__init__(config, vocabulary, len(labels), config.classifier, files)
-        self.labels = tuple(labels)
-        self.create_linear_model()
+        super().__init__(config, vocabulary, SingleLabelOutputs(labels), files)
 
 
-def check_classes(labels: Sequence[str]) -> None:
-    """Raise an error unless a classifier can choose between these labels."""
-    if len(labels) < 2 or len(set(labels)) < len(labels):
-        raise ConfigError(f"a classifier needs two or more different labels, got {list(labels)}")
-
-
-class RegressionHead(NumberOutputs, EnsembleModel):
-    """A regressor.
+class TextRegressorModel(TextEncoderModel, outputs=NumberOutputs):
+    """A regressor: predicts a number for each text, such as a rating or a price.
 
     Args:
-        config: See `ModelConfig`.
-        vocabulary: The word vocabulary.
+        config, vocabulary, files: See `TextEncoderModel`.
         scale: Maps outputs of the network to the scale of the target.
-        files: See `WordModel`.
     """
+
+    scores = item_numbers
 
     def __init__(
         self,
@@ -84,31 +60,17 @@ class RegressionHead(NumberOutputs, EnsembleModel):
         scale: Scale,
         files: Mapping[str, Any] | None = None,
     ):
-        super().__init__(config, vocabulary, 1, config.regressor.perceptron, files)
-        self.scale = scale
-        self.create_linear_model()
+        super().__init__(config, vocabulary, NumberOutputs(scale), files)
 
 
-class TextClassifierModel(SingleLabelHead, TextEncoderModel):
-    """A single-label text classifier."""
-
-
-class TextRegressorModel(RegressionHead, TextEncoderModel):
-    """A regressor of texts."""
-
-
-class MultiLabelModel(MultiLabelOutputs, ClassifierModel, TextEncoderModel):
+class MultiLabelModel(TextEncoderModel, outputs=MultiLabelOutputs):
     """A multi-label text classifier.
 
     Args:
-        config: See `ModelConfig`.
-        vocabulary: The word vocabulary.
+        config, vocabulary, files: See `TextEncoderModel`.
         labels: Names of the labels, in the order of the outputs.
-        files: See `WordModel`.
         separator: Separator of labels that are written in one cell.
     """
-
-    SETS = True
 
     def __init__(
         self,
@@ -119,16 +81,10 @@ class MultiLabelModel(MultiLabelOutputs, ClassifierModel, TextEncoderModel):
         *,
         separator: str = DEFAULT_LABEL_SEPARATOR,
     ):
-        if not labels or len(set(labels)) < len(labels):
-            raise ConfigError(f"one or more different labels are needed, got {list(labels)}")
-        super().__init__(config, vocabulary, len(labels), config.classifier, files)
-        self.labels = tuple(labels)
-        self.separator = separator
-        self.create_linear_model()
-        self.thresholds = [0.5] * len(labels)
+        super().__init__(config, vocabulary, MultiLabelOutputs(labels, separator), files)
 
 
-class PairEncoderModel(PairInputs, OutputModel):
+class PairEncoderModel(PairInputs, TextEncoderModel):
     """Base class of models of text pairs.
 
     One encoder with shared weights encodes all texts of a batch of pairs in one ragged batch; the section
@@ -141,10 +97,12 @@ class PairEncoderModel(PairInputs, OutputModel):
     def create_head(self, perceptron: ClassifierConfig) -> None:
         width, pair = output_width(self.config.encoder), self.config.pair
         self.interaction = CrossAttentionLayers(width, pair) if pair.interaction != "none" else None
-        self.head = PairHead(self.readout.width, self.outputs, pair, perceptron)
+        self.head = PairHead(self.readout.width, self.outputs.count, pair, perceptron)
         self.probe = None
         if isinstance(self.embedding, BaseEmbedding) and self.config.base.probe:
-            self.probe = new_probe(dense_pair_size(self.embedding.config.size), self.head, self.outputs)
+            self.probe = new_probe(
+                dense_pair_size(self.embedding.config.size), self.head, self.outputs.count
+            )
 
     def embed(self, batch: TextBatch) -> tuple[Ragged, Tensor | None]:
         """Texts -> word vectors, and with a base's linear probe the comparison features of the pairs,
@@ -159,10 +117,6 @@ class PairEncoderModel(PairInputs, OutputModel):
             )
             cls = cls.to(words.values)
         return words, cls
-
-    def forward(self, batch: TextBatch) -> Tensor:
-        """The first texts of pairs, then the second texts -> `[pairs, outputs]`."""
-        return self.read(self.encode(batch))
 
     def read(self, encoded: Encoded) -> Tensor:
         """States of the words of both texts -> `[pairs, outputs]`."""
@@ -198,9 +152,39 @@ def pair_sides_of(embedding: BaseEmbedding, batch: TextBatch) -> list[PairSide]:
     return list(zip(np.split(numbers, cuts), np.split(vectors, cuts), strict=True))
 
 
-class PairModel(SingleLabelHead, PairEncoderModel):
-    """A classifier of text pairs."""
+class PairModel(PairEncoderModel, outputs=SingleLabelOutputs):
+    """A classifier of text pairs.
+
+    Args:
+        config, vocabulary, files: See `TextEncoderModel`.
+        labels: Names of the labels, in the order of the outputs.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        labels: Sequence[str],
+        files: Mapping[str, Any] | None = None,
+    ):
+        super().__init__(config, vocabulary, SingleLabelOutputs(labels), files)
 
 
-class PairScorer(RegressionHead, PairEncoderModel):
-    """A regressor of text pairs, for scores such as similarity."""
+class PairScorer(PairEncoderModel, outputs=NumberOutputs):
+    """A regressor of text pairs, for scores such as similarity.
+
+    Args:
+        config, vocabulary, files: See `TextEncoderModel`.
+        scale: Maps outputs of the network to the scale of the target.
+    """
+
+    scores = item_numbers
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        scale: Scale,
+        files: Mapping[str, Any] | None = None,
+    ):
+        super().__init__(config, vocabulary, NumberOutputs(scale), files)

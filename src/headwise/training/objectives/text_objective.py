@@ -10,10 +10,10 @@ from torch import Tensor
 from headwise.data.items.batching import items_at
 from headwise.data.splits.duplicates import first_in_group
 from headwise.nn.networks.bag_model import BagModel
-from headwise.nn.networks.text_model import OutputModel
+from headwise.nn.networks.text_model import TextEncoderModel
 from headwise.training.linear_probe import FOLDS
 
-AnyReader = TypeVar("AnyReader", bound=OutputModel | BagModel)
+AnyReader = TypeVar("AnyReader", bound=TextEncoderModel | BagModel)
 
 MOST_PAIRS = 200_000
 """Maximum number of text pairs that linear models are fitted to (see `TextObjective.sampled_indices`)."""
