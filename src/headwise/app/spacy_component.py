@@ -182,7 +182,8 @@ class HeadwiseComponent(Pipe):
                 self._write_tags(doc, prediction)
             elif hasattr(prediction, "probabilities"):
                 doc.cats.update(zip(model.labels, prediction.probabilities, strict=True))
-                answer = list(prediction.labels) if model.SETS else prediction.label
+                is_set = hasattr(prediction, "labels")
+                answer = list(prediction.labels) if is_set else prediction.label
                 doc._.set(self.extension, answer)
             else:
                 doc._.set(self.extension, prediction)
@@ -221,7 +222,9 @@ class HeadwiseComponent(Pipe):
             return Scorer.score_token_attr(examples, self.attribute)
         if not hasattr(model, "labels"):
             return {}
-        return Scorer.score_cats(examples, "cats", labels=model.labels, multi_label=model.SETS)
+        return Scorer.score_cats(
+            examples, "cats", labels=model.labels, multi_label=hasattr(model, "separator")
+        )
 
     def to_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> None:
         """Copy the model's folder.
