@@ -567,7 +567,7 @@ def test_errors_are_headwise_errors(tmp_path):
 
 
 def with_expert(folder: Path, classes: int = 2) -> Path:
-    """The model of a folder, with a linear expert on texts beside its encoder."""
+    """The model of a folder, with a linear model on texts beside its encoder."""
     texts = ["red apples", "green pears", "red cherries", "green plums"] * 3
     model = load_model(folder)
     model.add_expert(TextLinearBuffers.of(fit_linear(texts, np.arange(12) % 2, 2).model), 1.0, share=0.5)

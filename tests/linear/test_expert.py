@@ -1,4 +1,4 @@
-"""The linear expert, and how much say it gets."""
+"""The linear model, and how much say it gets."""
 
 import numpy as np
 import torch

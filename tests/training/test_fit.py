@@ -278,7 +278,7 @@ def test_what_is_done_is_told_from_the_first_epoch_to_the_last_training(tmp_path
     )
     first, chosen = told[:2], told[3][1]
     assert first == [("", None, 0, True), ("", None, 1, True)]  # epochs that dev judges
-    assert told[2] == told[-1] == "linear expert, calibration"
+    assert told[2] == told[-1] == "linear model, calibration"
     again = told[3:-1]  # dev has chosen: nothing is judged, and how far it goes is known
     assert {own[:2] for own in again} == {("once more, on all", chosen)}
     assert max(own[2] for own in again) == chosen - 1

@@ -1,4 +1,4 @@
-"""How much say the linear expert and the encoder have, and that class weights reach the expert."""
+"""How much say the linear model and the encoder have, and that class weights reach the expert."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ def knowing(targets: np.ndarray, strength: float) -> np.ndarray:
 
 
 def ensemble(own: ClassificationObjective, logits: np.ndarray) -> SingleLabelEnsemble:
-    """The ensemble of the linear expert and an encoder with these logits of dev."""
+    """The ensemble of the linear model and an encoder with these logits of dev."""
     fitted = SingleLabelEnsemble(own)
     own.model.outputs_of = lambda *_, **__: logits  # type: ignore[method-assign]
     fitted.fit()

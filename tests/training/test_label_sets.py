@@ -1,4 +1,4 @@
-"""Training label sets: what the linear expert beside the encoder is fitted with."""
+"""Training label sets: what the linear model beside the encoder is fitted with."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The linear expert beside an encoder of numbers."""
+"""The linear model beside an encoder of numbers."""
 
 import json
 

@@ -66,7 +66,7 @@ class PreviousModel:
         """A message that describes the warm start."""
         if self.bare:
             return f"begins with what {self.name} has read: {len(self.words):,} words and an encoder"
-        anew = "" if self.new else ", and has learnt from these texts: the linear expert is fitted anew"
+        anew = "" if self.new else ", and has learnt from these texts: the linear model is fitted anew"
         return f"goes on from the model {self.name}, which knows {len(self.words):,} words{anew}"
 
     def overlaps(self, parts: DataParts[Any]) -> tuple[PartOverlap, ...]:

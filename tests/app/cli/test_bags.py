@@ -45,7 +45,7 @@ def test_from_a_file_to_a_judged_model(run, tmp_path):
     assert "28 training, 6 dev and 6 test bags of 1 to 4 instances (median" in err
     assert "sab+pma (width 8" in err
     assert "linear SVM" in out
-    assert "On the test bags" in out
+    assert "On the held-out test bags" in out
     assert "texts" not in out + err
     found = load_model(tmp_path / "molecules.model")
     assert (found.config.task, found.labels, found.features.names) == (

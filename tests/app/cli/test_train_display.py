@@ -56,8 +56,8 @@ def test_the_last_training_has_its_own_epochs_and_nothing_that_dev_says(shown):
 def test_other_work_is_told_with_its_time_and_without_an_end(shown):
     display, since = shown
     display.show(report(JUDGED))
-    display.stage("linear expert")
-    assert "linear expert" in (told := since())
+    display.stage("linear model")
+    assert "linear model" in (told := since())
     assert "0:00:0" in told
     assert "epoch" not in told
     assert "left" not in told

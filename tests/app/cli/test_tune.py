@@ -62,7 +62,7 @@ def test_what_makes_no_difference_is_told(run, tmp_path, monkeypatch):
     assert code == 0, err
     told = " ".join(out.split())
     assert re.search(
-        r" \d+ candidates made no difference to any item: where the linear expert decides", told
+        r" \d+ candidates made no difference to any item: where the linear model decides", told
     )
 
 

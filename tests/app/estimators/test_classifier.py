@@ -385,7 +385,7 @@ def test_another_default_of_numbers_changes_nothing(dtype, tmp_path):
 
 def test_what_an_earlier_model_was_told_of_these_texts_is_not_taken_for_skill(tmp_path):
     """Of texts with labels by lot nothing can be learnt but the texts themselves: that of which a model's
-    linear expert then is sure, on those that were dev texts, would make it sure of new ones too."""
+    linear model then is sure, on those that were dev texts, would make it sure of new ones too."""
 
     def drawn(seed: int, count: int) -> tuple[list[str], list[str]]:
         chance = random.Random(seed)

@@ -107,7 +107,7 @@ class Ear(Reporter):
 
 
 def beside(tmp_path, file: str, base: str = "none", ear: Reporter = NULL_REPORTER):
-    """A training with a linear expert."""
+    """A training with a linear model."""
     settings = [
         {"model": {"task": "classify"}, "train": {**SMALL["train"], "folds": 3}, "base": {"name": base}},
         {"split": {"seed": 5}}
@@ -141,9 +141,9 @@ def test_texts_that_it_has_learnt_from(tmp_path):
     second = beside(tmp_path / "second", write(tmp_path / "g.csv", count=120), base, ear)
     assert second.previous_expert is None
     [note] = [text for text in ear.heard if text.startswith("goes on from")]
-    assert note.endswith("has learnt from these texts: the linear expert is fitted anew")
+    assert note.endswith("has learnt from these texts: the linear model is fitted anew")
     [test] = [text for text in ear.heard if f"test texts are {base}'s training texts too" in text]
-    assert test.endswith("what is said of test texts is too good for new ones")
+    assert test.endswith("test scores are optimistic")
 
 
 def test_the_expert_of_numbers_goes_on_too(tmp_path):

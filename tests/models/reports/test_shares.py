@@ -68,7 +68,8 @@ def test_the_form_of_a_text_is_no_word_and_no_rest():
     assert linear_model_message(model) == []
     model.add_expert(TextLinearBuffers.of(fit.model), 0.8)
     assert (
-        "and the form of texts (length, capitals, digits, marks) stands" in linear_model_message(model)[0]
+        "and surface features (length, capitals, digits, punctuation) is combined"
+        in linear_model_message(model)[0]
     )
     two = ["w1\nw2 w3 w4", "w1 w2 w3 w4"]
     broken, whole = explain_labels(model, model.encoded(two))

@@ -207,7 +207,7 @@ SECTION_HEADINGS = {
     "syntax": ("--syntax", "Syntax", 6),
     "windows": ("--windows", "Long texts", 6),
     "classifier": ("--classifier", "Classifier", 7),
-    "expert": ("--expert", "Linear expert", 8),
+    "expert": ("--expert", "Linear model", 8),
     "thresholds": ("--thresholds", "Thresholds (multi-label)", 8),
     "characters": ("--characters", "Spelling (tag)", 8),
     "tagger": ("--tagger", "Tagger (tag)", 8),

@@ -42,13 +42,11 @@ def print_outcome(outcome: TrainingReport, folder: Path, listener: Reporter) -> 
     for line in task.training_summary(fitted):
         out.print(line)
     if outcome.test is None:
-        out.print(f"\nThere were no test {many}, so there is no honest score; give some with --test.\n")
+        out.print(f"\nThere are no test {many}, so there is no unbiased score; give some with --test.\n")
     else:
         seen = outcome.seen
-        what = (
-            f"{seen:,} of which are known from training or dev" if seen else "which nothing was chosen on"
-        )
-        out.print(f"\nOn the test {many}, {what}:\n")
+        what = f", {seen:,} of which also occur in training or dev data" if seen else ""
+        out.print(f"\nOn the held-out test {many}{what}:\n")
         scores = outcome.test.to_json()
         sheet = task.sheet(scores)
         rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")

@@ -139,7 +139,7 @@ def print_candidates(tuned: "SearchResult", what: str) -> None:
     gains = [candidate.gain for candidate in tuned.tried if candidate.gain is not None]
     if none := sum(not any((gain.loss, *gain.loss_interval)) for gain in gains):
         out.print(
-            f"\n{count(none, 'candidate')} made no difference to any item: where the linear expert decides "
+            f"\n{count(none, 'candidate')} made no difference to any item: where the linear model decides "
             "alone, as it may with few items, the settings of the encoder tell nothing."
         )
     out.print(f"\n{confirmation(tuned)}")

@@ -146,8 +146,8 @@ def curve_file(
         task: What the file is for; by its looks if it is not given.
         more: Numbers of more items to think of; by default about a quarter, a half and all of the file's.
         seeds: Orders of the items, two or more.
-        full_model: Train what `headwise train` does, instead of its linear expert alone.
-        base: Whose vectors the linear expert reads beside the words: `auto`, `none`, or what `--base`
+        full_model: Train what `headwise train` does, instead of its linear model alone.
+        base: Whose vectors the linear model reads beside the words: `auto`, `none`, or what `--base`
             takes.
         work: A file that keeps what was measured, for an interrupted run to go on with.
         reading: How the file is read, where that is not to be guessed.
@@ -294,7 +294,7 @@ def crf_scorer(items: Sequence[Any], groups: WordClusters | None) -> Scorer:
 def linear_scorer(
     task: Task, parts: DataParts, layers: Sequence[Sections]
 ) -> tuple[Scorer, tuple[str, ...]]:
-    """Trains the linear expert of texts or pairs, the training part of `parts`; what it reads is chosen
+    """Trains the linear model of texts or pairs, the training part of `parts`; what it reads is chosen
     once, on all of them. Also what there is to say of the base."""
     plan = resolve(layers, warm_start=False).plan(RunData(parts))
     model, _ = task.build(parts, plan.config, plan.vectors)

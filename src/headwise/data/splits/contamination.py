@@ -66,7 +66,7 @@ class PartOverlap:
             count, more = self.nearly_equal, "but for a few words"
         return (
             f"{count:,} of {self.total:,} {scored} {nouns.many} are {source} {nouns.many} {more} "
-            f"({100 * self.share:.1f} %): what is said of {scored} {nouns.many} is too good for new ones"
+            f"({100 * self.share:.1f} %): {scored} scores are optimistic"
         )
 
 

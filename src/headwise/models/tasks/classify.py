@@ -58,7 +58,7 @@ class LabelTask(Task):
     """A task with one of several labels for each item."""
 
     predictor = LabelPredictor
-    post_training_step = "linear expert, calibration"
+    post_training_step = "linear model, calibration"
 
     def check(self, recipe: RunConfig) -> None:
         super().check(recipe)
@@ -262,22 +262,20 @@ def linear_model_message(model: Any) -> list[str]:
         return []
     config = model.config.expert
     inputs = ["words", "word pairs"]
-    inputs += ["runs of characters"] * bool(config.characters) + [
-        "where texts begin and end"
-    ] * config.edges
+    inputs += ["character n-grams"] * bool(config.characters) + ["text boundaries"] * config.edges
     inputs += ["the base's vectors"] * bool(config.vectors)
-    inputs += ["the form of texts (length, capitals, digits, marks)"] * config.form
+    inputs += ["surface features (length, capitals, digits, punctuation)"] * config.form
     read = f"{', '.join(inputs[:-1])} and {inputs[-1]}"
-    message = f"A linear expert on {len(model.expert.keys):,} {read} stands beside the encoder"
+    message = f"A linear model on {len(model.expert.keys):,} {read} is combined with the encoder"
     return [f"{message} {contribution_message(model)}"]
 
 
 def contribution_message(model: Any) -> str:
     """A message about the contribution of the linear model."""
-    say = f"and has {100 * model.expert_share:.0f} % of the say"
+    contribution = f"and contributes {100 * model.expert_share:.0f} % of the combined score"
     if model.encoder_weight == 0:
-        say = "and decides alone: on dev the encoder adds nothing to it"
-    return f"{say} (--expert.kind none leaves it out)."
+        contribution = "and decides alone: on dev the encoder adds nothing"
+    return f"{contribution} (--expert.kind none leaves it out)."
 
 
 def threshold_messages(fitted: TrainResult, many: str) -> list[str]:
@@ -358,7 +356,7 @@ class ClassifyTask(LabelTask):
     def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
         remarks, labels = super().data_remarks(parts, recipe), len(all_labels(parts.train))
         if labels * len(parts.train) > MOST_CELLS and recipe.model.expert.kind == "linear":
-            few = "a fifth of the texts, not all, and two folds say how to choose the linear expert"
+            few = "a fifth of the texts, not all, and two folds say how to choose the linear model"
             remarks.append(ReportMessage(f"{labels:,} labels: {few}, which saves time"))
         return remarks
 

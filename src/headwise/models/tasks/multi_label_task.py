@@ -56,7 +56,7 @@ class MultiLabelTask(Task):
     model = MultiLabelModel
     in_python = True
     predictor = MultiLabelPredictor
-    post_training_step = "linear expert, calibration, thresholds"
+    post_training_step = "linear model, calibration, thresholds"
     supports_cross_fitting = True
 
     def check(self, recipe: RunConfig) -> None:

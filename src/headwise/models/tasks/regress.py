@@ -42,7 +42,7 @@ class NumberTask(Task):
     """A task with a number for each item."""
 
     predictor = NumberPredictor
-    post_training_step, supports_cross_fitting = "linear expert", True
+    post_training_step, supports_cross_fitting = "linear model", True
 
     def targets(self, items: Any) -> np.ndarray:
         """The true numbers of items, `[items]`."""

@@ -60,7 +60,7 @@ class TagTask(Task):
     title, purpose = "tagger", "sequence labelling"
     model = TagModel
     in_python = True
-    evaluated_units, post_training_step = "words", "linear expert"
+    evaluated_units, post_training_step = "words", "linear model"
     predictor = TagPredictor
     answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
 
@@ -100,7 +100,9 @@ class TagTask(Task):
         model = fitted.model
         if model.expert is None:
             return []
-        message = f"A linear CRF on {len(model.expert.keys):,} features of words stands beside the encoder"
+        message = (
+            f"A linear CRF on {len(model.expert.keys):,} features of words is combined with the encoder"
+        )
         return [f"{message} {contribution_message(model)}"]
 
     def judge(self, model: Any, items: Any) -> TagEvaluation:

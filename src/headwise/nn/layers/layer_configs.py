@@ -270,7 +270,7 @@ MOST_REACH = 16  # upper bound for model folders
 
 @dataclass(frozen=True)
 class LinearMemberConfig:
-    """The linear expert beside the encoder."""
+    """The linear model beside the encoder."""
 
     kind: Literal["linear", "none"] = "linear"
     """linear: an ensemble with a linear SVM on words, word pairs and characters (for text pairs, on shared
