@@ -168,7 +168,7 @@ def _contamination_messages(
     elif repeated:
         text = (
             f"{repeated:,} of {items:,} {many} have the words of some that the model was trained on or "
-            "chosen by: the scores are too good for new ones"
+            "chosen by: the scores are optimistic"
         )
     else:
         return []
