@@ -99,7 +99,7 @@ def main() -> None:
         output,
         settings=settings(options.encoder, more=options.more),
         resume=(output / RUN_FOLDER / STATE).exists(),
-        listener=listening(show_epochs("texts")),
+        reporter=listening(show_epochs("texts")),
     )
 
 

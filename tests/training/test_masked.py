@@ -121,7 +121,7 @@ def test_reading_without_labels_makes_no_score_too_good(folder):
     rows = [f"{line},{'ab'[n % 2]}" for n, line in enumerate(dict.fromkeys(lines))]
     file, told = write(folder / "labelled.csv", ["text,label", *rows]), Told()
     settings = {"base": {"name": str(folder / "model")}, "train": {"epochs": 1, "refit": False}}
-    train_files(file, folder / "labelled", settings=settings, baseline=False, listener=told)
+    train_files(file, folder / "labelled", settings=settings, baseline=False, reporter=told)
     assert not any("training texts too" in text for text in told.warned)
     assert any("begins with what" in text for text in told.notes_)
 

@@ -114,7 +114,7 @@ def beside(tmp_path, file: str, base: str = "none", ear: Reporter = NULL_REPORTE
         if base != "none"
         else {name: SMALL[name] for name in ("encoder", "classifier")} | PLAIN,
     ]
-    outcome = train_files(file, tmp_path, settings=settings, baseline=False, listener=ear)
+    outcome = train_files(file, tmp_path, settings=settings, baseline=False, reporter=ear)
     return outcome.fitted.model
 
 
@@ -159,7 +159,7 @@ def test_the_expert_of_numbers_goes_on_too(tmp_path):
             own if base == "none" else {},
         ]
         ear = Ear()
-        done = train_files(name, tmp_path / where, settings=settings, baseline=False, listener=ear)
+        done = train_files(name, tmp_path / where, settings=settings, baseline=False, reporter=ear)
         return done.fitted.model, ear.heard
 
     first, _ = train("first", file("f.csv", "film", 90), "none")
@@ -184,10 +184,10 @@ def test_numbers_that_it_spells_otherwise_are_told(tmp_path):
     told, listener = list[str](), Reporter()
     listener.warn = told.append  # type: ignore[method-assign]
     how = {"settings": [SMALL, PLAIN], "baseline": False}
-    train_files(write(tmp_path / "f.csv", ("1", "0")), tmp_path / "ints", listener=listener, **how)
+    train_files(write(tmp_path / "f.csv", ("1", "0")), tmp_path / "ints", reporter=listener, **how)
     assert not any("spells otherwise" in own for own in told)
     rest = {name: own for name, own in SMALL.items() if name in ("model", "train", "expert")}
     how["settings"] = [rest, {"base": {"name": str(tmp_path / "ints")}}]
     file = write(tmp_path / "g.csv", ("1.0", "0.0"), word="book")
-    train_files(file, tmp_path / "floats", listener=listener, **how)
+    train_files(file, tmp_path / "floats", reporter=listener, **how)
     assert any("new labels to it: '0.0' ('0' there), '1.0' ('1' there)" in own for own in told)

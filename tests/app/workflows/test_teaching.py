@@ -73,7 +73,7 @@ def run(tmp_path, files, teacher, output="model", *, unlabelled=True, settings=(
     )
     return train_files(
         files["file"], tmp_path / output, test=files["test"], settings=[SMALL, *settings],
-        teaching=teaching, baseline=False, listener=listener or Reporter(),
+        distillation=teaching, baseline=False, reporter=listener or Reporter(),
     )  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def test_labels_by_people_say_whether_dev_texts_are_learnt_too(
     monkeypatch.setattr(encoder_room.EncoderTeacher, "learn", learn)
     settings = SMALL | {"train": {"epochs": 1, "batch-texts": 8}}
     teaching = DistillationSettings("hub/encoder", files["unlabelled"])
-    how = {"test": files["test"], "teaching": teaching, "baseline": False}
+    how = {"test": files["test"], "distillation": teaching, "baseline": False}
     outcome = train_files(files["file"], tmp_path / "model", settings=settings, **how)
     human = len(outcome.parts.train)
     assert 10 < human < 30 < 40 < human + 28  # where all texts decided, there would be too many of them
@@ -148,7 +148,7 @@ def test_what_an_encoder_has_read_is_not_read_again(tmp_path, files, monkeypatch
     kept = sorted(path.name for path in work.iterdir())
     train_files(
         files["file"], tmp_path / "model", settings=[SMALL, {"train": {"refit": False}}], resume=True,
-        teaching=DistillationSettings("hub/encoder", files["unlabelled"]), test=files["test"],
+        distillation=DistillationSettings("hub/encoder", files["unlabelled"]), test=files["test"],
         baseline=False,
     )  # fmt: skip
     assert len(kept) == 3  # the training texts, those without labels, and the names of labels
@@ -165,7 +165,7 @@ def test_of_a_finished_run_the_teacher_is_not_asked_again(tmp_path, files, monke
     def again(settings=(), drop=None, **config):
         return train_files(
             files["file"], tmp_path / "model", test=files["test"], settings=[plain, *settings], drop=drop,
-            teaching=DistillationSettings(who, files["unlabelled"], DistillationConfig(**config)),
+            distillation=DistillationSettings(who, files["unlabelled"], DistillationConfig(**config)),
             resume=True, baseline=False,
         )  # fmt: skip
 
@@ -209,7 +209,7 @@ def test_a_finished_run_that_has_not_kept_its_lesson_is_compared_by_the_answers(
     teaching = DistillationSettings("hub/encoder", files["unlabelled"])
     with pytest.raises(TrainingFinished):
         train_files(
-            files["file"], tmp_path / "model", test=files["test"], settings=[SMALL], teaching=teaching,
+            files["file"], tmp_path / "model", test=files["test"], settings=[SMALL], distillation=teaching,
             resume=True, baseline=False,
         )  # fmt: skip
     assert Encoder.asked

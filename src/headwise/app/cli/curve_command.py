@@ -77,7 +77,7 @@ def curve(
     try:
         with reporting_write_errors(work or "standard output"):
             forecast_curve = curve_file(
-                str(file), **settings, reading=flag_values(read), listener=TerminalReporter()
+                str(file), **settings, reading=flag_values(read), reporter=TerminalReporter()
             )
     except TrainingInterrupted as stop:
         raise KeyboardInterrupt from stop

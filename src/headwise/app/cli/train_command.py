@@ -141,12 +141,12 @@ def train(
                 *(None if path is None else str(path) for path in (parses, dev_parses, test_parses))
             ),
             settings=layers,
-            teaching=teaching_of(teacher, unlabelled, teach),
+            distillation=distillation_settings(teacher, unlabelled, teach),
             work=work,
             resume=resume,
             overwrite=overwrite,
             baseline=not no_baseline,
-            listener=terminal,
+            reporter=terminal,
         )
     except KeyboardInterrupt:  # a second Ctrl-C, or one after the last epoch
         if (output / RUN_FOLDER / STATE).exists():
@@ -175,7 +175,7 @@ def train(
     return 0
 
 
-def teaching_of(teacher: str | None, unlabelled: Path | None, settings: dict[str, Any]) -> Any:
+def distillation_settings(teacher: str | None, unlabelled: Path | None, settings: dict[str, Any]) -> Any:
     """The distillation settings (`headwise.app.distillation.distillation.DistillationSettings`) of the
     flags; None without a teacher.
 

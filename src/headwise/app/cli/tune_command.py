@@ -108,7 +108,7 @@ def run_search(file: Path, folder: Path, command: str, **how: Any) -> "SearchRes
                     f"{recipe} exists and is not of a search; move it, or give another --output",
                     code="HW601",
                 )
-            tuned = tune_file(str(file), folder, listener=TerminalReporter(), **how)
+            tuned = tune_file(str(file), folder, reporter=TerminalReporter(), **how)
             comment = f"{command} {file.name}: {tuned.best.name}\n{confirmation(tuned)}"
             recipe.write_text(recipe_text(tuned.settings, comment), encoding="utf-8")
     except TrainingInterrupted as stop:

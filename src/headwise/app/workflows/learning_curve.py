@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from headwise.app.configuration import Sections, build_config
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_plan import RunData, resolve, with_task
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.item_types import options_for
@@ -123,6 +124,7 @@ class LearningCurve:
         }
 
 
+@renamed_parameters(listener="reporter")
 def curve_file(
     file: Path | str,
     *,
@@ -133,7 +135,7 @@ def curve_file(
     base: str = AUTO,
     work: Path | None = None,
     reading: Mapping[str, Any] | None = None,
-    listener: Reporter = NULL_REPORTER,
+    reporter: Reporter = NULL_REPORTER,
 ) -> LearningCurve:
     """Train models on more and more of the items of a file, and say what others would add.
 
@@ -151,7 +153,7 @@ def curve_file(
             takes.
         work: A file that keeps what was measured, for an interrupted run to go on with.
         reading: How the file is read, where that is not to be guessed.
-        listener: Is told what happens.
+        reporter: Receives messages and progress.
 
     Raises:
         HeadwiseError: The file cannot be read, it is of bags or of one long text, its items are too few, or
@@ -161,7 +163,7 @@ def curve_file(
         raise ConfigError("--seeds must be 2 or more, and --more 1 or more")
     file, options = file_name(file), dict(reading or {})
     layers, guessed = with_task(file, ({"model": {"task": task} if task else {}, "data": options},))
-    listener.notes([guessed] if guessed else [])
+    reporter.notes([guessed] if guessed else [])
     name = layers[0]["model"]["task"]
     task_spec = find_task(name)
     kind, many = task_spec.kind, task_spec.kind.nouns.many
@@ -170,11 +172,11 @@ def curve_file(
             f"{file}: a file for the task {name}; expected texts, pairs of texts or tagged sentences"
         )
     data = kind.read(file, options_for(name, options))
-    listener.notes(data.notes)
+    reporter.notes(data.notes)
     kind.answer.check(data, kind.nouns)
     items = evaluated_items(data.items)
     if len(items) < len(data.items):
-        listener.note(f"{len(data.items) - len(items):,} {many} of weight 0 are left out")
+        reporter.note(f"{len(data.items) - len(items):,} {many} of weight 0 are left out")
     count = len(items)
     if count < MIN_ITEMS:
         raise ConfigError(f"{data.path}: {count:,} {many}; expected {MIN_ITEMS} or more {many}")
@@ -184,22 +186,22 @@ def curve_file(
         raise ConfigError(f"{data.path}: too few different {many} to hold a fifth of them out")
     sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)
     parts = DataParts(kind, items, [], [])
-    listener.notes(kind.tell(parts.named))
+    reporter.notes(kind.tell(parts.named))
     if full_model:
         judge = full_model_scorer(task_spec, items)
     elif isinstance(kind, TaggedSentenceItems):
         groups_of_words, note = choose_word_groups((item.tokens for item in items), base)
-        listener.notes([note] if note else [])
+        reporter.notes([note] if note else [])
         judge = crf_scorer(items, groups_of_words)
     else:
         judge, notes = linear_scorer(task_spec, parts, ({"model": {"task": name}, "base": {"name": base}},))
-        listener.notes(notes)
+        reporter.notes(notes)
     identity = {
         "texts": kind.fingerprint(items).sha256,
         "model": f"{name} {'whole' if full_model else f'linear {base}'}",
     }
     measured = MeasurementCache(work, identity)
-    with listener.teacher_progress() as update:
+    with reporter.teacher_progress() as update:
         for seed in range(seeds):
             test, train = split_groups(groups, held, seed)
             for place, size in enumerate(sizes.tolist()):
@@ -211,7 +213,7 @@ def curve_file(
     sheet = task_spec.metric_part_table(parts, build_config({"model": {"task": name}}).model)
     law = fit_power_law(sizes, scores if sheet.lower else 1 - scores, count)
     if law.off:
-        listener.warn(
+        reporter.warn(
             f"the errors of the models of most {many} are {100 * abs(np.expm1(law.off)):.0f} % "
             f"{'less' if law.off < 0 else 'more'} than a power law through all of them says: they follow "
             "none, and what is said of more may be far off"

@@ -9,10 +9,12 @@ from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_job import TrainingJob
 from headwise.app.training_plan import TrainingFiles
 from headwise.app.training_report import TrainingReport
+from headwise.core.deprecation import renamed_parameters
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.parses import NO_PARSES, ParseFiles
 
 
+@renamed_parameters(listener="reporter", teaching="distillation")
 def train_files(
     file: Path | str,
     output: Path | str,
@@ -23,38 +25,37 @@ def train_files(
     weight: Path | str | None = None,
     parses: ParseFiles = NO_PARSES,
     settings: Sequence[Sections] | Sections = (),
-    teaching: DistillationSettings | None = None,
+    distillation: DistillationSettings | None = None,
     work: Path | str | None = None,
     resume: bool = False,
     overwrite: bool = False,
     baseline: bool = True,
-    listener: Reporter = NULL_REPORTER,
+    reporter: Reporter = NULL_REPORTER,
 ) -> TrainingReport:
-    """Train a model on a file with the answers, judge it beside a simple baseline, and save it.
+    """Train a model on a file of labelled items, evaluate it beside a baseline, and save it.
 
     Args:
-        file: The training data; "-" is standard input.
+        file: The training file; "-" is standard input.
         output: Folder of the model.
-        dev: Data that choose the best epoch; split off by default.
-        test: Data for the final report; likewise.
-        drop: A list of lines of the training file that are not trained on
-            (`headwise.data.splits.line_lists`).
-        weight: The same with how much each of them counts.
-        parses: Files with the syntax of the texts of each.
-        settings: Sections of settings, as in a recipe; or several, the later over the earlier.
-            `{"model": {"task": ...}}` names the task, which by default is found out from the file.
-        teaching: A teacher and unlabelled texts, which are learnt from too.
-        work: Folder that keeps what an encoder says of texts, for other trainings too; by default it is
-            kept in the output folder until the training is over.
-        resume: Go on with the run in the output folder that was interrupted, if it had begun.
+        dev: The file that selects the best epoch; by default dev items are split off.
+        test: The file for the final report; by default test items are split off.
+        drop: A list of lines to leave out of the training file (`headwise.data.splits.line_lists`).
+        weight: A list of lines with weights.
+        parses: The parse files of each file.
+        settings: Sections of settings, as in a recipe; or several, of which later ones override earlier
+            ones. `{"model": {"task": ...}}` names the task; by default it is inferred from the file.
+        distillation: A teacher and unlabelled texts to learn from, too.
+        work: Folder that caches the outputs of an encoder as teacher, for other runs too; by default they
+            are in the output folder until the run ends.
+        resume: Resume the interrupted run in the output folder, if there is one.
         overwrite: Replace the model in the output folder.
         baseline: Also fit the baseline.
-        listener: Is told what happens.
+        reporter: Receives messages and progress.
 
     Raises:
-        HeadwiseError: The data, the settings or the folder cannot be used, or another training is using it.
+        HeadwiseError: The data, the settings or the folder cannot be used, or another run is using it.
         TrainingInterrupted: Ctrl-C came; the state is saved.
-        TrainingFinished: The run to resume has come to its end before.
+        TrainingFinished: The run to resume has finished before.
     """
     dev, test = (None if path is None else file_name(path) for path in (dev, test))
     drop, weight = (None if path is None else str(path) for path in (drop, weight))
@@ -62,10 +63,10 @@ def train_files(
         TrainingFiles(file_name(file), dev, test, parses, drop, weight),
         Path(output),
         settings,
-        teaching,
+        distillation,
         None if work is None else Path(work),
         resume,
         overwrite,
         baseline,
-        listener,
+        reporter,
     ).run()

@@ -25,6 +25,7 @@ from headwise.app.configuration import Sections
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_plan import RunData, SettingsSources, TrainingFiles, resolve
 from headwise.app.workflows.trials import Tally, TimeBudgetExceeded, Trials, recipe_with
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.core.file_lock import locked
 from headwise.data.files.text_lines import file_name
@@ -236,6 +237,7 @@ class SearchResult:
         }
 
 
+@renamed_parameters(listener="reporter")
 def tune_file(
     file: Path | str,
     folder: Path | str,
@@ -246,7 +248,7 @@ def tune_file(
     settings: Sequence[Sections] | Sections = (),
     space: SearchSpace = settings_search_space,
     meanwhile: Sections = MappingProxyType({}),
-    listener: Reporter = NULL_REPORTER,
+    reporter: Reporter = NULL_REPORTER,
 ) -> SearchResult:
     """Find settings that suit a file.
 
@@ -263,7 +265,7 @@ def tune_file(
         settings: Sections of settings that all candidates have, as in a recipe; or several.
         space: Gives the candidates.
         meanwhile: Sections that hold for the search alone, where the task has them.
-        listener: Is told what happens.
+        reporter: Receives messages and progress.
 
     Raises:
         ConfigError: The priors of such models are not searched, there is no time at all, or a number makes
@@ -284,8 +286,8 @@ def tune_file(
         if trials.folds is not None and len(trials.pool) < _MIN_SEARCH_ITEMS:
             many = data.parts.kind.nouns.count(len(trials.pool))
             raise ConfigError(f"{file}: {many}; expected {_MIN_SEARCH_ITEMS} or more to choose settings by")
-        listener.notes((*data.parts.notes, *trials.notes))
-        search = _SuccessiveHalving(trials, space(trials.base), seeds, 60 * minutes, listener)
+        reporter.notes((*data.parts.notes, *trials.notes))
+        search = _SuccessiveHalving(trials, space(trials.base), seeds, 60 * minutes, reporter)
         finished = search.choose()
         tried = search.tried()
         best, confirmed = tried[0], search.confirm(tried[0])
@@ -307,7 +309,7 @@ class _SuccessiveHalving:
         candidates: By name; the first changes nothing.
         seeds: Trials of the last candidates.
         seconds: Of training in all.
-        listener: Is told what each comes to.
+        reporter: Receives a note on each trial.
     """
 
     def __init__(
@@ -316,10 +318,10 @@ class _SuccessiveHalving:
         candidates: Mapping[str, Sections],
         seeds: int,
         seconds: float,
-        listener: Reporter,
+        reporter: Reporter,
     ):
         self.trials, self.candidates, self.seeds = trials, dict(candidates), seeds
-        self.seconds, self.listener = seconds, listener
+        self.seconds, self.reporter = seconds, reporter
         self.baseline = next(iter(self.candidates))
         steps = 1 + max(0, math.ceil(math.log2(len(self.candidates) / _FINALISTS)))
         least = min(1.0, _MIN_ITEMS / max(trials.items, 1))
@@ -391,7 +393,7 @@ class _SuccessiveHalving:
         tally, new = self.trials.tally(self.candidates[name], share, trial, until)
         if new:
             on = "" if share == 1 else f" on {share:.0%} of the items"
-            self.listener.note(f"{name}, trial {trial + 1}{on}: loss {tally[:, 0].mean():.4f}")
+            self.reporter.note(f"{name}, trial {trial + 1}{on}: loss {tally[:, 0].mean():.4f}")
         return tally
 
     def _tally(self, name: str, step: int | None = None) -> Tally:
