@@ -1,4 +1,4 @@
-"""Lesson: the distillation set, which has labelled texts and unlabelled texts with a teacher's soft
+"""The distillation set: labelled texts, and unlabelled texts with a teacher's soft
 labels."""
 
 import random
@@ -71,7 +71,7 @@ class DistillationSet:
     """Data splits with a training part extended by texts that a teacher labels.
 
     Args:
-        teaching: The distillation settings.
+        settings: The distillation settings.
         parts: The splits labelled by people.
         work: Folder that caches the vectors of an encoder.
         reading: Reading options of the labelled file; the other files have the same encoding.
@@ -89,40 +89,40 @@ class DistillationSet:
 
     def __init__(
         self,
-        teaching: DistillationSettings,
-        parts: DataParts[Any],
+        settings: DistillationSettings,
+        parts: DataParts,
         work: Path,
         *,
-        reading: Any,
+        reading: SoftLabelOptions,
         seed: int = 0,
         report: ProgressCallback = lambda _done, _total: None,
     ):
         if not (isinstance(parts.kind, TextItems) and type(parts.kind.answer) is SingleLabelType):
             raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
-        self.config, self.human, self.notes = teaching.config, parts, list[str]()
+        self.config, self.human, self.notes = settings.config, parts, list[str]()
         decoding = {"encoding": reading.encoding, "encoding_errors": reading.encoding_errors}
         soft_options = decoding | {"empty_labels": reading.empty_labels}
-        self.teacher: Teacher = _make_teacher(teaching, work, SoftLabelOptions(**soft_options), report)
-        texts = self._texts(teaching, seed, decoding)
-        self.texts = self._new(texts, parts, teaching.unlabelled or teaching.teacher)
+        self.teacher: Teacher = _make_teacher(settings, work, SoftLabelOptions(**soft_options), report)
+        texts = self._texts(settings, seed, decoding)
+        self.texts = self._new(texts, parts, settings.unlabelled or settings.teacher)
 
-    def _texts(self, teaching: DistillationSettings, seed: int, decoding: Mapping[str, Any]) -> list[str]:
+    def _texts(self, settings: DistillationSettings, seed: int, decoding: Mapping[str, Any]) -> list[str]:
         self.notes += [f"teacher: {note}" for note in self.teacher.notes]
-        if teaching.unlabelled is not None:
-            options = ReadOptions(text_column=teaching.config.column, **decoding)
-            rows = read_rows(teaching.unlabelled, options)
+        if settings.unlabelled is not None:
+            options = ReadOptions(text_column=settings.config.column, **decoding)
+            rows = read_rows(settings.unlabelled, options)
             self.notes += [f"unlabelled: {note}" for note in rows.notes]
             texts = (row.item.text for row in rows)
         elif self.teacher.texts is not None:
             texts = self.teacher.texts
         else:
-            raise ConfigError(f"--teacher {teaching.teacher}: give texts to label with --unlabelled")
-        drawn, total = sample(texts, teaching.config.most, seed)
+            raise ConfigError(f"--teacher {settings.teacher}: give texts to label with --unlabelled")
+        drawn, total = sample(texts, settings.config.most, seed)
         if len(drawn) < total:
             self.notes.append(f"a random sample of {len(drawn):,} of {total:,} texts, as --teach.most says")
         return drawn
 
-    def _new(self, texts: Sequence[str], parts: DataParts[Any], file: str) -> list[str]:
+    def _new(self, texts: Sequence[str], parts: DataParts, file: str) -> list[str]:
         """The unlabelled texts to use: distinct texts that are in no split and that the teacher can label.
         Near-duplicates of dev and test texts are left out too, as they would make scores optimistic."""
         labelled = {normal_text(item.text) for part in parts.named.values() for item in part}
@@ -161,7 +161,7 @@ class DistillationSet:
         how = {name: getattr(self.config, name) for name in ("label_weight", "temperature", "linear")}
         return {**prints, **sources, **how}
 
-    def placeholder_parts(self) -> DataParts[Any]:
+    def placeholder_parts(self) -> DataParts:
         """The result of `parts` with placeholder labels instead of the teacher's: enough to choose settings
         by, without running the teacher."""
         labels = tuple(all_labels(self.human.train))
@@ -169,7 +169,7 @@ class DistillationSet:
         texts = [Example(text, shares.likeliest, shares=shares) for text in self.texts]
         return replace(self.human, train=[*self.human.train, *texts])
 
-    def parts(self, human: DataParts[Any]) -> DataParts[Any]:
+    def parts(self, human: DataParts) -> DataParts:
         """The splits with the teacher's soft labels in the training part. The teacher is first fitted to
         the people's labels."""
         weight = self.config.label_weight
@@ -188,7 +188,7 @@ class DistillationSet:
         self._check(human, Counter(example.label for example in taught if example.label))
         return replace(human, train=[*train, *taught], dev=dev)
 
-    def _check(self, human: DataParts[Any], taught_labels: Counter[str]) -> None:
+    def _check(self, human: DataParts, taught_labels: Counter[str]) -> None:
         """Check for labels that people have not given. If only some are new, the model learns them; if all
         are, the teacher belongs to another task, or spells labels differently."""
         human_labels = [*all_labels([item for part in human.named.values() for item in part])]
@@ -206,7 +206,7 @@ class DistillationSet:
         """Dev and test texts that the teacher was trained on, which make scores optimistic."""
         return fingerprint_overlaps(self.human.kind, self.teacher.seen, self.teacher.name, self.human.named)
 
-    def together(self, parts: DataParts[Any]) -> DataParts[Any]:
+    def together(self, parts: DataParts) -> DataParts:
         """The data of the refit on training and dev items together."""
         return self.parts(merge_dev_into_train(self.human))
 
@@ -234,14 +234,14 @@ class DistillationSet:
 
 
 def _make_teacher(
-    teaching: DistillationSettings, work: Path, options: SoftLabelOptions, report: ProgressCallback
+    settings: DistillationSettings, work: Path, options: SoftLabelOptions, report: ProgressCallback
 ) -> Teacher:
-    path, config = Path(teaching.teacher), teaching.config
+    path, config = Path(settings.teacher), settings.config
     if path.is_file() or plain_name(path.name).endswith(_FILES):
         return LabelFileTeacher(path, options)
     if path.is_dir() and is_headwise_folder(path):
         return ModelTeacher(path)
-    encoder = TeacherConfig(teaching.teacher, revision=config.revision, max_pieces=config.max_pieces)
+    encoder = TeacherConfig(settings.teacher, revision=config.revision, max_pieces=config.max_pieces)
     return EncoderTeacher(encoder, linear=config.linear, work=work, report=report)
 
 
