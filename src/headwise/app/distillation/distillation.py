@@ -100,7 +100,10 @@ class DistillationSet:
         if not (isinstance(parts.kind, TextItems) and type(parts.kind.answer) is SingleLabelType):
             raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
         self.config, self.human, self.notes = settings.config, parts, list[str]()
-        decoding = {"encoding": reading.encoding, "encoding_errors": reading.encoding_errors}
+        decoding: dict[str, Any] = {
+            "encoding": reading.encoding,
+            "encoding_errors": reading.encoding_errors,
+        }
         soft_options = decoding | {"empty_labels": reading.empty_labels}
         self.teacher: Teacher = _make_teacher(settings, work, SoftLabelOptions(**soft_options), report)
         texts = self._texts(settings, seed, decoding)
