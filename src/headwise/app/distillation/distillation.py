@@ -104,7 +104,7 @@ class DistillationSet:
             "encoding": reading.encoding,
             "encoding_errors": reading.encoding_errors,
         }
-        soft_options = decoding | {"empty_labels": reading.empty_labels}
+        soft_options: dict[str, Any] = decoding | {"empty_labels": reading.empty_labels}
         self.teacher: Teacher = _make_teacher(settings, work, SoftLabelOptions(**soft_options), report)
         texts = self._texts(settings, seed, decoding)
         self.texts = self._new(texts, parts, settings.unlabelled or settings.teacher)
