@@ -52,7 +52,7 @@ def test_new_texts_are_read_from_a_folder(folder):
     assert (rows.columns.text, rows.columns.label) == ("text", None)
     assert "a folder of texts" in rows.notes
     assert [item.text for item in ITEM_TYPES["masked-words"].read(path).items] == ["y\nz", "x"]
-    tagged = ITEM_TYPES["tag"].read_sentences_or_texts(path, {})  # type: ignore[attr-defined]
+    tagged = ITEM_TYPES["tag"].rows_to_predict(path, {})  # type: ignore[attr-defined]
     assert [row.item.text for row in tagged] == ["y\nz", "x"]
 
 

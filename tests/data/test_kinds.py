@@ -115,14 +115,14 @@ def test_streams_have_no_rows():
 def test_sentences_or_texts_to_tag(write):
     kind = ITEM_TYPES["tag"]
     assert isinstance(kind, TaggedSentenceItems)
-    given = list(kind.read_sentences_or_texts(write("a.txt", FILES["tag"]), {}))
+    given = list(kind.rows_to_predict(write("a.txt", FILES["tag"]), {}))
     assert [row.item.tokens for row in given] == [("a", "b"), ("c",)]
     for name, text, reading in (
         ("b.txt", "Just a text, and\nanother one\n", {}),
         ("c.csv", "text,id\nJust a text,1\nanother one,2\n", {}),
         ("d.tsv", "text\tid\na b\t1\n", {"text_column": "text"}),
     ):
-        items = [row.item for row in kind.read_sentences_or_texts(write(name, text), reading)]
+        items = [row.item for row in kind.rows_to_predict(write(name, text), reading)]
         assert all(isinstance(item, Example) for item in items)
 
 

@@ -21,7 +21,7 @@ from headwise.data.formats import FORMATS, conll, conll2012, conllu_tags
 from headwise.data.formats.csv import read_cells
 from headwise.data.formats.token_lists import sample_rows
 from headwise.data.items.item_type import ItemType
-from headwise.data.items.sentence_items import TaggedSentenceItems, is_tokenized_file
+from headwise.data.items.sentence_items import is_tokenized_file
 from headwise.data.readers.labelled_files import find_format
 from headwise.data.readers.tag_format_guess import RECOGNISERS, guess_tagged_format
 from headwise.models.evaluation.metric_table import section_of
@@ -146,7 +146,7 @@ def _column_options_and_names(
         DataError, ConfigError: They cannot be told.
     """
     head = read_preview(path, str(reading.get("encoding") or "utf-8"))
-    if isinstance(kind, TaggedSentenceItems):
+    if kind.has_tags:
         form = reading.get("format")
         if form is None and (answers or is_tokenized_file(path, reading, head)):
             form = guess_tagged_format(path, head.lines, labelled=answers)[0]

@@ -28,9 +28,7 @@ from headwise.data.files.text_lines import file_name
 from headwise.data.items.dataset import InputRows
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES, options_for, rows_to_predict
-from headwise.data.items.label_types import SingleLabelType
 from headwise.data.items.parses import ParseReader, rows_with_parses, with_parses
-from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.metrics.selective_prediction import confidence_threshold
 from headwise.models.predictions.predictor import Predictor
 from headwise.text.parse_files import iterate_parses, read_parses, read_phrase_parses
@@ -191,16 +189,14 @@ class ExportedSession(Session):
         self.folder, self.model = folder, load_exported(folder, threads=threads)
         self.info = exported_info(folder)
         self.task_name = self.model.settings.task
-        self.kind = ITEM_TYPES[self.task_name]
-        if isinstance(self.kind, TaggedSentenceItems):
-            self.kind = TaggedSentenceItems(tokenizer=self.model.settings.tokenizer)
+        self.kind = ITEM_TYPES[self.task_name].with_tokenizer(self.model.settings.tokenizer)
 
     def predictor(self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None) -> Predictor:
         predictor = self.model.predictor(self.model, self.kind.nouns, batch_tokens, reading)
         metrics = self.info.metrics
         predictor.usual = metrics.unknown_words
         if unsure is not None:
-            if not isinstance(self.kind.answer, SingleLabelType):
+            if not self.kind.answer.one_label:
                 raise ConfigError("--unsure is for models that choose one of several labels")
             predictor.least = confidence_threshold(unsure, metrics.risk_coverage)
         return predictor
@@ -245,16 +241,15 @@ class ModelSession(Session):
     def __init__(self, folder: Path | str, model: Any, pipeline: str | None = None):
         from headwise.artifacts import read_info
         from headwise.models.tasks import find_task
-        from headwise.nn.networks.text_model import WordModel
 
-        if pipeline is not None:
-            if not isinstance(model, WordModel):
-                raise ConfigError("--pipeline parses texts, but this model reads none")
-            model.features.parser = new_parser(SyntaxConfig(pipeline))
         self.folder, self.model, self._pipeline = folder, model, pipeline
         self.info = read_info(folder)
         self.task: Task = find_task(model.config.task)
         self.task_name, self.kind = self.task.name, self.task.item_type_for(model.config)
+        if pipeline is not None:
+            if not self.kind.sides:
+                raise ConfigError("--pipeline parses texts, but this model reads none")
+            model.features.parser = new_parser(SyntaxConfig(pipeline))
         self.schema = self.task.schema(model)
         self.uses_trees = getattr(getattr(model, "features", None), "trees", "none") != "none"
         self.on_cpu = model.device.type == "cpu"

@@ -132,17 +132,14 @@ class HeadwiseComponent(Pipe):
         return self._take(ModelFiles.of(folder))
 
     def _take(self, files: ModelFiles) -> "tuple[ModelSession, ModelFiles]":
-        from headwise.nn.networks.tag_model import TagModel
-        from headwise.nn.networks.text_model import TextEncoderModel
-
         session = files.open(self.device)
         model = session.model
-        if not isinstance(model, TagModel | TextEncoderModel) or model.reads_pairs:
+        if not session.task.in_python:
             raise AdapterError(
                 f"{files.name}: a model for the task {model.config.task}; a component of spaCy can be a "
                 "model of single texts: classify, multi-label, regress or tag"
             )
-        tags = model.tags if isinstance(model, TagModel) and self.attribute == "pos" else ()
+        tags = model.tags if session.kind.has_tags and self.attribute == "pos" else ()
         if bad := [tag for tag in tags if tag not in POS]:
             raise ConfigError(
                 f"{files.name}: attribute = pos, but {bad[0]!r} is no part of speech of Universal "

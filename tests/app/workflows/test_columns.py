@@ -192,7 +192,7 @@ def test_texts_to_tag_are_read_from_the_column_that_spans_were_in(write):
     known = info(columns_used(kind.read(write(SPANS, "t.jsonl"), spans)))
     reading, _ = reading_options_as_trained(kind, known, path, {}, answers=False)
     assert reading == {"text_column": "body"}
-    assert [row.item.text for row in TaggedSentenceItems().read_sentences_or_texts(path, reading)] == [
+    assert [row.item.text for row in TaggedSentenceItems().rows_to_predict(path, reading)] == [
         "Tom ran"
     ] * 2
     assert reading_options_as_trained(kind, known, path, {"token_column": "text"}, answers=False)[0] == {

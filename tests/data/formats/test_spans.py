@@ -130,7 +130,7 @@ def test_a_text_that_is_none_or_empty(write, fails):
 
 def test_texts_to_predict_are_cut_by_the_model(write):
     path = write("a.jsonl", lines({"text": TEXT, "label": SPANS}))
-    [row] = ITEM_TYPES["tag"].read_sentences_or_texts(path, {})
+    [row] = ITEM_TYPES["tag"].rows_to_predict(path, {})
     assert row.item.text == TEXT
 
 

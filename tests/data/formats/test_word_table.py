@@ -77,7 +77,7 @@ def test_a_row_before_the_first_sentence(write, fails):
 
 def test_words_without_tags_are_predicted(write):
     path = write("new.csv", "Sentence #,Word\nSentence: 1,Tom\n,ran\nSentence: 2,He\n")
-    rows = ITEM_TYPES["tag"].read_sentences_or_texts(path, {})
+    rows = ITEM_TYPES["tag"].rows_to_predict(path, {})
     assert [row.item.tokens for row in rows] == [("Tom", "ran"), ("He",)]
 
 

@@ -66,10 +66,7 @@ def noise(
     Raises:
         HeadwiseError: The file or the output cannot be used.
     """
-    from headwise.app.workflows.label_errors import (
-        TagIssue,
-        noise_file,  # with these comes torch
-    )
+    from headwise.app.workflows.label_errors import noise_file  # with it comes torch
     from headwise.app.workflows.predict import check_output_file
 
     if show < 0:
@@ -79,7 +76,7 @@ def noise(
             raise ConfigError(f"--output {output}: the list is a table with commas; name it .csv")
         check_output_file(output, file, overwrite=overwrite)
     suspects = noise_file(str(file), base=base, reading=flag_values(read), listener=TerminalReporter())
-    tagged = any(isinstance(suspect, TagIssue) for suspect in suspects)
+    tagged = any(suspect.noun == "tag" for suspect in suspects)
     if output is not None:
         text = io.StringIO()
         names = (*_COLUMNS, "words", "place") if tagged else _COLUMNS
@@ -96,9 +93,7 @@ def noise(
         twin = f" (like line {suspect.twin:,})" if suspect.twin else ""
         chances = percent(suspect.given_probability), percent(suspect.probability)
         names = [visible(name or "no label") for name in (suspect.label, suspect.suggested)]
-        shown = excerpt(suspect.text, _EXCERPT)
-        if isinstance(suspect, TagIssue):
-            shown = f"{excerpt(suspect.words, _EXCERPT)} in: {shown}"
+        shown = " in: ".join(excerpt(text, _EXCERPT) for text in suspect.passages)
         table.add_row(
             f"{suspect.line:,}", names[0], chances[0], names[1], chances[1], visible(shown) + twin
         )

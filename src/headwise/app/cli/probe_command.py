@@ -61,12 +61,10 @@ def probe(
     from headwise.models.reports.head_pictures import attention_span_figure, distances_by_layer
     from headwise.nn.embeddings.pretrained.hub import load_pretrained
     from headwise.nn.networks.attention_inspection import attention_spans as look
-    from headwise.nn.networks.language_model import LanguageModel
-    from headwise.nn.networks.masked_model import MaskedModel
 
     session = ModelSession.open(model) if (Path(model) / MANIFEST).exists() else None
     encoder = load_pretrained(model) if session is None else session.model
-    if session is None or isinstance(encoder, LanguageModel | MaskedModel):  # any texts will do
+    if session is None or session.kind.answer.self_supervised:  # any texts will do
         kind = ITEM_TYPES["classify"]
         rows = kind.rows(str(texts), options_for("classify", flag_values(read)))
         TerminalReporter().notes(rows.notes)

@@ -56,13 +56,12 @@ def suggest(
     from headwise.app.workflows.predict import check_output_file
     from headwise.app.workflows.suggest_texts import suggest_file
     from headwise.artifacts import read_info
-    from headwise.data.items.sentence_items import TaggedSentenceItems
     from headwise.models.predictions.prediction_file import format_of, open_output  # with these comes torch
     from headwise.models.tasks import find_task
 
     check_file(model, file, "suggest")
     task = find_task(read_info(model).task_name)
-    tags = isinstance(task.kind, TaggedSentenceItems)
+    tags = task.kind.has_tags
     form = format_of(output, {".conll": "conll"} if tags else _FORMS, "conll" if tags else "csv")
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)

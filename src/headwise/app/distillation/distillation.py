@@ -27,10 +27,8 @@ from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.compression import plain_name
 from headwise.data.files.fingerprint import hash_fields
 from headwise.data.items.examples import Example
-from headwise.data.items.label_types import SingleLabelType
 from headwise.data.items.labels import all_labels
 from headwise.data.items.soft_labels import SoftLabel
-from headwise.data.items.text_items import TextItems
 from headwise.data.readers.labelled_files import read_rows
 from headwise.data.splits.contamination import ContaminationIndex, PartOverlap, fingerprint_overlaps
 from headwise.data.splits.data_parts import DataParts
@@ -97,7 +95,7 @@ class DistillationSet:
         seed: int = 0,
         report: ProgressCallback = lambda _done, _total: None,
     ):
-        if not (isinstance(parts.kind, TextItems) and type(parts.kind.answer) is SingleLabelType):
+        if not parts.kind.is_text_classification:
             raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
         self.config, self.human, self.notes = settings.config, parts, list[str]()
         decoding: dict[str, Any] = {

@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,13 @@ class LabelIssue:
     probability: float
     text: str
     twin: int = 0
+
+    noun: ClassVar[str] = "label"
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        """What a list shows of the text, the narrowest passage first."""
+        return (self.text,)
 
 
 def conflicting_duplicates(texts: Sequence[str], answers: Sequence[Hashable]) -> dict[int, int]:
@@ -267,6 +274,12 @@ class TagIssue(LabelIssue):
 
     words: str = ""
     place: str = ""
+
+    noun: ClassVar[str] = "tag"
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        return self.words, self.text
 
 
 def find_tag_issues(data: Any, listener: Reporter = NULL_REPORTER, *, base: str = AUTO) -> list[TagIssue]:

@@ -5,7 +5,7 @@ How good models of some items of a file are on others of it, by the headline of 
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,9 +20,8 @@ from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.item_types import options_for
-from headwise.data.items.label_types import LabelSetType, NumericLabelType, SingleLabelType
+from headwise.data.items.label_types import LabelType
 from headwise.data.items.labels import label_targets, multi_hot_targets
-from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.data.items.soft_labels import classification_targets, evaluated_items, training_weights
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.duplicates import indices_by_text
@@ -189,7 +188,7 @@ def curve_file(
     reporter.notes(kind.tell(parts.named))
     if full_model:
         judge = full_model_scorer(task_spec, items)
-    elif isinstance(kind, TaggedSentenceItems):
+    elif kind.has_tags:
         groups_of_words, note = choose_word_groups((item.tokens for item in items), base)
         reporter.notes([note] if note else [])
         judge = crf_scorer(items, groups_of_words)
@@ -302,18 +301,14 @@ def linear_scorer(
     model, _ = task.build(parts, plan.config, plan.vectors)
     texts, dense, numbers = model.expert_reads(model.encoded(parts.train))
     answer, unit = parts.kind.answer, 1.0
-    if isinstance(answer, NumericLabelType):
+    if answer.numeric:
         targets = model.scale.standardize(answer.numbers(parts.train))
         unit = model.scale.deviation
-    elif isinstance(answer, LabelSetType):
+    elif answer.multi_label:
         targets = multi_hot_targets(parts.train, model.labels)
     else:
         targets = label_targets(parts.train, model.labels)
-    soft_targets = (
-        classification_targets(parts.train, model.labels)
-        if isinstance(answer, SingleLabelType)
-        else targets
-    )
+    soft_targets = classification_targets(parts.train, model.labels) if answer.one_label else targets
     weights = training_weights(parts.train)
 
     def read(rows: NDArray[np.int64]) -> tuple[Any, ...]:
@@ -336,9 +331,9 @@ def linear_scorer(
 
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
         predicted = fitted(train, folds=1, seed=seed, settings=settings).model.scores(*read(test))
-        if isinstance(answer, NumericLabelType):
+        if answer.numeric:
             return unit * float(np.abs(predicted[:, 0] - targets[test]).mean())
-        if isinstance(answer, LabelSetType):
+        if answer.multi_label:
             return float(micro_f1(set_counts(predicted > 0, targets[test]).sum(axis=0)))
         return float((predicted.argmax(axis=1) == targets[test]).mean())
 
@@ -365,17 +360,9 @@ def full_model_scorer(task: Task, items: Sequence[Any]) -> Scorer:
     return judge
 
 
-def _with_known_labels(items: list[Any], answer: Any, model: Any) -> tuple[list[Any], int]:
+def _with_known_labels(items: list[Any], answer: LabelType, model: Any) -> tuple[list[Any], int]:
     """Items with the labels that a model knows alone, and how many others they had: these are missed in any
     case."""
-    if not isinstance(answer, SingleLabelType | LabelSetType):
-        return items, 0
-    known_labels, every = set(model.labels), sum(len(item.labels) for item in items)
-    if isinstance(answer, SingleLabelType):
-        kept_items = [item for item in items if item.label in known_labels]
-    else:
-        kept_items = [
-            replace(item, labels=tuple(label for label in item.labels if label in known_labels))
-            for item in items
-        ]
-    return kept_items, every - sum(len(item.labels) for item in kept_items)
+    answerable = answer.with_labels_of(items, set(getattr(model, "labels", ())))
+    before, after = (sum(len(item.labels) for item in part) for part in (items, answerable))
+    return answerable, before - after

@@ -24,7 +24,6 @@ from headwise.models.reports.document import ReportContents, report_page
 from headwise.models.reports.head_pictures import attention_span_table, heat_maps
 from headwise.models.reports.mistakes import Mistake
 from headwise.nn.networks.attention_inspection import attention_spans, attention_weights
-from headwise.nn.networks.text_model import WordModel
 
 MOST_MISTAKES = 10_000
 MOST_EXPLAINED = 200
@@ -236,7 +235,7 @@ def _maps(model: Any, kind: Any, items: Sequence[Any]) -> str:
     """What the heads look at in the first text, or pair of texts, that is short enough to be drawn, or in
     the beginning of one. Of texts with parses, which have no beginnings, only short ones are looked at."""
     low, high = _MAPPED
-    if not isinstance(model, WordModel) or not items:
+    if not kind.sides or not items:
         return ""
     texts = [kind.words(item, str.split) for item in items]
     fits = [all(low <= len(words) <= high for words in sides) for sides in texts]

@@ -14,7 +14,6 @@ from headwise.data.columns.column_names import LABEL_NAMES, PAIR_LABEL_NAMES, mo
 from headwise.data.columns.multi_label_columns import LABEL_SET_NAMES as SET_NAMES
 from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import InputRow
-from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.data.splits.contamination import in_fingerprint
 from headwise.data.splits.duplicates import normal_text
 from headwise.linear.tfidf_features import BlockReader
@@ -94,7 +93,7 @@ def suggest_file(
     rows = session.rows(file, **how)
     task.uncertainty(model, [])  # refuses such a model before its file is read
     every = list(rows)
-    tags = isinstance(kind, TaggedSentenceItems)
+    tags = kind.has_tags
     if tags:
         every = [replace(row, item=model.sentence(row.item)) for row in every]
     names = list(every[0].fields) if every and not tags else []
@@ -154,7 +153,7 @@ def _columns(
 
 def _vectors(model: Any, kind: Any, items: list[Any]) -> Any:
     """What tells texts apart: their vectors by the model's base, or their words."""
-    single_texts = kind.sides == 1 and not isinstance(kind, TaggedSentenceItems)
+    single_texts = kind.sides == 1 and not kind.has_tags
     if single_texts and (vectors := model.base_vectors(model.encoded(items))) is not None:
         return vectors
     reader = BlockReader("words", model.config.words.tokenizer)

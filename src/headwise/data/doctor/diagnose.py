@@ -27,7 +27,6 @@ from headwise.data.files.compression import read_once
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES, infer_task, options_for
-from headwise.data.items.label_types import NumericLabelType
 
 ROLES = ("train", "dev", "test")
 _NAMES = {"train": "train", "training": "train", "test": "test", "eval": "test"} | dict.fromkeys(
@@ -170,7 +169,7 @@ def _report(file: CheckedFile) -> FileReport:
         names=FactNames(
             kind.lines or kind.nouns.many, kind.nouns.length, kind.columns_heading, kind.class_noun
         ),
-        numbers=spread(file) if isinstance(kind.answer, NumericLabelType) else None,
+        numbers=spread(file) if kind.answer.numeric else None,
     )
 
 

@@ -8,8 +8,9 @@ Everything else (splitting, parses, parts) is generic over item types.
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import count_words
 from headwise.data.doctor.examined_file import BetweenCheck, Check
@@ -41,6 +42,12 @@ class ItemType(ABC, Generic[Item]):
     sides: ClassVar[int] = 0
     """How many texts of an item can have a parse."""
 
+    has_tags: ClassVar[bool] = False
+    """Whether each word of an item has a tag."""
+
+    prediction_options: tuple[type[Any], ...] = ()
+    """Further dataclasses of options for reading a file to predict."""
+
     has_keys: ClassVar[bool] = True
     """Whether items can be compared, so that duplicates are found."""
 
@@ -61,6 +68,11 @@ class ItemType(ABC, Generic[Item]):
 
     def __init__(self, answer: LabelType = SINGLE_LABEL_TYPE):
         self.answer = answer
+
+    @property
+    def is_text_classification(self) -> bool:
+        """Whether the items are single texts with one label each."""
+        return self.sides == 1 and self.answer.one_label
 
     @abstractmethod
     def read(
@@ -91,6 +103,18 @@ class ItemType(ABC, Generic[Item]):
         Raises:
             DataError: As `read`, at once or while iterating.
         """
+
+    def rows_to_predict(self, path: str, reading: Mapping[str, object], *, like: Any = None) -> InputRows:
+        """Read a file for prediction, by the user's reading settings, which have been checked.
+
+        Raises:
+            DataError, ConfigError: The file cannot be read with these settings.
+        """
+        return self.rows(path, from_dict(self.options, reading), like=like)
+
+    def with_tokenizer(self, tokenizer: str) -> Self:
+        """The item type for models with this tokenizer."""
+        return self
 
     def prepare(self, paths: Sequence[str], options: Any) -> Any:
         """The schema of all files (`like`), if it must be known before the first is read; None for most

@@ -5,7 +5,6 @@ from typing import Any, TypeVar
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
-from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.files.file_preview import read_preview
 from headwise.data.items.bag_items import BagItems
 from headwise.data.items.dataset import InputRows
@@ -95,10 +94,8 @@ def rows_to_predict(
         ConfigError: See `options_for`.
         DataError: The file cannot be read with these settings.
     """
-    if isinstance(kind, TaggedSentenceItems):  # running texts are read, too
-        check_options(task, reading, "", ReadOptions)
-        return kind.read_sentences_or_texts(path, reading)
-    return kind.rows(path, options_for(task, reading), like=like)
+    check_options(task, reading, "", *kind.prediction_options)
+    return kind.rows_to_predict(path, reading, like=like)
 
 
 def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:

@@ -6,7 +6,8 @@ against it, and gives the strata of a split.
 
 import difflib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,6 +45,18 @@ class LabelType:
 
     classes: ClassVar[bool] = True
     """Whether labels are recurring names rather than numbers."""
+
+    one_label: ClassVar[bool] = False
+    """Whether each item has exactly one label."""
+
+    multi_label: ClassVar[bool] = False
+    """Whether each item has a set of labels."""
+
+    numeric: ClassVar[bool] = False
+    """Whether each item has a number."""
+
+    self_supervised: ClassVar[bool] = False
+    """Whether the targets are part of the text itself, so that any text can be evaluated."""
 
     column: ClassVar[str] = "--label-column"
     """The command-line flag that names the label column."""
@@ -115,6 +128,10 @@ class LabelType:
         """Notes for the user about the training part of a file that has these labels."""
         return ()
 
+    def with_labels_of(self, items: Sequence[Any], labels: Collection[str]) -> list[Any]:
+        """The items with these labels only; where labels are no names, all items."""
+        return list(items)
+
     def fields(self, item: Any) -> str | None:
         """The label of an item as text, for the fingerprint."""
         return item.label
@@ -145,6 +162,7 @@ def require_two_labels(data: Dataset, noun: str, nouns: DisplayNames, column: st
 class SingleLabelType(LabelType):
     """One of two or more labels."""
 
+    one_label = True
     checks: ClassVar[tuple[Check, ...]] = (
         *(
             no_labels,
@@ -170,6 +188,9 @@ class SingleLabelType(LabelType):
 
     def lacking(self, item) -> bool:
         return not isinstance(item.label, str)
+
+    def with_labels_of(self, items, labels: Collection[str]) -> list:
+        return [item for item in items if item.label in labels]
 
     def strata(self, items) -> list[str | None]:
         return [item.label for item in items]
@@ -206,7 +227,7 @@ class SingleLabelType(LabelType):
 class LabelSetType(LabelType):
     """Any number of labels, including none (multi-label)."""
 
-    noun = "label"
+    noun, multi_label = "label", True
     checks: ClassVar[tuple[Check, ...]] = (
         *(
             no_labels,
@@ -226,6 +247,11 @@ class LabelSetType(LabelType):
 
     def lacking(self, item) -> bool:
         return not all(isinstance(label, str) for label in item.labels)
+
+    def with_labels_of(self, items, labels: Collection[str]) -> list:
+        return [
+            replace(item, labels=tuple(label for label in item.labels if label in labels)) for item in items
+        ]
 
     def strata(self, items) -> list[str | None]:
         """The rarest label of each item, so that rare labels are spread over all parts."""
@@ -261,7 +287,7 @@ class LabelSetType(LabelType):
 class NumericLabelType(LabelType):
     """A number, such as a score or a price."""
 
-    classes = False
+    classes, numeric = False, True
     checks: ClassVar[tuple[Check, ...]] = (no_labels, not_numbers, one_number, outliers, uneven_weights)
     warned: ClassVar[tuple[Check, ...]] = (outliers, uneven_weights)
 
@@ -311,7 +337,7 @@ class TagSequenceType(LabelType):
 class NextSymbolType(LabelType):
     """The next symbol of a text (language modelling)."""
 
-    classes = False
+    classes, self_supervised = False, True
 
     def check_items(self, items, part: str, nouns: DisplayNames) -> None:
         """Never fails: every symbol but the last has a next one."""
@@ -320,7 +346,7 @@ class NextSymbolType(LabelType):
 class MaskedWordType(LabelType):
     """The text's own words, some of them masked (masked language modelling)."""
 
-    classes = False
+    classes, self_supervised = False, True
 
     def check(self, data: Dataset, nouns: DisplayNames) -> None:
         if not any(item.text.strip() for item in data.items):

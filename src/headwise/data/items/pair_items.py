@@ -25,7 +25,6 @@ from headwise.data.files.fingerprint import parse_field, weight_field
 from headwise.data.items.dataset import Dataset, InputRows
 from headwise.data.items.examples import DisplayNames, Pair, Parse
 from headwise.data.items.item_type import ItemType
-from headwise.data.items.label_types import NumericLabelType
 from headwise.data.items.labels import look_like_scores
 from headwise.data.readers.pair_files import pair_rows, read_pair_rows, read_pairs
 from headwise.data.splits.duplicates import chain_keys, pair_group_keys, pair_keys, words_for_comparison
@@ -62,7 +61,7 @@ class PairItems(ItemType[Pair]):
             path,
             options or DEFAULT_PAIR_OPTIONS,
             on_error,
-            numbers=isinstance(self.answer, NumericLabelType),
+            numbers=self.answer.numeric,
         )
 
     def rows(
@@ -142,7 +141,7 @@ class PairItems(ItemType[Pair]):
             labels = Counter(row.item.label for row in rows if row.item.label is not None)
         except (DataError, ConfigError):
             return None
-        scored = isinstance(self.answer, NumericLabelType)
+        scored = self.answer.numeric
         if look_like_scores(labels) != scored:
             return None
         return f"it has the columns {first!r} and {second!r}" + f", and numbers in {label!r}" * scored

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from headwise.core.config import from_dict
 from headwise.data.columns.reading_options import DEFAULT_TAG_OPTIONS, ReadOptions, TagOptions
@@ -43,8 +43,9 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     """
 
     nouns: ClassVar[DisplayNames] = DisplayNames("sentence", "sentences")
-    options = TagOptions
+    options, prediction_options = TagOptions, (ReadOptions,)
     sides: ClassVar[int] = 1
+    has_tags: ClassVar[bool] = True
     checks: ClassVar[tuple[Check, ...]] = (
         one_tag,
         scheme,
@@ -74,14 +75,18 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
         rows = (InputRow(item.line, dict(item.fields), item) for item in data.items)
         return InputRows(rows, data.path, data.format, data.columns, data.notes)
 
-    def read_sentences_or_texts(
-        self, path: str, reading: Mapping[str, object]
+    def with_tokenizer(self, tokenizer: str) -> Self:
+        return type(self)(self.answer, tokenizer)
+
+    def rows_to_predict(
+        self, path: str, reading: Mapping[str, object], *, like=None
     ) -> InputRows[TaggedSentence] | InputRows[Example]:
         """The sentences of a file to predict, if it is tokenized; otherwise its running texts.
 
         Args:
             path: The file; "-" is standard input.
             reading: The user's reading settings.
+            like: Not used.
 
         Raises:
             DataError: HW259, standard input could be either.

@@ -45,13 +45,7 @@ from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import Dataset, InputRows
 from headwise.data.items.examples import TEXTS, DisplayNames, Example, Parse
 from headwise.data.items.item_type import ItemType
-from headwise.data.items.label_types import (
-    SINGLE_LABEL_TYPE,
-    LabelSetType,
-    LabelType,
-    NumericLabelType,
-    SingleLabelType,
-)
+from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
 from headwise.data.items.labels import look_like_measurements, look_like_scores
 from headwise.data.readers.labelled_files import open_records, read_examples, read_rows
 
@@ -66,8 +60,8 @@ class TextItems(ItemType[Example]):
 
     def __init__(self, answer: LabelType = SINGLE_LABEL_TYPE):
         super().__init__(answer)
-        self.sets = isinstance(answer, LabelSetType)  # multi-label
-        one = SoftLabelOptions if isinstance(answer, SingleLabelType) else WeightOptions
+        self.sets = answer.multi_label
+        one = SoftLabelOptions if answer.one_label else WeightOptions
         self.options = MultiLabelOptions if self.sets else one
 
     def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> Dataset:
@@ -115,7 +109,7 @@ class TextItems(ItemType[Example]):
         empty = sum(not item.text.strip() for part in parts.values() for item in part)
         notes = [f"empty texts, which are kept: {empty:,}"] if empty else []
         labels = Counter(str(getattr(item, "label", None)) for item in parts["train"])
-        if isinstance(self.answer, SingleLabelType) and look_like_scores(labels):
+        if self.answer.one_label and look_like_scores(labels):
             notes.append(
                 f"{len(labels)} numbers are the labels, each a class of its own (--task regress learns how "
                 "much)"
@@ -153,13 +147,7 @@ class TextItems(ItemType[Example]):
         return "a separator of labels is given" if self.sets and "label_separator" in reading else None
 
     def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
-        looks = (
-            _multi_label_reason
-            if self.sets
-            else _numeric_label_reason
-            if isinstance(self.answer, NumericLabelType)
-            else None
-        )
+        looks = _multi_label_reason if self.sets else _numeric_label_reason if self.answer.numeric else None
         if looks is None or {"first_column", "second_column", "probability_columns"} & set(reading):
             return None
         field_names = self.options.__dataclass_fields__

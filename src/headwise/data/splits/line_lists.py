@@ -7,7 +7,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.csv import read_cells
-from headwise.data.items.examples import Example, MultiLabelExample, writable_separator
+from headwise.data.items.examples import Example, writable_separator
 from headwise.data.splits.data_parts import DataParts
 
 WEIGHTS = ("weight", "probability of label")
@@ -79,7 +79,7 @@ def _rows(parts: DataParts, listed: str) -> Iterator[tuple[Example, dict[str, st
     """The training items that a list names, each with its row of the list and the line of that row."""
     data = parts.files["train"]
     items = {item.line: item for item in data.items}
-    sets = any(isinstance(item, MultiLabelExample) for item in data.items)
+    sets = parts.kind.answer.multi_label
     separator = writable_separator(data) if sets else None
     source = DataSource(listed)
     rows = read_cells(source.open(), source)
