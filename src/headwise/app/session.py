@@ -136,7 +136,7 @@ class Session(ABC):
     def _unused_parses_notes(self, parses: Path | str | None) -> list[str]:
         if parses is None or self.uses_trees:
             return []
-        return [f"--parses {parses}: not used, as no head of the model goes by the dependency tree"]
+        return [f"--parses {parses}: not used, as no head of the model uses dependency trees"]
 
     @abstractmethod
     def predictor(self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None) -> Predictor:

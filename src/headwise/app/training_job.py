@@ -73,7 +73,7 @@ class TrainingJob:
         with locked(self.output), compiled.wait_for_kernels():  # to the end: resumed it computes in one way
             contents = check_output_folder(self.output, resume=self.resume, overwrite=self.overwrite)
             if self.resume and contents == "nothing":
-                self.reporter.note(f"{self.output}: there is no interrupted run, so this one begins")
+                self.reporter.note(f"{self.output}: there is no interrupted run; a new one starts")
             finished = self.resume and contents == "model"
             data = self.read(request, finished=finished)
             plan = self.plan(request, data)
@@ -117,7 +117,7 @@ class TrainingJob:
         self.reporter.notes(plan.notes)
         encoder = plan.config.model.encoder
         if self.files.parses != NO_PARSES and not needs_trees(encoder):
-            note = f"not used, as no head of {encoder_name(encoder)} goes by the dependency tree"
+            note = f"not used, as no head of {encoder_name(encoder)} uses dependency trees"
             self.reporter.note(f"--parses: {note}")
         for remark in plan.task.data_remarks(data.parts, plan.config):
             self.reporter.remark(remark)

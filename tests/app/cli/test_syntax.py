@@ -104,7 +104,7 @@ def test_parses_of_a_report_need_their_texts(files, run):
 def test_parses_that_nobody_reads_are_told(files, run):
     tree = SETTINGS.index("--encoder.feedforward")
     other = [{"ms-san": "transformer"}.get(own, own) for own in (*SETTINGS[:tree], *SETTINGS[tree + 2 :])]
-    said = "goes by the dependency tree"
+    said = "uses dependency trees"
     code, _, err = run("train", "reviews.csv", "--parses", "reviews.heads", *other)
     assert code == 0, err
     assert f"--parses: not used, as no head of transformer {said}" in err

@@ -402,7 +402,7 @@ def test_a_folder_that_cannot_be_made(files, run):
 def test_resuming_what_has_not_begun_begins_it(files, run):
     code, _, err = run("train", "reviews.csv", *SMALL, "--resume")
     assert code == 0
-    assert "there is no interrupted run, so this one begins" in err
+    assert "there is no interrupted run; a new one starts" in err
 
 
 def test_a_second_training_waits_for_the_first(files, run):

@@ -129,7 +129,7 @@ def test_ids_before_the_tokens_and_empty_columns_after_the_tags():
 def test_heads():
     found, layout, _ = read("Tom\tNNP\t2\nran\tVBD\t0\n\nHe\tPRP\t3\nran\tVBD\t1\nfar\tRB\t0\n")
     assert layout.names == ("word", "pos", "head")
-    assert [(s.heads, s.tags[0]) for s in found] == [((2, 0), "NNP"), ((3, 1, 0), "PRP")]
+    assert [(s.parse, s.tags[0]) for s in found] == [((2, 0), "NNP"), ((3, 1, 0), "PRP")]
     chosen, *_ = read("Tom 2 NNP x\nran 0 VBD y", head_column="2", tag_column="3")
     assert (chosen[0].heads, chosen[0].columns) == ((2, 0), {"4": ("x", "y")})
 
