@@ -13,7 +13,7 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.models.evaluation.metric_table import ComparisonSystem
 from headwise.models.reports.document import ReportContents, scores_fragment
 from headwise.models.tasks.classify import label_baseline
-from headwise.models.tasks.task import Task
+from headwise.models.tasks.task import Task, TaskEvaluation
 from headwise.training.run_config import RunConfig
 from headwise.training.train_result import TrainResult
 
@@ -121,7 +121,7 @@ def unseen_name(items: int) -> str:
 
 
 def score_unseen(
-    task: Task, model: Any, items: Sequence[Any], seen: Collection[int]
+    task: TaskEvaluation, model: Any, items: Sequence[Any], seen: Collection[int]
 ) -> ComparisonSystem | None:
     """A model on those items that are not `seen` (numbers of items); None where that is all or none."""
     if not 0 < len(seen) < len(items):

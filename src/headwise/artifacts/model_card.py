@@ -18,10 +18,7 @@ from headwise.models.evaluation.metric_table import (
 )
 from headwise.models.reports.document import ReportContents, scores_fragment
 from headwise.models.tasks import find_task
-from headwise.models.tasks.task import Task
-from headwise.nn.encoders.encoder_configs import encoder_name
-from headwise.nn.networks.bag_model import BagModel
-from headwise.nn.networks.language_model import LanguageModel
+from headwise.models.tasks.task import TaskPresentation
 
 _MOST_LABELS = 50  # listed one by one
 _JOINERS = "\u200c\u200d"  # invisible, but part of words and emoji
@@ -60,37 +57,17 @@ def _escape_character(character: str) -> str:
     return character if not character.isascii() else f"&#{ord(character)};"
 
 
-def _summary(model: Any, task: Task, dtype: str) -> str:
+def _summary(model: Any, task: TaskPresentation, dtype: str) -> str:
     parameters = sum(parameter.numel() for parameter in model.parameters())
     rows = [
         ("Task", task.purpose),
         *([("Labels", f"{len(_names(model))}")] if _names(model) else []),
-        *input_description(model),
+        *task.input_description(model),
         ("Parameters", f"{parameters:,} ({escape(dtype)})"),
     ]
     if "temperature" in model.FACTORS:
         rows.append(("Temperature of the probabilities", f"{model.temperature:.3f}"))
     return f"# A headwise {task.title}\n\n" + _table(("", ""), rows)
-
-
-def input_description(model: Any) -> list[tuple[str, str]]:
-    """The input side of a model (encoder, vocabulary, context) as names and values."""
-    if isinstance(model, BagModel):
-        return [
-            ("Model of sets", escape(model.config.bags.model)),
-            ("Features", f"{len(model.features.names):,}"),
-        ]
-    encoder = escape(encoder_name(model.config.encoder))
-    if isinstance(model, LanguageModel):
-        vocabulary = f"{len(model.symbols):,} {model.symbols.unit}"
-        return [("Encoder", encoder), ("Vocabulary", vocabulary), ("Context", f"{model.context:,}")]
-    rows = [("Encoder", encoder), ("Words known", f"{len(model.features.vocabulary) - 1:,}")]
-    if words := model.window[0]:
-        rest = {"split": "read in windows", "truncate": "cut short", "error": "refused"}[
-            model.config.windows.long
-        ]
-        rows.append(("Words read at once", f"{words:,} (longer texts are {rest})"))
-    return rows
 
 
 def _names(model: Any) -> list[str]:
@@ -181,7 +158,7 @@ def _calibration(calibration: Mapping[str, Any]) -> str:
     return f"\nExpected calibration error on dev: {before} before, {after} after temperature scaling.\n"
 
 
-def _use(task: Task) -> str:
+def _use(task: TaskPresentation) -> str:
     folder = "PATH/OF/THIS/FOLDER"
     verb = "evaluate" if task.predictor is None else "predict"
     command = f"headwise {verb} {folder} {task.example_file}"
@@ -242,7 +219,7 @@ def model_html(model: Any, info: ModelInfo) -> str:
     size = sum(tensor.numel() * tensor.element_size() for tensor in tensors) / 1e6
     facts = [
         *([(f"{len(names):,} {per_class.title}s", shown_names)] if per_class and names else []),
-        *((name.lower(), value) for name, value in input_description(model)),
+        *((name.lower(), value) for name, value in task.input_description(model)),
         *([(sheet.of, ", ".join(counted))] if counted else []),
         ("size", f"{size:.1f} MB in memory"),
     ]

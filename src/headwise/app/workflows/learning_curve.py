@@ -34,7 +34,7 @@ from headwise.models.evaluation.metric_table import MetricTable
 from headwise.models.evaluation.tag_evaluation import tag_counts
 from headwise.models.reports.curve_picture import learning_curve_figure
 from headwise.models.tasks import find_task
-from headwise.models.tasks.task import Task
+from headwise.models.tasks.task import TaskEvaluation, TaskTraining
 from headwise.text.static_embeddings.base_folder import AUTO, choose_word_groups
 from headwise.text.static_embeddings.word_groups import WordClusters
 
@@ -293,7 +293,7 @@ def crf_scorer(items: Sequence[Any], groups: WordClusters | None) -> Scorer:
 
 
 def linear_scorer(
-    task: Task, parts: DataParts, layers: Sequence[Sections]
+    task: TaskTraining, parts: DataParts, layers: Sequence[Sections]
 ) -> tuple[Scorer, tuple[str, ...]]:
     """Trains the linear model of texts or pairs, the training part of `parts`; what it reads is chosen
     once, on all of them. Also what there is to say of the base."""
@@ -340,7 +340,7 @@ def linear_scorer(
     return judge, plan.notes
 
 
-def full_model_scorer(task: Task, items: Sequence[Any]) -> Scorer:
+def full_model_scorer(task: TaskEvaluation, items: Sequence[Any]) -> Scorer:
     """Trains what `headwise train` does."""
     kind = task.kind
 

@@ -63,8 +63,6 @@ from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.encoders.set_transformer import SAB
 from headwise.nn.networks.tag_model import TagModel
-from headwise.nn.networks.tag_outputs import TagOutputs
-from headwise.nn.networks.text_models import PairEncoderModel
 from headwise.text.character_features import SHAPES
 
 _TOLERANCE = 1e-3
@@ -96,7 +94,7 @@ def compare_outputs(model: Any, exported: Any) -> ExportAgreement:
     texts: list[Any] = list(_test_texts(model))
     if getattr(model, "reads_pairs", False):
         texts = [*zip(texts, texts[::-1], strict=True), *pairwise(texts)]
-    evaluate = _tagger_outputs if isinstance(model, TagOutputs) else _model_outputs
+    evaluate = _tagger_outputs if model.gives_tags else _model_outputs
     (lengths, *expected), (_, *actual) = evaluate(model, texts), evaluate(exported, texts)
     difference = 0.0
     for what, original, copy in zip(("network", "model"), expected, actual, strict=True):
@@ -256,12 +254,12 @@ def _network(model: Any) -> dict[str, bytes]:
     inputs = {name: example_input(name, _features(model, name)) for name in encoder.inputs}
     with torch.no_grad():
         encoded = encoder.encoded(**inputs)
-    tags = isinstance(model, TagModel)
+    tags = model.gives_tags
     summary, node = encoded.summary is not None, encoded.summary_is_node
     if tags:
         readout = TagGraph(model)
     else:
-        graph = PairGraph if isinstance(model, PairEncoderModel) else TextGraph
+        graph = PairGraph if model.reads_pairs else TextGraph
         readout = graph(model, summary=summary, node=node)
     read = {name: example_input(name, _features(model, name)) for name in readout.inputs}
     settings = ExportSettings(
@@ -341,7 +339,7 @@ def _other_files(model: Any) -> dict[str, bytes]:
     else:
         extra = [] if layer.extra is None else [layer.extra.weight]
         tables[f"{WORDS}vectors"] = _array(torch.cat([layer.vectors.weight, *extra]))
-    if isinstance(model, TagModel) and (crf := model.tagger.crf) is not None:
+    if model.gives_tags and (crf := model.tagger.crf) is not None:
         tables |= {CHAIN + name: _array(tensor) for name, tensor in crf.named_parameters()}
     if model.expert is not None:
         tables |= {EXPERT + name: _array(tensor) for name, tensor in model.expert.named_buffers()}

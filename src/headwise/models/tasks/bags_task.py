@@ -55,6 +55,12 @@ class BagTask(LabelTask):
             f"{settings.model} (width {settings.width}, layers {settings.layers}, heads {settings.heads})"
         )
 
+    def input_description(self, model: Any) -> list[tuple[str, str]]:
+        return [
+            ("Model of sets", model.config.bags.model),
+            ("Features", f"{len(model.features.names):,}"),
+        ]
+
     def build(
         self, parts: DataParts[Any], recipe: RunConfig, vectors: WordVectors | None
     ) -> tuple[Any, Coverage | None]:

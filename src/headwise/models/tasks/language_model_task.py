@@ -17,6 +17,7 @@ from headwise.metrics.perplexity import LanguageScores
 from headwise.models.evaluation.metric_table import ComparisonSystem, MetricRow, MetricTable
 from headwise.models.evaluation.report_messages import ReportMessage
 from headwise.models.tasks.task import Task
+from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.layers.language_layers import check_causal, window_count
 from headwise.nn.networks.language_model import LanguageModel
 from headwise.nn.networks.model_config import ModelConfig
@@ -67,6 +68,13 @@ class LanguageModelTask(Task):
         return [
             ReportMessage(f"{', '.join(sizes)} {language.unit}"),
             ReportMessage(f"an epoch is {windows:,} windows of {size:,} {language.unit}"),
+        ]
+
+    def input_description(self, model: Any) -> list[tuple[str, str]]:
+        return [
+            ("Encoder", encoder_name(model.config.encoder)),
+            ("Vocabulary", f"{len(model.symbols):,} {model.symbols.unit}"),
+            ("Context", f"{model.context:,}"),
         ]
 
     def build(

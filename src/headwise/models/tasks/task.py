@@ -1,10 +1,7 @@
 """The interface of a task: everything that differs between tasks.
 
-Training, evaluation, prediction and reporting are written once for all tasks (`headwise.verbs`). A task
-defines how its model is built, its training objective, what is fitted after the last epoch, its baseline,
-its evaluation, and the rows of its reports and predictions.
-
-Messages about texts that are longer than the encoder's window.
+Training, evaluation, prediction and reporting are written once for all tasks (`headwise.app`). A `Task` has
+three parts, by who asks: `TaskTraining`, `TaskEvaluation` and `TaskPresentation`.
 """
 
 from abc import ABC, abstractmethod
@@ -35,44 +32,15 @@ from headwise.training.run_config import RunConfig
 from headwise.training.train_result import ModelEnsemble, PostTrainingFit, TrainResult
 
 
-class Task(ABC):
-    """Base class of tasks; instances have no arguments and no state."""
+class TaskType(ABC):
+    """What all parts of a task know: its name and the types of its items and models."""
 
     name: ClassVar[str]
     """Key in `TASKS` and in `KINDS`."""
     title: ClassVar[str]
     """Display name of its models, as `text classifier`."""
-    purpose: ClassVar[str]
-    """Purpose of its models, in a few words."""
     model: ClassVar[type[Any]]
     """Class of its models."""
-    predictor: ClassVar[type[Predictor] | None]
-    """Class that makes and formats predictions; None without predictions."""
-    post_training_step: ClassVar[str] = "scores on dev"
-    """Name of the step after the epochs, for the progress bar."""
-    supports_cross_fitting: ClassVar[bool] = False
-    """Whether it supports cross-fitting: fitting calibration and ensemble weights on out-of-fold
-    outputs."""
-    evaluated_units: ClassVar[str] = ""
-    """The units that are evaluated if not whole items, as `words`."""
-    new_file: ClassVar[str] = "NEW_TEXTS"
-    """Placeholder for a file to predict."""
-    answered_file: ClassVar[str] = "LABELLED_TEXTS"
-    """Placeholder for a file with true labels."""
-    predictions: ClassVar[str] = "predictions.csv"
-    """File name for predictions."""
-    next_command: ClassVar[str] = "predict {model} {new} --output {predictions}"
-    """The command to run with a new model, after `headwise`."""
-    usage: ClassVar[str] = "On the command line, one text a line:"
-    """Usage text of the model card."""
-    example_file: ClassVar[str] = "texts.txt"
-    """Name of a file to predict, for the model card."""
-    in_python: ClassVar[bool] = False
-    """Whether its models predict plain texts in Python, for the model card."""
-    advice: ClassVar[str] = (
-        "try pretrained word vectors (--vectors FILE), more labelled texts, or use the baseline"
-    )
-    """Advice for models that are worse than the baseline."""
 
     @property
     def kind(self) -> ItemType[Any]:
@@ -83,7 +51,16 @@ class Task(ABC):
         """The item type under these settings."""
         return self.kind
 
-    # Settings -----------------------------------------------------------------------------------------
+
+class TaskTraining(TaskType):
+    """What a training run asks of a task: settings, an untrained model, its objective, and the fit that
+    follows the last epoch."""
+
+    post_training_step: ClassVar[str] = "scores on dev"
+    """Name of the step after the epochs, for the progress bar."""
+    supports_cross_fitting: ClassVar[bool] = False
+    """Whether it supports cross-fitting: fitting calibration and ensemble weights on out-of-fold
+    outputs."""
 
     def encoder_with_base(self, parts: DataParts[Any]) -> Settings:
         """Settings of the encoder that suits the data with static embeddings, if it differs from the
@@ -104,29 +81,6 @@ class Task(ABC):
             raise ConfigError(
                 f"train: folds: dev chooses a {self.title}, not {recipe.train.folds} folds; leave them out"
             )
-
-    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
-        """Messages about data and settings before training."""
-        remarks = [ReportMessage(parts.sizes)]
-        kind, config = parts.kind, recipe.model
-        if not kind.sides:
-            return remarks
-        items = [*parts.train, *parts.dev, *parts.test]
-        if needs_trees(config.encoder) and config.syntax.pipeline is None:
-            bare = sum(not kind.has_parses(item) for item in items)
-            if bare:
-                have = f"{bare:,} of {len(items):,} {kind.nouns.many} have no parses"
-                remarks.append(ReportMessage(f"{have} (see --parses and --syntax.pipeline)"))
-        return [*remarks, *long_texts(config, kind, items)]
-
-    def shape(self, config: ModelConfig) -> str:
-        """A short description of the model's architecture."""
-        encoder = config.encoder
-        names = [name for name in ("width", "layers", "heads") if hasattr(encoder, name)]
-        shape = ", ".join(f"{name} {getattr(encoder, name)}" for name in names)
-        return f"{encoder_name(encoder)} ({shape})"
-
-    # Training -----------------------------------------------------------------------------------------
 
     def build(
         self, parts: DataParts[Any], recipe: RunConfig, vectors: WordVectors | None
@@ -174,15 +128,32 @@ class Task(ABC):
     def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
         """The primary dev metric, shown after each epoch."""
 
-    def unit(self, parts: DataParts[Any]) -> str:
-        """Name of the training units for the progress bar: texts, pairs, windows."""
-        return parts.kind.nouns.many
+    def with_share(self, recipe: RunConfig, share: float) -> RunConfig:
+        """Adapt a recipe to a share of the items."""
+        return recipe
 
-    def training_summary(self, fitted: TrainResult) -> list[str]:
-        """Messages about a trained model, before its scores."""
-        return []
 
-    # Judging ------------------------------------------------------------------------------------------
+class TaskEvaluation(TaskType):
+    """What an evaluation, and whoever uses a finished model, asks of a task."""
+
+    def schema(self, model: Any) -> Any:
+        """The schema that a file must fit to be read for a model (see
+        `headwise.data.items.item_type.ItemType.likeness`)."""
+        return None
+
+    def options(self, model: Any, options: Any) -> Any:
+        """Reading options for a file, completed from the model."""
+        return options
+
+    def check_labels(self, model: Any, data: Any, where: str) -> None:
+        """Check that a model can be evaluated on a file.
+
+        Raises:
+            DataError: It has no labels, or labels that the model does not have.
+        """
+        check_labelled(data)
+        otherwise = "headwise evaluate --unknown-labels skip leaves out what has such labels"
+        check_label_names(model.labels, data, where, otherwise)
 
     @abstractmethod
     def judge(self, model: Any, items: Any) -> Any:
@@ -215,10 +186,6 @@ class Task(ABC):
     def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
         """The most confident errors of a model in a file, as JSON with at least `where` and `text`."""
 
-    @abstractmethod
-    def describe_error(self, mistake: Mapping[str, Any]) -> str:
-        """Describe an error in words."""
-
     def confidence(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray] | None:
         """The confidence of the prediction for each evaluated item, and whether it is right; None where
         there is no such probability."""
@@ -236,10 +203,6 @@ class Task(ABC):
     def metric_part_table(self, parts: DataParts[Any], config: ModelConfig) -> MetricTable:
         """The metric table whose primary metric `tally` computes."""
         return self.sheet({})
-
-    def with_share(self, recipe: RunConfig, share: float) -> RunConfig:
-        """Adapt a recipe to a share of the items."""
-        return recipe
 
     def uncertainty(self, model: Any, items: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
         """The predictions for items in written form (`TaggedText`s for sentences), and their uncertainty
@@ -275,27 +238,6 @@ class Task(ABC):
         """
         raise ConfigError(f"what a {self.title} says is not explained yet; headwise predict shows it")
 
-    # Files to judge and to predict --------------------------------------------------------------------
-
-    def schema(self, model: Any) -> Any:
-        """The schema that a file must fit to be read for a model (see
-        `headwise.data.items.item_type.ItemType.likeness`)."""
-        return None
-
-    def options(self, model: Any, options: Any) -> Any:
-        """Reading options for a file, completed from the model."""
-        return options
-
-    def check_labels(self, model: Any, data: Any, where: str) -> None:
-        """Check that a model can be evaluated on a file.
-
-        Raises:
-            DataError: It has no labels, or labels that the model does not have.
-        """
-        check_labelled(data)
-        otherwise = "headwise evaluate --unknown-labels skip leaves out what has such labels"
-        check_label_names(model.labels, data, where, otherwise)
-
     def remarks(
         self, labels: Mapping[str, int], scores: Mapping[str, Any], *, thresholds: bool = False
     ) -> list[ReportMessage]:
@@ -318,9 +260,88 @@ class Task(ABC):
         model assumes."""
         return []
 
+
+class TaskPresentation(TaskType):
+    """What the command line, reports and model cards ask of a task: titles, file names, commands and
+    messages."""
+
+    purpose: ClassVar[str]
+    """Purpose of its models, in a few words."""
+    predictor: ClassVar[type[Predictor] | None]
+    """Class that makes and formats predictions; None without predictions."""
+    evaluated_units: ClassVar[str] = ""
+    """The units that are evaluated if not whole items, as `words`."""
+    new_file: ClassVar[str] = "NEW_TEXTS"
+    """Placeholder for a file to predict."""
+    answered_file: ClassVar[str] = "LABELLED_TEXTS"
+    """Placeholder for a file with true labels."""
+    predictions: ClassVar[str] = "predictions.csv"
+    """File name for predictions."""
+    next_command: ClassVar[str] = "predict {model} {new} --output {predictions}"
+    """The command to run with a new model, after `headwise`."""
+    usage: ClassVar[str] = "On the command line, one text a line:"
+    """Usage text of the model card."""
+    example_file: ClassVar[str] = "texts.txt"
+    """Name of a file to predict, for the model card."""
+    in_python: ClassVar[bool] = False
+    """Whether its models predict plain texts in Python, for the model card."""
+    advice: ClassVar[str] = (
+        "try pretrained word vectors (--vectors FILE), more labelled texts, or use the baseline"
+    )
+    """Advice for models that are worse than the baseline."""
+
+    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
+        """Messages about data and settings before training."""
+        remarks = [ReportMessage(parts.sizes)]
+        kind, config = parts.kind, recipe.model
+        if not kind.sides:
+            return remarks
+        items = [*parts.train, *parts.dev, *parts.test]
+        if needs_trees(config.encoder) and config.syntax.pipeline is None:
+            bare = sum(not kind.has_parses(item) for item in items)
+            if bare:
+                have = f"{bare:,} of {len(items):,} {kind.nouns.many} have no parses"
+                remarks.append(ReportMessage(f"{have} (see --parses and --syntax.pipeline)"))
+        return [*remarks, *long_texts(config, kind, items)]
+
+    def shape(self, config: ModelConfig) -> str:
+        """A short description of the model's architecture."""
+        encoder = config.encoder
+        names = [name for name in ("width", "layers", "heads") if hasattr(encoder, name)]
+        shape = ", ".join(f"{name} {getattr(encoder, name)}" for name in names)
+        return f"{encoder_name(encoder)} ({shape})"
+
+    def input_description(self, model: Any) -> list[tuple[str, str]]:
+        """The input side of a model (encoder, vocabulary, context) as names and values."""
+        rows = [
+            ("Encoder", encoder_name(model.config.encoder)),
+            ("Words known", f"{len(model.features.vocabulary) - 1:,}"),
+        ]
+        if words := model.window[0]:
+            long = model.config.windows.long
+            rest = {"split": "read in windows", "truncate": "cut short", "error": "refused"}[long]
+            rows.append(("Words read at once", f"{words:,} (longer texts are {rest})"))
+        return rows
+
+    def unit(self, parts: DataParts[Any]) -> str:
+        """Name of the training units for the progress bar: texts, pairs, windows."""
+        return parts.kind.nouns.many
+
+    def training_summary(self, fitted: TrainResult) -> list[str]:
+        """Messages about a trained model, before its scores."""
+        return []
+
+    @abstractmethod
+    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+        """Describe an error in words."""
+
     def no_prediction_error(self) -> ConfigError:
         """The error to raise where the task makes no predictions."""
         return ConfigError(f"a {self.title} predicts nothing")
+
+
+class Task(TaskTraining, TaskEvaluation, TaskPresentation):
+    """Base class of tasks; instances have no arguments and no state."""
 
 
 def check_labelled(data: Any) -> None:

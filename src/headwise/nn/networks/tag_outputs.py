@@ -76,6 +76,8 @@ class TagOutputs:
             affect probabilities.
     """
 
+    gives_tags: ClassVar[bool] = True
+
     FACTORS: ClassVar[dict[str, float]] = {
         "encoder_weight": 0.0,
         "expert_weight": 0.0,

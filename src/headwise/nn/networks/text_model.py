@@ -87,6 +87,8 @@ class WordModel(BaseModel):
 
     reads_pairs: ClassVar[bool] = False
     """Whether batches consist of the first texts of pairs, then the second texts."""
+    gives_tags: ClassVar[bool] = False
+    """Whether it gives each word a tag."""
     read_vocabulary = Vocabulary.from_json
 
     def __init__(

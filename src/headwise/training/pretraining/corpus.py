@@ -8,7 +8,6 @@ from headwise.core.config import from_dict
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
 from headwise.data.files.tables import TABLES
 from headwise.data.items.item_types import ITEM_TYPES, infer_task
-from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.data.readers.labelled_files import read_rows
 
 BUFFER = 1 << 16
@@ -56,7 +55,7 @@ def _texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iter
     """The texts of a file: lines, cells of the text column, or the words of tagged sentences."""
     decoding = {"encoding": options.encoding, "encoding_errors": options.encoding_errors}
     kind = None if options.text_column else ITEM_TYPES[infer_task(file, {"encoding": options.encoding})[0]]
-    if isinstance(kind, TaggedSentenceItems):
+    if kind is not None and kind.has_tags:
         note(f"{file}: tagged sentences, of which the words are read")
         for row in kind.rows(file, from_dict(kind.options, decoding)):
             yield " ".join(row.item.tokens)
