@@ -20,7 +20,7 @@ from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.item_types import options_for
-from headwise.data.items.label_types import LabelType
+from headwise.data.items.label_types import NUMERIC_LABEL_TYPE, LabelType
 from headwise.data.items.labels import label_targets, multi_hot_targets
 from headwise.data.items.soft_labels import classification_targets, evaluated_items, training_weights
 from headwise.data.splits.data_parts import DataParts
@@ -302,7 +302,7 @@ def linear_scorer(
     texts, dense, numbers = model.expert_reads(model.encoded(parts.train))
     answer, unit = parts.kind.answer, 1.0
     if answer.numeric:
-        targets = model.scale.standardize(answer.numbers(parts.train))
+        targets = model.scale.standardize(NUMERIC_LABEL_TYPE.numbers(parts.train))
         unit = model.scale.deviation
     elif answer.multi_label:
         targets = multi_hot_targets(parts.train, model.labels)
