@@ -117,7 +117,7 @@ def label_column(info: ModelInfo, names: Sequence[str]) -> str | None:
 
 
 def columns_of_training(info: ModelInfo) -> dict[str, str]:
-    """The columns that a model was trained on, as far as a name or the user says which they are."""
+    """The columns that a model was trained on, as far as a name or the user identifies them."""
     training = info.training
     named_by_user = section_of(training.recipe, "data")
     trained_columns = dict(named_by_user) | {

@@ -1,4 +1,4 @@
-"""Who is told what a verb does: nobody, unless a terminal listens."""
+"""Reporters: receive messages and progress of a workflow; the default ignores them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -9,51 +9,50 @@ if TYPE_CHECKING:
     from headwise.models.evaluation.report_messages import ReportMessage
 
 ProgressCallback = Callable[[int, int], None]
-"""Is told how many items are done, and the line of the last (or how many there are)."""
+"""Receives the number of finished items, and the line of the last (or the total)."""
 
 
 class Reporter:
-    """Hears nothing; to be inherited from by who wants to."""
+    """A reporter that ignores everything; subclasses override what they report."""
 
     def note(self, text: str) -> None:
-        """Is told something of interest."""
+        """Receive a note."""
 
     def notes(self, texts: Iterable[str]) -> None:
-        """Is told several things of interest."""
+        """Receive several notes."""
         for text in texts:
             self.note(text)
 
     def warn(self, text: str) -> None:
-        """Is told what may be wrong."""
+        """Receive a warning."""
 
     @contextmanager
     def training(self, recipe: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
-        """Surrounds a training; what it gives is called with a `headwise.training.loop.EpochReporter`
+        """Context of a training run. Its value is called with a `headwise.training.loop.EpochReporter`
         after each update and each epoch.
 
         Args:
             recipe: The settings.
-            headline: The dev score that matters.
-            unit: What is trained on.
+            headline: The primary metric on dev.
+            unit: The unit of the training items.
         """
         yield lambda _: None
 
     def stage(self, text: str) -> None:
-        """Is told what is done in a training besides its epochs."""
+        """Receive the name of a step of a training run other than an epoch."""
 
     @contextmanager
     def reading(self, file: Path, resumed: int, *, shown: bool) -> Iterator[ProgressCallback]:
-        """Surrounds the predictions of a file; `resumed` items of it were predicted by an earlier run."""
+        """Context of the predictions of a file; an interrupted run has predicted `resumed` items of it."""
         yield lambda _items, _line: None
 
     @contextmanager
     def teacher_progress(self) -> Iterator[ProgressCallback]:
-        """Surrounds the work of a teacher; what it gives is told how many texts are read, and of how
-        many."""
+        """Context of a teacher's predictions; its value receives the numbers of finished and of all texts."""
         yield lambda _texts, _all: None
 
     def remark(self, remark: "ReportMessage") -> None:
-        """Is told either."""
+        """Receive a message, a warning or a note."""
         (self.warn if remark.warning else self.note)(remark.text)
 
 

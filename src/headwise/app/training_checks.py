@@ -1,4 +1,4 @@
-"""What is checked and told of training files before a model is trained on them."""
+"""Checks of training files before training, with messages."""
 
 import shlex
 from dataclasses import fields

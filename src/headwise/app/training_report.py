@@ -1,4 +1,4 @@
-"""What a training came to: the model, judged on the test data beside its rivals."""
+"""The report of a training run: the model evaluated on the test data, with its comparison systems."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -45,7 +45,7 @@ class TrainingReport:
     seen: int = 0
 
     def metrics(self) -> dict[str, Any]:
-        """What a model folder says of the model's quality."""
+        """The scores stored in a model folder."""
         metrics = self.fitted.metrics()
         if self.test is not None:
             metrics["test"] = self.test.to_json()

@@ -1,4 +1,4 @@
-"""Errors in data files, told in one line: where, what is wrong, and what to do."""
+"""Errors in data files, on one line: where, what is wrong, and what to do."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ CODES = {
     "HW109": "a library that reads files of this kind is not installed",
     # One record.
     "HW110": "a row has more or fewer fields than the others",
-    "HW111": "a column that was asked for is not there",
+    "HW111": "a requested column does not exist",
     "HW112": "a column name occurs twice",
     "HW113": "a header without rows",
     "HW114": "a quoted field is not closed, or goes on after its closing quote",
@@ -30,7 +30,7 @@ CODES = {
     "HW121": "a line has several labels",
     "HW122": "a tree has a label other than 0 to 4",
     "HW123": "a label in a list is not a text",
-    "HW124": "a column of a label says neither yes nor no",
+    "HW124": "a multi-hot cell is neither yes nor no",
     "HW125": "probabilities of labels that are none, or do not add up to 1",
     "HW126": "a weight that is none",
     "HW127": "a list of lines to leave out or to weigh is of another file",

@@ -106,7 +106,10 @@ def _pieces(explanations: Iterable[tuple[int, "Explanation"]], form: str, model:
         for line, explanation in explanations:
             yield json_text({"line": line, **explanation.to_json()}) + "\n"
         return
-    title, shown = f"Why {model.name} says what it says", (explanation for _, explanation in explanations)
+    title, shown = (
+        f"Explanation of predictions of {model.name}",
+        (explanation for _, explanation in explanations),
+    )
     yield from stream("explanations.html.jinja", title=title, explanations=shown)
 
 

@@ -148,7 +148,7 @@ class OpeningFlags:
 
 
 OpeningArgument = Annotated[OpeningFlags | None, Parameter(name="*")]
-"""The type of a command's parameter that says how a model is opened."""
+"""The type of a command's parameter for the options of opening a model."""
 
 
 def flag_values(held: Any) -> dict[str, Any]:

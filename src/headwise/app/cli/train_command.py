@@ -152,7 +152,7 @@ def train(
         if (output / RUN_FOLDER / STATE).exists():
             warn(f"stopped at once; --resume goes on from what was saved last in {output / RUN_FOLDER}")
         else:
-            warn("stopped before the first update: nothing is saved yet, so the same command begins anew")
+            warn("stopped before the first update: nothing is saved yet, so the same command starts anew")
         raise
     except TrainingInterrupted as stop:
         warn(stop.args[0])

@@ -120,7 +120,9 @@ class DistillationSet:
             raise ConfigError(f"--teacher {settings.teacher}: give texts to label with --unlabelled")
         drawn, total = sample(texts, settings.config.most, seed)
         if len(drawn) < total:
-            self.notes.append(f"a random sample of {len(drawn):,} of {total:,} texts, as --teach.most says")
+            self.notes.append(
+                f"a random sample of {len(drawn):,} of {total:,} texts, limited by --teach.most"
+            )
         return drawn
 
     def _new(self, texts: Sequence[str], parts: DataParts, file: str) -> list[str]:

@@ -49,7 +49,7 @@ _NOT_JSON = (
 
 
 class RequestBody(BaseModel):
-    """What is asked about: exactly one of these."""
+    """The items of a request: exactly one of these fields."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -188,7 +188,7 @@ def create_app(
 
     @app.post("/predict")
     def predict(query: RequestBody, request: Request) -> Response:
-        """What the model says: an object for each text, as headwise predict writes it to jsonl."""
+        """The predictions: one object per text, as headwise predict writes it to jsonl."""
         lines = answering.predict(records_of(query, request))
         return Response(f'{{"predictions": [{", ".join(lines)}]}}', media_type="application/json")
 

@@ -218,7 +218,7 @@ class _HeadAblation:
         return worths
 
     def worth(self, heads: Sequence[AttentionHead]) -> HeadImportance:
-        """What the model loses without heads, told of the last of them."""
+        """The score lost without the heads, stored for the last head."""
         with ExitStack() as stack:
             for head in heads:
                 stack.enter_context(masked_head(head))

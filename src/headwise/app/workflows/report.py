@@ -1,4 +1,4 @@
-"""A page that tells all of a model: from its folder, and from a file or items with the true answers."""
+"""The report page of a model, from its folder and from a labelled file or labelled items."""
 
 import sys
 from collections.abc import Mapping, Sequence

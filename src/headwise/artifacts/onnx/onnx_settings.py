@@ -1,4 +1,4 @@
-"""What an exported folder says of its model beside the network itself."""
+"""The settings of an exported model: the content of its folder apart from the network."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -77,7 +77,7 @@ class TagSizes:
 
 @dataclass(frozen=True)
 class ExportSettings:
-    """What an exported folder says of its model beside the network itself."""
+    """The settings of an exported model: the content of its folder apart from the network."""
 
     task: str
     """A key of `headwise.data.items.item_types.ITEM_TYPES`."""

@@ -42,7 +42,7 @@ LABEL_SET_NAMES = (
     "emotions",
     *LABEL_NAMES,
 )
-"""Usual names of the label column, the surest first."""
+"""Usual names of the label column, the most reliable first."""
 
 RECURRING = 0.8
 """Least share of the parts of cells that must occur in other cells, too, for the parts to be labels. A part
@@ -50,7 +50,7 @@ counts as often as it occurs: in a label set with a long tail most labels occur 
 cells."""
 
 SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",")
-"""Separators of labels to try if the user gives none, the surest first."""
+"""Separators of labels to try if the user gives none, the most reliable first."""
 
 LIST_SEPARATOR = "[]"
 """The value of the separator where labels are lists."""

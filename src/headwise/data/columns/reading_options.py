@@ -148,7 +148,7 @@ TaggedFormat = Literal["columns", "conllu", "conll2012", "slash", "trees", "list
 
 @dataclass(frozen=True)
 class TagOptions:
-    """How files of tagged sentences are read. What is not given is guessed, and the guess is told."""
+    """How files of tagged sentences are read. Options left out are guessed and the guesses reported."""
 
     format: TaggedFormat | None = None
     """Format of the files; guessed from the name and the first lines by default."""
@@ -191,7 +191,7 @@ DEFAULT_STREAM_OPTIONS = StreamOptions()
 
 @dataclass(frozen=True)
 class PairOptions:
-    """How files of text pairs are read. What is not given is guessed, and the guess is told."""
+    """How files of text pairs are read. Options left out are guessed, and the guesses are reported."""
 
     format: Literal["csv", "tsv", "jsonl", "xlsx", "parquet"] | None = None
     """Format of the files; guessed from the name and the first lines by default."""
@@ -248,7 +248,7 @@ BagFormat = Literal["csv", "uci"]
 
 @dataclass(frozen=True)
 class BagOptions:
-    """How files of bags are read. What is not given is guessed, and the guess is told."""
+    """How files of bags are read. Options left out are guessed, and the guesses are reported."""
 
     format: BagFormat | None = None
     """The file's format; guessed from the first lines by default."""

@@ -66,7 +66,7 @@ ZIP_TROUBLE = (
 """Exceptions that `zipfile` raises for archives it cannot read: those with a password, and damaged ones."""
 
 XZ_MEMORY = 1 << 28
-"""Most bytes of memory that unpacking an xz file may take: the file itself says how many it needs."""
+"""Memory limit in bytes for unpacking an xz file; the file's header states what it needs."""
 
 
 def size_on_disk(path: str) -> int | None:

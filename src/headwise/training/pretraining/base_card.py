@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # `pretrain --help` does without NumPy
 
 @dataclass(frozen=True)
 class CardNotes:
-    """What whoever makes a base says of it on its card; nothing of it is checked."""
+    """Notes for the card of a base, by the person who trains it; they are not checked."""
 
     licence: str = ""
     """Of the base."""

@@ -60,7 +60,7 @@ class TeacherConfig:
 
 @dataclass(frozen=True)
 class StudentConfig:
-    """How words learn to say in their mean what the teacher says of the passage."""
+    """Settings of distillation: the mean of word vectors learns the teacher's vector of the passage."""
 
     epochs: int = 4
     """Passes over the passages."""
@@ -82,14 +82,14 @@ class StudentConfig:
 
 @dataclass(frozen=True)
 class ContextConfig:
-    """How words learn from the text: each is told from random ones by the mean of those around it."""
+    """Settings of context prediction: the mean of a word's context distinguishes it from random words."""
 
     epochs: int | None = None
     """Passes over the text. None = 5 without a teacher, 0 with one."""
     width: int = 12
-    """Most words of a stretch of a passage, each of which is told by the others."""
+    """Largest number of words of a context; each word is predicted from the others."""
     negatives: int = 8
-    """Random words that each word is told from."""
+    """Number of random words that each word is contrasted with."""
     learning_rate: float = 0.2
     """At the beginning; it falls to 0. Of means: that of skip-gram would be smaller."""
     common: float = 3e-4

@@ -145,7 +145,7 @@ def pretrain_files(
             if not overwrite:
                 raise PretrainError(
                     f"{place} holds an interrupted run; add --resume to go on with it, or --overwrite to "
-                    "begin its learning anew",
+                    "restart its training",
                     code="HW811",
                 )
             work_folder.forget_states()
