@@ -48,7 +48,7 @@ class Reporter:
 
     @contextmanager
     def teacher_progress(self) -> Iterator[ProgressCallback]:
-        """Context of a teacher's predictions; its value receives the numbers of finished and of all texts."""
+        """Context of a teacher's predictions; its value receives the numbers of read and of all texts."""
         yield lambda _texts, _all: None
 
     def remark(self, remark: "ReportMessage") -> None:

@@ -17,7 +17,7 @@ class VectorsConfig:
     """Pretrained word vectors to begin with."""
 
     file: str | None = None
-    """A file in GloVe or word2vec text format (plain, .gz, .xz), or .npy with a file of words next to it."""
+    """A file in GloVe or word2vec text format (plain, .gz, .xz), or .npy with a file of words."""
     extra_words: int = 10_000
     """Number of the file's most frequent words that are added to the vocabulary even if no training text
     has them; they take disk space, but no training time."""
