@@ -4,6 +4,11 @@ import pytest
 import torch
 
 from benchmarks.papers.max_regression import constant_error, max_sets
+from headwise.nn.encoders.encoder_configs import SetModelConfig, SetTransformerConfig
+from headwise.nn.encoders.set_models import SetModel
+from headwise.nn.ragged import Ragged
+
+BLOCKS = SetTransformerConfig(width=12, heads=3)
 
 
 def test_targets_are_the_largest_numbers():
@@ -36,3 +41,17 @@ def test_o10_the_best_constant_guess_is_off_by_14_5():
     _, targets = max_sets(0, 100_000)
     assert constant_error(targets) == pytest.approx(14.5, abs=0.15)
     assert (targets - targets.mean()).abs().mean() > 14.7  # the mean is worse
+
+
+def test_learns_the_largest_number():
+    torch.manual_seed(0)
+    model = SetModel(SetModelConfig.named("sab+pma", inputs=1, outputs=1, blocks=BLOCKS))
+    optimizer = torch.optim.Adam(model.parameters(), 3e-3)
+    for step in range(120):
+        sets, targets = max_sets([0, step], 32)
+        (model(sets).flatten() - targets).abs().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    sets, targets = max_sets(1, 500)
+    assert isinstance(sets, Ragged)
+    assert (model(sets).flatten() - targets).abs().mean() < 3  # the mean of a set would be off by 20
