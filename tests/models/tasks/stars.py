@@ -1,7 +1,20 @@
-"""A task of the tests: how many stars a text gives, judged by how far off the answer is.
+"""A task of the tests: a number of stars for each text, evaluated by the mean difference.
 
-The items are texts and the answers labels, of which there is a kind; the model is that of classification.
-What is new is how it is judged: all that a task needs for that stands here.
+It shows what a new task touches in `src`. With the items, labels and network of an existing task:
+
+1. its own file in `models/tasks/`, as this one, with its three parts (`TaskTraining`, `TaskEvaluation` and
+   `TaskPresentation`; what it does not override comes from the task that it extends);
+2. a row in `TASKS` (`models/tasks/__init__.py`);
+3. a row in `ITEM_TYPES` (`data/items/item_types.py`).
+
+A task with settings, a network and an objective of its own touches three more:
+
+4. its settings, free of torch, in `models/tasks/task_settings.py`;
+5. the network in `nn/networks/`;
+6. the objective in `training/objectives/`.
+
+Items and label types that are new as well are added to `data/items/`. `test_stars` checks the first three,
+and counts the files that know the task `masked-words`, which has all of this.
 """
 
 from collections.abc import Mapping

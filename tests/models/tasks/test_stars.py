@@ -5,6 +5,7 @@ import importlib
 import io
 import json
 import random
+import re
 import sys
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from headwise.app.cli.flags import flags_of
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE
 from headwise.data.items.text_items import TextItems
-from headwise.models.tasks import TASKS
+from headwise.models.tasks import TASKS, find_task
+from headwise.models.tasks.task import Task, TaskEvaluation, TaskPresentation, TaskTraining
 from headwise.models.tasks.task_settings import ClassifySettings
 
 SMALL = {
@@ -88,3 +90,35 @@ def test_it_stands_in_the_help(stars):
     importlib.reload(train)
     assert code == 0
     assert "stars" in out
+
+
+def test_its_name_stands_nowhere_else(stars):
+    """`src` knows the task by the two tables alone: nothing in it is written for this task."""
+    package = Path(importlib.import_module("headwise").__file__).parent
+    assert not [path for path in package.rglob("*.py") if "Stars" in path.read_text("utf-8")]
+    assert find_task("stars").kind is ITEM_TYPES["stars"]
+
+
+@pytest.mark.parametrize("part", [TaskTraining, TaskEvaluation, TaskPresentation])
+def test_what_a_task_must_define_stands_in_its_part(part):
+    """All that is abstract in the parts is abstract in `Task`, and no part overrides another."""
+    parts = {TaskTraining, TaskEvaluation, TaskPresentation} - {part}
+    members = {name for name in vars(part) if not name.startswith("_")}
+    assert part.__abstractmethods__ <= Task.__abstractmethods__
+    assert not any(members & set(vars(sibling)) for sibling in parts)
+
+
+def test_files_that_know_masked_words():
+    """The task of which most is new: a row in each table, its files, and who starts from such models."""
+    package = Path(importlib.import_module("headwise").__file__).parent
+    sources = {
+        path.relative_to(package).as_posix(): path.read_text("utf-8") for path in package.rglob("*.py")
+    }
+    named = {path for path, text in sources.items() if '"masked-words"' in text}
+    assert named == {
+        "data/items/item_types.py",
+        "models/tasks/__init__.py",
+        "models/tasks/masked_words.py",
+    }
+    classes = ("Masked(Model|WordsTask|WordsSettings|WordType|Objective|Scores)", "UnlabelledTextItems")
+    assert sum(bool(re.search("|".join(classes), text)) for text in sources.values()) <= 10
