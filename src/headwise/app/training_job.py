@@ -147,7 +147,7 @@ def fit_judge_save(
         reporter.warn(overlap.message(human.kind.nouns))
     if repeated := repetition_warning(human.kind, human.test, "test "):
         reporter.warn(repeated)
-    headline = task.headline(plan.parts, plan.config.model)
+    headline = task.primary_metric(plan.parts, plan.config.model)
     with reporter.training(plan.config, headline, task.unit(plan.parts)) as progress:
         result = plan.fit(output / RUN_FOLDER, resume=resume, report=progress, stage=reporter.stage)
         reporter.stage("judging it on test" + ", and a baseline" * baseline)

@@ -25,7 +25,7 @@ def print_outcome(outcome: TrainingReport, folder: Path, listener: Reporter) -> 
     out, task, fitted = output(), outcome.task, outcome.fitted
     progress, many = fitted.progress, outcome.parts.kind.nouns.many
     weights = (folder / "model.safetensors").stat().st_size
-    headline = task.headline(outcome.parts, outcome.recipe.model)
+    headline = task.primary_metric(outcome.parts, outcome.recipe.model)
     best = progress.history[progress.best_epoch][headline]
     shown = FORMATS["figure" if headline in UNBOUNDED_METRICS else "percent"](best)
     name = {"f1": "F1", "mae": "mean absolute error"}.get(headline, headline)

@@ -354,7 +354,8 @@ def full_model_scorer(task: TaskEvaluation, items: Sequence[Any]) -> Scorer:
         answerable, lost = _with_known_labels(test_items, kind.answer, model)
         if not answerable:
             return 0.0
-        right, all_of = task.tally(model, answerable, task.judge(model, answerable))[:, 1:].sum(axis=0)
+        parts = task.metric_parts(model, answerable, task.judge(model, answerable))
+        right, all_of = parts[:, 1:].sum(axis=0)
         return float(right / max(all_of + lost, 1))
 
     return judge

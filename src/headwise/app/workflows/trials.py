@@ -27,7 +27,7 @@ from headwise.training.run_config import RunConfig
 from headwise.training.train_result import memoizing
 
 Tally = NDArray[np.float32]
-"""See `headwise.models.tasks.task.Task.tally`."""
+"""See `headwise.models.tasks.task.Task.metric_parts`."""
 
 TRIAL_LOG = "search.jsonl"
 SCORING_VERSION = 2
@@ -113,7 +113,7 @@ class Trials:
         try:
             with memoizing(self._experts):
                 model = plan.fit(place, resume=(place / STATE).exists()).model
-            tally = self.task.tally(model, judged, self.task.judge(model, judged))
+            tally = self.task.metric_parts(model, judged, self.task.judge(model, judged))
             if self.parts.kind.has_keys and (weights := evaluation_weights(judged)) is not None:
                 tally = tally * weights[:, None]
         except HeadwiseError as error:

@@ -106,7 +106,7 @@ class LabelTask(Task):
             return super().explain(model, items)
         return explain_labels(model, model.encoded(items))
 
-    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
         return "accuracy"
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
@@ -147,7 +147,7 @@ class LabelTask(Task):
         has = np.eye(len(model.labels))[targets] if targets.ndim == 1 else targets
         return label_shift_messages(model.labels, judged.probabilities, has, self.kind.nouns.many)
 
-    def tally(self, model: Any, items: Any, judged: SingleLabelEvaluation) -> np.ndarray:
+    def metric_parts(self, model: Any, items: Any, judged: SingleLabelEvaluation) -> np.ndarray:
         targets, soft_targets = (
             label_targets(items, model.labels),
             classification_targets(items, model.labels),

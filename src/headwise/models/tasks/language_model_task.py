@@ -88,7 +88,7 @@ class LanguageModelTask(Task):
     def ensemble(self, objective: LanguageObjective) -> ModelEnsemble:
         return ModelEnsemble(lambda: objective.model.score(objective.dev).to_json())
 
-    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
         return "perplexity" if config.language.unit == "words" else "bits"
 
     def unit(self, parts: DataParts[Any]) -> str:
@@ -100,7 +100,7 @@ class LanguageModelTask(Task):
     def metric_part_count(self, items: Any) -> int:
         return min(len(items), _STRETCHES)
 
-    def tally(self, model: Any, items: Any, judged: LanguageScores) -> np.ndarray:
+    def metric_parts(self, model: Any, items: Any, judged: LanguageScores) -> np.ndarray:
         """Nats and bits per symbol, and the size, of stretches of the text."""
         nats = np.concatenate([window.cpu().double().numpy() for window in model.nats(items)])
         stretches = np.array_split(nats, self.metric_part_count(items))

@@ -57,13 +57,13 @@ class MaskedWordsTask(Task):
     def ensemble(self, objective: MaskedObjective) -> ModelEnsemble:
         return ModelEnsemble(lambda: objective.model.score(objective.dev).to_json())
 
-    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
         return "perplexity"
 
     def judge(self, model: Any, items: Any) -> MaskedScores:
         return model.score(model.encoded(items))
 
-    def tally(self, model: Any, items: Any, judged: MaskedScores) -> np.ndarray:
+    def metric_parts(self, model: Any, items: Any, judged: MaskedScores) -> np.ndarray:
         """For each text: mean nats of its hidden words, their sum, and the number of hidden words."""
         rows = np.zeros((len(items), 3))
         for texts, owner, nats, _ in model.nats(model.encoded(items)):

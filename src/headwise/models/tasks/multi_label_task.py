@@ -95,7 +95,7 @@ class MultiLabelTask(Task):
         logits, targets = model.logits(model.encoded(items)), multi_hot_targets(items, model.labels)
         return LABEL_SETS.refit(model, logits, targets, evaluation_weights(items))
 
-    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
         return "f1"
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
@@ -142,7 +142,7 @@ class MultiLabelTask(Task):
         has = multi_hot_targets(items, model.labels)
         return label_shift_messages(model.labels, judged.probabilities, has, self.kind.nouns.many)
 
-    def tally(self, model: Any, items: Any, judged: MultiLabelEvaluation) -> np.ndarray:
+    def metric_parts(self, model: Any, items: Any, judged: MultiLabelEvaluation) -> np.ndarray:
         targets = multi_hot_targets(items, model.labels)
         chances = np.where(targets, judged.probabilities, 1 - judged.probabilities)
         counts = set_counts(judged.predicted, targets)

@@ -74,13 +74,13 @@ class NumberTask(Task):
             for name, outputs in member_outputs(model, items).items()
         }
 
-    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
         return "mae"
 
     def judge(self, model: Any, items: Any) -> NumberEvaluation:
         return evaluate_numbers(model, items, self.targets(items))
 
-    def tally(self, model: Any, items: Any, judged: NumberEvaluation) -> np.ndarray:
+    def metric_parts(self, model: Any, items: Any, judged: NumberEvaluation) -> np.ndarray:
         errors = np.abs(judged.predicted - self.targets(items))
         return np.stack([errors, errors, np.ones(len(errors))], axis=1)
 

@@ -93,7 +93,7 @@ class TagTask(Task):
     def ensemble(self, objective: TaggingObjective) -> TagEnsemble:
         return TagEnsemble(objective, lambda: evaluate_tags(objective.model, objective.dev).to_json())
 
-    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
         return self._score(parts)
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
@@ -109,9 +109,9 @@ class TagTask(Task):
         return evaluate_tags(model, items)
 
     def metric_part_table(self, parts: DataParts[Any], config: ModelConfig) -> MetricTable:
-        return self.sheet({"entities": {} if self.headline(parts, config) == "f1" else None})
+        return self.sheet({"entities": {} if self.primary_metric(parts, config) == "f1" else None})
 
-    def tally(self, model: Any, items: Any, judged: TagEvaluation) -> np.ndarray:
+    def metric_parts(self, model: Any, items: Any, judged: TagEvaluation) -> np.ndarray:
         """The loss is the mean over the words of a sentence, by their marginal probabilities."""
         losses = []
         for chances, sentence in zip(model.marginals(model.encode_sentences(items)), items, strict=True):

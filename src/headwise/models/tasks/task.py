@@ -125,7 +125,7 @@ class TaskTraining(TaskType):
         raise NotImplementedError
 
     @abstractmethod
-    def headline(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
         """The primary dev metric, shown after each epoch."""
 
     def with_share(self, recipe: RunConfig, share: float) -> RunConfig:
@@ -191,17 +191,17 @@ class TaskEvaluation(TaskType):
         there is no such probability."""
         return None
 
-    def tally(self, model: Any, items: Any, judged: Any) -> np.ndarray:
+    def metric_parts(self, model: Any, items: Any, judged: Any) -> np.ndarray:
         """The contribution of each evaluated item to the metrics that models are compared by, `[items, 3]`:
         its log loss (or error), and numerator and denominator of the primary metric."""
         raise NotImplementedError
 
     def metric_part_count(self, items: Any) -> int:
-        """The number of rows of `tally`."""
+        """The number of rows of `metric_parts`."""
         return len(items)
 
     def metric_part_table(self, parts: DataParts[Any], config: ModelConfig) -> MetricTable:
-        """The metric table whose primary metric `tally` computes."""
+        """The metric table whose primary metric `metric_parts` computes."""
         return self.sheet({})
 
     def uncertainty(self, model: Any, items: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
