@@ -25,7 +25,7 @@ def test_items_add_up_to_the_headline(own):
     model, task = session.model, session.task
     items = session.read(own.test).items
     judged = task.judge(model, items)
-    found = task.tally(model, items, judged)
+    found = task.metric_parts(model, items, judged)
     assert found.shape == (len(items), 3)
     assert np.isfinite(found).all()
     scores = judged.to_json()
