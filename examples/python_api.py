@@ -13,7 +13,7 @@ from headwise import TextClassifier, attention_weights, read_examples
 from headwise.data import split_examples
 from headwise.linear.baselines import fit_baseline
 from headwise.metrics.classification_scores import compare_labels
-from headwise.models.evaluation.label_evaluation import evaluate_labels
+from headwise.models.label_evaluation import evaluate_labels
 from headwise.nn.priors.drawing import draw
 
 

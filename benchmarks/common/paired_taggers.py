@@ -9,7 +9,7 @@ import numpy as np
 
 COUNTS = "counts"
 """Where a run has two numbers of each test sentence
-(`headwise.models.evaluation.tag_evaluation.tag_counts`)."""
+(`headwise.models.tag_evaluation.tag_counts`)."""
 _DRAWS, _AT_ONCE = 5_000, 500
 
 

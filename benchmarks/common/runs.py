@@ -35,7 +35,7 @@ from headwise.data.columns.reading_options import ReadOptions
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import WordVectors
 from headwise.training.loop import EpochReporter
-from headwise.training.stopping import TrainingInterrupted
+from headwise.training.run_state import TrainingInterrupted
 
 REVIEWS = ReadOptions(format="tsv", header=False, text_column="3", label_column="2")
 """How the files of IMDB are read."""

@@ -20,9 +20,8 @@ from benchmarks.defaults import set_noise
 from benchmarks.defaults.calibrating import DRAWS, show
 from headwise.data.items.labels import multi_hot_targets
 from headwise.linear.linear_fit import fit_linear
-from headwise.metrics.binary_labels import fit_binary_temperature, mean_binary_loss
 from headwise.metrics.calibration import fit_recalibration, label_set_loss
-from headwise.metrics.multi_label_scores import set_rates
+from headwise.metrics.multi_label_scores import fit_binary_temperature, mean_binary_loss, set_rates
 from headwise.metrics.thresholds import fit_thresholds
 
 TEXTS = (100, 300)

@@ -10,7 +10,7 @@ from benchmarks.common.runs import Result
 from benchmarks.defaults.default_sets import Part, subset
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tag_schemes import Scheme
-from headwise.models.evaluation.tag_evaluation import score_tagging
+from headwise.models.tag_evaluation import score_tagging
 
 # Weights of the L1 and the L2 penalty; chosen on a fifth of the sentences.
 PENALTIES = ((0.0, 0.01), (0.0, 0.1), (0.0, 1.0), (0.1, 0.01), (1.0, 0.01))

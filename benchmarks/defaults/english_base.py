@@ -32,7 +32,7 @@ from headwise.training.pretraining import (
     TeacherConfig,
     pretrain_files,
 )
-from headwise.training.pretraining.base_card import card
+from headwise.training.pretraining.base_config import card
 
 NEEDED = ("wordfreq", "vaderSentiment")
 LISTED = 80_000

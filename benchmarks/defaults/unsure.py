@@ -18,7 +18,7 @@ from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.labels import label_names
 from headwise.linear.linear_fit import fit_linear
-from headwise.metrics.selective_prediction import RiskCoverageCurve, confidence_threshold
+from headwise.metrics.operating_points import RiskCoverageCurve, confidence_threshold
 from headwise.text.static_embeddings.base_folder import AUTO, choose_base
 
 MOST = 3_000

@@ -41,7 +41,7 @@ from headwise.data.splits.duplicates import normal_text
 from headwise.data.splits.splitting import Split, split_items
 from headwise.text.parse_files import read_parses
 from headwise.text.vocabulary import WordVectors
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
 from headwise.training.warm_start import PreviousModel
 
 BRACKETS = "tree-lstm-constituency"

@@ -15,13 +15,13 @@ from headwise.app.configuration import build_config
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.labels import label_targets
 from headwise.data.splits.data_parts import PART_NAMES, DataParts
-from headwise.models.evaluation.label_evaluation import evaluate_labels
+from headwise.models.label_evaluation import evaluate_labels
 from headwise.models.tasks import find_task
 from headwise.text.vocabulary import WordVectors
 from headwise.training.ensembles import SingleLabelEnsemble
 from headwise.training.fit import fit
-from headwise.training.objectives.label_objective import ClassificationObjective
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
+from headwise.training.text_objectives import ClassificationObjective
 from headwise.training.warm_start import PreviousModel
 
 LINEAR = "tfidf-svm"

@@ -25,7 +25,7 @@ from headwise.nn.layers.language_layers import LanguageWindow
 from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.networks.language_model import LanguageModel, window_batch
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.training.stopping import record_signals
+from headwise.training.run_state import record_signals
 
 TEXTS = {
     "war-and-peace": [f"charlm/war_and_peace/wap.{part}.txt.gz" for part in ("train", "valid", "test")],

@@ -20,7 +20,7 @@ from benchmarks.papers.kept_state import SAVE_EVERY, keep_state, read_state
 from benchmarks.papers.set_tasks_output import file_name, write_result
 from headwise import __version__
 from headwise.core.errors import HeadwiseError
-from headwise.training.stopping import record_signals
+from headwise.training.run_state import record_signals
 
 EVALUATION = 2**32  # seed of the sets that models are judged on, out of reach of --seed
 PART = 200  # sets that are judged at once

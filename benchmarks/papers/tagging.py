@@ -36,7 +36,7 @@ from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.readers.tagged_files import TaggedData, read_tagged
 from headwise.data.splits.data_parts import PART_NAMES, DataParts
 from headwise.metrics.tag_schemes import detect_scheme
-from headwise.models.evaluation.tag_evaluation import score_tagging, tag_counts
+from headwise.models.tag_evaluation import score_tagging, tag_counts
 from headwise.models.tasks import find_task
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import WordVectors

@@ -12,8 +12,7 @@ from headwise.core.version import __version__
 
 if TYPE_CHECKING:
     from headwise.app.estimators.classifiers import MultiLabelClassifier, TextClassifier
-    from headwise.app.estimators.pair_estimators import PairClassifier, PairRegressor
-    from headwise.app.estimators.regressors import TextRegressor
+    from headwise.app.estimators.regressors import PairClassifier, PairRegressor, TextRegressor
     from headwise.app.estimators.tagger import TextTagger
     from headwise.app.workflows.calibrate import calibrate_file
     from headwise.app.workflows.evaluate import evaluate_file
@@ -48,8 +47,8 @@ _HOMES = {
     "TextClassifierModel": "headwise.nn.networks.text_models",
     "ModelConfig": "headwise.nn.networks.model_config",
     "MultiLabelClassifier": "headwise.app.estimators.classifiers",
-    "PairClassifier": "headwise.app.estimators.pair_estimators",
-    "PairRegressor": "headwise.app.estimators.pair_estimators",
+    "PairClassifier": "headwise.app.estimators.regressors",
+    "PairRegressor": "headwise.app.estimators.regressors",
     "Prediction": "headwise.nn.networks.outputs",
     "Ragged": "headwise.nn.ragged",
     "TextClassifier": "headwise.app.estimators.classifiers",

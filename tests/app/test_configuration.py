@@ -16,7 +16,7 @@ from headwise.models.tasks import TASKS, classify, find_task
 from headwise.nn.encoders import ENCODERS, BPTransformerConfig, MSTransformerConfig, TransformerConfig
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
 
 SIZES = (10, 4_999, 5_000, 50_000, 50_001)
 

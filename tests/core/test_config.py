@@ -24,8 +24,7 @@ from headwise.nn.encoders import ENCODERS, MSTransformerConfig
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.text_configs import WordConfig
-from headwise.training.run_config import VectorsConfig
-from headwise.training.settings import TrainConfig
+from headwise.training.settings import TrainConfig, VectorsConfig
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data.items.batching import plan_batches
+from headwise.data.items.dataset import plan_batches
 
 
 @settings(max_examples=60, deadline=None)

@@ -3,7 +3,7 @@ from itertools import count, islice
 import pytest
 
 from headwise.core.errors import ConfigError
-from headwise.data.items.batching import in_chunks, require_list
+from headwise.data.items.dataset import in_chunks, require_list
 
 
 def test_chunks():

@@ -2,8 +2,13 @@ import numpy as np
 import pytest
 
 from headwise.data.items.examples import Example, MultiLabelExample
-from headwise.data.items.labels import label_names, label_targets, rename_labels, training_spellings
-from headwise.data.items.soft_labels import SoftLabel
+from headwise.data.items.labels import (
+    SoftLabel,
+    label_names,
+    label_targets,
+    rename_labels,
+    training_spellings,
+)
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,7 @@ from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.errors import DataError
 from headwise.data.items.item_types import ITEM_TYPES
-from headwise.data.items.soft_labels import (
-    evaluation_mask,
-    evaluation_weights,
-    soft_targets,
-    training_weights,
-)
+from headwise.data.items.labels import evaluation_mask, evaluation_weights, soft_targets, training_weights
 from headwise.data.readers.labelled_files import read_examples
 
 TABLE = "text,good,bad\nfine film,0.9,0.1\ndull film,0.2,0.8\nso so,0.50,0.51\n"

@@ -21,7 +21,7 @@ from headwise.app.configuration import build_config
 from headwise.artifacts import StoreError
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.data.errors import CODES
-from headwise.models.predictions.prediction_file import OutputError
+from headwise.models.prediction_file import OutputError
 from headwise.nn.attention.cpu import compiled
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.priors import PRIORS

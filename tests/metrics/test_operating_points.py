@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 
 from headwise.core.errors import ConfigError
 from headwise.metrics.operating_points import (
+    MIN_ITEMS,
+    PSEUDO_ITEMS,
     OperatingPoint,
     choose_threshold,
     label_thresholds,
     log_ratio,
     parse_operating_points,
 )
-from headwise.metrics.selective_prediction import MIN_ITEMS, PSEUDO_ITEMS
 from headwise.metrics.thresholds import predict_labels
 
 TEXTS = st.lists(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwise.core.errors import ConfigError
-from headwise.metrics.selective_prediction import MIN_ITEMS, RiskCoverageCurve, confidence_threshold
+from headwise.metrics.operating_points import MIN_ITEMS, RiskCoverageCurve, confidence_threshold
 
 ITEMS = st.lists(
     st.tuples(st.sampled_from([0.3, 0.5, 0.6, 0.8, 0.95]), st.booleans()), min_size=1, max_size=40

@@ -7,7 +7,7 @@ from headwise.metrics.calibration import (
     fit_temperature,
 )
 from headwise.metrics.classification_scores import correctness, hard_labels, mean_loss, smooth_targets
-from headwise.metrics.selective_prediction import RiskCoverageCurve
+from headwise.metrics.operating_points import RiskCoverageCurve
 
 TRUE = np.array([2, 0, 1])
 SHARES = np.array([[0.1, 0.2, 0.7], [0.6, 0.4, 0.0], [0.0, 1.0, 0.0]], np.float32)

@@ -10,7 +10,7 @@ from headwise.artifacts import load_model, save_model
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.items.examples import Pair, TaggedSentence
 from headwise.metrics.regression_scores import Scale
-from headwise.models.evaluation.label_evaluation import evaluate_labels, evaluate_numbers
+from headwise.models.label_evaluation import evaluate_labels, evaluate_numbers
 from headwise.nn.embeddings.encoded_batches import batch_of
 from headwise.nn.encoders import MSSANConfig, TransformerConfig
 from headwise.nn.encoders.encoder_configs import WindowsConfig
@@ -125,7 +125,7 @@ def test_cut_short_only_on_request_and_counted(task):
             assert evaluate_labels(model, pairs, np.zeros(5, int)).reading.cut_texts == 4
             return
         case _:
-            from headwise.models.evaluation.multi_label_evaluation import evaluate_multi_label
+            from headwise.models.multi_label_evaluation import evaluate_multi_label
 
             found = evaluate_multi_label(model, texts, np.zeros((5, 3), bool))
     assert (found.reading.cut_texts, found.to_json()["cut_texts"]) == (2, 2)

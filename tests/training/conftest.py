@@ -12,7 +12,7 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.objectives.label_objective import ClassificationObjective
+from headwise.training.text_objectives import ClassificationObjective
 
 GOOD, BAD = ["fine", "great", "lovely", "nice"], ["poor", "bad", "awful", "dull"]
 FILLER = ["the", "film", "was", "a", "really", "and", "plot", "actor"]

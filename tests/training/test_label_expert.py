@@ -15,7 +15,7 @@ from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.ensembles import SingleLabelEnsemble
-from headwise.training.objectives.label_objective import ClassificationObjective
+from headwise.training.text_objectives import ClassificationObjective
 
 LABELS = ["a", "b", "c"]
 NAMES = (("apple", "pear"), ("oak", "fir"), ("cat", "dog"))

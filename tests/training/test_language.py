@@ -13,10 +13,10 @@ from headwise.nn.encoders import BPTransformerConfig, TransformerConfig
 from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.networks.language_model import LanguageModel
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.training.language_objectives import LanguageObjective
 from headwise.training.loop import train
-from headwise.training.objectives.language_objectives import LanguageObjective
+from headwise.training.run_state import TrainingInterrupted
 from headwise.training.settings import TrainConfig
-from headwise.training.stopping import TrainingInterrupted
 
 SYMBOLS = SymbolVocabulary("characters", tuple("abcdef "), (1,) * 7)
 SIZES = {"width": 16, "heads": 2, "head_size": 8, "layers": 2, "feedforward": 32}

@@ -11,9 +11,8 @@ import torch
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.training import loop
 from headwise.training.loop import EpochReporter, train
-from headwise.training.run_state import RunProgress
+from headwise.training.run_state import RunProgress, TrainingInterrupted
 from headwise.training.settings import TrainConfig
-from headwise.training.stopping import TrainingInterrupted
 
 CONFIG = TrainConfig(
     epochs=4,

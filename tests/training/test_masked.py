@@ -9,7 +9,7 @@ from headwise.app.reporter import Reporter
 from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
 from headwise.core.errors import ConfigError
-from headwise.training.objectives.language_objectives import MaskedObjective
+from headwise.training.language_objectives import MaskedObjective
 from headwise.training.warm_start import PreviousModel, copy_weights
 
 SMALL = {

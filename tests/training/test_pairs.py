@@ -11,8 +11,8 @@ from headwise.data.items.labels import label_targets
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import find_task
 from headwise.training.fit import fit
-from headwise.training.objectives.label_objective import ClassificationObjective
-from headwise.training.stopping import TrainingInterrupted
+from headwise.training.run_state import TrainingInterrupted
+from headwise.training.text_objectives import ClassificationObjective
 
 WORDS = [f"w{n}" for n in range(6)]
 

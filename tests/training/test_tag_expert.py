@@ -16,10 +16,7 @@ from headwise.nn.networks.tag_model import TagModel
 from headwise.text.character_features import Alphabet
 from headwise.text.text_configs import CharacterConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.objectives.tagging_objective import (
-    TagEnsemble,
-    TaggingObjective,
-)
+from headwise.training.tagging_objective import TagEnsemble, TaggingObjective
 
 WORDS = {"N": ("apple", "pear", "plum"), "V": ("eat", "peel", "cook")}
 

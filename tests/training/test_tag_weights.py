@@ -14,7 +14,7 @@ from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.tag_crf import fit_crf
 from headwise.models.tasks import find_task
-from headwise.training.objectives.tagging_objective import TagEnsemble
+from headwise.training.tagging_objective import TagEnsemble
 
 SMALL = {
     "encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8},

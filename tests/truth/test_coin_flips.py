@@ -11,7 +11,7 @@ from headwise.artifacts.model_info import MetricsInfo
 from headwise.core.errors import ConfigError
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.contamination import repetition_warning
-from headwise.models.evaluation.metric_table import lookup
+from headwise.models.metric_table import lookup
 from headwise.models.tasks import find_task
 
 LOSS = {

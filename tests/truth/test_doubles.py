@@ -13,7 +13,7 @@ from headwise.data.splits.data_parts import read_parts
 from headwise.data.splits.duplicates import first_in_group, normal_text, words_for_comparison
 from headwise.linear.linear_fit import fit_linear
 from headwise.metrics.tag_schemes import detect_scheme
-from headwise.models.evaluation.metric_table import lookup
+from headwise.models.metric_table import lookup
 from headwise.models.tasks import find_task
 
 ONLY = {"test_nothing_is_learnt_of_tags_that_are_coin_flips": ("tag", "tag of spans")}

@@ -18,8 +18,7 @@ from headwise.models.tasks import find_task_settings
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
 from headwise.nn.networks.limits import check_limits
 from headwise.nn.networks.model_config import CONFIGS, ModelConfig
-from headwise.training.run_config import RunConfig, VectorsConfig
-from headwise.training.settings import TrainConfig
+from headwise.training.settings import RunConfig, TrainConfig, VectorsConfig
 
 SECTIONS = ("data", "split", "vectors", "model", "encoder", *CONFIGS, "train")
 Sections = Mapping[str, Mapping[str, Any]]

@@ -24,7 +24,7 @@ from headwise.data.items.item_type import ItemType
 from headwise.data.items.sentence_items import is_tokenized_file
 from headwise.data.readers.labelled_files import find_format
 from headwise.data.readers.tag_format_guess import RECOGNISERS, guess_tagged_format
-from headwise.models.evaluation.metric_table import section_of
+from headwise.models.metric_table import section_of
 
 _TEXT_OPTIONS = {
     "text_column": "text",

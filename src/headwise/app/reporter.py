@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headwise.models.evaluation.report_messages import ReportMessage
+    from headwise.models.report_messages import ReportMessage
 
 ProgressCallback = Callable[[int, int], None]
 """Receives the number of finished items, and the line of the last (or the total)."""

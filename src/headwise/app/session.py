@@ -29,14 +29,14 @@ from headwise.data.items.dataset import InputRows
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES, options_for, rows_to_predict
 from headwise.data.items.parses import ParseReader, rows_with_parses, with_parses
-from headwise.metrics.selective_prediction import confidence_threshold
-from headwise.models.predictions.predictor import Predictor
+from headwise.metrics.operating_points import confidence_threshold
+from headwise.models.predictor import Predictor
 from headwise.text.parse_files import iterate_parses, read_parses, read_phrase_parses
 from headwise.text.parsing import new_parser
 from headwise.text.text_configs import SyntaxConfig
 
 if TYPE_CHECKING:
-    from headwise.models.explanations.explanation import Explanation
+    from headwise.models.explanation import Explanation
     from headwise.models.tasks.task import Task
 
 

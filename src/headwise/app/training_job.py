@@ -9,17 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headwise.app.configuration import Sections
-from headwise.app.distillation.distillation import DistillationSet, DistillationSettings
+from headwise.app.distillation import DistillationSet, DistillationSettings
 from headwise.app.model_columns import columns_used
-from headwise.app.output_folder import (
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.training_checks import (
     TEACHER_CACHE,
+    apply_line_lists,
     check_output_folder,
+    check_parses,
     clear_run,
     finished_run,
     saved_distillation,
+    warn_of_label_problems,
 )
-from headwise.app.reporter import NULL_REPORTER, Reporter
-from headwise.app.training_checks import apply_line_lists, check_parses, warn_of_label_problems
 from headwise.app.training_plan import RunData, TrainingFiles, TrainingPlan, TrainingRequest, resolve
 from headwise.app.training_report import TrainingReport, judge
 from headwise.artifacts.save import check_target, save_model

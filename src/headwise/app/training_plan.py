@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.app.configuration import Sections, build_config
-from headwise.app.distillation.distillation import DistillationSet
+from headwise.app.distillation import DistillationSet
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.artifacts import load_model, read_info
 from headwise.core.folder_layout import MANIFEST
@@ -39,7 +39,7 @@ from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import WordVectors
 from headwise.training.fit import fit
 from headwise.training.loop import EpochReporter
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
 from headwise.training.train_result import TrainResult
 from headwise.training.warm_start import PreviousModel
 

@@ -4,17 +4,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from headwise.app.distillation.distillation import DistillationSet
+from headwise.app.distillation import DistillationSet
 from headwise.app.training_plan import TrainingPlan
-from headwise.data.items.labels import label_targets
-from headwise.data.items.soft_labels import evaluated_items
+from headwise.data.items.labels import evaluated_items, label_targets
 from headwise.data.splits.contamination import PartOverlap
 from headwise.data.splits.data_parts import DataParts
-from headwise.models.evaluation.metric_table import ComparisonSystem
-from headwise.models.reports.document import ReportContents, scores_fragment
+from headwise.models.metric_table import ComparisonSystem
+from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks.classify import label_baseline
 from headwise.models.tasks.task import Task, TaskEvaluation
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
 from headwise.training.train_result import TrainResult
 
 

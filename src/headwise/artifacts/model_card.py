@@ -10,13 +10,8 @@ from typing import Any
 
 from headwise.artifacts.model_info import DataInfo, MetricsInfo, ModelInfo, PartInfo
 from headwise.core.version import __version__
-from headwise.models.evaluation.metric_table import (
-    MISSING,
-    MetricTable,
-    format_number,
-    is_number,
-)
-from headwise.models.reports.document import ReportContents, scores_fragment
+from headwise.models.metric_table import MISSING, MetricTable, format_number, is_number
+from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks import find_task
 from headwise.models.tasks.task import TaskPresentation
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
-from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION
-from headwise.models.evaluation.metric_table import ComparisonSystem, is_number, lookup, section_of
+from headwise.metrics.operating_points import SELECTIVE_PREDICTION
+from headwise.models.metric_table import ComparisonSystem, is_number, lookup, section_of
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class MetricsInfo:
 
     @property
     def risk_coverage(self) -> object:
-        """The saved `headwise.metrics.selective_prediction.RiskCoverageCurve` of the dev part."""
+        """The saved `headwise.metrics.operating_points.RiskCoverageCurve` of the dev part."""
         return self.dev.get(SELECTIVE_PREDICTION)
 
 

@@ -60,7 +60,7 @@ from headwise.core.folder_layout import (
 )
 from headwise.core.version import __version__
 from headwise.data.files.fingerprint import file_sha256
-from headwise.models.evaluation.metric_table import section_of
+from headwise.models.metric_table import section_of
 from headwise.models.tasks import find_task_settings
 from headwise.nn.attention.cpu import compiled
 from headwise.nn.embeddings.base_embedding import BaseEmbedding

@@ -53,12 +53,12 @@ models.sample_config nn.layers.layer_configs
 models.sampling nn.networks.language_model sample=generate choose=sample_symbol
 priors.draw nn.priors.drawing
 priors.spell nn.priors.notation
-report.labels models.evaluation.label_evaluation Evaluation=SingleLabelEvaluation
+report.labels models.label_evaluation Evaluation=SingleLabelEvaluation
 scores.metrics metrics.classification_scores Scores=ClassificationScores compare=compare_labels
 serve.app app.serve.http_app
 serve.answering app.serve.answering Answering=ModelService
-teachers.config app.distillation.distillation_config TeachConfig=DistillationConfig
-teachers.lesson app.distillation.distillation Teaching=DistillationSettings Lesson=DistillationSet
+teachers.config app.distillation_config TeachConfig=DistillationConfig
+teachers.lesson app.distillation Teaching=DistillationSettings Lesson=DistillationSet
 verbs.calibrate app.workflows.calibrate Recalibrated=CalibrationReport
 verbs.curve app.workflows.learning_curve Curve=LearningCurve
 verbs.evaluate app.workflows.evaluate Judgement=EvaluationReport

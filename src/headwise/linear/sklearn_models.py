@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.tokenizer import get_tokenizer
-from headwise.metrics.binary_labels import fit_binary_temperature
+from headwise.metrics.multi_label_scores import fit_binary_temperature
 from headwise.metrics.regression_scores import Scale
 from headwise.metrics.thresholds import Targets, best_threshold, fit_thresholds
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from headwise.core.hashing import Ends, roomy_table_of
 from headwise.core.numba_cache import compiled_kernel
 from headwise.data.items.examples import TaggedSentence
-from headwise.data.items.soft_labels import evaluation_weights
+from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.duplicates import first_in_group
 from headwise.linear.chain_decoding import exponents, forward_backward, marginals, viterbi
 from headwise.linear.svm_solver import Floats

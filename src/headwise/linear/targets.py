@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix, vstack
 from headwise.linear.ensemble_weights import fit_ensemble
 from headwise.linear.linear_model import signs_of
 from headwise.linear.svm_solver import DesignMatrix, Floats
-from headwise.metrics.binary_labels import fit_binary_temperature, mean_binary_loss
+from headwise.metrics.multi_label_scores import fit_binary_temperature, mean_binary_loss
 
 TargetArray = NDArray[np.int64] | NDArray[np.floating] | NDArray[np.bool_]
 """Label indices, `[texts]`; or label probabilities, `[texts, classes]`; or multi-hot label sets, `[texts,

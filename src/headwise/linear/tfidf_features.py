@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 
 from headwise.core import hashing
 from headwise.core.tokenizer import get_tokenizer
-from headwise.data.items.batching import chunks_by_length
+from headwise.data.items.dataset import chunks_by_length
 from headwise.linear.pair_features import compare_matrices
 
 LinearTexts = Sequence[str] | Sequence[tuple[str, str]]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.items.batching import items_at
+from headwise.data.items.dataset import items_at
 from headwise.linear.ensemble_weights import (
     MIN_CONTRIBUTION,
     NETWORK_ALONE,
@@ -21,19 +21,20 @@ from headwise.linear.ensemble_weights import (
 )
 from headwise.linear.linear_fit import LinearFit, fit_linear
 from headwise.linear.linear_model import FittedSettings, LinearModel
-from headwise.metrics.binary_labels import fit_binary_ensemble, fit_binary_temperature
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
+from headwise.metrics.multi_label_scores import fit_binary_ensemble, fit_binary_temperature
 from headwise.metrics.regression_scores import number_scores
 from headwise.metrics.thresholds import Weights
 from headwise.nn.networks.bag_model import BagModel
 from headwise.nn.networks.linear_members import TextLinearBuffers
-from headwise.training.cross_fitting import OutOfFold
 from headwise.training.model_calibration import LABEL_SETS, SINGLE_LABEL, Calibration
-from headwise.training.objectives.label_objective import ClassificationObjective
-from headwise.training.objectives.multi_label_objective import MultiLabelObjective
-from headwise.training.objectives.number_objective import NumberObjective
-from headwise.training.objectives.text_objective import TextObjective
-from headwise.training.train_result import ModelEnsemble, PostTrainingFit, memoized
+from headwise.training.text_objectives import (
+    ClassificationObjective,
+    MultiLabelObjective,
+    NumberObjective,
+    TextObjective,
+)
+from headwise.training.train_result import ModelEnsemble, OutOfFold, PostTrainingFit, memoized
 
 AnyObjective = TypeVar("AnyObjective", bound=TextObjective[Any])
 

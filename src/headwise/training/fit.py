@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.data.items.soft_labels import evaluated_items
+from headwise.data.items.labels import evaluated_items
 from headwise.data.splits.data_parts import DataParts
 from headwise.nn.attention.cpu import compiled
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
@@ -22,11 +22,10 @@ from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.networks.text_model import WordModel
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors, matrix_for
-from headwise.training.cross_fitting import cross_fit
 from headwise.training.loop import REFIT_FOLDER, STATE, EpochReporter, Objective, train
-from headwise.training.run_config import RunConfig
 from headwise.training.run_state import RunProgress
-from headwise.training.train_result import ModelEnsemble, TrainResult
+from headwise.training.settings import RunConfig
+from headwise.training.train_result import ModelEnsemble, TrainResult, cross_fit
 from headwise.training.warm_start import copy_weights
 
 

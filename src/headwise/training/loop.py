@@ -24,19 +24,21 @@ import torch
 from torch import Tensor, nn
 
 from headwise.core.errors import HeadwiseError
-from headwise.data.items.batching import plan_batches
+from headwise.data.items.dataset import plan_batches
 from headwise.training.run_state import (
+    HalvingRunner,
     RunProgress,
+    TrainingInterrupted,
     check_tensors,
     generator_state,
     load_state,
     load_tensors,
+    record_signals,
     restore_generators,
     save_state,
     write_atomically,
 )
 from headwise.training.settings import TrainConfig
-from headwise.training.stopping import HalvingRunner, TrainingInterrupted, record_signals
 
 
 class Objective(Protocol):

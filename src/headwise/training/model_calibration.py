@@ -9,11 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from headwise.metrics.binary_labels import (
-    binary_calibration_error,
-    fit_binary_temperature,
-    mean_binary_loss,
-)
 from headwise.metrics.calibration import (
     Loss,
     cross_fitted_error,
@@ -25,19 +20,26 @@ from headwise.metrics.calibration import (
     one_label_loss,
 )
 from headwise.metrics.classification_scores import correctness, hard_labels
-from headwise.metrics.multi_label_scores import ranking_rates, set_rates
+from headwise.metrics.multi_label_scores import (
+    binary_calibration_error,
+    fit_binary_temperature,
+    mean_binary_loss,
+    ranking_rates,
+    set_rates,
+)
 from headwise.metrics.operating_points import (
     OPERATING_POINTS,
+    SELECTIVE_PREDICTION,
+    RiskCoverageCurve,
     choose_threshold,
     label_thresholds,
     log_ratio,
     parse_operating_points,
 )
-from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION, RiskCoverageCurve
 from headwise.metrics.thresholds import Weights, fit_label_thresholds, fit_thresholds
 from headwise.nn.networks.bag_model import BagModel
 from headwise.nn.networks.text_models import MultiLabelModel, PairModel, TextClassifierModel
-from headwise.training.objectives.label_objective import dev_scores
+from headwise.training.text_objectives import label_dev_scores
 from headwise.training.train_result import PostTrainingFit
 
 AnyClassifier = TextClassifierModel | PairModel | BagModel
@@ -53,7 +55,7 @@ def _decide_single_labels(
     chances, true_labels = softmax(logits, axis=1), hard_labels(targets)
     right = correctness(logits.argmax(axis=1), targets)
     confidence = RiskCoverageCurve.of(chances.max(axis=1), right, weights=weights).to_json()
-    dev: dict[str, Any] = dev_scores(logits, targets, model.labels, weights)
+    dev: dict[str, Any] = label_dev_scores(logits, targets, model.labels, weights)
     dev[SELECTIVE_PREDICTION] = confidence
     if isinstance(model, BagModel):
         return dev

@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 from headwise.app.cli import main
-from headwise.app.cli.interrupts import reliable_interrupts
+from headwise.app.cli.terminal import reliable_interrupts
 
 
 def in_a_callback(work) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from headwise.app.cli.console import check_page_output, write_atomically
 from headwise.core.errors import HeadwiseError
-from headwise.models.predictions.prediction_file import OutputError
+from headwise.models.prediction_file import OutputError
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 from headwise.app.session import Session
 from headwise.core.file_lock import locked_file
 from headwise.data.items.dataset import InputRow
-from headwise.models.predictions import prediction_resume as resume
-from headwise.models.predictions.prediction_resume import cut_chunks
+from headwise.models import prediction_resume as resume
+from headwise.models.prediction_resume import cut_chunks
 from headwise.nn.attention.cpu import compiled
 
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from headwise.app.cli.progress import count_lines
-from headwise.models.predictions import prediction_resume as resume
+from headwise.models import prediction_resume as resume
 
 SHEET = "data.xlsx!All reviews"
 

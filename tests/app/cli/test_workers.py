@@ -16,7 +16,7 @@ from headwise.app.workflows import predict
 from headwise.app.workflows.predict import predict_in_workers
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.dataset import InputRow
-from headwise.models.predictions import prediction_resume as resume
+from headwise.models import prediction_resume as resume
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from headwise import HeadwiseError, TextClassifier
 from headwise.app.cli import main
 from headwise.app.estimators import base_estimator as base
-from headwise.training.objectives.label_objective import ClassificationObjective
+from headwise.training.text_objectives import ClassificationObjective
 
 BASED = {"encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8}, "words": {"vector_size": 8}}
 TINY = BASED | {"base": {"name": "none"}}

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from headwise import HeadwiseError, TextRegressor
 from headwise.data.items.examples import Example
-from headwise.training.objectives.number_objective import NumberObjective
+from headwise.training.text_objectives import NumberObjective
 
 
 def texts(count: int, seed: int = 0) -> tuple[list[str], np.ndarray]:

@@ -8,11 +8,11 @@ from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
 from headwise.data.items.examples import Pair
 from headwise.linear.pair_features import NUMBERS, dense_pair_features
-from headwise.models.explanations.word_attributions import attribute_words
+from headwise.models.word_attributions import attribute_words
 from headwise.nn.networks import pair_outputs as pair_reads
 from headwise.text.static_embeddings import StaticEmbeddings, save_base
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
-from headwise.training.objectives import text_objective as reading
+from headwise.training import text_objectives as reading
 
 SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},

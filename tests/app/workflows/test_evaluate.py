@@ -7,7 +7,7 @@ from headwise import evaluate_file, train_files
 from headwise.app.reporter import Reporter
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tagging_scores import score_tags
-from headwise.models.evaluation.tag_evaluation import TagEvaluation
+from headwise.models.tag_evaluation import TagEvaluation
 
 SMALL = {
     "model": {"task": "classify"},

@@ -1,7 +1,7 @@
 """What a report takes from explanations."""
 
 from headwise.app.workflows.report import _isolate_bidi, _reason, _sample_items, _top_words
-from headwise.models.explanations.explanation import Explanation, WordAttribution
+from headwise.models.explanation import Explanation, WordAttribution
 
 
 def told(label: str, **shares: float) -> Explanation:

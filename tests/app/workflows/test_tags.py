@@ -14,7 +14,7 @@ from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.models.tasks import find_task
 from headwise.nn.networks.tag_model import TagModel
-from headwise.training.objectives.tagging_objective import TaggingObjective
+from headwise.training.tagging_objective import TaggingObjective
 
 TAG = find_task("tag")
 

@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from headwise.app import output_folder, training_plan
+from headwise.app import teachers as encoder_room
+from headwise.app import training_checks as output_folder
+from headwise.app import training_plan
 from headwise.app.cli import main
-from headwise.app.distillation import teachers as encoder_room
-from headwise.app.distillation.distillation import DistillationSet, DistillationSettings, sample, sharpened
-from headwise.app.distillation.distillation_config import DistillationConfig
-from headwise.app.output_folder import TEACHER_CACHE, TrainingFinished
+from headwise.app.distillation import DistillationSet, DistillationSettings, sample, sharpened
+from headwise.app.distillation_config import DistillationConfig
 from headwise.app.reporter import Reporter
+from headwise.app.training_checks import TEACHER_CACHE, TrainingFinished
 from headwise.app.workflows.train import train_files
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError

@@ -4,7 +4,7 @@ import pytest
 
 from headwise import doctor_files
 from headwise.data.items.examples import Example
-from headwise.data.items.soft_labels import effective_sample_size
+from headwise.data.items.labels import effective_sample_size
 
 
 def told(write, weights, head="text,label,weight", labels=("good", "bad")):

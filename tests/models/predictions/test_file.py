@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.items.dataset import InputRow
 from headwise.data.readers.labelled_files import read_rows
-from headwise.models.predictions.prediction_file import (
+from headwise.models.prediction_file import (
     OutputError,
     RecordLayout,
     choose_format,

@@ -6,7 +6,7 @@ import numpy as np
 
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.metrics.regression_scores import Scale
-from headwise.models.predictions.prediction_records import NumberPredictor
+from headwise.models.prediction_records import NumberPredictor
 
 
 def test_a_summary_has_the_digits_in_which_numbers_differ():

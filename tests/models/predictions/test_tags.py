@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import TaggedSentence
-from headwise.models.predictions.prediction_records import TagLayout
-from headwise.models.predictions.prediction_resume import _records
+from headwise.models.prediction_records import TagLayout
+from headwise.models.prediction_resume import _records
 from headwise.nn.networks.tag_outputs import TaggedText
 
 

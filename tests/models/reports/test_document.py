@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from headwise.core.html import Series, plot, ticks
-from headwise.models.evaluation.metric_table import ComparisonSystem
-from headwise.models.reports.document import ReportContents, report_page, scores_fragment
-from headwise.models.reports.mistakes import Mistake
+from headwise.models.metric_table import ComparisonSystem
+from headwise.models.report_page import Mistake, ReportContents, report_page, scores_fragment
 from headwise.models.tasks import find_task
 
 EVIL = '</script><img src=x onerror="document.title=1"><b>&amp;'

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headwise.core.html import escape_html, html_page
-from headwise.models.explanations.explanation import Explanation, SurfaceAttribution, WordAttribution
+from headwise.models.explanation import Explanation, SurfaceAttribution, WordAttribution
 
 TEXT = '<script>alert("1")</script> & fine\x00\x1b[31m'
 

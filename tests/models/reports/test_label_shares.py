@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headwise.models.evaluation.label_evaluation import label_shift_messages
+from headwise.models.label_evaluation import label_shift_messages
 
 
 def told(chances, has):

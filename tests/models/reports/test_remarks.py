@@ -2,8 +2,8 @@
 
 import pytest
 
-from headwise.models.evaluation.metric_table import ComparisonSystem
-from headwise.models.evaluation.report_messages import (
+from headwise.models.metric_table import ComparisonSystem
+from headwise.models.report_messages import (
     baseline_message,
     label_messages,
     label_set_messages,

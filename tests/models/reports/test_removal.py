@@ -4,12 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from headwise.models.explanations.explanation import (
-    Explanation,
-    WordAttribution,
-    add_removal_effects,
-    remove_words,
-)
+from headwise.models.explanation import Explanation, WordAttribution, add_removal_effects, remove_words
 
 
 def of(*texts: str) -> Explanation:

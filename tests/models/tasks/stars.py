@@ -25,13 +25,8 @@ import numpy as np
 
 from headwise.data.items.labels import label_targets
 from headwise.data.splits.data_parts import DataParts
-from headwise.models.evaluation.label_evaluation import SingleLabelEvaluation, evaluate_labels
-from headwise.models.evaluation.metric_table import (
-    ComparisonSystem,
-    DifferenceFormat,
-    MetricRow,
-    MetricTable,
-)
+from headwise.models.label_evaluation import SingleLabelEvaluation, evaluate_labels
+from headwise.models.metric_table import ComparisonSystem, DifferenceFormat, MetricRow, MetricTable
 from headwise.models.tasks.classify import ClassifyTask
 
 

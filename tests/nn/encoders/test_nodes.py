@@ -2,7 +2,7 @@
 
 import torch
 
-from headwise.nn.encoders.positions import ClassificationNode
+from headwise.nn.encoders.encoder import ClassificationNode
 
 
 def test_in_front_of_every_text_and_away_again(words):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.nn.encoders.positions import Positions, sinusoids
+from headwise.nn.encoders.encoder import Positions, sinusoids
 from headwise.nn.ragged import Ragged
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.core.errors import ConfigError
-from headwise.data.items.batching import cut_windows
+from headwise.data.items.dataset import cut_windows
 from headwise.nn.encoders import (
     ENCODERS,
     BiLSTMConfig,

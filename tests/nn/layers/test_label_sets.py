@@ -6,7 +6,7 @@ import torch
 from scipy.special import expit
 from sklearn.metrics import log_loss
 
-from headwise.metrics.binary_labels import (
+from headwise.metrics.multi_label_scores import (
     binary_calibration_error,
     fit_binary_ensemble,
     fit_binary_temperature,

@@ -11,7 +11,7 @@ from headwise import attention_weights
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.symbols import SymbolVocabulary
-from headwise.models.reports.head_pictures import heat_maps
+from headwise.models.pictures import heat_maps
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import WindowsConfig
 from headwise.nn.layers.layer_configs import LanguageConfig, PairConfig

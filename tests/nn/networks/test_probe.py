@@ -9,7 +9,7 @@ import torch
 from headwise.app.cli import main
 from headwise.artifacts import save_model
 from headwise.core.errors import ConfigError
-from headwise.models.reports.head_pictures import attention_span_figure, distances_by_layer
+from headwise.models.pictures import attention_span_figure, distances_by_layer
 from headwise.nn.embeddings.pretrained.hub import PretrainedEncoder
 from headwise.nn.embeddings.pretrained.word_pieces import PieceTokenizer
 from headwise.nn.encoders import TransformerConfig

@@ -5,7 +5,7 @@ import torch
 
 from headwise.artifacts import load_model, save_model
 from headwise.metrics.regression_scores import Scale
-from headwise.models.evaluation.label_evaluation import evaluate_numbers
+from headwise.models.label_evaluation import evaluate_numbers
 from headwise.nn.encoders import MSTransformerConfig
 from headwise.nn.layers.layer_configs import RegressorConfig
 from headwise.nn.networks.model_config import ModelConfig

@@ -10,8 +10,8 @@ from headwise.artifacts import load_model, save_model
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tag_schemes import tag_set
-from headwise.models.evaluation.tag_evaluation import evaluate_tags, score_tagging
-from headwise.models.explanations.tag_explanation import explain_tags
+from headwise.models.tag_evaluation import evaluate_tags, score_tagging
+from headwise.models.tag_explanation import explain_tags
 from headwise.models.tasks import TASKS, find_task
 from headwise.nn.encoders import ENCODERS, MSTransformerConfig
 from headwise.nn.encoders.encoder_configs import default_readout

@@ -8,8 +8,7 @@ from headwise import TextClassifier
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.ragged import Layout, Ragged
 from headwise.text.static_embeddings import BaseError, StaticEmbeddings
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
-from headwise.text.static_embeddings.subwords import BaseTokens
+from headwise.text.static_embeddings.base_vectors import BaseTokens, QuantizedMatrix
 from headwise.text.text_configs import BaseConfig
 
 WORDS = ("good", "bad", "well", "made")

@@ -16,7 +16,7 @@ from cyclopts import (
 )
 
 from headwise.app.cli.console import fail, forget_output, log_to_console, make_streams_safe, note
-from headwise.app.cli.interrupts import reliable_interrupts, signal_of
+from headwise.app.cli.terminal import reliable_interrupts, signal_of
 from headwise.artifacts.onnx.onnx_errors import installed
 from headwise.core.allocator import is_out_of_memory
 from headwise.core.errors import HeadwiseError

@@ -52,7 +52,7 @@ def calibrate(
         HeadwiseError: The model, the file or the output cannot be used.
     """
     from headwise.app.workflows.calibrate import calibrate_file
-    from headwise.models.evaluation.metric_table import FORMATS  # with these comes torch
+    from headwise.models.metric_table import FORMATS  # with these comes torch
 
     keep_freed_memory()
     recalibrated = calibrate_file(

@@ -62,9 +62,9 @@ def curve(
     """
     check_page_output(svg, ".svg")
     from headwise.app.workflows.learning_curve import curve_file
-    from headwise.models.evaluation.metric_table import format_number
-    from headwise.models.predictions.prediction_file import reporting_write_errors  # with these comes torch
-    from headwise.training.stopping import TrainingInterrupted
+    from headwise.models.metric_table import format_number
+    from headwise.models.prediction_file import reporting_write_errors  # with these comes torch
+    from headwise.training.run_state import TrainingInterrupted
 
     settings = {
         "task": task,

@@ -20,7 +20,7 @@ from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from headwise.models.explanations.explanation import Explanation
+    from headwise.models.explanation import Explanation
 
 _FORMS = {".jsonl": "jsonl", ".html": "html"}
 _LEAST = 0.005  # smallest attribution listed: less is written as 0.00
@@ -65,7 +65,7 @@ def explain(
     """
     from headwise.app.workflows.explain import explain_file
     from headwise.app.workflows.predict import check_output_file
-    from headwise.models.predictions.prediction_file import format_of, open_output  # with these comes torch
+    from headwise.models.prediction_file import format_of, open_output  # with these comes torch
 
     check_file(model, file, "explain")
     form = "jsonl" if json and output is None else format_of(output, _FORMS, "terminal")
@@ -100,7 +100,7 @@ def explain(
 def _pieces(explanations: Iterable[tuple[int, "Explanation"]], form: str, model: Path) -> Iterator[str]:
     """The text of the output file, one explanation at a time."""
     from headwise.core.html import stream
-    from headwise.models.predictions.prediction_file import json_text
+    from headwise.models.prediction_file import json_text
 
     if form == "jsonl":
         for line, explanation in explanations:

@@ -22,7 +22,7 @@ def export(model: Path, output: Path, /, *, overwrite: Switch = False) -> int:
         HeadwiseError: The model cannot be used or exported, or the folder has other files in it.
     """
     from headwise.app.workflows.explain import export_model
-    from headwise.models.predictions.prediction_file import reporting_write_errors  # with these comes torch
+    from headwise.models.prediction_file import reporting_write_errors  # with these comes torch
 
     with reporting_write_errors(output):
         done = export_model(model, output, overwrite=overwrite)

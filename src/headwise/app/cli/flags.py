@@ -18,15 +18,14 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from cyclopts import Group, Parameter
 
 from headwise.app.cli.console import parse_integers
-from headwise.app.distillation.distillation_config import DistillationConfig
+from headwise.app.distillation_config import DistillationConfig
 from headwise.data.columns.reading_options import SplitConfig
 from headwise.models.tasks import TASKS
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, ENCODER_CONFIGS
 from headwise.nn.layers.layer_configs import LinearMemberConfig
 from headwise.nn.networks.model_config import CONFIGS
-from headwise.training.run_config import VectorsConfig
-from headwise.training.settings import TrainConfig
+from headwise.training.settings import TrainConfig, VectorsConfig
 
 
 def flags(

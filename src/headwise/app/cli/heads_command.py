@@ -45,7 +45,7 @@ def heads(
         HeadwiseError: The model or the file cannot be used, or the model has no heads.
     """
     from headwise.app.workflows.head_scores import heads_file, prune_file
-    from headwise.models.evaluation.metric_table import FORMATS  # with these comes torch
+    from headwise.models.metric_table import FORMATS  # with these comes torch
 
     keep_freed_memory()
     how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
@@ -92,7 +92,7 @@ def _named(module: str) -> str:
 
 def show_pruned(pruned: "PruningReport", folder: Path) -> None:
     """Print the removed heads, and score, size and speed before and after."""
-    from headwise.models.evaluation.metric_table import FORMATS
+    from headwise.models.metric_table import FORMATS
 
     line, out = pruned.sheet.headline, output()
     names = [f"{_named(head.module)}, head {head.head}" for head in pruned.removed]

@@ -10,13 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwise.app.cli.console import columns, percent, visible
-from headwise.models.evaluation.metric_table import (
-    ComparisonSystem,
-    MetricTable,
-    PerClassTable,
-    format_number,
-    lookup,
-)
+from headwise.models.metric_table import ComparisonSystem, MetricTable, PerClassTable, format_number, lookup
 
 MATRIX_LABELS = 12  # most labels of a confusion matrix
 _NARROWEST = 16  # least width of the label names beside the matrix

@@ -112,7 +112,7 @@ def search_priors(
 ) -> None:
     """Run the search, save a picture of the winner, and print the candidates."""
     from headwise.app.workflows.tune import priors_search_space
-    from headwise.models.predictions.prediction_file import reporting_write_errors
+    from headwise.models.prediction_file import reporting_write_errors
     from headwise.nn.priors.drawing import draw
 
     alone = {"expert": {"kind": "none"}}  # the linear model would mask the effect of the heads

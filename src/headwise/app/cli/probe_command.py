@@ -58,7 +58,7 @@ def probe(
     from headwise.app.session import ModelSession
     from headwise.core.folder_layout import MANIFEST
     from headwise.data.items.item_types import ITEM_TYPES, options_for
-    from headwise.models.reports.head_pictures import attention_span_figure, distances_by_layer
+    from headwise.models.pictures import attention_span_figure, distances_by_layer
     from headwise.nn.embeddings.pretrained.hub import load_pretrained
     from headwise.nn.networks.attention_inspection import attention_spans as look
 

@@ -56,7 +56,7 @@ def suggest(
     from headwise.app.workflows.predict import check_output_file
     from headwise.app.workflows.suggest_texts import suggest_file
     from headwise.artifacts import read_info
-    from headwise.models.predictions.prediction_file import format_of, open_output  # with these comes torch
+    from headwise.models.prediction_file import format_of, open_output  # with these comes torch
     from headwise.models.tasks import find_task
 
     check_file(model, file, "suggest")
@@ -87,7 +87,7 @@ def suggest(
 
 def _tagged(suggestions: Sequence["Suggestion"]) -> str:
     """The sentences in CoNLL format, with predicted tags."""
-    from headwise.models.predictions.prediction_records import TagLayout
+    from headwise.models.prediction_records import TagLayout
 
     layout = TagLayout("conll", (), (), (), lambda item: item, spans=False)
     return "".join(layout.record(suggestion.row, suggestion.guess) for suggestion in suggestions)
@@ -96,7 +96,7 @@ def _tagged(suggestions: Sequence["Suggestion"]) -> str:
 def _written(suggestions: "Suggestions", form: str) -> str:
     """The records with their original fields, empty label columns, and the predicted label."""
     from headwise.data.formats.jsonl import as_text
-    from headwise.models.predictions.prediction_file import free_name, json_text
+    from headwise.models.prediction_file import free_name, json_text
 
     fields, labels = suggestions.names, dict.fromkeys(suggestions.columns, "")
     guess = free_name("guess", {*fields, *labels})

@@ -109,12 +109,12 @@ def train(
     # With these comes torch.
     from headwise.app.cli.train_summary import print_outcome
     from headwise.app.configuration import read_preset
-    from headwise.app.output_folder import TrainingFinished
+    from headwise.app.training_checks import TrainingFinished
     from headwise.app.workflows.train import train_files
     from headwise.core.folder_layout import RUN_FOLDER
     from headwise.data.items.parses import ParseFiles
     from headwise.training.loop import STATE
-    from headwise.training.stopping import TrainingInterrupted
+    from headwise.training.run_state import TrainingInterrupted
 
     keep_freed_memory()
     output = output or _output_for(file)
@@ -176,7 +176,7 @@ def train(
 
 
 def distillation_settings(teacher: str | None, unlabelled: Path | None, settings: dict[str, Any]) -> Any:
-    """The distillation settings (`headwise.app.distillation.distillation.DistillationSettings`) of the
+    """The distillation settings (`headwise.app.distillation.DistillationSettings`) of the
     flags; None without a teacher.
 
     Raises:
@@ -187,8 +187,8 @@ def distillation_settings(teacher: str | None, unlabelled: Path | None, settings
             given_flag = "--unlabelled" if unlabelled is not None else f"--teach.{next(iter(settings))}"
             raise ConfigError(f"{given_flag} needs a --teacher")
         return None
-    from headwise.app.distillation.distillation import DistillationSettings
-    from headwise.app.distillation.distillation_config import DistillationConfig
+    from headwise.app.distillation import DistillationSettings
+    from headwise.app.distillation_config import DistillationConfig
     from headwise.core.config import from_dict
 
     texts = None if unlabelled is None else str(unlabelled)

@@ -10,8 +10,8 @@ from headwise.app.reporter import Reporter
 from headwise.app.training_report import TrainingReport
 from headwise.artifacts import read_info
 from headwise.metrics.operating_points import OPERATING_POINTS
-from headwise.models.evaluation.metric_table import FORMATS
-from headwise.models.evaluation.report_messages import baseline_message
+from headwise.models.metric_table import FORMATS
+from headwise.models.report_messages import baseline_message
 
 
 def print_outcome(outcome: TrainingReport, folder: Path, listener: Reporter) -> None:

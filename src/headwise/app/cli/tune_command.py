@@ -97,8 +97,8 @@ def run_search(file: Path, folder: Path, command: str, **how: Any) -> "SearchRes
             "write it to a file, and name that"
         )
     from headwise.app.workflows.tune import recipe_text, tune_file
-    from headwise.models.predictions.prediction_file import OutputError, reporting_write_errors
-    from headwise.training.stopping import TrainingInterrupted
+    from headwise.models.prediction_file import OutputError, reporting_write_errors
+    from headwise.training.run_state import TrainingInterrupted
 
     recipe = folder / "recipe.toml"
     try:
@@ -121,7 +121,7 @@ def run_search(file: Path, folder: Path, command: str, **how: Any) -> "SearchRes
 
 def print_candidates(tuned: "SearchResult", what: str) -> None:
     """Print the candidates and the gain of the best one; `what` is the title of the first column."""
-    from headwise.models.evaluation.metric_table import FORMATS
+    from headwise.models.metric_table import FORMATS
 
     line = tuned.sheet.headline
     baseline = next(tried.name for tried in tuned.tried if tried.gain is None)

@@ -23,11 +23,11 @@ from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html
 from headwise.artifacts.model_info import ModelInfo
 from headwise.core.errors import ConfigError
-from headwise.models.evaluation.metric_table import section_of
-from headwise.models.explanations.explanation import Explanation
+from headwise.models.explanation import Explanation
+from headwise.models.metric_table import section_of
 from headwise.models.tasks import find_task
 from headwise.training.loop import EpochReporter
-from headwise.training.stopping import TrainingInterrupted
+from headwise.training.run_state import TrainingInterrupted
 
 UNORDERED_TYPES = (set, frozenset)
 """Types whose iteration order differs between processes (that of dictionary keys does not)."""
@@ -120,7 +120,7 @@ class TextEstimator(BaseEstimator):
 
     def explain(self, X: Any) -> list[Explanation]:
         """Explain predictions by word attributions: one explanation per text or pair, or one per label of
-        each; see `headwise.models.explanations.explanation`.
+        each; see `headwise.models.explanation`.
 
         Raises:
             ConfigError: Models of this task cannot be explained.

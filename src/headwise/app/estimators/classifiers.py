@@ -29,7 +29,7 @@ from headwise.app.estimators.base_estimator import (
 )
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import Example, MultiLabelExample
-from headwise.data.items.soft_labels import TOLERANCE, SoftLabel
+from headwise.data.items.labels import TOLERANCE, SoftLabel
 from headwise.metrics.thresholds import predict_labels
 
 LabelledItems = tuple[Sequence[Any], np.ndarray]

@@ -1,6 +1,10 @@
-"""TextRegressor: text regression as a scikit-learn estimator, and the base class of regressors."""
+"""TextRegressor: text regression as a scikit-learn estimator, and the base class of regressors.
 
-from collections.abc import Sequence
+PairClassifier, PairRegressor: classification and scoring of text pairs as scikit-learn estimators.
+"""
+
+import reprlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -9,8 +13,18 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.app.estimators.base_estimator import TextEstimator, check_targets, unpack_dev, weights_for
-from headwise.data.items.examples import Example
+from headwise.app.estimators.base_estimator import (
+    UNORDERED_TYPES,
+    TextEstimator,
+    check_is_list,
+    check_targets,
+    plain_str,
+    unpack_dev,
+    weights_for,
+)
+from headwise.app.estimators.classifiers import LabelEstimator, LabelledItems, check_labels
+from headwise.artifacts.model_info import ModelInfo
+from headwise.data.items.examples import Example, Pair
 
 
 class RegressionEstimator(RegressorMixin, TextEstimator):
@@ -76,3 +90,140 @@ def _numbers(y: Any) -> np.ndarray:
     """
     column = column_or_1d(check_targets(y, "numbers"))
     return check_array(column, ensure_2d=False, dtype="float64", input_name="y")
+
+
+_NAMED = ("first_column", "second_column")
+
+
+class PairEstimator(TextEstimator):
+    """Base class of the pair estimators. It stores the column names of a table X, to check later that the
+    two texts have the same order.
+
+    Attributes:
+        feature_names_in_: The names of the two columns in `fit`; missing if they had none.
+    """
+
+    feature_names_in_: np.ndarray
+
+    def _store_columns(self, X: Any) -> None:
+        """Store the column names of X and forget those of a previous fit."""
+        vars(self).pop("feature_names_in_", None)
+        if len(names := _column_names(X)) == 2:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _fit(self, items: Any, dev: Any, labels: Any = (), **training: Any) -> Self:
+        if names := self._trained_columns():
+            training["columns"] = dict(zip(_NAMED, names, strict=True))
+        return super()._fit(items, dev, labels, **training)
+
+    def _take(self, model: Any, info: ModelInfo) -> None:
+        super()._take(model, info)
+        names = [info.training.columns.get(name) for name in _NAMED]
+        if all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _trained_columns(self) -> list[str]:
+        return [*getattr(self, "feature_names_in_", ())]
+
+    def _items(self, X: Any) -> list[Pair]:
+        columns, trained_columns = _column_names(X), self._trained_columns()
+        if columns != trained_columns and sorted(columns) == sorted(trained_columns):
+            raise ValueError(
+                f"X has the columns {columns[0]!r} and {columns[1]!r}, in training they were "
+                f"{trained_columns[0]!r} and {trained_columns[1]!r}: which text is the first makes a "
+                f"difference; give X[{trained_columns}]"
+            )
+        return _pairs(X)
+
+
+class PairClassifier(PairEstimator, LabelEstimator):
+    """A classifier of text pairs, for paraphrase detection, entailment or answer selection.
+
+    See `TextEstimator` for its parameters.
+
+    Attributes:
+        classes_: The labels, sorted, in the order of the columns of `predict_proba`.
+        model_: The fitted `headwise.nn.networks.text_models.PairModel`, whose labels are strings.
+        recipe_: The settings that were used, as the sections of a recipe.
+        history_: Dev scores, one dictionary per epoch.
+    """
+
+    TASK: ClassVar[str] = "pair"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
+        """Train on pairs and their labels.
+
+        Args:
+            X: Pairs of texts: a list of tuples, or an array or DataFrame with two columns.
+            y: Their labels: strings, integers or booleans.
+            sample_weight: How much each pair counts, `[pairs]`, 0 or more; also on dev.
+            dev: Pairs and labels that select the best epoch and calibrate the probabilities. By default a
+                share of X (`split.dev` of the recipe, 15 %); pairs with equal first texts stay on one side
+                of the split.
+
+        Raises:
+            HeadwiseError: A setting is invalid, or the pairs are too few to split.
+            TypeError, ValueError: X or y has a wrong type or value.
+        """
+        self._store_columns(X)
+        held = None if dev is None else self._labelled(*unpack_dev(dev))
+        return self._fit_labelled(self._labelled(X, y, sample_weight), held)
+
+    def _labelled(self, X: Any, y: Any, weights: Any = None) -> LabelledItems:
+        pairs, targets = self._items(X), check_labels(y)
+        check_consistent_length(pairs, targets)
+        rows = zip(pairs, targets, weights_for(pairs, weights), strict=True)
+        answered = [replace(pair, label=str(label), weight=weight) for pair, label, weight in rows]
+        return answered, np.unique(targets)
+
+
+class PairRegressor(PairEstimator, RegressionEstimator):
+    """A regressor of text pairs, for example for semantic similarity; see `TextEstimator` for its
+    parameters.
+
+    Attributes:
+        model_: The fitted `headwise.nn.networks.text_models.PairScorer`.
+        recipe_: The settings that were used, as the sections of a recipe.
+        history_: Dev scores, one dictionary per epoch.
+    """
+
+    TASK: ClassVar[str] = "pair-score"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
+        """Train on pairs and their scores.
+
+        Args:
+            X: Pairs of texts: a list of tuples, or an array or DataFrame with two columns.
+            y: Their scores, numbers.
+            sample_weight: How much each pair counts, `[pairs]`, 0 or more; also on dev.
+            dev: Pairs and scores that select the best epoch. By default a share of X (`split.dev` of the
+                recipe, 15 %); pairs with equal first texts stay on one side of the split.
+
+        Raises:
+            HeadwiseError: A setting is invalid, or the pairs are too few to split.
+            TypeError, ValueError: X or y has a wrong type or value.
+        """
+        self._store_columns(X)
+        return self._fit_numbers(self._labelled_items(X, y, sample_weight), dev)
+
+
+def _pairs(X: Any) -> list[Pair]:
+    check_is_list(X, "pairs of texts")
+    if hasattr(X, "itertuples"):  # pandas
+        X = X.itertuples(index=False, name=None)
+    rows: list[Any] = list(X.iter_rows() if hasattr(X, "iter_rows") else X)  # Polars
+    for place, row in enumerate(rows):
+        if (
+            isinstance(row, (str, Mapping, *UNORDERED_TYPES))
+            or not hasattr(row, "__len__")
+            or len(row) != 2
+            or not all(isinstance(text, str) for text in row)
+        ):
+            raise TypeError(f"X[{place}] is {reprlib.repr(row)}; expected two texts")
+    return [Pair(plain_str(first), plain_str(second)) for first, second in rows]
+
+
+def _column_names(X: Any) -> list[str]:
+    """The column names of a table if they are strings; else an empty list."""
+    names: list[str] = list(getattr(X, "columns", ()))
+    return names if all(isinstance(name, str) for name in names) else []

@@ -18,7 +18,7 @@ from headwise.app.estimators.base_estimator import (
 )
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import TaggedSentence
-from headwise.models.evaluation.tag_evaluation import score_tagging
+from headwise.models.tag_evaluation import score_tagging
 from headwise.nn.networks.tag_outputs import TaggedText
 
 

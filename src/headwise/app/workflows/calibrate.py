@@ -5,16 +5,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-from headwise.app.output_folder import check_output_folder
 from headwise.app.reporter import NULL_REPORTER
 from headwise.app.session import FileArguments, ModelSession
+from headwise.app.training_checks import check_output_folder
 from headwise.app.workflows.evaluate import ContaminationCheck
 from headwise.artifacts import save_model
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import DisplayNames
 from headwise.metrics.operating_points import OPERATING_POINTS
-from headwise.models.evaluation.metric_table import MetricTable, lookup
+from headwise.models.metric_table import MetricTable, lookup
 from headwise.models.tasks.classify import operating_point_messages
 from headwise.training.train_result import calibration_json
 

@@ -13,13 +13,13 @@ from headwise.app.training_report import score_unseen, unseen_name
 from headwise.artifacts.model_info import DataInfo
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
-from headwise.data.items.soft_labels import evaluation_weights
+from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
 from headwise.metrics.classification_scores import wilson_interval
-from headwise.models.evaluation.metric_table import ComparisonSystem, is_number, lookup
-from headwise.models.evaluation.report_messages import ReportMessage
-from headwise.models.predictions.predictor import many_unknown
-from headwise.models.reports.document import ReportContents, scores_fragment
+from headwise.models.metric_table import ComparisonSystem, is_number, lookup
+from headwise.models.predictor import many_unknown
+from headwise.models.report_messages import ReportMessage
+from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks.task import Task
 from headwise.text.parsing import cache_warning
 

@@ -11,8 +11,8 @@ from headwise.app.model_columns import columns_of_training
 from headwise.app.session import FileArguments, ModelSession
 from headwise.artifacts.onnx.onnx_export import ExportResult, check_export_folder, write_exported
 from headwise.core.deprecation import renamed_parameters
-from headwise.data.items.batching import in_chunks
-from headwise.models.explanations.explanation import Explanation
+from headwise.data.items.dataset import in_chunks
+from headwise.models.explanation import Explanation
 
 _CHUNK = 256  # items at a time
 

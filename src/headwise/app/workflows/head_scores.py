@@ -9,16 +9,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-from headwise.app.output_folder import check_output_folder
 from headwise.app.reporter import NULL_REPORTER
 from headwise.app.session import FileArguments, ModelSession
+from headwise.app.training_checks import check_output_folder
 from headwise.app.workflows.evaluate import ContaminationCheck
 from headwise.artifacts import save_model
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.metrics.classification_scores import paired_interval
-from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION, RiskCoverageCurve
-from headwise.models.evaluation.metric_table import MetricTable, is_number, lookup
+from headwise.metrics.operating_points import SELECTIVE_PREDICTION, RiskCoverageCurve
+from headwise.models.metric_table import MetricTable, is_number, lookup
 from headwise.nn.networks.head_pruning import (
     AttentionHead,
     check_removable,

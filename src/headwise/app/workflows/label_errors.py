@@ -22,8 +22,13 @@ from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.examples import MultiLabelExample, TaggedSentence, writable_separator
 from headwise.data.items.item_types import ITEM_TYPES, infer_task, options_for, require_one_label_task
-from headwise.data.items.labels import label_names, label_targets, multi_hot_targets
-from headwise.data.items.soft_labels import evaluation_mask, training_weights
+from headwise.data.items.labels import (
+    evaluation_mask,
+    label_names,
+    label_targets,
+    multi_hot_targets,
+    training_weights,
+)
 from headwise.data.splits.duplicates import find_near_duplicates, first_in_group, words_for_comparison
 from headwise.linear.linear_fit import fit_linear
 from headwise.linear.tag_crf import fit_crf

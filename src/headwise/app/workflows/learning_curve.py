@@ -21,8 +21,13 @@ from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.item_types import options_for
 from headwise.data.items.label_types import NUMERIC_LABEL_TYPE, LabelType
-from headwise.data.items.labels import label_targets, multi_hot_targets
-from headwise.data.items.soft_labels import classification_targets, evaluated_items, training_weights
+from headwise.data.items.labels import (
+    classification_targets,
+    evaluated_items,
+    label_targets,
+    multi_hot_targets,
+    training_weights,
+)
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.duplicates import indices_by_text
 from headwise.linear.linear_fit import fit_linear
@@ -30,9 +35,9 @@ from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.multi_label_scores import micro_f1, set_counts
 from headwise.metrics.power_law import PowerLaw, fit_power_law
 from headwise.metrics.tag_schemes import detect_scheme
-from headwise.models.evaluation.metric_table import MetricTable
-from headwise.models.evaluation.tag_evaluation import tag_counts
-from headwise.models.reports.curve_picture import learning_curve_figure
+from headwise.models.metric_table import MetricTable
+from headwise.models.pictures import learning_curve_figure
+from headwise.models.tag_evaluation import tag_counts
 from headwise.models.tasks import find_task
 from headwise.models.tasks.task import TaskEvaluation, TaskTraining
 from headwise.text.static_embeddings.base_folder import AUTO, choose_word_groups

@@ -33,7 +33,7 @@ from headwise.core.folder_layout import EXPORTED, MANIFEST
 from headwise.data.files.file_preview import has_byte_order_mark
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.dataset import InputRow
-from headwise.models.predictions.prediction_file import (
+from headwise.models.prediction_file import (
     COMPRESSED,
     OutputError,
     RecordLayout,
@@ -41,8 +41,8 @@ from headwise.models.predictions.prediction_file import (
     open_output,
     reporting_write_errors,
 )
-from headwise.models.predictions.prediction_resume import ResumePoint, cut_chunks, find_resume_point
-from headwise.models.predictions.predictor import PredictionBatch, Predictor
+from headwise.models.prediction_resume import ResumePoint, cut_chunks, find_resume_point
+from headwise.models.predictor import PredictionBatch, Predictor
 
 Chunk = list[InputRow[Any]]
 _AHEAD = 2  # chunks for each worker that are read before the first of them is predicted

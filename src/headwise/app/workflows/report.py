@@ -18,11 +18,10 @@ from headwise.data.items.examples import Pair
 from headwise.data.splits.contamination import in_fingerprint
 from headwise.data.splits.duplicates import find_near_duplicates, words_for_comparison
 from headwise.metrics.operating_points import OPERATING_POINTS
-from headwise.models.evaluation.report_messages import baseline_message
-from headwise.models.explanations.explanation import Explanation
-from headwise.models.reports.document import ReportContents, report_page
-from headwise.models.reports.head_pictures import attention_span_table, heat_maps
-from headwise.models.reports.mistakes import Mistake
+from headwise.models.explanation import Explanation
+from headwise.models.pictures import attention_span_table, heat_maps
+from headwise.models.report_messages import baseline_message
+from headwise.models.report_page import Mistake, ReportContents, report_page
 from headwise.nn.networks.attention_inspection import attention_spans, attention_weights
 
 MOST_MISTAKES = 10_000

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headwise.app.configuration import Sections
-from headwise.app.distillation.distillation import DistillationSettings
+from headwise.app.distillation import DistillationSettings
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_job import TrainingJob
 from headwise.app.training_plan import TrainingFiles

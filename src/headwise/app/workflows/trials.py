@@ -19,11 +19,11 @@ from headwise.app.training_plan import RunData, SettingsSources, TrainingRequest
 from headwise.core.config import differences
 from headwise.core.errors import HeadwiseError
 from headwise.data.errors import DataError
-from headwise.data.items.soft_labels import evaluated_items, evaluation_weights
+from headwise.data.items.labels import evaluated_items, evaluation_weights
 from headwise.data.splits.data_parts import DataParts
 from headwise.training.fit import merge_dev_into_train
 from headwise.training.loop import STATE
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
 from headwise.training.train_result import memoizing
 
 Tally = NDArray[np.float32]

@@ -31,9 +31,9 @@ from headwise.core.file_lock import locked
 from headwise.data.files.text_lines import file_name
 from headwise.metrics.classification_scores import NORMAL_QUANTILE
 from headwise.metrics.resampling import Interval, compare_ratios
-from headwise.models.evaluation.metric_table import MetricTable
+from headwise.models.metric_table import MetricTable
 from headwise.nn.encoders.encoder_configs import encoder_name
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
 
 SearchSpace = Callable[[RunConfig], Mapping[str, Sections]]
 """From the settings without any change to candidates by name; the first changes nothing."""

@@ -33,8 +33,13 @@ from headwise.artifacts.onnx.onnx_settings import (
 )
 from headwise.artifacts.onnx.onnx_tables import BASE as BASE_TABLES
 from headwise.artifacts.onnx.onnx_tables import CHAIN, EXPERT, WORDS, to_safetensors
-from headwise.artifacts.onnx.padded_network import EncoderGraph, PairGraph, TextGraph
-from headwise.artifacts.onnx.padded_tagger import CharacterGraph, TagGraph
+from headwise.artifacts.onnx.padded_network import (
+    CharacterGraph,
+    EncoderGraph,
+    PairGraph,
+    TagGraph,
+    TextGraph,
+)
 from headwise.artifacts.save import calibration_parameters, flush, remove_staging
 from headwise.core.folder_layout import (
     CALIBRATION,
@@ -57,7 +62,7 @@ from headwise.core.folder_layout import (
 from headwise.core.version import __version__
 from headwise.data.items.examples import as_example
 from headwise.linear.pair_features import dense_pair_size
-from headwise.metrics.selective_prediction import SELECTIVE_PREDICTION
+from headwise.metrics.operating_points import SELECTIVE_PREDICTION
 from headwise.nn.attention import SelfAttention
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.encoders.encoder_configs import output_width

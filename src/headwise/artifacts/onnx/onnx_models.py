@@ -15,7 +15,7 @@ from scipy.special import softmax
 from headwise.artifacts.onnx.onnx_runner import Runner
 from headwise.artifacts.onnx.onnx_settings import ExportSettings
 from headwise.artifacts.onnx.onnx_tables import BaseLookup, ExportedLinearModel
-from headwise.data.items.batching import cut_batches
+from headwise.data.items.dataset import cut_batches
 from headwise.data.items.examples import Example
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
@@ -25,12 +25,8 @@ from headwise.linear.chain_decoding import marginals, viterbi
 from headwise.linear.tag_crf import CrfTagger
 from headwise.metrics.regression_scores import Scale
 from headwise.metrics.tag_schemes import scheme_constraints
-from headwise.models.predictions.prediction_records import (
-    MultiLabelPredictor,
-    NumberPredictor,
-    TagPredictor,
-)
-from headwise.models.predictions.predictor import LabelPredictor, Predictor
+from headwise.models.prediction_records import MultiLabelPredictor, NumberPredictor, TagPredictor
+from headwise.models.predictor import LabelPredictor, Predictor
 from headwise.nn.networks.limits import check_finite
 from headwise.nn.networks.outputs import (
     AnyOutputs,
@@ -47,8 +43,7 @@ from headwise.nn.networks.outputs import (
 from headwise.nn.networks.pair_outputs import PairInputs, compare_pair_sides
 from headwise.nn.networks.tag_outputs import TagOutputs
 from headwise.text.character_features import character_encoder
-from headwise.text.encoded_pairs import EncodedPair
-from headwise.text.text_features import EncodedText, TextFeatures
+from headwise.text.text_features import EncodedPair, EncodedText, TextFeatures
 from headwise.text.vocabulary import Vocabulary
 
 

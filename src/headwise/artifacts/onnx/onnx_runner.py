@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from headwise.artifacts.onnx.onnx_errors import ExportError, library
 from headwise.artifacts.onnx.onnx_settings import NetworkSizes, WindowSizes
 from headwise.artifacts.onnx.onnx_tables import BaseLookup, CharacterAugmentedLookup, WordLookup
-from headwise.data.items.batching import TextWindow, cut_windows
+from headwise.data.items.dataset import TextWindow, cut_windows
 from headwise.text.text_features import EncodedText
 
 _WHOLE = ("lengths", "lengths_1", "lengths_2", "letters", "grams", "counts")

@@ -24,8 +24,12 @@ from headwise.linear.pair_features import PairSide
 from headwise.linear.svm_solver import Floats
 from headwise.nn.layers.layer_configs import LinearMemberConfig
 from headwise.text.character_features import Alphabet, CharacterFeatureCache
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
-from headwise.text.static_embeddings.subwords import BaseTokens, DistinctWords
+from headwise.text.static_embeddings.base_vectors import (
+    BaseTokens,
+    DistinctWords,
+    QuantizedMatrix,
+    StaticEmbeddings,
+)
 from headwise.text.text_configs import CharacterConfig
 from headwise.text.text_features import EncodedText
 
@@ -152,7 +156,7 @@ class CharacterFeatureGraph:
     """Computes character features, once for each distinct word of a batch.
 
     Args:
-        graph: The graph, see `headwise.artifacts.onnx.padded_tagger.CharacterGraph`.
+        graph: The graph, see `headwise.artifacts.onnx.padded_network.CharacterGraph`.
         config: Configuration of the features.
         alphabet: The character vocabulary.
     """

@@ -17,7 +17,7 @@ from headwise.data.columns.text_columns import Columns, choose_columns, choose_t
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.formats.jsonl import as_text
-from headwise.data.items.soft_labels import TOLERANCE, SoftLabel
+from headwise.data.items.labels import TOLERANCE, SoftLabel
 
 PROBABILITY_PREFIX, PROBABILITIES_FIELD = "probability:", "probabilities"
 """Prefix of columns (tables) and field (jsonl) of the label probabilities from `headwise predict`."""

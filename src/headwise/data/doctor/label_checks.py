@@ -18,12 +18,13 @@ from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.doctor.findings import Finding, NumberSummary, abbreviate, count
 from headwise.data.items.labels import (
     all_labels,
+    effective_sample_size,
     is_missing_value,
+    low_confidence_items,
     number_advice,
     parse_number,
     training_spellings,
 )
-from headwise.data.items.soft_labels import effective_sample_size, low_confidence_items
 from headwise.data.splits.duplicates import compose_accents
 
 RARE = 5  # items below which a class can hardly be learnt

@@ -21,7 +21,7 @@ from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, most_usu
 from headwise.data.doctor.findings import Finding
 from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line
-from headwise.data.formats import prodigy
+from headwise.data.formats import annotation_exports as prodigy
 from headwise.data.formats.jsonl import as_text, read_records
 from headwise.data.formats.token_lists import sample_rows
 from headwise.data.items.examples import TaggedSentence

@@ -7,7 +7,8 @@ from itertools import dropwhile
 
 from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.files.text_lines import Line
-from headwise.data.formats import label_studio, spacy
+from headwise.data.formats import annotation_exports as label_studio
+from headwise.data.formats import annotation_exports as spacy
 from headwise.data.formats.csv import LONGEST_FIELD, MOST_FIELDS, too_many_fields_error
 
 _ARRAY = re.compile(r"\[\s*(\{|\[\s*\"|$)")
@@ -30,8 +31,9 @@ def flatten(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """The records with fields for what is inside of their JSON values.
 
     The requested column `data.text` is the field `text` of the object `data`; a number from 0 selects an
-    element of an array. Exports of Label Studio are converted by `headwise.data.formats.label_studio`,
-    training data of spaCy by `headwise.data.formats.spacy`.
+    element of an array. Exports of Label Studio are converted by
+    `headwise.data.formats.annotation_exports`, training data of spaCy by
+    `headwise.data.formats.annotation_exports`.
     """
     inner = [name for name in source.requested_columns if "." in name]
     records = label_studio.flatten_tasks(records, source)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR, MultiLabelOptions
-from headwise.data.items.soft_labels import SoftLabel
+from headwise.data.items.labels import SoftLabel
 
 
 @dataclass(frozen=True)

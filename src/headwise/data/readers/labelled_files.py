@@ -26,7 +26,8 @@ from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.files.label_folders import is_flat
 from headwise.data.files.tables import TABLES
 from headwise.data.files.text_lines import Line
-from headwise.data.formats import FORMATS, prodigy
+from headwise.data.formats import FORMATS
+from headwise.data.formats import annotation_exports as prodigy
 from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample

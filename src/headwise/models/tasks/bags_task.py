@@ -8,12 +8,12 @@ from headwise.core.errors import ConfigError
 from headwise.data.items.labels import label_names, label_targets
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.baselines import BAG_SVM, fit_bag_baseline
-from headwise.models.evaluation.report_messages import ReportMessage
+from headwise.models.report_messages import ReportMessage
 from headwise.models.tasks.classify import LabelTask, calibration_message
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, WordVectors
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
 from headwise.training.train_result import TrainResult
 
 

@@ -10,22 +10,23 @@ from typing import Any
 import numpy as np
 
 from headwise.core.errors import ConfigError
-from headwise.data.items.labels import all_labels, label_targets
-from headwise.data.items.soft_labels import classification_targets, evaluation_weights, training_weights
+from headwise.data.items.labels import (
+    all_labels,
+    classification_targets,
+    evaluation_weights,
+    label_targets,
+    training_weights,
+)
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.baselines import TFIDF_SVM, fit_baseline
 from headwise.linear.linear_fit import MOST_CELLS
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
 from headwise.metrics.classification_scores import compare_labels, correctness, score_labels
-from headwise.metrics.operating_points import OPERATING_POINTS, parse_operating_points
-from headwise.metrics.selective_prediction import confidence_threshold
+from headwise.metrics.operating_points import OPERATING_POINTS, confidence_threshold, parse_operating_points
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.evaluation.label_evaluation import (
-    SingleLabelEvaluation,
-    evaluate_labels,
-    label_shift_messages,
-)
-from headwise.models.evaluation.metric_table import (
+from headwise.models.explanation import Explanation, explain_labels
+from headwise.models.label_evaluation import SingleLabelEvaluation, evaluate_labels, label_shift_messages
+from headwise.models.metric_table import (
     PER_CLASS_METRICS,
     ComparisonSystem,
     DifferenceFormat,
@@ -35,9 +36,8 @@ from headwise.models.evaluation.metric_table import (
     coverage_rows,
     lookup,
 )
-from headwise.models.evaluation.report_messages import ReportMessage
-from headwise.models.explanations.explanation import Explanation, explain_labels
-from headwise.models.predictions.predictor import LabelPredictor
+from headwise.models.predictor import LabelPredictor
+from headwise.models.report_messages import ReportMessage
 from headwise.models.tasks.task import Task, location_of
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.networks.model_config import ModelConfig
@@ -45,8 +45,8 @@ from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.ensembles import SingleLabelEnsemble
 from headwise.training.model_calibration import SINGLE_LABEL
-from headwise.training.objectives.label_objective import ClassificationObjective
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
+from headwise.training.text_objectives import ClassificationObjective
 from headwise.training.train_result import PostTrainingFit, TrainResult
 
 LEAST = 1e-30

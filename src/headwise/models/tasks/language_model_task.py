@@ -14,16 +14,16 @@ from headwise.data.items.stream_items import NO_LABELS, SymbolStreamItems
 from headwise.data.readers.streams import SymbolStream
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.perplexity import LanguageScores
-from headwise.models.evaluation.metric_table import ComparisonSystem, MetricRow, MetricTable
-from headwise.models.evaluation.report_messages import ReportMessage
+from headwise.models.metric_table import ComparisonSystem, MetricRow, MetricTable
+from headwise.models.report_messages import ReportMessage
 from headwise.models.tasks.task import Task
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.layers.language_layers import check_causal, window_count
 from headwise.nn.networks.language_model import LanguageModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, WordVectors
-from headwise.training.objectives.language_objectives import LanguageObjective
-from headwise.training.run_config import RunConfig
+from headwise.training.language_objectives import LanguageObjective
+from headwise.training.settings import RunConfig
 from headwise.training.train_result import ModelEnsemble
 
 BASELINE = "frequencies alone"

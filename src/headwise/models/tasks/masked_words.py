@@ -7,18 +7,18 @@ import numpy as np
 import torch
 
 from headwise.core.errors import ConfigError
-from headwise.data.items.batching import items_at
+from headwise.data.items.dataset import items_at
 from headwise.data.items.stream_items import NO_ANSWERS
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.perplexity import MaskedScores
-from headwise.models.evaluation.metric_table import ComparisonSystem, MetricRow, MetricTable
-from headwise.models.evaluation.report_messages import ReportMessage
+from headwise.models.metric_table import ComparisonSystem, MetricRow, MetricTable
+from headwise.models.report_messages import ReportMessage
 from headwise.models.tasks.task import Task
 from headwise.nn.networks.masked_model import MaskedModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.objectives.language_objectives import LEAST, MaskedObjective
-from headwise.training.run_config import RunConfig
+from headwise.training.language_objectives import LEAST, MaskedObjective
+from headwise.training.settings import RunConfig
 from headwise.training.train_result import ModelEnsemble
 
 BASELINE = "frequencies alone"

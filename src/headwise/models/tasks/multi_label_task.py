@@ -8,13 +8,13 @@ import numpy as np
 
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import separator_for
-from headwise.data.items.labels import label_names, multi_hot_targets
-from headwise.data.items.soft_labels import evaluation_weights, training_weights
+from headwise.data.items.labels import evaluation_weights, label_names, multi_hot_targets, training_weights
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.sklearn_models import TFIDF_ONE_VS_REST, fit_multi_label_baseline
 from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
-from headwise.models.evaluation.label_evaluation import label_shift_messages
-from headwise.models.evaluation.metric_table import (
+from headwise.models.explanation import Explanation, explain_multi_label
+from headwise.models.label_evaluation import label_shift_messages
+from headwise.models.metric_table import (
     PER_CLASS_METRICS,
     ComparisonSystem,
     MetricRow,
@@ -22,10 +22,9 @@ from headwise.models.evaluation.metric_table import (
     PerClassTable,
     coverage_rows,
 )
-from headwise.models.evaluation.multi_label_evaluation import MultiLabelEvaluation, evaluate_multi_label
-from headwise.models.evaluation.report_messages import ReportMessage, label_set_messages
-from headwise.models.explanations.explanation import Explanation, explain_multi_label
-from headwise.models.predictions.prediction_records import MultiLabelPredictor
+from headwise.models.multi_label_evaluation import MultiLabelEvaluation, evaluate_multi_label
+from headwise.models.prediction_records import MultiLabelPredictor
+from headwise.models.report_messages import ReportMessage, label_set_messages
 from headwise.models.tasks.classify import (
     LEAST,
     calibration_message,
@@ -40,8 +39,8 @@ from headwise.nn.networks.text_models import MultiLabelModel
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.ensembles import MultiLabelEnsemble
 from headwise.training.model_calibration import LABEL_SETS
-from headwise.training.objectives.multi_label_objective import MultiLabelObjective
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
+from headwise.training.text_objectives import MultiLabelObjective
 from headwise.training.train_result import PostTrainingFit, TrainResult
 
 SUMMARY = ("micro_f1", "macro_f1", "subset_accuracy", "ranking", "mean_average_precision")

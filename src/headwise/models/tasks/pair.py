@@ -14,7 +14,7 @@ from headwise.models.tasks.classify import LabelTask
 from headwise.models.tasks.regress import NumberTask
 from headwise.nn.networks.text_models import PairModel, PairScorer
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
 
 
 class PairLabelTask(LabelTask):

@@ -11,30 +11,35 @@ from typing import Any
 import numpy as np
 
 from headwise.data.doctor.findings import abbreviate
-from headwise.data.items.labels import MOST_CLASSES, look_like_scores, parse_number
-from headwise.data.items.soft_labels import evaluation_weights, training_weights
+from headwise.data.items.labels import (
+    MOST_CLASSES,
+    evaluation_weights,
+    look_like_scores,
+    parse_number,
+    training_weights,
+)
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.baselines import TFIDF_RIDGE, predict_number_baseline
 from headwise.metrics.regression_scores import Scale, compare_errors, comparison_scores, score_numbers
-from headwise.models.evaluation.label_evaluation import NumberEvaluation, evaluate_numbers
-from headwise.models.evaluation.metric_table import (
+from headwise.models.explanation import Explanation, explain_numbers
+from headwise.models.label_evaluation import NumberEvaluation, evaluate_numbers
+from headwise.models.metric_table import (
     ComparisonSystem,
     DifferenceFormat,
     MetricRow,
     MetricTable,
     coverage_rows,
 )
-from headwise.models.evaluation.report_messages import ReportMessage, regression_messages
-from headwise.models.explanations.explanation import Explanation, explain_numbers
-from headwise.models.predictions.prediction_records import NumberPredictor
+from headwise.models.prediction_records import NumberPredictor
+from headwise.models.report_messages import ReportMessage, regression_messages
 from headwise.models.tasks.classify import linear_model_message, member_outputs
 from headwise.models.tasks.task import Task, check_labelled, location_of
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextRegressorModel
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.ensembles import NumberEnsemble
-from headwise.training.objectives.number_objective import NumberObjective
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
+from headwise.training.text_objectives import NumberObjective
 from headwise.training.train_result import TrainResult
 
 

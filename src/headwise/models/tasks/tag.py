@@ -13,7 +13,8 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.linear.tag_crf import SPELLING_CRF, fit_crf
 from headwise.metrics.label_quality import tag_uncertainty
 from headwise.metrics.tag_schemes import Detection, Scheme, convert_tags, detect_scheme
-from headwise.models.evaluation.metric_table import (
+from headwise.models.explanation import Explanation
+from headwise.models.metric_table import (
     PER_CLASS_METRICS,
     ComparisonSystem,
     MetricRow,
@@ -21,17 +22,16 @@ from headwise.models.evaluation.metric_table import (
     PerClassTable,
     lookup,
 )
-from headwise.models.evaluation.report_messages import ReportMessage, plain_tag_messages
-from headwise.models.evaluation.tag_evaluation import (
+from headwise.models.prediction_records import TagPredictor
+from headwise.models.report_messages import ReportMessage, plain_tag_messages
+from headwise.models.tag_evaluation import (
     TagEvaluation,
     compare_taggers,
     evaluate_tags,
     score_tagging,
     tag_counts,
 )
-from headwise.models.explanations.explanation import Explanation
-from headwise.models.explanations.tag_explanation import explain_tags
-from headwise.models.predictions.prediction_records import TagPredictor
+from headwise.models.tag_explanation import explain_tags
 from headwise.models.tasks.classify import LEAST, contribution_message
 from headwise.models.tasks.task import Task
 from headwise.models.tasks.task_settings import Settings
@@ -41,11 +41,8 @@ from headwise.nn.networks.tag_outputs import TaggedText
 from headwise.text.character_features import Alphabet
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.fit import merge_dev_into_train
-from headwise.training.objectives.tagging_objective import (
-    TagEnsemble,
-    TaggingObjective,
-)
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
+from headwise.training.tagging_objective import TagEnsemble, TaggingObjective
 from headwise.training.train_result import TrainResult
 
 _CONTEXT = 6  # words shown on either side of an error

@@ -17,10 +17,10 @@ from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import check_label_names
 from headwise.data.splits.data_parts import DataParts
-from headwise.models.evaluation.metric_table import ComparisonSystem, MetricTable
-from headwise.models.evaluation.report_messages import ReportMessage, label_messages
-from headwise.models.explanations.explanation import Explanation
-from headwise.models.predictions.predictor import Predictor
+from headwise.models.explanation import Explanation
+from headwise.models.metric_table import ComparisonSystem, MetricTable
+from headwise.models.predictor import Predictor
+from headwise.models.report_messages import ReportMessage, label_messages
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.encoders.encoder import needs_trees
 from headwise.nn.encoders.encoder_configs import encoder_name
@@ -28,7 +28,7 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors
 from headwise.training.fit import new_vocabulary, start_from_vectors
 from headwise.training.loop import Objective
-from headwise.training.run_config import RunConfig
+from headwise.training.settings import RunConfig
 from headwise.training.train_result import ModelEnsemble, PostTrainingFit, TrainResult
 
 

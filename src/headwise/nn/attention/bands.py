@@ -1,11 +1,21 @@
-"""The bands of priors on the texts of a batch, which the kernels for bands work from."""
+"""The bands of priors on the texts of a batch, which the kernels for bands work from.
 
-from collections.abc import Sequence
+Gradients of gradients through kernels whose own gradient is not made of differentiable parts.
+
+`torch.autograd.function.once_differentiable` does not do: `torch.autograd.grad` of some inputs leaves out
+the error that it puts into the graph, and what is left is wrong.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TypeVar
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from headwise.core.errors import ConfigError
+from headwise.nn.attention import reference
 from headwise.nn.priors import Band, Prior
 from headwise.nn.priors.validation import check_band
 from headwise.nn.ragged import Layout
@@ -61,3 +71,59 @@ def cut_texts(lengths: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
     counts = -(-lengths // rows)
     text = np.repeat(np.arange(len(lengths)), counts)
     return text, (np.arange(len(text)) - np.repeat(counts.cumsum() - counts, counts)) * rows
+
+
+Backward = TypeVar("Backward", bound=Callable[..., object])
+
+
+def once_differentiable(way_out: str = "") -> Callable[[Backward], Backward]:
+    """The gradient of an autograd function, whose own gradient is an error.
+
+    Args:
+        way_out: What to do instead, if there is something.
+
+    Raises:
+        RuntimeError: It is computed so that it can be differentiated again (`create_graph=True`).
+    """
+
+    def decorated(backward: Backward) -> Backward:
+        @wraps(backward)
+        def checked(ctx: object, *gradients: Tensor) -> object:
+            if torch.is_grad_enabled():
+                problem = f"the gradient {backward.__qualname__} cannot be differentiated itself"
+                advice = f"; {way_out}" if way_out else ""
+                raise RuntimeError(f"{problem} (create_graph=True){advice}")
+            return backward(ctx, *gradients)
+
+        return checked  # type: ignore[return-value]
+
+    return decorated
+
+
+def reference_gradients(
+    query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout, grad: Tensor
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The gradients of attention in a form that can be differentiated again.
+
+    Args:
+        query: See `headwise.nn.attention.reference.attention`; may leave out the heads that see only
+            themselves.
+        key: Like `query`.
+        value: Values of all heads.
+        priors: See `headwise.nn.attention.reference.attention`.
+        layout: The texts.
+        grad: Gradient of the output.
+
+    Returns:
+        The gradients of query, key and value; None for inputs that need none.
+    """
+    with torch.enable_grad():
+        looking = looking_heads(priors, query.shape[1])
+        seen = reference.attention(query, key, value[:, looking], [priors[h] for h in looking], layout)
+        out = value.index_copy(1, torch.tensor(looking, device=value.device), seen)
+        inputs = [x for x in (query, key, value) if x.requires_grad]
+        gradients = iter(torch.autograd.grad(out, inputs, grad, create_graph=True, allow_unused=True))
+        query_grad, key_grad, value_grad = (
+            next(gradients) if x.requires_grad else None for x in (query, key, value)
+        )
+        return query_grad, key_grad, value_grad

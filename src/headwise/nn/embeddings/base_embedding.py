@@ -9,8 +9,14 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, normalize
 
 from headwise.nn.ragged import Layout, Ragged
-from headwise.text.static_embeddings.base_vectors import BaseError, QuantizedMatrix, StaticEmbeddings
-from headwise.text.static_embeddings.subwords import BaseTokens, DistinctWords, unique_with_inverse
+from headwise.text.static_embeddings.base_vectors import (
+    BaseError,
+    BaseTokens,
+    DistinctWords,
+    QuantizedMatrix,
+    StaticEmbeddings,
+    unique_with_inverse,
+)
 from headwise.text.static_embeddings.word_groups import WordClusters
 from headwise.text.text_configs import BaseConfig
 

@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from headwise.nn.ragged import Layout, Ragged
-from headwise.text.encoded_pairs import EncodedPair, comparison_features
 from headwise.text.syntax import DependencyHeads, distances_within
-from headwise.text.text_features import EncodedText
+from headwise.text.text_features import EncodedPair, EncodedText, comparison_features
 
 
 @dataclass(frozen=True)

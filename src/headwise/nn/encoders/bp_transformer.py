@@ -33,9 +33,8 @@ from headwise.nn.attention.cross import cross_attention
 from headwise.nn.attention.graph_attention import graph_attention
 from headwise.nn.attention.self_attention import Heads
 from headwise.nn.encoders.bp_graph import PartitionGraph, partition_graph
-from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.encoders.encoder import Encoded, Positions
 from headwise.nn.encoders.encoder_configs import BPTransformerConfig, relative_positions
-from headwise.nn.encoders.positions import Positions
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 
 _WIDE = 8  # from this k on, more tokens together have enough keys in common

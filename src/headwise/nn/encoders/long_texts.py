@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.core.errors import ConfigError
-from headwise.data.items.batching import TextWindow, cut_windows
+from headwise.data.items.dataset import TextWindow, cut_windows
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.ragged import Layout, Ragged
 

@@ -16,9 +16,8 @@ from collections.abc import Sequence
 from torch import Tensor, nn, relu
 
 from headwise.nn.attention import SelfAttention
-from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.encoders.encoder import ClassificationNode, Encoded, Positions
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
-from headwise.nn.encoders.positions import ClassificationNode, Positions
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Ragged, RaggedModule
 

@@ -19,9 +19,8 @@ from torch.nn.functional import leaky_relu, relu
 
 from headwise.nn.attention.graph_attention import Edges, Graph, graph_attention, segment_attention
 from headwise.nn.attention.self_attention import Heads
-from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.encoders.encoder import Encoded, Positions
 from headwise.nn.encoders.encoder_configs import Ring, StarTransformerConfig
-from headwise.nn.encoders.positions import Positions
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 from headwise.nn.torch_modes import cacheable_tensors
 

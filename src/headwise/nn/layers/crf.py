@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.metrics.tag_schemes import Constraints
-from headwise.nn.attention.double_backward import once_differentiable
+from headwise.nn.attention.bands import once_differentiable
 from headwise.nn.packed_sequence import PackedSequence, pack_layout
 from headwise.nn.ragged import Ragged
 

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
-from headwise.data.items.batching import TextWindow, cut_windows
+from headwise.data.items.dataset import TextWindow, cut_windows
 from headwise.data.items.examples import Example, Pair, TaggedSentence, as_example
 from headwise.nn.embeddings.pretrained.hub import PretrainedEncoder
 from headwise.nn.encoders.head_weights import AttentionNode, RecordedAttention, record_attention

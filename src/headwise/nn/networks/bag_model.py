@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from headwise.core.errors import ConfigError
-from headwise.data.items.batching import cut_batches, require_list
+from headwise.data.items.dataset import cut_batches, require_list
 from headwise.data.readers.bags import Bag
 from headwise.nn.encoders.set_models import SetModel
 from headwise.nn.networks.base_model import BaseModel

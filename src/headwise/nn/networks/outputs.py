@@ -13,7 +13,7 @@ from scipy.special import expit, softmax
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
-from headwise.data.items.batching import in_chunks
+from headwise.data.items.dataset import in_chunks
 from headwise.metrics.regression_scores import Scale
 from headwise.metrics.thresholds import predict_labels
 from headwise.nn.networks.limits import check_finite

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.errors import ConfigError
-from headwise.data.items.batching import require_list
+from headwise.data.items.dataset import require_list
 from headwise.data.items.examples import Pair
 from headwise.linear.pair_features import (
     NUMBERS,
@@ -18,8 +18,7 @@ from headwise.linear.pair_features import (
     dense_pair_size,
     overlap_of_numbers,
 )
-from headwise.text.encoded_pairs import EncodedPair, comparison_features, encode_pairs
-from headwise.text.text_features import TextFeatures
+from headwise.text.text_features import EncodedPair, TextFeatures, comparison_features, encode_pairs
 
 MAX_PRECOMPUTED_PAIRS = 50_000
 """Up to this number of pairs, comparison features are computed on encoding and stored (3 kB each): training

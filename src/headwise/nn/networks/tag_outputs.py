@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headwise.core.errors import ConfigError
-from headwise.data.items.batching import in_chunks, require_list
+from headwise.data.items.dataset import in_chunks, require_list
 from headwise.data.items.examples import Example, TaggedSentence, as_example, as_sentence
 from headwise.metrics.tag_schemes import (
     Scheme,

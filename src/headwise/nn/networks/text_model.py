@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.core.errors import ConfigError
-from headwise.data.items.batching import cut_batches
+from headwise.data.items.dataset import cut_batches
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.metrics.regression_scores import Scale
 from headwise.nn.embeddings.base_embedding import BaseEmbedding

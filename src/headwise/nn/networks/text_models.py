@@ -21,7 +21,7 @@ from headwise.nn.networks.outputs import MultiLabelOutputs, NumberOutputs, Singl
 from headwise.nn.networks.pair_outputs import PairInputs, compare_pair_sides
 from headwise.nn.networks.text_model import TextEncoderModel, new_probe
 from headwise.nn.ragged import Ragged
-from headwise.text.encoded_pairs import EncodedPair
+from headwise.text.text_features import EncodedPair
 from headwise.text.vocabulary import Vocabulary
 
 

@@ -3,8 +3,8 @@ sentence encoder, or both."""
 
 from typing import TYPE_CHECKING
 
-from headwise.training.pretraining.base_card import CardNotes
 from headwise.training.pretraining.base_config import (
+    CardNotes,
     ContextConfig,
     PretrainConfig,
     PretrainError,

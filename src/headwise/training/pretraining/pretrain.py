@@ -25,8 +25,7 @@ from headwise.text.static_embeddings import StaticEmbeddings, save_base
 from headwise.text.static_embeddings.base_folder import ABOUT
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters
-from headwise.training.pretraining.base_card import CardNotes, card
-from headwise.training.pretraining.base_config import PretrainConfig, PretrainError
+from headwise.training.pretraining.base_config import CardNotes, PretrainConfig, PretrainError, card
 from headwise.training.pretraining.corpus import CorpusSample, read_passages, shuffled
 from headwise.training.pretraining.neighbour_groups import word_clusters
 from headwise.training.pretraining.sentence_encoder import embed_with_teacher, missing_shards

@@ -11,7 +11,7 @@ from headwise.app.configuration import build_config
 from headwise.app.session import ModelSession
 from headwise.app.workflows.tune import settings_search_space, tune_file
 from headwise.artifacts import load_model, read_info
-from headwise.models.evaluation.metric_table import lookup
+from headwise.models.metric_table import lookup
 
 LEFT_OUT = {
     "test_items_add_up_to_the_headline": ("language-model", "masked-words"),

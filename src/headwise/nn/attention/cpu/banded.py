@@ -15,10 +15,9 @@ from torch import Tensor
 
 from headwise.core.errors import ConfigError
 from headwise.core.threads import run_jobs
-from headwise.nn.attention.bands import cut_texts, looking_bands, unbanded_reason
+from headwise.nn.attention.bands import cut_texts, looking_bands, reference_gradients, unbanded_reason
 from headwise.nn.attention.cpu import compiled
 from headwise.nn.attention.cpu.native import SPARE, computable, flat, library, unsupported_rows_reason
-from headwise.nn.attention.double_backward import reference_gradients
 from headwise.nn.priors import Band, Prior
 from headwise.nn.ragged import Layout
 

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from headwise.core.errors import ConfigError
 from headwise.core.threads import run_jobs
+from headwise.nn.attention.bands import once_differentiable
 from headwise.nn.attention.cpu import compiled
 from headwise.nn.attention.cpu.native import SPARE, computable, flat, library, unsupported_rows_reason
-from headwise.nn.attention.double_backward import once_differentiable
 from headwise.nn.ragged import Layout
 
 _PARTS = 4  # of a batch, for threads: whole texts, as many of them for every number of threads

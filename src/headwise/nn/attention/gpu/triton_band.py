@@ -20,8 +20,7 @@ import torch
 from torch import Tensor
 
 from headwise.core.errors import ConfigError
-from headwise.nn.attention.bands import cut_texts, looking_bands, unbanded_reason
-from headwise.nn.attention.double_backward import reference_gradients
+from headwise.nn.attention.bands import cut_texts, looking_bands, reference_gradients, unbanded_reason
 from headwise.nn.priors import Band, Prior
 from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import cacheable_tensors

@@ -14,8 +14,12 @@ import torch
 from torch import Tensor, nn
 
 from headwise.core.errors import ConfigError
-from headwise.nn.embeddings.pretrained.encoder_data import architecture_to_json, encoder_from_json
-from headwise.nn.embeddings.pretrained.hub import PretrainedEncoder, load_pretrained
+from headwise.nn.embeddings.pretrained.hub import (
+    PretrainedEncoder,
+    architecture_to_json,
+    encoder_from_json,
+    load_pretrained,
+)
 from headwise.nn.embeddings.pretrained.word_pieces import PretrainedError, StateReader, WordPieces
 from headwise.nn.layers.layer_configs import PretrainedConfig
 from headwise.nn.ragged import Layout, Ragged

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from headwise.core.config import JSON
 from headwise.core.errors import HeadwiseError
-from headwise.data.items.batching import TextWindow
+from headwise.data.items.dataset import TextWindow
 from headwise.nn.ragged import Ragged
 
 

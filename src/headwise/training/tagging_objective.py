@@ -21,7 +21,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from torch import Tensor
 
 from headwise.data.items.examples import TaggedSentence
-from headwise.data.items.soft_labels import evaluation_weights, training_weights
+from headwise.data.items.labels import evaluation_weights, training_weights
 from headwise.linear.ensemble_weights import MIN_CONTRIBUTION, contributions
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.tag_schemes import read_spans
@@ -33,8 +33,7 @@ from headwise.nn.embeddings.word_embedding import tagger_words
 from headwise.nn.networks.linear_tag_member import TagLinearBuffers
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.ragged import Layout, Ragged
-from headwise.training.cross_fitting import OutOfFold
-from headwise.training.train_result import ModelEnsemble, PostTrainingFit, memoized
+from headwise.training.train_result import ModelEnsemble, OutOfFold, PostTrainingFit, memoized
 
 
 class TaggingObjective:

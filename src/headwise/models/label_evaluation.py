@@ -23,7 +23,7 @@ from headwise.metrics.classification_scores import (
 )
 from headwise.metrics.regression_scores import RegressionScores, score_numbers
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.evaluation.report_messages import ReportMessage
+from headwise.models.report_messages import ReportMessage
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.items.examples import Example
-from headwise.metrics.binary_labels import binary_calibration_error, mean_binary_loss
-from headwise.metrics.multi_label_scores import MultiLabelScores, multi_label_scores
-from headwise.models.evaluation.label_evaluation import VocabularyCoverage, vocabulary_coverage
+from headwise.metrics.multi_label_scores import (
+    MultiLabelScores,
+    binary_calibration_error,
+    mean_binary_loss,
+    multi_label_scores,
+)
+from headwise.models.label_evaluation import VocabularyCoverage, vocabulary_coverage
 from headwise.nn.networks.text_models import MultiLabelModel
 
 

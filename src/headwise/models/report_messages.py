@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any
 
-from headwise.models.evaluation.metric_table import (
+from headwise.models.metric_table import (
     FORMATS,
     ComparisonSystem,
     MetricTable,

@@ -23,8 +23,14 @@ from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.errors import NO_LABEL_CODES, DataError
 from headwise.data.files.fingerprint import file_sha256
 from headwise.data.items.item_types import DEFAULT_TASK, ITEM_TYPES
-from headwise.data.items.labels import all_labels, label_targets, rename_labels, training_spellings
-from headwise.data.items.soft_labels import soft_targets, training_weights
+from headwise.data.items.labels import (
+    all_labels,
+    label_targets,
+    rename_labels,
+    soft_targets,
+    training_spellings,
+    training_weights,
+)
 from headwise.data.readers.labelled_files import read_examples
 from headwise.data.splits.duplicates import first_in_group, normal_text
 from headwise.linear.linear_fit import fit_linear

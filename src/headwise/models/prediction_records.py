@@ -17,14 +17,8 @@ from headwise.data.formats.conll import DOCUMENT
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.regression_scores import Scale
-from headwise.models.predictions.prediction_file import (
-    TOLERANCE,
-    OutputError,
-    RecordLayout,
-    free_name,
-    json_text,
-)
-from headwise.models.predictions.predictor import MAX_LISTED, LabelPredictor, Predictor
+from headwise.models.prediction_file import TOLERANCE, OutputError, RecordLayout, free_name, json_text
+from headwise.models.predictor import MAX_LISTED, LabelPredictor, Predictor
 from headwise.nn.networks.tag_outputs import TaggedText
 
 

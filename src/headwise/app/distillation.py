@@ -12,14 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from headwise.app.distillation.distillation_config import DistillationConfig
-from headwise.app.distillation.teachers import (
-    EncoderTeacher,
-    LabelFileTeacher,
-    ModelTeacher,
-    ProgressCallback,
-    Teacher,
-)
+from headwise.app.distillation_config import DistillationConfig
+from headwise.app.teachers import EncoderTeacher, LabelFileTeacher, ModelTeacher, ProgressCallback, Teacher
 from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.columns.reading_options import ReadOptions, SoftLabelOptions
@@ -27,8 +21,7 @@ from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.compression import plain_name
 from headwise.data.files.fingerprint import hash_fields
 from headwise.data.items.examples import Example
-from headwise.data.items.labels import all_labels
-from headwise.data.items.soft_labels import SoftLabel
+from headwise.data.items.labels import SoftLabel, all_labels
 from headwise.data.readers.labelled_files import read_rows
 from headwise.data.splits.contamination import ContaminationIndex, PartOverlap, fingerprint_overlaps
 from headwise.data.splits.data_parts import DataParts

@@ -164,7 +164,7 @@ class MetricTable:
 
 def coverage_rows(of: str = "texts") -> tuple[MetricRow, ...]:
     """The rows of vocabulary coverage, see
-    `headwise.models.evaluation.label_evaluation.VocabularyCoverage`."""
+    `headwise.models.label_evaluation.VocabularyCoverage`."""
     return (
         MetricRow("unknown words", "unknown_words", rivals=False),
         MetricRow(of, "texts", "count", rivals=False),

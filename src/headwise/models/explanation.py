@@ -18,7 +18,7 @@ from scipy.special import log_softmax, softmax
 from headwise.core.html import html_page, render
 from headwise.core.surface_features import NAMES
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.explanations.word_attributions import attribute_surface_features, attribute_words
+from headwise.models.word_attributions import attribute_surface_features, attribute_words
 
 _SETS = ((0, 1, 2), (0, 1, 3), (0, 2, 3), (0, 1, 4))
 """Ranks of the words in each set, by attribution. On held-out training texts, trying all ten sets of five
@@ -146,7 +146,7 @@ class Explanation:
         words: The attribution of each word, in the order of the text.
         about: The start and end offset of the explained span, in characters; None for the whole item.
         without: The words whose removal lowers the prediction most
-            (`headwise.models.explanations.explanation`).
+            (`headwise.models.explanation`).
         left: The probability of the label, or the number, after their removal; None if none were removed.
         form: The attribution of the surface features; None if the model does not read them.
     """

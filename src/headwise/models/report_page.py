@@ -1,4 +1,7 @@
-"""The HTML report of a model: scores, plots, a filterable list of errors, and how it was trained."""
+"""The wrong predictions of a model as a filterable HTML list.
+
+The HTML report of a model: scores, plots, a filterable list of errors, and how it was trained.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +12,8 @@ import numpy as np
 from markupsafe import Markup
 
 from headwise.core.html import Cell, Page, Section, Series, Table, isolated, plot, render
-from headwise.metrics.selective_prediction import MIN_ITEMS, RiskCoverageCurve
-from headwise.models.evaluation.metric_table import (
+from headwise.metrics.operating_points import MIN_ITEMS, RiskCoverageCurve
+from headwise.models.metric_table import (
     MISSING,
     ComparisonSystem,
     MetricTable,
@@ -19,7 +22,67 @@ from headwise.models.evaluation.metric_table import (
     lookup,
     parse_interval,
 )
-from headwise.models.reports.mistakes import Mistake, mistakes_list
+
+_EXCERPT = 600  # characters of a text without an explanation
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong prediction.
+
+    Attributes:
+        where: The position of the item, such as file and line.
+        description: What is wrong, in words.
+        text: The text of the item.
+        label: The true label; empty where it has no single name.
+        predicted: The predicted label; empty where it has no single name.
+        why: The explanation of the prediction as HTML; empty where there is none.
+    """
+
+    where: str
+    description: str
+    text: str
+    label: str = ""
+    predicted: str = ""
+    why: str = ""
+
+
+def mistakes_list(
+    mistakes: Sequence[Mistake], wrong: int, on: str, *, parts: str = "", numbers: bool = False
+) -> Markup:
+    """The list as HTML; "" where `mistakes` is empty.
+
+    Args:
+        mistakes: The wrong predictions, the most confident first.
+        wrong: The number of wrong predictions in all.
+        on: The evaluation set in words.
+        parts: The plural noun of the unit that is right or wrong, where it is a part of an item (`words`).
+        numbers: Whether the model predicts numbers, which have errors of any size.
+    """
+    if not mistakes:
+        return Markup()
+    one = "tag" if parts else "label"
+    labels, predicted = (
+        sorted({getattr(mistake, field) for mistake in mistakes} - {""}) for field in ("label", "predicted")
+    )
+    if numbers:
+        note, ways = f"The {len(mistakes):,} that are farthest off, of {on}.", ("add to", "take from")
+    else:
+        more = f", the surest {len(mistakes):,} of them" if wrong > len(mistakes) else ""
+        often = "the surest come first, where true labels are wrong most often"
+        what = f"{wrong:,} {parts} in {on}" if parts else f"{wrong:,} of {on}"
+        note = f"{what} are wrong{more}; {often}."
+        ways = "speak for", "speak against"
+    if any(mistake.why for mistake in mistakes):
+        note += f" Words that {ways[0]} what the model says are blue, those that {ways[1]} it orange."
+    return render(
+        "mistakes.html.jinja",
+        note=note,
+        choices=[(one, "a", labels), ("taken for", "b", predicted)],
+        mistakes=mistakes,
+        excerpt=_EXCERPT,
+    )
+
 
 MOST_LABELS = 60
 """The most labels of a confusion matrix; for more labels the most frequent confusions are listed."""

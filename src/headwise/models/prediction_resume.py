@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import InputRow
-from headwise.models.predictions.prediction_file import OutputError, RecordLayout
+from headwise.models.prediction_file import OutputError, RecordLayout
 
 CHUNK_ROWS = 1024
 CHUNK_CHARACTERS = 1 << 20

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tag_schemes import read_spans
-from headwise.models.explanations.explanation import Explanation, WordAttribution
+from headwise.models.explanation import Explanation, WordAttribution
 
 _NOTHING = "_"
 """The replacement of an occluded word, which keeps the distances between the other words."""

@@ -10,8 +10,8 @@ import numpy as np
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import DisplayNames
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.evaluation.report_messages import ReportMessage
-from headwise.models.predictions.prediction_file import FORMATS, RecordLayout
+from headwise.models.prediction_file import FORMATS, RecordLayout
+from headwise.models.report_messages import ReportMessage
 from headwise.text.parsing import cache_warning
 
 _MANY_UNKNOWN = 0.2

@@ -1,0 +1,336 @@
+"""TextObjective: base class of the objectives of models that read texts or text pairs.
+
+Training a classifier of texts, or of pairs of texts: from labels to a calibrated model.
+
+The linear model in the ensemble of a classifier: fitted on the training texts, with its weight fitted on
+dev.
+
+Training of multi-label classifiers: objective, thresholds, ensemble weights and calibration.
+
+Training of regressors of texts, or pairs of texts.
+
+The linear model in the ensemble of a regressor: fitted on training texts, with its weight fitted on
+held-out ones.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from headwise.data.items.dataset import items_at
+from headwise.data.items.examples import Example
+from headwise.data.splits.duplicates import first_in_group
+from headwise.metrics.classification_scores import hard_labels, mean_loss, score_labels, weighted_rates
+from headwise.metrics.multi_label_scores import dev_scores
+from headwise.metrics.operating_points import parse_operating_points
+from headwise.metrics.regression_scores import number_scores
+from headwise.nn.layers.output_layers import (
+    class_weights,
+    classification_loss,
+    multi_label_loss,
+    squared_error,
+)
+from headwise.nn.networks.bag_model import BagModel
+from headwise.nn.networks.text_model import TextEncoderModel
+from headwise.nn.networks.text_models import (
+    MultiLabelModel,
+    PairModel,
+    PairScorer,
+    TextClassifierModel,
+    TextRegressorModel,
+)
+from headwise.training.label_names import append_label_names, label_counts
+from headwise.training.linear_probe import FOLDS, fit_linear_number_probe, fit_linear_probe
+
+AnyReader = TypeVar("AnyReader", bound=TextEncoderModel | BagModel)
+
+MOST_PAIRS = 200_000
+"""Maximum number of text pairs that linear models are fitted to (see `TextObjective.sampled_indices`)."""
+
+
+class TextObjective(Generic[AnyReader]):
+    """Encoded training and dev texts (or pairs) of a model (see `headwise.training.loop`).
+
+    Attributes:
+        train_targets: Targets of the training texts, `[texts, ...]`.
+        dev_targets: Targets of the dev texts.
+        text_weights: Weights of the training texts, `[texts]`; None where all are equal.
+        dev_weights: Weights of the dev texts.
+        label_weights: Class weights, `[labels]`; None where all are equal.
+
+    Args:
+        model: The model that encodes them.
+        train: Training texts or pairs.
+        dev: Dev texts or pairs.
+    """
+
+    train_targets: np.ndarray
+    dev_targets: np.ndarray
+    names = 0
+    """Number of label names at the end of the training texts."""
+
+    def __init__(self, model: AnyReader, train: Sequence[Any], dev: Sequence[Any]):
+        self.model = model
+        self.text_weights: np.ndarray | None = None
+        self.dev_weights: np.ndarray | None = None
+        self.label_weights: Tensor | None = None
+        self.train_items = model.encoded(train)
+        self.dev_items = model.encoded(dev)
+        model.remember([*self.train_items, *self.dev_items])
+
+    @property
+    def sampled_indices(self) -> np.ndarray:
+        """Indices of the training texts that linear models are fitted to: all, but a sample of `MOST_PAIRS`
+        pairs at most, as pairs have very many features."""
+        count = len(self.train_items)
+        if not self.model.reads_pairs or count <= MOST_PAIRS:
+            return np.arange(count)
+        return np.sort(np.random.default_rng(0).permutation(count)[:MOST_PAIRS])
+
+    def same(self, numbers: np.ndarray) -> np.ndarray:
+        """The index of the first near-duplicate of each of these training texts (`first_in_group`); they
+        are held out together."""
+        model, targets = cast(Any, self.model), self.train_targets[numbers]
+        strata = targets.tolist() if targets.ndim == 1 and targets.dtype == np.int64 else None
+        return first_in_group(model.texts_of(items_at(self.train_items, numbers)), FOLDS, strata)
+
+    def probe(
+        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Fit a linear probe from static-embedding vectors of training texts, `[texts, size]`, to their
+        targets: weights `[outputs, size]` and biases `[outputs]`. `same` gives near-duplicates, which are
+        held out together."""
+        raise NotImplementedError
+
+    def init_from_probe(self) -> None:
+        """Initialise a model with static embeddings from a linear probe on their vectors; a warm start is
+        left as it is."""
+        model: Any = self.model
+        if model.probe.weight.any() or model.head.layers[-1].weight.any():
+            return
+        probe, texts = model.probe, self.sampled_indices
+        vectors = model.base_vectors(items_at(self.train_items, texts))
+        fitted = self.probe(vectors, self.train_targets[texts], self.weights_of(texts), self.same(texts))
+        with torch.no_grad():
+            for parameter, values in zip((probe.weight, probe.bias), fitted, strict=True):
+                parameter.copy_(torch.from_numpy(values))
+
+    def held_out(self) -> np.ndarray:
+        """The outputs of the network for the dev texts, `[texts, outputs]`, for
+        `headwise.training.train_result`."""
+        return self.model.outputs_of(self.dev_items)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.array([len(item) for item in self.train_items], dtype=np.int64)
+
+    def outputs(self, numbers: Sequence[int]) -> Tensor:
+        """The model's outputs for the training texts with these indices, `[numbers, outputs]` float32."""
+        model = self.model
+        return model(model.collate([self.train_items[number] for number in numbers], model.device)).float()
+
+    def weights_of(self, numbers: np.ndarray) -> np.ndarray | None:
+        """Weights of the training texts with these indices; None where all are equal."""
+        return None if self.text_weights is None else self.text_weights[numbers]
+
+    @property
+    def class_weights(self) -> np.ndarray | None:
+        """`label_weights` as an array."""
+        return None if self.label_weights is None else self.label_weights.numpy()
+
+    @property
+    def class_weights_on_device(self) -> Tensor | None:
+        """`label_weights` on the model's device."""
+        return None if self.label_weights is None else self.label_weights.to(self.model.device)
+
+    def summed(self, losses: Tensor, numbers: Sequence[int]) -> Tensor:
+        """The weighted sum of the losses of the training texts with these indices."""
+        if self.text_weights is not None:
+            losses = losses * self.to_device(self.text_weights[list(numbers)])
+        return losses.sum()
+
+    def to_device(self, values: np.ndarray) -> Tensor:
+        """An array on the model's device."""
+        return torch.from_numpy(values).to(self.model.device)
+
+
+AnyClassifier = TypeVar("AnyClassifier", TextClassifierModel, PairModel, BagModel)
+
+
+class ClassificationObjective(TextObjective[AnyClassifier]):
+    """The training loss of classifiers, and their dev scores (see `headwise.training.loop`).
+
+    Args:
+        model: The classifier.
+        train: Training texts or pairs and their targets: label indices, or label probabilities where some
+            labels are soft (see `headwise.metrics.classification_scores`).
+        dev: Dev texts or pairs and their targets.
+        weights: Weights of the training texts, `[texts]`, 1 on average; None where all are equal.
+        dev_weights: Weights of the dev texts.
+    """
+
+    def __init__(
+        self,
+        model: AnyClassifier,
+        train: tuple[Sequence[Any], np.ndarray],
+        dev: tuple[Sequence[Any], np.ndarray],
+        *,
+        weights: np.ndarray | None = None,
+        dev_weights: np.ndarray | None = None,
+    ):
+        super().__init__(model, train[0], dev[0])
+        self.train_targets, self.dev_targets = train[1], dev[1]
+        self.text_weights, self.dev_weights = weights, dev_weights
+        settings = model.config.bags if isinstance(model, BagModel) else model.config.classifier
+        counts = label_counts(self.train_targets, weights, len(model.labels)).tolist()
+        self.label_weights = class_weights(settings.class_weights, model.labels, counts)
+        self._smoothing = settings.label_smoothing
+        if not isinstance(model, BagModel):
+            parse_operating_points(
+                model.config.classifier.thresholds, model.labels
+            )  # raises for unknown labels early
+        self.names = 0
+        if isinstance(model, TextClassifierModel) and model.config.base.names:
+            append_label_names(self)
+
+    def loss(self, texts: Sequence[int]) -> Tensor:
+        targets = self.to_device(self.train_targets[list(texts)])
+        how = {"label_smoothing": self._smoothing, "weights": self.class_weights_on_device}
+        losses = classification_loss(self.outputs(texts), targets, **how)
+        return self.summed(losses, texts)
+
+    def init_from_probe(self) -> None:
+        """Initialise a classifier with static embeddings from a linear probe on their vectors; in a warm
+        start, from a probe of what they add to the previous model."""
+        model: Any = self.model
+        texts = self.sampled_indices
+        targets = self.train_targets[texts]
+        weights = self.weights_of(texts)
+        if (of_labels := self.class_weights) is not None:
+            factors = of_labels[targets] if targets.ndim == 1 else targets @ of_labels
+            weights = factors if weights is None else factors * weights
+        items = items_at(self.train_items, texts)
+        silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
+        offsets = None if silent else model.outputs_of(items)
+        how = {"same": self.same(texts), "always": self.names, "center": model.reads_pairs}
+        how |= {"weights": weights, "offsets": offsets}
+        fitted = fit_linear_probe(model.base_vectors(items), targets, len(model.labels), **how)
+        with torch.no_grad():
+            for parameter, values in zip((model.probe.weight, model.probe.bias), fitted, strict=True):
+                parameter += torch.from_numpy(values).to(parameter)
+
+    def evaluate(self) -> Mapping[str, float]:
+        logits = self.model.logits(self.dev_items)
+        return label_dev_scores(logits, self.dev_targets, self.model.labels, self.dev_weights)
+
+
+def label_dev_scores(
+    logits: np.ndarray, targets: np.ndarray, labels: Sequence[str], weights: np.ndarray | None
+) -> dict[str, float]:
+    """Weighted dev scores of logits `[texts, labels]`; for soft labels, the loss is the cross-entropy with
+    their probabilities."""
+    predicted, true_labels = logits.argmax(axis=1), hard_labels(targets)
+    if weights is None:
+        scores = score_labels(predicted, true_labels, labels)
+        accuracy, macro_f1 = scores.accuracy, scores.macro_f1
+    else:
+        accuracy, macro_f1 = weighted_rates(predicted, true_labels, len(labels), weights)
+    return {"accuracy": accuracy, "macro_f1": macro_f1, "loss": mean_loss(logits, targets, weights)}
+
+
+class MultiLabelObjective(TextObjective[MultiLabelModel]):
+    """The training loss of multi-label classifiers, and their dev scores (see `headwise.training.loop`).
+
+    Args:
+        model: The multi-label model.
+        train: Training texts and multi-hot labels, `[texts, labels]`.
+        dev: Dev texts and multi-hot labels.
+        weights: Weights of the training texts, `[texts]`, 1 on average; None where all are equal.
+        dev_weights: Weights of the dev texts.
+    """
+
+    def __init__(
+        self,
+        model: MultiLabelModel,
+        train: tuple[Sequence[Example], NDArray[np.bool_]],
+        dev: tuple[Sequence[Example], NDArray[np.bool_]],
+        weights: np.ndarray | None = None,
+        dev_weights: np.ndarray | None = None,
+    ):
+        super().__init__(model, train[0], dev[0])
+        self.train_targets, self.dev_targets = train[1], dev[1]
+        self.text_weights, self.dev_weights = weights, dev_weights
+        self.names = 0
+        if model.config.base.names:
+            append_label_names(self)
+        settings = model.config.classifier
+        counts = label_counts(train[1], weights, len(model.labels)).tolist()
+        self.label_weights = class_weights(settings.class_weights, model.labels, counts)
+        self._smoothing = settings.label_smoothing
+        parse_operating_points(settings.thresholds, model.labels)  # raises for unknown labels early
+
+    def loss(self, texts: Sequence[int]) -> Tensor:
+        targets = self.to_device(self.train_targets[list(texts)].astype(np.float32))
+        how = {"label_smoothing": self._smoothing, "weights": self.class_weights_on_device}
+        losses = multi_label_loss(self.outputs(texts), targets, **how)
+        return self.summed(losses, texts)
+
+    def probe(
+        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        how = {"weights": weights, "same": same, "always": self.names}
+        return fit_linear_probe(vectors, targets, len(self.model.labels), sets=True, **how)
+
+    def evaluate(self) -> Mapping[str, float]:
+        return dev_scores(self.model.logits(self.dev_items), self.dev_targets, self.dev_weights)
+
+
+AnyRegressor = TypeVar("AnyRegressor", TextRegressorModel, PairScorer)
+
+
+class NumberObjective(TextObjective[AnyRegressor]):
+    """The squared error on training texts, and the errors on dev texts (see `headwise.training.loop`).
+
+    Args:
+        model: A regressor of texts or pairs.
+        train: Training texts or pairs, and their numbers.
+        dev: Dev texts or pairs, and their numbers.
+        weights: Weights of the training texts, `[texts]`, 1 on average; None where all are equal.
+        dev_weights: Weights of the dev texts.
+    """
+
+    def __init__(
+        self,
+        model: AnyRegressor,
+        train: tuple[Sequence[Any], np.ndarray],
+        dev: tuple[Sequence[Any], np.ndarray],
+        weights: np.ndarray | None = None,
+        dev_weights: np.ndarray | None = None,
+    ):
+        super().__init__(model, train[0], dev[0])
+        self.text_weights, self.dev_weights = weights, dev_weights
+        # A target of weight 0 may be too large for 32 bits.
+        counted = train[1] if weights is None else np.where(weights > 0, train[1], model.scale.mean)
+        self.train_targets = model.scale.standardize(counted)
+        self.dev_targets = dev[1]
+
+    def loss(self, texts: Sequence[int]) -> Tensor:
+        losses = squared_error(self.outputs(texts), self.to_device(self.train_targets[list(texts)]))
+        return self.summed(losses, texts)
+
+    def probe(
+        self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return fit_linear_number_probe(vectors, targets, weights, same)
+
+    def evaluate(self) -> Mapping[str, float]:
+        predictions, deviation = self.model.scores(self.dev_items), self.model.scale.deviation
+        return number_scores(predictions, self.dev_targets, deviation, self.dev_weights)
+
+    def held_out(self) -> np.ndarray:
+        """The dev outputs on the scale of the raw numbers, as each fold has its own training scale."""
+        return self.model.scale.restore(super().held_out())
