@@ -40,9 +40,7 @@ def test_training_needs_no_optional_library():
     loaded = fresh(
         "import sys, headwise.training.fit; print(*{name.split('.')[0] for name in sys.modules})"
     )
-    assert not {"numba", "transformers", "datasets", "spacy", "onnx", "matplotlib", "pandas"} & set(
-        loaded.split()
-    )
+    assert not {"transformers", "datasets", "spacy", "onnx", "matplotlib", "pandas"} & set(loaded.split())
 
 
 def test_predicting_loads_nothing_that_only_training_needs():

@@ -24,7 +24,7 @@ features text
 pretrain training.pretraining Made=PretrainResult Notes=CardNotes
 priors nn.priors
 ragged nn.ragged
-report models.evaluation
+report models
 scores metrics
 serve app.serve
 store artifacts
@@ -40,7 +40,7 @@ data.tagged data.readers.tagged_files
 estimators.base app.estimators.base_estimator
 estimators.classifier app.estimators.classifiers
 estimators.multi_label app.estimators.classifiers
-estimators.pairs app.estimators.pair_estimators
+estimators.pairs app.estimators.regressors
 estimators.regressor app.estimators.regressors
 features.parse_files text.parse_files
 features.pretrained nn.embeddings.pretrained Pieces=WordPieces
