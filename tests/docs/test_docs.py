@@ -196,6 +196,12 @@ def test_links_lead_somewhere(page):
         assert not anchor or anchor in anchors(target), link
 
 
+@pytest.mark.parametrize("page", [*PAGES, "../README.md", "../CONTRIBUTING.md"])
+def test_source_files_that_a_page_names_exist(page):
+    for path in re.findall(r"`([\w/]+/\w+\.py)`", read(page)):
+        assert (SOURCE / path).is_file() or (PROJECT / path).is_file(), path
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_names_a_folder_of_some_machine(page):
     assert not re.findall(r"(?<![\w.])/(?:work|tmp|home|root|Users|opt|mnt)\b", read(page))
