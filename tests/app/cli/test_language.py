@@ -51,7 +51,7 @@ def test_train_tells(folder, capsys, tmp_path):
     assert "an epoch is 20 windows of 16 characters" in err
     assert "bp-transformer (width 16" in err
     assert "bits" in err
-    assert "There were no test symbols" in out
+    assert "There are no test symbols" in out
     assert "headwise sample" in out
 
 
