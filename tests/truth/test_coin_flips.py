@@ -59,7 +59,7 @@ def test_no_share_is_promised_to_be_right(task, truth):
 @pytest.mark.parametrize("twice", [False, True])
 def test_nothing_is_called_wrong(task, twice, truth):
     items, heard = truth.drawn(task, 300, 3, 0.5), truth.Heard()
-    assert not noise_file(truth.file(task, truth.doubled(task, items) if twice else items), listener=heard)
+    assert not noise_file(truth.file(task, truth.doubled(task, items) if twice else items), reporter=heard)
     assert task == "tag of spans" or "can call none unlikely" in " ".join(heard.warned)
 
 

@@ -1,6 +1,7 @@
-"""Explanations of predictions: the attribution of each word.
+"""Explanations of predictions: the attribution of each word to the margin of a label, or to a number.
 
-Explanations by removal: the prediction after the most important words are removed.
+`explain_labels` takes the margin of the predicted label from calibrated logits, `word_attributions`
+divides it among the words, and surface features and a rest complete the sum.
 
 Attributions are additive, but models are not: two words may carry the same evidence. So all occurrences of
 a few sets of three of the words with the largest attributions are removed, and the set that lowers the

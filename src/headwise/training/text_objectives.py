@@ -1,16 +1,9 @@
-"""TextObjective: base class of the objectives of models that read texts or text pairs.
+"""What models of texts and of text pairs learn: training losses and dev scores.
 
-Training a classifier of texts, or of pairs of texts: from labels to a calibrated model.
-
-The linear model in the ensemble of a classifier: fitted on the training texts, with its weight fitted on
-dev.
-
-Training of multi-label classifiers: objective, thresholds, ensemble weights and calibration.
-
-Training of regressors of texts, or pairs of texts.
-
-The linear model in the ensemble of a regressor: fitted on training texts, with its weight fitted on
-held-out ones.
+`TextObjective` holds what the objectives of one label (`ClassificationObjective`), of label sets
+(`MultiLabelObjective`) and of numbers (`NumberObjective`) share. The linear model joins the network after
+the
+epochs: `headwise.training.ensembles`.
 """
 
 from collections.abc import Mapping, Sequence

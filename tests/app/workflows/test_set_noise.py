@@ -126,4 +126,4 @@ def test_a_label_that_nothing_tells_is_not_called_wrong_beside_one_that_is_known
 
 def test_few_texts(tmp_path):
     with pytest.raises(ConfigError, match="12 texts with sets of labels; expected 20 or more"):
-        noise_file(write(tmp_path / "a.tsv", rows(12, (), ())[0]), base="none", listener=NULL_REPORTER)
+        noise_file(write(tmp_path / "a.tsv", rows(12, (), ())[0]), base="none", reporter=NULL_REPORTER)

@@ -11,7 +11,7 @@ A task with settings, a network and an objective of its own touches three more:
 
 4. its settings, free of torch, in `models/tasks/task_settings.py`;
 5. the network in `nn/networks/`;
-6. the objective in `training/objectives/`.
+6. the objective in `training/`.
 
 Items and label types that are new as well are added to `data/items/`. `test_stars` checks the first three,
 and counts the files that know the task `masked-words`, which has all of this.

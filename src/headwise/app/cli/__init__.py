@@ -44,7 +44,7 @@ COMMANDS = {
     "heads": "Measure the importance of attention heads; prune heads.",
 }
 """The subcommands and their summaries: `NAME` is the function `NAME` in the module
-`headwise.app.cli.NAME`."""
+`headwise.app.cli.NAME_command`."""
 
 _FILE_ARGUMENT_HINTS = {
     "train": "it takes one file; give development and test data with --dev and --test",

@@ -75,7 +75,7 @@ def noise(
         if output.suffix.lower() not in ("", ".csv"):
             raise ConfigError(f"--output {output}: the list is a table with commas; name it .csv")
         check_output_file(output, file, overwrite=overwrite)
-    suspects = noise_file(str(file), base=base, reading=flag_values(read), listener=TerminalReporter())
+    suspects = noise_file(str(file), base=base, reading=flag_values(read), reporter=TerminalReporter())
     tagged = any(suspect.noun == "tag" for suspect in suspects)
     if output is not None:
         text = io.StringIO()

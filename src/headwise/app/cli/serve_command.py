@@ -80,6 +80,6 @@ def serve(
         **flag_values(opening),
         batch_tokens=batch_tokens,
         reading=flag_values(read),
-        listener=TerminalReporter(),
+        reporter=TerminalReporter(),
     )
     return 0

@@ -9,6 +9,7 @@ from typing import Any
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.serve.answering import ModelService
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError, HeadwiseError
 
 _LONGEST = 86_400  # seconds
@@ -24,6 +25,7 @@ class ServeError(HeadwiseError):
     code = "HW900"
 
 
+@renamed_parameters(listener="reporter")
 def serve(
     folder: Path | str,
     host: str = "127.0.0.1",
@@ -36,7 +38,7 @@ def serve(
     grace_seconds: float = 5,
     root_path: str = "",
     log: Path | str | None = None,
-    listener: Reporter = NULL_REPORTER,
+    reporter: Reporter = NULL_REPORTER,
     **answering: Any,
 ) -> None:
     """Serve a model until the process gets a signal to stop; requests in progress are answered first.
@@ -52,7 +54,7 @@ def serve(
         grace_seconds: See `headwise.app.serve.shutdown.run`.
         root_path: See `headwise.app.serve.http_app.create_app`.
         log: A file to which a line is appended for each request; "-" is standard error.
-        listener: Receives the address as a message.
+        reporter: Receives the address as a message.
         answering: See `headwise.app.serve.answering.ModelService`.
 
     Raises:
@@ -86,12 +88,12 @@ def serve(
         more = {"most_seconds": most_seconds, "root_path": root_path, "log": line}
         app = create_app(model, host=host, **limits, **more)
         shown = f"[{host}]" if ":" in host else host
-        listener.note(
+        reporter.note(
             f"{folder} answers at http://{shown}:{listening.getsockname()[1]} (a page to try it; POST "
             "/predict, /explain; GET /model, /health, /metrics, /openapi.json); Ctrl-C stops it"
         )
         if not is_local(host):
-            listener.warn(
+            reporter.warn(
                 "whoever reaches this address may ask, and nothing is encrypted: where that matters, put a "
                 "server before it that asks who they are"
             )

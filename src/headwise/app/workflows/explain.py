@@ -1,7 +1,5 @@
-"""Why a model says what it says of a file, of any size.
-
-A model folder as one that predicts without torch.
-"""
+"""Explain the predictions for a file of any size; export a model folder to one that predicts without
+torch."""
 
 from collections.abc import Iterator
 from pathlib import Path

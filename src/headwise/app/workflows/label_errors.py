@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.examples import MultiLabelExample, TaggedSentence, writable_separator
@@ -94,12 +95,13 @@ def unlikely_duplicates(
 MIN_TEXTS = 20
 
 
+@renamed_parameters(listener="reporter")
 def noise_file(
     file: Path | str,
     *,
     base: str = AUTO,
     reading: Mapping[str, Any] | None = None,
-    listener: Reporter = NULL_REPORTER,
+    reporter: Reporter = NULL_REPORTER,
 ) -> list[LabelIssue]:
     """The texts of a file whose labels are likely to be wrong, the likeliest first (of label sets see
     `headwise.app.workflows.label_errors`); of a file of tagged sentences the words, as
@@ -110,24 +112,24 @@ def noise_file(
         base: Whose vectors, of tagged sentences groups of words, are read beside the words: `auto`, `none`,
             or what `--base` takes.
         reading: How the file is read, where that is not to be guessed.
-        listener: Is told what happens.
+        reporter: Is told what happens.
 
     Raises:
         HeadwiseError: The file cannot be read, or its texts are too few.
     """
     file = file_name(file)
-    if (tagged := _read_tagged_file(file, reading, MIN_TEXTS, listener)) is not None:
-        return [*find_tag_issues(tagged, listener, base=base)]
-    if (sets := _read_label_sets(file, reading, MIN_TEXTS, listener)) is not None:
-        return find_label_set_issues(sets, listener, base=base)
-    data, names = _read_labelled(file, reading, MIN_TEXTS, listener)
+    if (tagged := _read_tagged_file(file, reading, MIN_TEXTS, reporter)) is not None:
+        return [*find_tag_issues(tagged, reporter, base=base)]
+    if (sets := _read_label_sets(file, reading, MIN_TEXTS, reporter)) is not None:
+        return find_label_set_issues(sets, reporter, base=base)
+    data, names = _read_labelled(file, reading, MIN_TEXTS, reporter)
     texts, labels = [item.text for item in data.items], [item.label for item in data.items]
     targets = label_targets(data.items, names)
     chances, note = out_of_fold_probabilities(
         texts, targets, len(names), base=base, weights=training_weights(data.items)
     )
     if note:
-        listener.note(note)
+        reporter.note(note)
     twins = conflicting_duplicates(texts, labels)
     doubtful: list[int] = []
     counts = evaluation_mask(data.items)  # what counts nothing may say anything
@@ -139,7 +141,7 @@ def noise_file(
             separable(chances, targets, suspect_rows, other_chances.argmax(axis=1), counts)
         ].tolist()
     else:
-        listener.warn(
+        reporter.warn(
             "a linear model tells the labels of texts that it was not trained on no better than how common "
             "the labels are, so it can call none unlikely; only equal texts with two labels are listed"
         )
@@ -184,7 +186,7 @@ label is rare: of 111 such labels 5 to 7 points more of what is wrong are found,
 
 
 def find_label_set_issues(
-    data: Any, listener: Reporter = NULL_REPORTER, *, base: str = AUTO
+    data: Any, reporter: Reporter = NULL_REPORTER, *, base: str = AUTO
 ) -> list[LabelIssue]:
     """The texts whose sets of labels are likely to be wrong, the likeliest first; `suggested` is the set
     without the labels that are unlikely, and with those that seem to be missing. The probabilities are of
@@ -192,7 +194,7 @@ def find_label_set_issues(
 
     Args:
         data: Of a file of label sets.
-        listener: Is told where nothing can be said.
+        reporter: Is told where nothing can be said.
         base: Whose vectors are read beside the words: `auto`, `none`, or what `--base` takes.
     """
     items: list[MultiLabelExample] = data.items
@@ -203,12 +205,12 @@ def find_label_set_issues(
     has, counts = multi_hot_targets(items, names), evaluation_mask(items)
     dense, note = vectors_of_texts(texts, base)
     if note:
-        listener.note(note)
+        reporter.note(note)
     fitted = fit_linear(texts, has, len(names), dense=dense, sample_weight=training_weights(items))
     chances = expit(fitted.oof_scores.astype(np.float64))
     wrong, is_predictable = wrong_labels(chances, has, counts)
     if not is_predictable.any():
-        listener.warn(
+        reporter.warn(
             "a linear model tells no label of texts that it was not trained on better than how common it "
             "is, so it can call none unlikely; only equal texts with two sets are listed"
         )
@@ -287,7 +289,7 @@ class TagIssue(LabelIssue):
         return self.words, self.text
 
 
-def find_tag_issues(data: Any, listener: Reporter = NULL_REPORTER, *, base: str = AUTO) -> list[TagIssue]:
+def find_tag_issues(data: Any, reporter: Reporter = NULL_REPORTER, *, base: str = AUTO) -> list[TagIssue]:
     """The words of tagged sentences whose tags are likely to be wrong, the likeliest first.
 
     What is judged is the type of the span that a word is in (of tags that mark no spans the tag), not where
@@ -295,7 +297,7 @@ def find_tag_issues(data: Any, listener: Reporter = NULL_REPORTER, *, base: str 
 
     Args:
         data: Of a file of tagged sentences.
-        listener: Is told where nothing can be said.
+        reporter: Is told where nothing can be said.
         base: Whose groups of words are read beside the words: `auto`, `none`, or what `--base` takes.
     """
     items: list[TaggedSentence] = data.items
@@ -306,10 +308,10 @@ def find_tag_issues(data: Any, listener: Reporter = NULL_REPORTER, *, base: str 
     targets = np.array([number[kind] for row in kinds for kind in row])
     groups, note = choose_word_groups((item.tokens for item in items), base)
     if note:
-        listener.note(note)
+        reporter.note(note)
     chances = out_of_fold_type_probabilities(items, scheme, number, groups)
     if not beats_label_frequencies(chances, targets, calibrated=False):
-        listener.warn(
+        reporter.warn(
             "a linear CRF tells the tags of sentences that it was not trained on no better than how common "
             "the tags are, so it can call none unlikely"
         )
@@ -392,7 +394,7 @@ def _tags_by_words(
 
 
 def _read_labelled(
-    file: str, reading: Mapping[str, Any] | None, least: int, listener: Reporter
+    file: str, reading: Mapping[str, Any] | None, least: int, reporter: Reporter
 ) -> tuple[Any, list[str]]:
     """A file of texts with one label each, and the names of the labels.
 
@@ -400,7 +402,7 @@ def _read_labelled(
         file: The file; "-" is standard input.
         reading: How it is read, where that is not to be guessed.
         least: How many texts it must have.
-        listener: Is told what was noticed.
+        reporter: Is told what was noticed.
 
     Raises:
         HeadwiseError: The file cannot be read, or has too few texts or labels.
@@ -408,7 +410,7 @@ def _read_labelled(
     kind, options = ITEM_TYPES["classify"], dict(reading or {})
     task = require_one_label_task(file, options)
     data = kind.read(file, options_for(task, options))
-    listener.notes(data.notes)
+    reporter.notes(data.notes)
     names = label_names(item.label for item in data.items)
     if len(data.items) < least or len(names) < 2:
         raise ConfigError(
@@ -419,10 +421,10 @@ def _read_labelled(
 
 
 def _read_tagged_file(
-    file: str, reading: Mapping[str, Any] | None, least: int, listener: Reporter
+    file: str, reading: Mapping[str, Any] | None, least: int, reporter: Reporter
 ) -> Any | None:
     """A file of tagged sentences, likewise; None if it is none."""
-    data = _read_if_kind("tag", "tagged sentences", file, reading, listener)
+    data = _read_if_kind("tag", "tagged sentences", file, reading, reporter)
     if data is not None and (len(data.items) < least or len(data.labels) < 2):
         raise ConfigError(
             f"{data.path}: {len(data.items):,} sentences with {len(data.labels)} tags; expected {least} or "
@@ -432,10 +434,10 @@ def _read_tagged_file(
 
 
 def _read_label_sets(
-    file: str, reading: Mapping[str, Any] | None, least: int, listener: Reporter
+    file: str, reading: Mapping[str, Any] | None, least: int, reporter: Reporter
 ) -> Any | None:
     """A file of texts with any number of labels, likewise; None if it is none."""
-    data = _read_if_kind("multi-label", "label sets", file, reading, listener)
+    data = _read_if_kind("multi-label", "label sets", file, reading, reporter)
     if data is not None and (len(data.items) < least or not any(item.labels for item in data.items)):
         raise ConfigError(
             f"{data.path}: {len(data.items):,} texts with sets of labels; expected {least} or more texts, "
@@ -445,14 +447,14 @@ def _read_label_sets(
 
 
 def _read_if_kind(
-    task_name: str, what: str, file: str, reading: Mapping[str, Any] | None, listener: Reporter
+    task_name: str, what: str, file: str, reading: Mapping[str, Any] | None, reporter: Reporter
 ) -> Any | None:
     """A file that is for tasks of the kind of the wanted one; None if it is for others."""
     kind, options = ITEM_TYPES[task_name], dict(reading or {})
     task, why = infer_task(file, options)
     if ITEM_TYPES[task] is not kind:
         return None
-    listener.note(f"a file of {what} ({why})")
+    reporter.note(f"a file of {what} ({why})")
     data = kind.read(file, options_for(task, options))
-    listener.notes(data.notes)
+    reporter.notes(data.notes)
     return data

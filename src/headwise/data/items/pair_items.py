@@ -35,7 +35,7 @@ _COLUMNS = {"first_column", "second_column"}  # settings for pairs only
 
 
 class PairItems(ItemType[Pair]):
-    """Text pairs, with a label (`LABEL`) or a score (`NUMBER`)."""
+    """Text pairs, with a label (`SINGLE_LABEL_TYPE`) or a score (`NUMERIC_LABEL_TYPE`)."""
 
     nouns: ClassVar[DisplayNames] = DisplayNames(
         "pair", "pairs", numbers="the task pair-score (in Python PairRegressor)"

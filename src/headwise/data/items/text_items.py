@@ -51,7 +51,8 @@ from headwise.data.readers.labelled_files import open_records, read_examples, re
 
 
 class TextItems(ItemType[Example]):
-    """Texts, with a label (`LABEL`), a label set (`LABEL_SET_TYPE`) or a number (`NUMBER`)."""
+    """Texts, with a label (`SINGLE_LABEL_TYPE`), a label set (`LABEL_SET_TYPE`) or a number
+    (`NUMERIC_LABEL_TYPE`)."""
 
     nouns: ClassVar[DisplayNames] = TEXTS
     sides: ClassVar[int] = 1

@@ -1,6 +1,5 @@
-"""The bands of priors on the texts of a batch, which the kernels for bands work from.
-
-Gradients of gradients through kernels whose own gradient is not made of differentiable parts.
+"""The bands of the priors on the texts of a batch, which the kernels for bands compute with; and
+gradients of gradients through kernels whose own gradient is not made of differentiable parts.
 
 `torch.autograd.function.once_differentiable` does not do: `torch.autograd.grad` of some inputs leaves out
 the error that it puts into the graph, and what is left is wrong.
