@@ -1,6 +1,6 @@
 """Handle Ctrl-C and SIGTERM so that a command stops reliably and can print how to resume.
 
-The terminal as a listener: prints notes and warnings, and shows progress.
+The terminal as a reporter: prints notes and warnings, and shows progress.
 """
 
 import signal
@@ -84,7 +84,7 @@ def _send(number: int) -> None:
 
 
 class TerminalReporter(Reporter):
-    """A listener that prints to standard error."""
+    """A reporter that prints to standard error."""
 
     _display: "TrainDisplay | None" = None
 

@@ -14,13 +14,13 @@ from headwise.models.metric_table import FORMATS
 from headwise.models.report_messages import baseline_message
 
 
-def print_outcome(outcome: TrainingReport, folder: Path, listener: Reporter) -> None:
+def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> None:
     """Print the report at the end of a training run.
 
     Args:
         outcome: The result of the training run.
         folder: The model folder.
-        listener: Receives remarks.
+        reporter: Receives remarks.
     """
     out, task, fitted = output(), outcome.task, outcome.fitted
     progress, many = fitted.progress, outcome.parts.kind.nouns.many
@@ -57,12 +57,12 @@ def print_outcome(outcome: TrainingReport, folder: Path, listener: Reporter) -> 
             *task.remarks(read_info(folder).data.train.labels, scores, thresholds=plain),
             *task.label_shift(fitted.model, outcome.parts.test, outcome.test),
         ):
-            listener.remark(remark)
+            reporter.remark(remark)
         # Operating points of a label lower the accuracy on others, and the baseline has none.
         rival = None if OPERATING_POINTS in fitted.dev else outcome.rivals.get("baseline")
         remark = baseline_message(sheet, scores, rival, task.advice)
         if remark is not None:
-            listener.remark(remark)
+            reporter.remark(remark)
     if outcome.teaching and (speeds := outcome.teaching["texts_per_second"]):
         model_speed, teacher_speed, name = speeds["model"], speeds["teacher"], outcome.teaching["teacher"]
         ratio = model_speed / teacher_speed
