@@ -5,22 +5,31 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-benchmarks lowest lint types format accuracy reproduce base fuzz faults clean
+.PHONY: help install core demo test test-benchmarks lowest lint types format accuracy reproduce base fuzz faults clean
 
 help:  ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
 
 install: $(STAMP)  ## Make the virtual environment in .venv
 
-$(STAMP): pyproject.toml constraints.txt
+# Without a C++ compiler, one comes from the package index.
+$(STAMP): pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "headwise needs Python 3.11 or newer; name one with: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	@echo "Installing headwise and PyTorch into $(VENV) (once, a minute or two) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@# PyTorch first and by its exact version, so that the processor's build is taken where there is one.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep '^torch==' constraints.txt)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@command -v $${CXX:-c++} >/dev/null \
+		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang
+	@command -v $${CXX:-c++} >/dev/null || export CXX="$(abspath $(BIN))/python -m ziglang c++"; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
+
+core: $(STAMP)  ## Build the compiled core again, with its type stub, after a change in native/
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m nanobind.stubgen --quiet --exclude-docstrings --module headwise.core.native \
+		--output-file src/headwise/core/native.pyi
 
 demo: $(STAMP)  ## Train on the help-desk messages that come with headwise, judge the model and use it
 	@$(BIN)/python examples/demo.py
@@ -40,6 +49,7 @@ lowest:  ## Run the tests with the oldest libraries that are allowed (gigabytes:
 lint: $(STAMP)  ## Check style
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run --Werror native/*.cpp native/*.h
 
 types: $(STAMP)  ## Check types
 	$(BIN)/pyright --pythonpath $(BIN)/python
@@ -47,6 +57,7 @@ types: $(STAMP)  ## Check types
 format: $(STAMP)  ## Put the code into its format
 	$(BIN)/ruff check --fix --quiet
 	$(BIN)/ruff format --quiet
+	$(BIN)/clang-format -i native/*.cpp native/*.h
 
 accuracy: $(STAMP)  ## Reproduce the accuracy tables (long; resumable; needs HEADWISE_DATA)
 	$(BIN)/python -m benchmarks.papers.accuracy

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from headwise.core.hashing import code_points, is_blank
-from headwise.core.numba_cache import compiled_kernel
+from headwise.core import native
+from headwise.core.hashing import code_points
 
 FEATURE_COUNT = 10
 """Number of surface features of a text."""
@@ -41,7 +40,6 @@ _SHARES = {
 
 _LETTER, _CAPITAL, _DIGIT = 1, 2, 4
 _KNOWN = 0x3000  # size of the lookup table; most characters beyond it are letters without case
-_LINE, _CALL, _QUESTION = 10, 33, 63
 
 
 def surface_features(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -50,7 +48,7 @@ def surface_features(texts: Sequence[str]) -> NDArray[np.float32]:
     marks to words; logs of the numbers of exclamation marks, question marks and line ends; the shares of
     words that begin with a capital, and that are all capitals. Words are separated by white space;
     logarithms are of counts plus one."""
-    return _count_features(*code_points(texts), _kinds())
+    return native.count_surface_features(*code_points(texts), _kinds())
 
 
 def describe_value(number: int, value: float, *, below: bool) -> str:
@@ -77,57 +75,3 @@ def _kinds() -> NDArray[np.uint8]:
             _LETTER * character.isalpha() + _CAPITAL * character.isupper() + _DIGIT * character.isdigit()
         )
     return kinds
-
-
-@njit(inline="always")
-def _is_letter_beyond_table(code):
-    """Whether a character beyond the lookup table counts as a letter."""
-    return 0x3040 <= code < 0xE000 or 0xF900 <= code < 0xFE00 or 0x20000 <= code < 0x40000
-
-
-@compiled_kernel()
-def _count_features(codes, ends, kinds):
-    features = np.zeros((len(ends) - 1, FEATURE_COUNT), dtype=np.float32)
-    for text in range(len(ends) - 1):
-        words = letters = capitals = digits = marks = calls = questions = lines = 0
-        begun = shouted = length = spelled = loud = 0
-        for position in range(ends[text], ends[text + 1] + 1):
-            code = codes[position] if position < ends[text + 1] else np.uint32(32)
-            if is_blank(code):
-                lines += code == _LINE and position < ends[text + 1]
-                words += length > 0
-                shouted += loud > 1 and loud == spelled
-                length = spelled = loud = 0
-                continue
-            kind = (
-                kinds[code]
-                if code < len(kinds)
-                else np.uint8(_LETTER if _is_letter_beyond_table(code) else 0)
-            )
-            if kind & _CAPITAL:
-                capitals += 1
-                begun += length == 0
-                loud += 1
-            length += 1
-            if kind & _LETTER:
-                letters += 1
-                spelled += 1
-            elif kind & _DIGIT:
-                digits += 1
-            else:
-                marks += 1
-                calls += code == _CALL
-                questions += code == _QUESTION
-        written = letters + digits
-        row = features[text]
-        row[0] = np.log1p(written)
-        row[1] = np.log1p(words) - np.log1p(written)
-        row[2] = capitals / max(letters, 1)
-        row[3] = digits / max(written, 1)
-        row[4] = np.log1p(marks) - np.log1p(words)
-        row[5] = np.log1p(calls)
-        row[6] = np.log1p(questions)
-        row[7] = np.log1p(lines)
-        row[8] = begun / max(words, 1)
-        row[9] = shouted / max(words, 1)
-    return features

@@ -1,0 +1,49 @@
+// 32-bit hashes of words, word pairs and character n-grams, and the hash tables from them to feature
+// indices.
+#pragma once
+
+#include <cstdint>
+
+namespace headwise {
+
+constexpr uint64_t kFirst = 0x9E3779B97F4A7C15, kSecond = 0xBF58476D1CE4E5B9, kThird = 0x94D049BB133111EB;
+constexpr uint64_t kBegin = 0xD6E8FEB86659FD93, kEnd = 0xA0761D6478BD642F;
+constexpr uint32_t kSeparator = 0x1F;
+
+// Every bit of the result depends on every bit of the number (the finalizer of SplitMix64).
+inline uint64_t mix(uint64_t number) {
+    number = (number ^ (number >> 30)) * kSecond;
+    number = (number ^ (number >> 27)) * kThird;
+    return number ^ (number >> 31);
+}
+
+// The state of a word's hash after one more character; it begins as kFirst and ends with `mix`.
+inline uint64_t add_character(uint64_t state, uint32_t code) {
+    state = (state ^ code) * kSecond;
+    return state ^ (state >> 29);
+}
+
+// The hash of two words; `near` if they are neighbours.
+inline uint32_t pair_hash(uint64_t before, uint64_t word, bool near) {
+    return static_cast<uint32_t>(mix(before * (near ? kFirst : kThird) + word) >> 32);
+}
+
+// Whether `str.isspace` holds.
+inline bool is_blank(uint32_t code) {
+    if (code < 0x80) return code == 32 || (9 <= code && code <= 13) || (28 <= code && code <= 31);
+    if (code < 0x1680) return code == 0x85 || code == 0xA0;
+    return code == 0x1680 || (0x2000 <= code && code <= 0x200A) || code == 0x2028 || code == 0x2029 ||
+           code == 0x202F || code == 0x205F || code == 0x3000;
+}
+
+// An open-addressing hash table; an entry is `key << 32 | index + 1`, 0 is free. The size is a power of
+// two. Returns the slot of the key, or the free slot where it would go.
+inline uint64_t find_slot(uint32_t key, const uint64_t* slots, uint64_t size) {
+    const uint64_t mask = size - 1;
+    uint64_t place = ((key * kFirst) >> 20) & mask;
+    while (slots[place] != 0 && static_cast<uint32_t>(slots[place] >> 32) != key)
+        place = (place + 1) & mask;
+    return place;
+}
+
+}  // namespace headwise
