@@ -47,6 +47,13 @@ SCOTLAND = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
         ("नमस्ते दुनिया العَرَبِيَّة e\u0301te\u0301 한국어", "नमस्ते दुनिया العَرَبِيَّة e\u0301te\u0301 한국어"),
         ("می\u200cخواهم co\u00adoperate", "می\u200cخواهم co\u00adoperate"),
         ("日本語です。ok", "日 本 語 で す 。 ok"),
+        ("เมื่อวาน น้ำไม่ๆ", "เมื่ อ วา น น้ำ ไม่ ๆ"),  # vowels before and after, marks, a sign of repetition
+        ("ปีพ.ศ.๒๕๖๗ ๑,๒๓๔.๕", "ปี พ.ศ. ๒๕๖๗ ๑,๒๓๔.๕"),  # abbreviations and numbers stay whole
+        ("iPhoneรุ่นใหม่amazon.com!", "iPhone รุ่ น ให ม่ amazon.com !"),
+        ("ເຈົ້າສະບາຍດີ", "ເຈົ້າ ສະ ບາ ຍ ດີ"),
+        ("សួស្តីខ្ញុំ", "សួ ស្តី ខ្ញុំ"),  # consonants below another
+        ("နိုင်ငံအင်္ဂလိပ်", "နို င် ငံ အ င်္ဂ လိ ပ်"),
+        ("แ เ ำ ่", "แ เ ำ ่"),  # vowels and marks without a consonant
         (f"{FAMILY}👍🏽🇩🇪🇫🇷1️⃣{SCOTLAND}❤️", f"{FAMILY} 👍🏽 🇩🇪 🇫🇷 1️⃣ {SCOTLAND} ❤️"),
         ("", ""),
         (" \t\r\n\x1c\x85\u00a0\u3000", ""),
@@ -123,7 +130,7 @@ def test_tokenised_text_is_stable(text: str):
 
 _UNITS = (
     "' ( . a a. a- a@ ab. a' n' n't 1, :- :( <a <! = ^_ _ -_ &a http:// www.., @a.b mr. e.g # 日 日. a日 "
-    "日\u0301 😀\u200d \u0301 a\u0301 \u200d /a 1/ :)"
+    "ก เ เก ก็ ក្ ก. 日\u0301 😀\u200d \u0301 a\u0301 \u200d /a 1/ :)"
 )
 
 
@@ -211,9 +218,10 @@ def test_tokenised_reviews_stay_as_they_are():
         ("C'était très bien", 3),
         ("我喜欢这部电影", 7),
         ("映画は very good", 5),
+        ("ไปตลาด ok", 5),
     ],
 )
-def test_words_are_counted_by_spaces_and_chinese_by_characters(text: str, count: int):
+def test_words_are_counted_by_spaces_characters_and_clusters(text: str, count: int):
     assert count_words(text) == count
 
 

@@ -39,10 +39,21 @@ class Tokenizer(Protocol):
 _SPACE = r"\s\x1C-\x1F"
 # Chinese and Japanese are written without spaces: one character is one token.
 _CJK = r"\p{Han}\p{Hiragana}\p{Katakana}"
+# So are Thai, Lao, Khmer, Burmese and the Tai scripts: one orthographic cluster is one token.
+_CLUSTER_LETTER = (
+    r"[[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tai_Le}\p{New_Tai_Lue}\p{Tai_Tham}\p{Tai_Viet}]&&\p{L}]"
+)
+_VOWEL_BEFORE = r"[\u0E40-\u0E44\u0EC0-\u0EC4\u19B5-\u19B7\u19BA\uAAB5\uAAB6\uAAB9\uAABB\uAABC]"
+_VOWEL_AFTER = r"\u0E30\u0E32\u0E33\u0E45\u0EB0\u0EB2\u0EB3\u0EBD"
+_STACKER = r"[\u17D2\u1039\u1A60]"  # puts the next consonant below the last one
+_UNSPACED = _CJK + _CLUSTER_LETTER
 # Inside a word: marks (accents, Indic vowels), (non-)joiners, soft hyphen, word joiner.
 _INNER = r"\p{M}\u200C\u200D\u00AD\u2060"
-_START = rf"[[\p{{L}}\p{{N}}]--[{_CJK}]]"
-_PART = rf"{_START}[[\p{{L}}\p{{N}}{_INNER}]--[{_CJK}]]*+"
+_START = rf"[[\p{{L}}\p{{N}}]--[{_UNSPACED}]]"
+_PART = rf"{_START}[[\p{{L}}\p{{N}}{_INNER}]--[{_UNSPACED}]]*+"
+_CLUSTER = (
+    rf"{_VOWEL_BEFORE}{{0,2}}{_CLUSTER_LETTER}(?:{_STACKER}{_CLUSTER_LETTER}|[{_INNER}{_VOWEL_AFTER}])*+"
+)
 _NO_LETTER = r"(?![\p{L}\p{M}\p{N}])"
 _CLITIC = rf"(?:[sSmMdD]|ll|LL|re|RE|ve|VE){_NO_LETTER}"
 _JOIN = (
@@ -66,8 +77,10 @@ _ABBREVIATIONS = (
 _PENN = [
     r"[A-Za-z]++(?=[ ,!?;)\"\n])",  # the common word, cheaply
     rf"[nN]['’][tT]{_NO_LETTER}",  # n't
-    rf"[\p{{L}}--[{_CJK}]][[\p{{L}}\p{{M}}]--[{_CJK}]]*(?=[nN]['’][tT]{_NO_LETTER})",  # the do of don't
+    # the do of don't
+    rf"[\p{{L}}--[{_UNSPACED}]][[\p{{L}}\p{{M}}]--[{_UNSPACED}]]*(?=[nN]['’][tT]{_NO_LETTER})",
     rf"{_PART}(?![-/_·״׳\u2010\u2011'’.,:@+#])",  # any other plain word
+    rf"(?!\p{{L}}\.\p{{L}}\.){_CLUSTER}",  # but พ.ศ. is an abbreviation
     rf"(?i:https?://|ftp://|www\.){_LINK}",
     rf"[\p{{L}}\p{{N}}][\p{{L}}\p{{N}}_.+\-]{{0,63}}+@{_DOMAIN}\p{{L}}{{2,24}}+",  # e-mail
     rf"{_DOMAIN}(?i:{_TLD})(?:/(?:{_LINK})?)?",  # amazon.com
@@ -93,7 +106,7 @@ _PENN = [
     r"\*++|-{2,}+|=++|_++|~++|\+++|\#++|\$++",  # rules and emphasis: ****, ----
     rf"[^{_SPACE}][\p{{M}}\u200C\u200D]*+",  # one character, with its marks
 ]
-_PLAINLY_PATTERN = regex.compile(rf"[{_CJK}]|[^{_SPACE}{_CJK}]++", regex.V1)
+_PLAINLY_PATTERN = regex.compile(rf"[{_CJK}]|{_CLUSTER}|[^{_SPACE}{_UNSPACED}]++", regex.V1)
 _WHITESPACE_PATTERN = regex.compile(rf"[^{_SPACE}]++")
 _PENN_PATTERN = regex.compile(rf"(?![{_SPACE}])(?:" + "|".join(_PENN) + ")", regex.V1)
 _INITIAL = regex.compile(r"[A-HJ-Z]\.$")
@@ -123,8 +136,10 @@ class PennTokenizer:
     - `Mr.`, `etc.`, `U.S.` and initials keep their full stop, also at the end of a sentence;
     - a full stop between words splits (`it.The` is three tokens), a web address does not;
     - an HTML tag such as `<br />` is one token, the only kind that can hold whitespace;
-    - each Chinese or Japanese character is a token; Thai, Lao, Khmer and Burmese, which are
-      written without spaces too, are not segmented.
+    - each Chinese or Japanese character is a token;
+    - in Thai, Lao, Khmer, Burmese and the Tai scripts each cluster is a token: a letter with the vowels
+      written before and after it, its marks, and the consonants stacked below it (`เมื่อ` is `เมื่` and
+      `อ`). Words would need a dictionary;
     Text that is tokenised already comes out nearly unchanged. Time is linear in the text.
     """
 
@@ -221,7 +236,8 @@ def normalize_spelling(word: str) -> str:
 
 
 def split_approximately(text: str) -> list[str]:
-    """Fast approximate tokenisation: splits at whitespace and around each Chinese or Japanese character."""
+    """Fast approximate tokenisation: splits at whitespace, and around each character or cluster of
+    scripts without spaces."""
     return text.split() if text.isascii() else _PLAINLY_PATTERN.findall(text)
 
 
