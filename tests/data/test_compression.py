@@ -2,13 +2,18 @@ import bz2
 import gzip
 import io
 import lzma
+import pickle
 import sys
 import zipfile
+import zlib
 
+import numpy as np
 import pytest
 
 from headwise.data.errors import DataError
 from headwise.data.files.text_lines import read_lines
+from headwise.data.readers.labelled_files import read_examples
+from headwise.data.readers.tagged_files import read_tagged
 
 TEXT = "one\ntwo\n" * 50
 PACKED = {
@@ -123,6 +128,66 @@ def test_the_clutter_of_a_mac_does_not_count(write):
 )
 def test_files_that_are_no_text(write, fails, data):
     assert fails(read_lines, write("a", data))[0] == "HW104"
+
+
+def numpy_file(save):
+    buffer = io.BytesIO()
+    save(buffer, np.array(["a", "b"]))
+    return buffer.getvalue()
+
+
+BINARY = {
+    "Arrow file": b"ARROW1\0\0" + b"\xff" * 4,
+    "Arrow stream": b"\xff\xff\xff\xff\x10\1\0\0",
+    "Feather file": b"FEA1\0\0\0\0",
+    r"NumPy array \(.npy\)": numpy_file(np.save),
+    r"NumPy arrays \(.npz\)": numpy_file(np.savez),
+    "pickle, as they run code|a Python pickle": pickle.dumps({"text": ["a"]}),
+    "PyTorch file": zipped(**{"model/data.pkl": "x", "model/data/0": "y"}),
+    "DocBin": zlib.compress(b"\x87\xa7version\xa5attrs\x93\0\1\2" * 9),
+    "compressed by zlib": zlib.compress(b"text,label\n" * 9),
+    "SQLite": b"SQLite format 3\0" + b"\x10\0\1\1" * 20,
+    "HDF5": b"\x89HDF\r\n\x1a\n\0\0",
+    "a PNG picture": b"\x89PNG\r\n\x1a\n\0",
+    "tar archive": b"a.csv".ljust(257, b"\0") + b"ustar\x0000",
+    "ORC": b"ORC\x8a\0\1",
+    "Rich Text": b"{\\rtf1 text}",
+    "a binary file": bytes(range(256)),
+}
+
+
+@pytest.mark.parametrize("what", BINARY)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_binary_files_are_called_what_they_are(write, what, pack):
+    path = write("data.csv", pack(BINARY[what]))
+    if pack is gzip.compress and BINARY[what].startswith(b"PK"):
+        what = "inside of an archive"
+    with pytest.raises(DataError, match=f"HW104.*({what})") as error:
+        list(read_lines(path))
+    assert error.value.advice
+    assert "encoding" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["ORC is a format", "x^2 + y", "GIF89a is old", "RIFF\nX", "FEA1 b", "x\x01y", "PKZIP"]
+)
+def test_texts_that_begin_like_binary_files(write, text):
+    assert [line for _, line in read_lines(write("a.txt", text))] == text.split("\n")
+
+
+def test_text_of_another_encoding_is_no_binary_file(write, fails):
+    assert fails(read_lines, write("a.txt", "naïve café".encode("cp1252")))[0] == "HW105"
+    assert fails(read_lines, write("b.txt", "a text\n".encode("utf-16-le")))[0] == "HW106"
+    assert fails(read_lines, write("c.txt", "ein Text über\n".encode("utf-16")))[0] == "HW105"
+
+
+def test_folders_of_saved_data_sets(tmp_path):
+    for name, inner in (("all", "dataset_dict.json"), ("train", "state.json")):
+        (tmp_path / name / "train").mkdir(parents=True)
+        (tmp_path / name / inner).write_text("{}")
+        for read in (read_examples, read_tagged):
+            with pytest.raises(DataError, match=r"HW104.*save_to_disk.*to_parquet"):
+                read(tmp_path / name)
 
 
 def test_a_damaged_zip(write, fails):

@@ -68,6 +68,10 @@ def test_other_letters_of_bioes(tags, expected):
         ("O x-B x-I y-B", ("x-B", "B-x")),
         ("O x.B x.M x.E", ("x.B", "B-x")),
         ("o o b-x i-x", ("b-x", "B-x")),
+        ("o o B-x I-x", ("o", "O")),
+        ("0 0 0 B-x", ("0", "O")),
+        ("О О О B-x I-x", ("О", "O")),  # of the Cyrillic alphabet
+        ("NN o B-x NN NN NN", None),
         ("O B_x B_y", None),  # nothing goes on
         ("O B_x I_x NN NN NN", None),
         ("O person person", None),

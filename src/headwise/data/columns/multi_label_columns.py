@@ -3,13 +3,11 @@
 Codes: HW120 (null), HW123, HW124.
 """
 
-import ast
-import json
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from headwise.data.columns.cell_values import holds_choices, looks_like_list, parse_cell, parse_list_cell
 from headwise.data.columns.column_names import (
     LABEL_NAMES,
     TEXT_NAMES,
@@ -54,8 +52,6 @@ SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",")
 
 LIST_SEPARATOR = "[]"
 """The value of the separator where labels are lists."""
-
-_UNDIVIDED = re.compile(r"""(?<=['"])\s+(?=['"])""")  # between the items of a NumPy array as a text
 
 
 @dataclass(frozen=True)
@@ -166,29 +162,14 @@ def separator_of(values: Sequence[object], options: ReadOptions) -> str | None:
     requested = getattr(options, "label_separator", None)
     full = [parse_list_cell(value) for value in values if value is not None]
     lists = [value for value in full if isinstance(value, list)]
+    if any(map(holds_choices, values)):
+        return LIST_SEPARATOR
     if lists:
         flat = not any(isinstance(item, list | dict) for labels in lists for item in labels)
         return LIST_SEPARATOR if flat and len(lists) * 2 > len(full) and any(lists) else None
     cells = [value for value in full if isinstance(value, str)]
     marks = (requested.strip(),) if requested else SEPARATORS
     return next((mark for mark in marks if _parts_recur(cells, mark, bool(requested))), None)
-
-
-def parse_list_cell(cell: object) -> object:
-    """The list that a cell holds as text, as JSON or as Python writes it (`["a", "b"]`, `['a', 'b']`,
-    `('a', 'b')`, `{'b', 'a'}`); any other cell as it is."""
-    text = cell.strip() if isinstance(cell, str) else ""
-    if text[:1] + text[-1:] not in ("[]", "()", "{}") and text != "set()":
-        return cell
-    for read in (json.loads, ast.literal_eval):
-        try:
-            parsed = read(_UNDIVIDED.sub(", ", text))
-        except (TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-        if isinstance(parsed, tuple | set):
-            return sorted(parsed, key=str) if isinstance(parsed, set) else [*parsed]
-        return parsed if isinstance(parsed, list) else cell
-    return cell
 
 
 def _parts_recur(cells: Sequence[str], separator: str, requested: bool) -> bool:
@@ -227,7 +208,8 @@ def cells_of(record: Record, columns: Columns, source: DataSource) -> list[str] 
     if name is None:
         return []
     separator = columns.separator if isinstance(columns, LabelListColumns) else DEFAULT_LABEL_SEPARATOR
-    value = parse_list_cell(record.fields.get(name))
+    cell = record.fields.get(name)
+    value = parse_list_cell(cell)
     if name not in record.fields:
         source.report_error("HW117", f"no field {name!r}", record.line, expected="a list of labels")
     elif value is None:
@@ -239,10 +221,12 @@ def cells_of(record: Record, columns: Columns, source: DataSource) -> list[str] 
             return [as_text(item).strip() for item in value]
         problem = f"the label {as_text(bad[0])[:40] or 'null'}"
         source.report_error("HW123", problem, record.line, expected="a text")
-    elif isinstance(value, dict):
+    elif isinstance(parse_cell(value), dict) or (
+        looks_like_list(value) and not isinstance(columns, LabelListColumns)
+    ):
         problem = f"the labels {as_text(value)[:40]}"
         source.report_error("HW123", problem, record.line, expected="a list of texts")
     else:
-        cell = as_text(value)
-        return [part.strip() for part in cell.split(separator)] if cell.strip() else []
+        written = as_text(value)
+        return [part.strip() for part in written.split(separator)] if written.strip() else []
     return None

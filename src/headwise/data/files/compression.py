@@ -19,6 +19,13 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from headwise.data.errors import DataError
+from headwise.data.files.file_signatures import (
+    BEGINNING,
+    TABLE_DOCUMENTS,
+    archive_kind,
+    check_folder,
+    foreign_kind,
+)
 
 STANDARD_INPUT = "-"
 
@@ -35,31 +42,6 @@ SIGNATURES = {
     "zip": b"PK\x03\x04",
 }
 SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2", ".zip": "zip"}
-PARQUET = b"PAR1"
-WORKBOOK = "xl/workbook.xml"
-"""The member of a zip that makes it an Excel workbook."""
-FOREIGN = {
-    PARQUET: "a Parquet file",
-    b"PARE": "an encrypted Parquet file",
-    b"\xd0\xcf\x11\xe0": "an old Excel or Word file, or one with a password",
-    b"%PDF": "a PDF file",
-    b"\x28\xb5\x2f\xfd": "a Zstandard archive",
-    b"7z\xbc\xaf": "a 7-Zip archive",
-    b"SQLite format 3": "an SQLite database",
-    b"PK\x05\x06": "a zip archive without files",
-}
-DOCUMENT_MEMBERS = {
-    WORKBOOK: "an Excel workbook",
-    "xl/workbook.bin": "a binary Excel workbook (.xlsb)",
-    "[Content_Types].xml": "an Office file",
-    "content.xml": "an OpenDocument file (.ods, .odt)",
-    "Index/Document.iwa": "a file of Apple's iWork (.numbers, .pages)",
-}
-"""Members by which a zip is recognised as one document."""
-_UNPACKED = (FOREIGN[b"\x28\xb5\x2f\xfd"], FOREIGN[b"7z\xbc\xaf"])
-TABLE_DOCUMENTS = ("an Excel workbook", "a Parquet file")
-"""Foreign files that can be read as tables, but not from a pipe."""
-
 ZIP_TROUBLE = (
     *(zipfile.BadZipFile, RuntimeError, OSError, ValueError, EOFError, OverflowError, struct.error),
 )
@@ -133,6 +115,7 @@ def _open(path: str) -> BufferedReader:
     except FileNotFoundError:
         raise DataError("HW101", "no such file", advice=_similar(path), path=path) from None
     except IsADirectoryError:
+        check_folder(path)
         advice = "give a file in it"
         raise DataError("HW101", "a directory, not a file", advice=advice, path=path) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
@@ -151,13 +134,12 @@ def _similar(path: str) -> str:
 
 def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
     try:
-        first = raw.peek(16)
+        first = raw.peek(BEGINNING)
     except (OSError, ValueError) as error:  # ValueError: standard input that is closed
         reason = getattr(error, "strerror", None) or str(error)
         raise DataError("HW101", f"reading failed: {reason}", path=path) from None
-    for signature, what in FOREIGN.items():
-        if first.startswith(signature):
-            raise _foreign(what, path)
+    if kind := foreign_kind(first):
+        raise foreign_error(kind, path)
     kind = next((k for k, signature in SIGNATURES.items() if first.startswith(signature)), "")
     if kind == "gzip":
         return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=raw)))
@@ -174,16 +156,17 @@ def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
     return raw
 
 
-def _foreign(what: str, path: str) -> DataError:
-    """The error for a file that is not text, where text is expected."""
-    if what in _UNPACKED:
-        advice = "unpack it first, or compress it with gzip, xz or bzip2"
-    elif what not in TABLE_DOCUMENTS:
-        advice = "save it as csv, tsv or jsonl (UTF-8) first, or as .xlsx without a password"
-    elif read_once(path):
-        advice = "name the file itself: it cannot be read from a pipe"
-    else:
-        advice = "save it as csv or plain text (UTF-8) first"
+def foreign_error(kind: tuple[str, str], path: str) -> DataError:
+    """The error for a file that is not text, where text is expected.
+
+    Args:
+        kind: What the file is, and the advice.
+        path: The file.
+    """
+    what, advice = kind
+    if what in TABLE_DOCUMENTS:
+        named = "name the file itself: it cannot be read from a pipe"
+        advice = named if read_once(path) else "save it as csv or plain text (UTF-8) first"
     return DataError("HW104", what, expected="text", advice=advice, path=path)
 
 
@@ -208,8 +191,8 @@ def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
         m for m in archive.infolist() if not m.filename.endswith("/") and not _is_clutter(m.filename)
     ]
     names = [member.filename for member in members]
-    if part := next((part for part in DOCUMENT_MEMBERS if part in names), None):
-        raise _foreign(DOCUMENT_MEMBERS[part], path)
+    if document := archive_kind(names):
+        raise foreign_error(document, path)
     if len(members) != 1:
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         raise DataError(

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headwise.data.errors import DataError
+from headwise.data.files.file_signatures import check_folder
 from headwise.data.files.text_lines import LONGEST_LINE, Line, read_lines
 
 
@@ -32,6 +33,7 @@ def folder_lines(
         DataError: HW101, HW102, HW104 to HW108.
         ConfigError: The encoding or `errors` is unknown.
     """
+    check_folder(path)
     if is_flat(path) and not labelled:
         files = [(file, {"file": file.name}) for file in _visible_entries(Path(path))]
     else:

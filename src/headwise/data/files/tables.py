@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 
 from headwise.data.errors import DataError
 from headwise.data.files.archives import read_files, split_member
-from headwise.data.files.compression import PARQUET, SIGNATURES, WORKBOOK, ZIP_TROUBLE, read_once
+from headwise.data.files.compression import SIGNATURES, ZIP_TROUBLE, read_once
+from headwise.data.files.file_signatures import PARQUET, WORKBOOK
 from headwise.data.files.parquet import parquet_rows
 from headwise.data.files.text_lines import BOMB_RATIO, BOMB_SIZE, LONGEST_LINE, Line
 from headwise.data.files.workbook import workbook_rows

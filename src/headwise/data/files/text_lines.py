@@ -9,11 +9,18 @@ from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.files.compression import (
     DAMAGED,
-    PARQUET,
     SIGNATURES,
     ZIP_TROUBLE,
+    foreign_error,
     open_bytes,
     size_on_disk,
+)
+from headwise.data.files.file_signatures import (
+    BEGINNING,
+    PARQUET,
+    binary_file_error,
+    foreign_kind,
+    is_binary,
 )
 
 CHUNK = 1 << 18  # bytes read at a time
@@ -101,7 +108,7 @@ def _lines(
     stream: BinaryIO, path: str, encoding: str, decoder: codecs.IncrementalDecoder
 ) -> Iterator[Line]:
     number, parts, length, start = 1, list[str](), 0, True  # parts: the pieces so far of the line `number`
-    packed, unpacked = size_on_disk(path), 0
+    packed, unpacked, first = size_on_disk(path), 0, b""
     more = True
     while more:
         chunk = read_piece(stream, path, number)
@@ -109,6 +116,9 @@ def _lines(
         if unpacked == len(chunk) and chunk.startswith(_PACKED):
             problem = "a workbook, Parquet file or archive inside of an archive"
             raise DataError("HW104", problem, advice="unpack it and give what is in it", path=path)
+        if unpacked == len(chunk) and (kind := foreign_kind(chunk)):
+            raise foreign_error(kind, path)
+        first = first or chunk[:BEGINNING]
         if packed is not None and unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
             raise DataError(
                 "HW104",
@@ -139,11 +149,13 @@ def _lines(
         *ended, rest = text.split("\n")
         for piece in ended:
             parts.append(piece)
-            yield number, _checked("".join(parts), path, number, decoder.errors)
+            yield number, _checked("".join(parts), path, number, decoder.errors, first)
             number, parts, length = number + 1, [], 0
         parts.append(rest)
         if failure:
             column = sum(map(len, parts)) + 1
+            if is_binary(first):
+                raise binary_file_error(path)
             raise _undecodable(failure, encoding, path, number, column)
         length += len(rest)
         if length > LONGEST_LINE:
@@ -165,7 +177,7 @@ def _lines(
                 advice="save it as 'CSV UTF-8', or convert it: tr '\\r' '\\n' < FILE > NEW",
                 path=path,
             )
-        yield number, _checked(last, path, number, decoder.errors)
+        yield number, _checked(last, path, number, decoder.errors, first)
     elif number == 1:
         raise DataError("HW103", "the file is empty", expected="one text a line", path=path)
 
@@ -224,9 +236,16 @@ def without_nuls(text: str, errors: str) -> str:
     return text
 
 
-def _checked(text: str, path: str, number: int, errors: str) -> str:
+def _checked(text: str, path: str, number: int, errors: str, first: bytes) -> str:
+    """The line `text` of a file that begins with the bytes `first`.
+
+    Raises:
+        DataError: HW104, HW106.
+    """
     text = without_nuls(text, errors)
     if "\0" in text:
+        if is_binary(first):
+            raise binary_file_error(path)
         raise DataError(
             "HW106",
             "a NUL character",

@@ -161,7 +161,7 @@ def as_text(value: object) -> str:
     """A JSON value as a string: strings are unchanged, null is "", other values are their JSON text."""
     if isinstance(value, str):
         return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _json_type(value: object) -> str:

@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import Protocol, TypeVar
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.cell_values import is_link, is_structured
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
 from headwise.data.columns.multi_hot_columns import MultiHotColumns, has_label_columns
 from headwise.data.columns.multi_label_columns import cells_of, choose_multi_label_columns
@@ -285,7 +286,7 @@ def read_label_field(record: Record, name: str, source: DataSource) -> str | Non
     """The label of a record; None, after reporting an error, if there is none."""
     value = record.fields.get(name)
     label = as_text(value).strip()
-    if label and not isinstance(value, dict | list):
+    if label and not is_structured(value) and not is_link(value):
         return label
     skip_hint = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")
     if not label and getattr(source.options, "empty_labels", "stop") == "skip":
@@ -294,8 +295,11 @@ def read_label_field(record: Record, name: str, source: DataSource) -> str | Non
         advice = f"add it or remove the row{skip_hint}"
         source.report_error("HW117", f"no field {name!r}", record.line, expected="a label", advice=advice)
     elif label:
-        problem = f"the label {label[:40]} is a JSON array or object"
-        source.report_error("HW121", problem, record.line, expected="one label")
+        what = "a link" if is_link(value) else "a list or an object"
+        problem = f"the label {label[:40]}{'...' * (len(label) > 40)} is {what}"
+        advice = "name another column with --label-column"
+        advice += "" if is_link(value) else ", or read lists as label sets with --task multi-label"
+        source.report_error("HW121", problem, record.line, expected="one label", advice=advice)
     else:
         advice = f"fill it in or remove the row{skip_hint}"
         source.report_error("HW120", "an empty label", record.line, advice=advice)

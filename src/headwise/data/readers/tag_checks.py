@@ -22,6 +22,8 @@ _OTHERWISE = re.compile(
     f"(?P<letter>{_LETTER}){_MARK}(?P<type>.+)|(?P<kind>.+){_MARK}(?P<last>{_LETTER})", re.IGNORECASE
 )
 _USUAL = str.maketrans(BMES)
+_LOOK_ALIKES = ("o", "0", "\N{CYRILLIC CAPITAL LETTER O}", "\N{CYRILLIC SMALL LETTER O}")
+"""Tags that stand for the letter O."""
 
 
 class TokenPosition(NamedTuple):
@@ -68,7 +70,8 @@ def bmes_as_bioes(tags: Iterable[str]) -> dict[str, str]:
 
 def nonstandard_span_tag(tags: Mapping[str, int]) -> tuple[str, str] | None:
     """The most frequent tag that marks the begin of a span in a non-standard spelling (`B_PER`, `PER-B`,
-    `b-PER`), and its standard spelling; None if most tags other than O are not spelt so.
+    `b-PER`), and its standard spelling; None if most tags other than O are not spelt so. If only the tag
+    O is spelt otherwise (`o`), this tag and O.
 
     Args:
         tags: The count of each tag.
@@ -80,19 +83,29 @@ def nonstandard_span_tag(tags: Mapping[str, int]) -> tuple[str, str] | None:
             letter, kind = (parts["letter"] or parts["last"]).upper(), parts["type"] or parts["kind"]
             respelled[tag] = f"{letter.translate(_USUAL)}-{kind}"
             letters.setdefault(kind, set()).add(letter)
+    strange = {tag: right for tag, right in respelled.items() if tag != right}
+    outside = [tag for tag in tags if tag in _LOOK_ALIKES]
+    if (
+        not strange
+        and outside
+        and marks_entities({tag: n for tag, n in tags.items() if tag not in outside})
+    ):
+        return outside[0], "O"
     begun = any("B" in marks and len(marks) > 1 for marks in letters.values())
     fitting = sum(tags[tag] for tag in respelled)
-    if not begun or fitting < _MIN_FITTING * sum(
-        count for tag, count in tags.items() if tag.upper() != "O"
+    if (
+        not strange
+        or not begun
+        or fitting < _MIN_FITTING * sum(count for tag, count in tags.items() if tag.upper() != "O")
     ):
         return None
-    first = max(respelled, key=lambda tag: (respelled[tag][0] == "B", tags[tag]))
+    first = max(strange, key=lambda tag: (respelled[tag][0] == "B", tags[tag]))
     return first, respelled[first]
 
 
 def _correction(tag: str) -> str:
     """ "O" for tags that are look-alikes of the letter O; otherwise ""."""
-    return "O" if tag in {"0", "o", "\N{CYRILLIC CAPITAL LETTER O}"} else ""
+    return "O" if tag in _LOOK_ALIKES else ""
 
 
 def tag_positions(sentences: Sequence[TaggedSentence], tags: Iterable[str]) -> Iterator[TokenPosition]:

@@ -295,6 +295,8 @@ def _span_warnings(data: TaggedData) -> Iterator[Finding]:
     if written := nonstandard_span_tag(data.labels):
         tag, right = written
         message = f"tags such as {tag!r} mark no spans: each is learnt as a class of single words"
+        if right == "O":
+            message = f"the tag {tag!r} stands where spans have 'O': each tag is learnt as a class of words"
         yield Finding(
             "warning", "HW248", message, (data.path,), f"write {right!r} for {tag!r} to have spans"
         )

@@ -1,0 +1,110 @@
+"""Lists and objects that a cell of a table holds as text, as JSON or as Python writes them."""
+
+import ast
+import json
+import re
+
+CHOICES = "choices"
+"""The only key of an object in which Label Studio writes several choices of a text."""
+
+_BETWEEN_NUMBERS = re.compile(r"(?<=[\w.])\s+(?=[-\w.])")  # of a NumPy array
+_WRAPPED = re.compile(r"(?:array|frozenset|list|tuple|set)\((.*?)(?:,\s*dtype=[\w<>.']+)?\)", re.DOTALL)
+_BRACKETS = ("[]", "()", "{}")
+_QUOTED = re.compile(r"""(["'])(?:\\.|(?!\1).)*\1""", re.DOTALL)
+_LINK = re.compile(r"(?:https?|ftp)://\S+|www\.\S+\.\S+")
+
+
+def parse_cell(cell: object) -> object:
+    """The list or object that a cell holds as text; any other cell as it is.
+
+    Lists are written as in JSON or in Python (`["a", "b"]`, `['a', b'b']`, `('a', 'b')`, `{'b', 'a'}`,
+    `array(['a', 'b'])`, `['a' 'b']`). The values are those of JSON: tuples and sets become lists (sets
+    sorted), bytes their text as UTF-8. A cell with other values, such as `[nan]`, is unchanged.
+    """
+    text = cell.strip() if isinstance(cell, str) else ""
+    if wrapped := _WRAPPED.fullmatch(text):
+        text = wrapped[1].strip() or "[]"
+    if text[:1] + text[-1:] not in _BRACKETS:
+        return cell
+    for read in (json.loads, _literal):
+        try:
+            parsed = read(text)
+        except (TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        return parsed if isinstance(parsed, list | dict) else cell
+    return cell
+
+
+def parse_list_cell(cell: object) -> object:
+    """The list that a cell holds as text, see `parse_cell`, or in Label Studio's object of choices; any
+    other cell as it is."""
+    parsed = parse_cell(cell)
+    if isinstance(parsed, dict) and [*parsed] == [CHOICES] and isinstance(parsed[CHOICES], list):
+        return parsed[CHOICES]
+    return parsed if isinstance(parsed, list) else cell
+
+
+def holds_choices(cell: object) -> bool:
+    """Whether a cell holds Label Studio's object of several choices."""
+    parsed = parse_cell(cell)
+    return isinstance(parsed, dict) and [*parsed] == [CHOICES]
+
+
+def looks_like_list(cell: object) -> bool:
+    """Whether a cell is in square brackets, as lists are."""
+    return isinstance(cell, str) and cell.strip()[:1] + cell.strip()[-1:] == "[]"
+
+
+def is_structured(cell: object) -> bool:
+    """Whether a cell is or holds a list or an object, which is no name of a label."""
+    parsed = parse_cell(cell)
+    if isinstance(cell, str) and isinstance(parsed, list) and cell.strip().startswith("("):
+        return any(isinstance(item, str) for item in parsed)  # (1, 2) may be a name
+    return isinstance(parsed, list | dict)
+
+
+def is_link(cell: object) -> bool:
+    """Whether a cell holds a web address and nothing else."""
+    return isinstance(cell, str) and _LINK.fullmatch(cell.strip()) is not None
+
+
+def _with_commas(text: str) -> str:
+    """The text of a NumPy array with commas between its items; quoted items are unchanged."""
+    pieces, at = list[str](), 0
+    for quoted in _QUOTED.finditer(text):
+        pieces += [text[at : quoted.start()], quoted[0]]
+        at = quoted.end()
+    pieces.append(text[at:])
+    for place in range(0, len(pieces), 2):
+        between = 0 < place < len(pieces) - 1 and pieces[place].isspace()
+        pieces[place] = ", " if between else _BETWEEN_NUMBERS.sub(", ", pieces[place])
+    return "".join(pieces)
+
+
+def _literal(text: str) -> object:
+    """The value of a Python literal, or of a NumPy array without commas, as JSON has it.
+
+    Raises:
+        ValueError: JSON has no such value.
+        SyntaxError, TypeError, MemoryError, RecursionError: It is no literal.
+    """
+    return _json_value(ast.literal_eval(_with_commas(text)))
+
+
+def _json_value(value: object) -> object:
+    """A value of a Python literal as JSON has it.
+
+    Raises:
+        ValueError: JSON has no such value.
+    """
+    if isinstance(value, bytes):
+        return value.decode()  # UnicodeDecodeError is a ValueError
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, set):
+        return sorted(map(_json_value, value), key=str)
+    if isinstance(value, list | tuple):
+        return [_json_value(item) for item in value]
+    if isinstance(value, dict):
+        return {str(_json_value(key)): _json_value(item) for key, item in value.items()}
+    raise ValueError(f"no value of JSON: {value!r:.40}")

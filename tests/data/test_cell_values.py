@@ -1,0 +1,102 @@
+"""Lists and objects in the cells of tables."""
+
+import csv
+import io
+
+import pytest
+
+from headwise.data.columns.cell_values import is_link, is_structured, parse_cell, parse_list_cell
+from headwise.data.columns.reading_options import MultiLabelOptions
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.readers.labelled_files import read_examples
+
+
+def table(*rows):
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows(rows)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ('["a", "b"]', ["a", "b"]),
+        ("['a', b'b']", ["a", "b"]),
+        ("('a', 'b')", ["a", "b"]),
+        ("{'b', 'a'}", ["a", "b"]),
+        ("set()", []),
+        ("frozenset({'a'})", ["a"]),
+        ("['a' 'b']", ["a", "b"]),
+        ("['a'\n 'b c']", ["a", "b c"]),
+        ("['it  \\'s' \"b  c\"]", ["it  's", "b  c"]),
+        ("array(['a', 'b'], dtype=object)", ["a", "b"]),
+        ("array([], dtype=object)", []),
+        ("[0 3 -1]", [0, 3, -1]),
+        ("[None, 1, 2.5, True]", [None, 1, 2.5, True]),
+        ("[('a', 1), [b'b']]", [["a", 1], ["b"]]),
+        ("{'a': (1, 2), 3: {4}}", {"a": [1, 2], "3": [4]}),
+        ("[]", []),
+        ("{}", {}),
+    ],
+)
+def test_literals_are_values_of_json(cell, value):
+    assert parse_cell(cell) == value
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["[nan]", "[b'\\xff']", "[...]", "[1j]", "(a)", "('a')", "[a, b", "a", "", "[" * 9000 + "]" * 9000],
+)
+def test_other_cells_are_unchanged(cell):
+    assert parse_cell(cell) == cell
+
+
+def test_choices_are_lists():
+    assert parse_list_cell('{"choices": ["a", "b"]}') == ["a", "b"]
+    assert parse_list_cell('{"choices": ["a"], "x": 1}') == '{"choices": ["a"], "x": 1}'
+
+
+@pytest.mark.parametrize(
+    ("cell", "structured", "link"),
+    [
+        ('{"pos": 3}', True, False),
+        ("['a']", True, False),
+        ("('a', 'b')", True, False),
+        ("(1, 2)", False, False),
+        ("[other]", False, False),
+        ("https://example.org/a", False, True),
+        ("see https://example.org", False, False),
+    ],
+)
+def test_values_that_are_no_names(cell, structured, link):
+    assert (is_structured(cell), is_link(cell)) == (structured, link)
+
+
+@pytest.mark.parametrize("label", ['{"pos": 3, "neg": 1}', "[1, 2]", "{'a': 'b'}", "https://example.org/7"])
+def test_structured_values_and_links_are_no_labels(write, fails, label):
+    rows = [(f"a text of {n}", "xy"[n % 2]) for n in range(8)]
+    path = write("a.csv", table(("text", "label"), *rows, ("one more", label)))
+    assert fails(read_examples, path) == ("HW121", 10, None)
+
+
+def test_several_choices_in_a_cell_are_a_label_set(write):
+    cells = ["good", "bad", '{"choices": ["good", "bad"]}'] * 3
+    path = write("a.csv", table(("text", "sentiment"), *((f"a text {n}", c) for n, c in enumerate(cells))))
+    assert infer_task(path, {})[0] == "multi-label"
+    data = ITEM_TYPES["multi-label"].read(path)
+    assert [item.labels for item in data.items[:3]] == [("good",), ("bad",), ("good", "bad")]
+
+
+def test_bytes_in_lists_are_their_text(write):
+    path = write("a.csv", table(("text", "labels"), *[(f"text {n}", "['a', b'b']") for n in range(4)]))
+    assert {item.labels for item in ITEM_TYPES["multi-label"].read(path).items} == {("a", "b")}
+
+
+@pytest.mark.parametrize(
+    "cell", ["['a', None]", "[['a']]", "['a', b'\\xff']", "[nan]", "{'a': 1}", "['a', ...]"]
+)
+def test_lists_that_hold_no_labels_are_refused(write, fails, cell):
+    rows = [(f"text {n}", "['a', 'b']") for n in range(6)]
+    path = write("a.csv", table(("text", "labels"), *rows, ("more", cell)))
+    read = ITEM_TYPES["multi-label"].read
+    assert fails(lambda: read(path, MultiLabelOptions()).items)[:2] == ("HW123", 8)
