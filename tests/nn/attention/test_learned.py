@@ -341,3 +341,25 @@ def test_fuzz(impl, priors, lengths):
     expected, got = run(layer_of(priors)), run(layer_of(priors, impl))
     for part in expected:
         torch.testing.assert_close(got[part], expected[part], **exactly)
+
+
+@pytest.mark.parametrize("prior", [T5Buckets(8, 6), TreeBuckets(3), Shaw(2)], ids=str)
+def test_gradients_of_shared_numbers_in_16_bits_are_summed_in_32(prior):
+    """Thousands of pairs share a bucket: 16 bits hold no sum of their gradients."""
+    n, generator = 600, torch.Generator().manual_seed(0)
+    random = functools.partial(torch.rand, generator=generator, dtype=torch.bfloat16)
+    query, upstream = random(n, SIZE), random(n, n)
+    terms = prior.module(1, SIZE, WIDTH).bfloat16()
+    torch.nn.init.normal_(next(terms.parameters()), generator=generator)
+    pairs = Pairs.of_length(n, tree=batch_of((n,)).layout.trees[0])
+    gradients = {}
+    for dtype in (torch.bfloat16, torch.float64):
+        of_dtype, rows = copy.deepcopy(terms).to(dtype), query.to(dtype).requires_grad_()
+        scores = of_dtype.score(rows, rows, pairs, 0)
+        got = torch.autograd.grad(
+            scores, [of_dtype.bias if hasattr(of_dtype, "bias") else of_dtype.keys], upstream.to(dtype)
+        )
+        value = of_dtype.value(upstream.to(dtype), pairs, 0)
+        gradients[dtype] = [*got, *([] if value is None else [value])]
+    for half, exact in zip(gradients[torch.bfloat16], gradients[torch.float64], strict=True):
+        assert (half.double() - exact).norm() < 0.02 * exact.norm()

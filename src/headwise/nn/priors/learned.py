@@ -30,7 +30,8 @@ class Buckets(Terms):
         self.bias = nn.Parameter(torch.zeros(heads, buckets))
 
     def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
-        return self.bias[head].to(query.dtype)[self.bucket(pairs)]
+        # Indexed in 32 bits or more: the gradient of a bucket is a sum over all pairs in it.
+        return wide(self.bias[head])[self.bucket(pairs)].to(query.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,4 +115,11 @@ def pick(scores: Tensor, index: Tensor) -> Tensor:
         scores: Scores of each query with each of `m` buckets or distances.
         index: The bucket of each pair of query and key, `[n, n]` or `[1, n, n]`.
     """
-    return scores.gather(-1, index.expand(*scores.shape[:-1], index.shape[-1]))
+    # In 32 bits or more: the gradient of a bucket is a sum over all keys in it.
+    picked = wide(scores).gather(-1, index.expand(*scores.shape[:-1], index.shape[-1]))
+    return picked.to(scores.dtype)
+
+
+def wide(values: Tensor) -> Tensor:
+    """Floating-point values with at least 32 bits, for sums over many."""
+    return values.float() if values.dtype in (torch.bfloat16, torch.float16) else values

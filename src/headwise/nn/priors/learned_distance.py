@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from headwise.core.errors import ConfigError
 from headwise.nn.priors.base import LearnedPrior, Pairs, Prior, Terms, TreeUse, check_number, check_whole
 from headwise.nn.priors.distance import check_fallback, tree_steps
-from headwise.nn.priors.learned import Buckets, pick
+from headwise.nn.priors.learned import Buckets, pick, wide
 from headwise.nn.torch_modes import cacheable_tensors, is_cacheable
 
 
@@ -106,8 +106,9 @@ class ShawTerms(Terms):
         if self.values is None:
             return None
         index = self._distance(pairs).expand_as(weights)
-        sums = weights.new_zeros(*weights.shape[:-1], len(self.values)).scatter_add(-1, index, weights)
-        return sums @ self.values.to(weights.dtype)
+        summands = wide(weights)
+        sums = summands.new_zeros(*weights.shape[:-1], len(self.values)).scatter_add(-1, index, summands)
+        return sums.to(weights.dtype) @ self.values.to(weights.dtype)
 
     def _distance(self, pairs: Pairs) -> Tensor:
         return (pairs.key - pairs.query).clamp(-self.span, self.span) + self.span
