@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from benchmarks.common.differences import Difference, difference
 from benchmarks.common.runs import marks
 
 Run = dict
 Found = Mapping[str, Mapping[str, list[Run]]]  # data set -> system -> runs
-
-_DRAWS = 5000  # of a bootstrap
 
 FIELDS: dict[str, Callable[[Run], float | None]] = {
     "all test texts": lambda run: run["test"],
@@ -86,67 +85,38 @@ def spread(found: list[float]) -> str:
     return mean if len(found) == 1 else f"{mean} ± {100 * statistics.stdev(found):.1f}"
 
 
-def compared(found: Found, tasks: Sequence[str], first: str, second: str) -> list[tuple[str, np.ndarray]]:
-    """Data set and, text by text, what one system has right minus what another has, for each pair of runs
-    with the same seed (a system without seeds stands for all) that say which texts they had right."""
-    gains = []
+def gains_of(found: Found, tasks: Sequence[str], first: str, second: str) -> dict[str, np.ndarray]:
+    """Data set -> what one system has right minus what another has, `[seeds, texts]`, for the seeds that
+    both have (a system without seeds stands for all) and whose runs say which texts they had right."""
+    gains: dict[str, np.ndarray] = {}
     for task in tasks:
-        others = {run["seed"]: marks(run) for run in found[task][second]}
-        if len(others) == 1 and second.startswith("tfidf"):
-            others = {run["seed"]: next(iter(others.values())) for run in found[task][first]}
-        for run in found[task][first]:
-            right, other = marks(run), others.get(run["seed"])
-            if right is not None and other is not None:
-                gains.append((task, right - other))
+        rivals = {run["seed"]: marks(run) for run in found[task][second]}
+        if len(rivals) == 1 and second.startswith("tfidf"):
+            rivals = {run["seed"]: next(iter(rivals.values())) for run in found[task][first]}
+        rows = [
+            right - rival
+            for run in found[task][first]
+            if (right := marks(run)) is not None and (rival := rivals.get(run["seed"])) is not None
+        ]
+        if rows:
+            gains[task] = np.array(rows)
     return gains
 
 
-def paired(
-    found: Found, tasks: Sequence[str], first: str, second: str
-) -> tuple[int, float, float, float] | None:
-    """One system minus another on the same texts and seeds (see `compared`).
-
-    Returns:
-        How many pairs of runs, their mean difference in points and its 95 % bootstrap interval over texts;
-        None where there is no pair.
-    """
-    gains = compared(found, tasks, first, second)
-    if not gains:
-        return None
-    by_task = {task: np.mean([gain for own, gain in gains if own == task], axis=0) for task, _ in gains}
-    low, high = np.quantile(_draws(list(by_task.values())), [0.025, 0.975])
-    mean = np.mean([gain.mean() for gain in by_task.values()])
-    return len(gains), 100 * float(mean), 100 * float(low), 100 * float(high)
-
-
-def _draws(gains: Sequence[np.ndarray]) -> np.ndarray:
-    """The means of 5,000 draws: texts are drawn anew within each data set, the same for all seeds."""
-    random, sizes = np.random.default_rng(0), {len(gain) for gain in gains}
-    if len(sizes) > 1:
-        return np.array(
-            [
-                np.mean([gain[random.integers(0, len(gain), len(gain))].mean() for gain in gains])
-                for _ in range(_DRAWS)
-            ]
-        )
-    every, texts = np.concatenate(gains), sizes.pop()
-    first = texts * np.arange(len(gains))[:, None]
-    at_once, found = max(1, (1 << 17) // every.size), list[np.ndarray]()
-    for done in range(0, _DRAWS, at_once):  # many at once: the same numbers, faster
-        some = random.integers(0, texts, (min(at_once, _DRAWS - done), len(gains), texts))
-        some += first
-        found.append(every.take(some).mean(2).mean(1))
-    return np.concatenate(found)
+def paired(found: Found, tasks: Sequence[str], first: str, second: str) -> Difference | None:
+    """One system minus another on the same texts and seeds (see `gains_of`), with the 95 % interval over
+    texts and seeds; None where there is no pair of runs."""
+    return difference(gains_of(found, tasks, first, second))
 
 
 def print_paired(found: Found, tasks: list[str], first: str, second: str) -> None:
     """The paired difference of two systems, if both have been run."""
     gain = paired(found, tasks, first, second)
     if gain is not None:
-        pairs, mean, low, high = gain
+        over = "texts; one seed" if gain.seeds == 1 else "texts and seeds"
         print(
-            f"{first} minus {second}, {pairs} pairs of runs: {mean:+.2f} points "
-            f"(95 % bootstrap interval over texts {low:+.2f} to {high:+.2f})"
+            f"{first} minus {second}, {gain.runs} pairs of runs: {gain.mean:+.2f} points "
+            f"(95 % bootstrap interval over {over} {gain.low:+.2f} to {gain.high:+.2f})"
         )
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.common.differences import DRAWS, Difference
+
 COUNTS = "counts"
 """Where a run has two numbers of each test sentence
 (`headwise.models.tag_evaluation.tag_counts`)."""
-_DRAWS, _AT_ONCE = 5_000, 500
+_AT_ONCE = 500
 
 
 def packed(counts: np.ndarray) -> str:
@@ -27,34 +29,42 @@ def unpacked(run: Mapping[str, Any]) -> np.ndarray | None:
 
 def paired_taggers(
     found: Mapping[str, Mapping[str, list[Any]]], tasks: Sequence[str], first: str, second: str
-) -> tuple[int, float, float, float] | None:
+) -> Difference | None:
     """One tagger minus another on the same sentences and seeds, as `accuracy_tables.paired` has it of
-    labels: how many pairs of runs, their mean difference in points, and its 95 % bootstrap interval over
-    sentences; None where there is no pair."""
-    means, draws, pairs, random = [], [], 0, np.random.default_rng(0)
+    labels, with the 95 % bootstrap interval over sentences and seeds; None where there is no pair."""
+    means, draws, runs, generator = [], [], [], np.random.default_rng(0)
     for task in tasks:
-        others = {run["seed"]: unpacked(run) for run in found[task][second]}
-        both = [(unpacked(run), others.get(run["seed"])) for run in found[task][first]]
-        own = [np.stack(pair) for pair in both if pair[0] is not None and pair[1] is not None]
-        if not own:
+        rivals = {run["seed"]: unpacked(run) for run in found[task][second]}
+        both = [(unpacked(run), rivals.get(run["seed"])) for run in found[task][first]]
+        pairs = [np.stack(pair) for pair in both if pair[0] is not None and pair[1] is not None]
+        if not pairs:
             continue
-        counts = np.stack(own)  # [pairs, systems, sentences, 2]
-        sentences = counts.shape[2]
-        pairs += len(own)
-        means.append(_ahead(counts.sum(axis=2)))
-        often = [
-            random.multinomial(sentences, np.full(sentences, 1 / sentences), size=_AT_ONCE)
-            for _ in range(_DRAWS // _AT_ONCE)
-        ]
-        draws.append(np.concatenate([_ahead(np.einsum("ds,pysc->dpyc", own, counts)) for own in often]))
+        counts = np.stack(pairs)  # [pairs, systems, sentences, 2]
+        sentences, seeds = counts.shape[2], len(pairs)
+        runs.append(seeds)
+        means.append(float(_ahead(counts.sum(axis=2)).mean()))
+        drawn = []
+        for _ in range(DRAWS // _AT_ONCE):
+            often = generator.multinomial(sentences, np.full(sentences, 1 / sentences), size=_AT_ONCE)
+            by_seed = _ahead(np.einsum("ds,pysc->dpyc", often, counts))
+            chosen = generator.multinomial(seeds, np.full(seeds, 1 / seeds), size=_AT_ONCE)
+            drawn.append((by_seed * chosen).sum(axis=1) / seeds)
+        draws.append(np.concatenate(drawn))
     if not means:
         return None
     low, high = np.quantile(np.mean(draws, axis=0), [0.025, 0.975])
-    return pairs, 100 * float(np.mean(means)), 100 * float(low), 100 * float(high)
+    return Difference(
+        mean=100 * float(np.mean(means)),
+        low=100 * float(low),
+        high=100 * float(high),
+        tasks=len(means),
+        runs=sum(runs),
+        seeds=min(runs),
+    )
 
 
 def _ahead(sums: np.ndarray) -> np.ndarray:
-    """The ratio of the first system minus that of the second, in the mean over pairs of runs: `[...]` of
+    """The ratio of the first system minus that of the second for each pair of runs: `[..., pairs]` of
     `[..., pairs, systems, 2]`."""
     ratios = sums[..., 0] / sums[..., 1].clip(1)
-    return (ratios[..., 0] - ratios[..., 1]).mean(axis=-1)
+    return ratios[..., 0] - ratios[..., 1]

@@ -11,13 +11,15 @@ have the same word vectors and number of steps, and the epoch with the least los
 
 import argparse
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks.common.runs import Found, Layers, marks
+from benchmarks.common.accuracy_tables import gains_of
+from benchmarks.common.differences import Difference, difference
+from benchmarks.common.runs import Found, Layers
 from benchmarks.papers.accuracy import Accuracy, task_of
 from benchmarks.papers.classifying import LINEAR, Task
 from headwise.data.items.examples import Example
@@ -38,7 +40,6 @@ SYSTEMS = (
     LINEAR,
 )
 RIVALS = ("transformer", "ms-full-windows", LINEAR)
-_DRAWS = 2000
 
 
 class LearningCurves(Accuracy):
@@ -110,89 +111,44 @@ def drawn(train: Sequence[Example], labels: int, seed: int) -> list[Example]:
     return [replace(train[number]) for number in sorted(chosen)]
 
 
-Cells = Mapping[str, Mapping[int, np.ndarray]]
-"""Domain -> seed -> which test texts were right, `[texts]`."""
-
-
-def cells_of(found: Found, labels: int, system: str) -> dict[str, dict[int, np.ndarray]]:
-    """The runs of a system with that many labelled texts."""
-    cells: dict[str, dict[int, np.ndarray]] = {}
-    for task, runs in found.items():
-        domain, count = parts_of(task)
-        if count == labels:
-            right = {
-                run["seed"]: marked for run in runs.get(system, []) if (marked := marks(run)) is not None
-            }
-            if right:
-                cells[domain] = right
-    return cells
-
-
-def gain(first: Cells, second: Cells) -> tuple[int, int, float, float, float] | None:
-    """One system minus another where both have a run of the same domain and seed.
-
-    Returns:
-        Numbers of domains and runs; the mean over domains of the difference in points, and its 95 %
-        interval of a bootstrap over domains, seeds within domains, and texts; None where no run is shared.
-    """
-    pairs = {
-        domain: [
-            first[domain][seed] - second[domain][seed]
-            for seed in sorted(first[domain])
-            if seed in second[domain]
-        ]
-        for domain in first
-        if domain in second
-    }
-    by_domain = [gains for gains in pairs.values() if gains]
-    if not by_domain:
-        return None
-    mean = float(np.mean([np.mean([one.mean() for one in gains]) for gains in by_domain]))
-    generator = np.random.default_rng(0)
-    means = np.empty(_DRAWS)
-    for draw in range(_DRAWS):
-        total = 0.0
-        for chosen in generator.integers(len(by_domain), size=len(by_domain)):
-            gains = by_domain[chosen]
-            texts = generator.integers(len(gains[0]), size=len(gains[0]))  # the same texts for all seeds
-            seeds = generator.integers(len(gains), size=len(gains))
-            total += float(np.mean([gains[seed][texts].mean() for seed in seeds]))
-        means[draw] = total / len(by_domain)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return len(by_domain), sum(map(len, by_domain)), 100 * mean, 100 * float(low), 100 * float(high)
+def runs_of(found: Found, labels: int) -> Found:
+    """The runs with that many labelled texts."""
+    return {task: systems for task, systems in found.items() if parts_of(task)[1] == labels}
 
 
 def tables(found: Found) -> list[str]:
-    """Mean accuracies, and differences with their intervals, in Markdown; nothing of what has not run."""
-    sizes = [labels for labels in EPOCHS if any(cells_of(found, labels, system) for system in SYSTEMS)]
-    lines = ["", f"| mean of domains (runs) | {' | '.join(f'{labels:,} labels' for labels in sizes)} |"]
-    lines.append("|---" * (len(sizes) + 1) + "|")
-    for system in SYSTEMS:
-        row = []
-        for labels in sizes:
-            cells = cells_of(found, labels, system)
-            runs = sum(map(len, cells.values()))
-            means = [
-                statistics.mean(float(one.mean()) for one in seeds.values()) for seeds in cells.values()
-            ]
-            row.append(f"{100 * statistics.mean(means):.1f} ({runs})" if means else "-")
-        lines.append(f"| {system} | {' | '.join(row)} |")
+    """Mean accuracies, and differences with their intervals over domains, seeds and texts, in Markdown;
+    nothing of what has not run."""
+    by_size = {labels: own for labels in EPOCHS if any(map(any, (own := runs_of(found, labels)).values()))}
+    sizes = [f"{labels:,} labels" for labels in by_size]
+    lines = ["", *header(["mean of domains (runs)", *sizes])]
+    lines += [row([system, *(mean(own, system) for own in by_size.values())]) for system in SYSTEMS]
     for rival in RIVALS:
-        lines += ["", f"| minus {rival} (95 %) | {' | '.join(f'{labels:,} labels' for labels in sizes)} |"]
-        lines.append("|---" * (len(sizes) + 1) + "|")
+        lines += ["", *header([f"minus {rival} (95 %; domains, runs)", *sizes])]
         for system in SYSTEMS:
-            if system == rival:
-                continue
-            row = []
-            for labels in sizes:
-                result = gain(cells_of(found, labels, system), cells_of(found, labels, rival))
-                if result is None:
-                    row.append("-")
-                else:
-                    domains, runs, mean, low, high = result
-                    row.append(f"{mean:+.1f} ({low:+.1f} to {high:+.1f}; {domains} domains, {runs} runs)")
-            lines.append(f"| {system} | {' | '.join(row)} |")
+            if system != rival:
+                gains = (gains_of(own, list(own), system, rival) for own in by_size.values())
+                lines.append(row([system, *(shown(difference(own, over_tasks=True)) for own in gains)]))
     return lines
+
+
+def mean(found: Found, system: str) -> str:
+    """The mean over domains of the mean over seeds, in percent."""
+    runs = [own[system] for own in found.values() if own.get(system)]
+    means = [statistics.mean(run["test"] for run in seeds) for seeds in runs]
+    return f"{100 * statistics.mean(means):.1f} ({sum(map(len, runs))})" if means else "-"
+
+
+def shown(gain: Difference | None) -> str:
+    return "-" if gain is None else f"{gain}, {gain.tasks}, {gain.runs}"
+
+
+def header(cells: list[str]) -> list[str]:
+    return [row(cells), "|---" * len(cells) + "|"]
+
+
+def row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -23,7 +23,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from benchmarks import DATA, ROOT
-from benchmarks.common.accuracy_tables import compared, paired, print_header, print_row, spread
+from benchmarks.common.accuracy_tables import paired, print_header, print_row, spread
 from benchmarks.common.paired_taggers import paired_taggers
 from benchmarks.common.runs import Bench, Found, Result, stoppable
 from benchmarks.papers.accuracy import Accuracy
@@ -171,16 +171,14 @@ def difference(row: Row, rival: str, tasks: list[str]) -> str:
     if not rival or row.system == rival or not tasks:
         return ""
     found = BENCHES[row.bench].found(tasks, [row.system, rival])
-    taggers = row.bench == "tagging"
-    gain = (paired_taggers if taggers else paired)(found, tasks, row.system, rival)
+    gain = (paired_taggers if row.bench == "tagging" else paired)(found, tasks, row.system, rival)
     if gain is None:
         both = [found[task] for task in tasks if found[task][row.system] and found[task][rival]]
         gains = [mean_test(own[row.system]) - mean_test(own[rival]) for own in both]
         return f"{100 * statistics.mean(gains):+.2f} (not paired)" if gains else ""
-    pairs, mean, low, high = gain
-    sets = len(tasks) if taggers else len({own for own, _ in compared(found, tasks, row.system, rival)})
-    on = f" on {sets} of {len(row.tasks)} data sets" if sets < len(row.tasks) else ""
-    return f"{mean:+.2f} ({low:+.2f} to {high:+.2f}; {pairs} pair{'s' * (pairs > 1)}{on})"
+    on = f" on {gain.tasks} of {len(row.tasks)} data sets" if gain.tasks < len(row.tasks) else ""
+    pairs = f"{gain.runs} pair{'s' * (gain.runs > 1)}"
+    return f"{gain.mean:+.2f} ({gain.low:+.2f} to {gain.high:+.2f}; {pairs}{on})"
 
 
 def mean_test(runs: Sequence[Result]) -> float:
@@ -195,8 +193,9 @@ LEGEND = """
 test: percent, the mean over the data sets; ± the deviation over seeds (how many seeds have all data sets)
 without leaks: the same on the test texts that are neither in training nor in dev
 paper: what the paper says, of its own data; over several data sets the mean of its rows
-minus ...: on the same test texts, seed by seed, with the 95 % interval of a bootstrap over texts and the
-  number of pairs of runs; not paired: of the means, as old runs did not keep which texts they had right
+minus ...: on the same test texts, seed by seed, with the 95 % interval of a bootstrap over texts and
+  seeds, and the number of pairs of runs (with one of a data set the interval holds no seed
+  noise); not paired: of the means, as old runs did not keep which texts they had right
   (reproduce.py TABLE --paired runs those again)"""
 
 

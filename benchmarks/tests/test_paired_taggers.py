@@ -23,16 +23,17 @@ def test_the_difference_is_that_of_the_scores_and_its_interval_that_of_sentences
     words = chance.integers(1, 9, 300)
     both = [np.stack([chance.binomial(words, share), words], axis=1) for share in (0.9, 0.8)]
     found = {"a": {"x": runs(both[0]), "y": runs(both[1])}}
-    pairs, mean, low, high = paired_taggers(found, ["a"], "x", "y")
+    gain = paired_taggers(found, ["a"], "x", "y")
+    low, high = gain.low, gain.high
     ratios = [own[:, 0].sum() / own[:, 1].sum() for own in both]
-    assert (pairs, mean) == (1, pytest.approx(100 * (ratios[0] - ratios[1])))
+    assert (gain.runs, gain.mean) == (1, pytest.approx(100 * (ratios[0] - ratios[1])))
     drawn = []
     for _ in range(2_000):
         some = chance.integers(0, 300, 300)
         sums = [own[some].sum(axis=0) for own in both]
         drawn.append(100 * (sums[0][0] / sums[0][1] - sums[1][0] / sums[1][1]))
     assert [low, high] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.4)
-    assert low < mean < high
+    assert low < gain.mean < high
 
 
 def test_the_same_tagger_is_level_and_older_runs_have_no_pair():
@@ -40,7 +41,8 @@ def test_the_same_tagger_is_level_and_older_runs_have_no_pair():
 
     own = np.array([[1, 2], [0, 0], [3, 3]])
     found = {"a": {"x": runs(own, own), "y": runs(own, seed=1), "old": [{"seed": 0}]}}
-    assert paired_taggers(found, ["a"], "x", "y") == (1, 0.0, 0.0, 0.0)  # of seed 1 alone
+    level = paired_taggers(found, ["a"], "x", "y")
+    assert (level.runs, level.mean, level.low, level.high) == (1, 0.0, 0.0, 0.0)  # of seed 1 alone
     assert paired_taggers(found, ["a"], "x", "old") is None
 
 
