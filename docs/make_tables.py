@@ -124,7 +124,7 @@ def set_tasks() -> str:
     rows = []
     for path in sorted((RESULTS / "set_tasks").glob("*.json")):
         run = json.loads(path.read_text(encoding="utf-8"))
-        if run["task"] == "translation":  # accuracy.md has it
+        if run["task"] == "translation":  # papers.md has it
             continue
         steps = f"{run['steps']:,} ({run['processor_seconds'] / 60:.0f} min)"
         for score, value in run["scores"].items():
@@ -232,6 +232,34 @@ def choice() -> str:
 def speed_parts() -> dict[str, Any]:
     """The parts of benchmarks/speed/speed.py that have been run, by name."""
     return json.loads(SPEED.read_text(encoding="utf-8")) if SPEED.exists() else {}
+
+
+def papers(name: str) -> str:
+    """What benchmarks/papers/accuracy.py has measured with the settings as they are now."""
+    sys.path.insert(0, str(BENCHMARKS.parent))
+    from benchmarks.papers.accuracy_page import TABLES as MEASURED
+
+    return table(*MEASURED[name]())
+
+
+PAPERS = (
+    "encoders",
+    "domains",
+    "domains, not in training",
+    "domains, with the linear model",
+    "differences",
+    "costs",
+    "sixteen",
+    "sixteen, masked words",
+    "sixteen, refit",
+    "sixteen, 12 epochs",
+    "each domain",
+    "sst2",
+    "sst5",
+    "phrases",
+    "published",
+    "imdb",
+)
 
 
 def tagging() -> str:
@@ -349,6 +377,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "pretrained": lambda: settings(PretrainedConfig),
     "syntax": lambda: settings(SyntaxConfig),
     **{f"encoder:{name}": lambda name=name: encoder(name) for name in ENCODERS},
+    **{f"papers: {name}": lambda name=name: papers(name) for name in PAPERS},
 }
 
 
@@ -358,7 +387,7 @@ def with_tables(page: str) -> str:
 
 
 if __name__ == "__main__":
-    for path in sorted(DOCS.glob("*.md")):
+    for path in (DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))):
         page = path.read_text(encoding="utf-8")
         if with_tables(page) != page:
             path.write_text(with_tables(page), encoding="utf-8")

@@ -49,8 +49,11 @@ def difference(gains: Mapping[str, np.ndarray], *, over_tasks: bool = False) -> 
     means = np.empty((len(gains), DRAWS))
     for number, gain in enumerate(gains.values()):
         seeds, texts = gain.shape
-        by_seed = _resampled(generator, texts) @ gain.T / texts  # [draws, seeds]
-        means[number] = (by_seed * _resampled(generator, seeds)).sum(axis=1) / seeds
+        # Texts on which the seeds gain the same are one outcome: a handful in place of thousands.
+        outcomes, counts = np.unique(gain.T, axis=0, return_counts=True)
+        by_seed = generator.multinomial(texts, counts / texts, size=DRAWS) @ outcomes / texts
+        chosen = generator.multinomial(seeds, np.full(seeds, 1 / seeds), size=DRAWS)
+        means[number] = (by_seed * chosen).sum(axis=1) / seeds
     if over_tasks:  # in each place another data set, with draws of its own
         places = [generator.permuted(means, axis=1) for _ in gains]
         chosen = generator.integers(len(gains), size=(len(gains), DRAWS))
@@ -66,8 +69,3 @@ def difference(gains: Mapping[str, np.ndarray], *, over_tasks: bool = False) -> 
         runs=sum(map(len, gains.values())),
         seeds=min(map(len, gains.values())),
     )
-
-
-def _resampled(generator: np.random.Generator, count: int) -> np.ndarray:
-    """How often each of `count` things is drawn with replacement, `[draws, count]`."""
-    return generator.multinomial(count, np.full(count, 1 / count), size=DRAWS).astype(np.float64)

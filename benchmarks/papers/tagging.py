@@ -47,6 +47,8 @@ ALL = 400_000  # words that all of GloVe 6B has
 MEMORY = "memory of the training words"
 PLAIN = {"characters": {"network": "none", "shape": 0}, "tagger": {"crf": False, "constraints": False}}
 CHAR = {"tagger": {"crf": False, "constraints": False}}
+# GloVe 6B is lower case: without shapes a plain tagger sees no capitals.
+SHAPES = {"characters": {"network": "none", "shape": 20}, "tagger": {"crf": False, "constraints": False}}
 ALONE = {"expert": {"kind": "none"}}
 EXPERT = {"expert": {"kind": "linear"}}  # the linear CRF beside the encoder's
 REFIT = {"train": {"refit": True}}  # once dev has chosen the epoch, train again on dev sentences too
@@ -62,8 +64,12 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-transformer + directions + char + crf": ("tag-ms-transformer-glove", ALONE),
     "ms-transformer + directions + char + crf + refit": ("tag-ms-transformer-glove", ALONE | REFIT),
     "ms-transformer + directions + char + crf + expert": ("tag-ms-transformer-glove", {}),
+    "ms-transformer + shapes": ("tag-ms-transformer", SHAPES),
     "transformer": ("tag-transformer", PLAIN),
+    "transformer + shapes": ("tag-transformer", SHAPES),
     "transformer + char": ("tag-transformer", CHAR),
+    "transformer + char + crf": ("tag-transformer", {}),
+    "bilstm + char": ("tag-bilstm", CHAR),
     "bilstm + char + crf": ("tag-bilstm", {}),
     "bilstm + char + crf + refit": ("tag-bilstm", REFIT),
     "bilstm + char + crf + refit, 40 epochs": ("tag-bilstm", LONGER),
