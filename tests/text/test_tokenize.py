@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.core.errors import ConfigError
-from headwise.core.tokenizer import TOKENIZERS, count_words, get_tokenizer, normalize_spelling
+from headwise.core.tokenizer import TOKENIZERS, UNNORMALIZED, count_words, get_tokenizer, normalize_spelling
 
 DATA = Path(os.environ.get("HEADWISE_DATA", Path(__file__).parents[3] / "shared" / "data"))
-PENN = get_tokenizer("penn")
+PENN, WHITESPACE = (get_tokenizer(name + UNNORMALIZED) for name in ("penn", "whitespace"))
 
 FAMILY = "👨\u200d👩\u200d👧\u200d👦"
 SCOTLAND = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
@@ -91,16 +91,16 @@ _TEXTS = st.one_of(
 def test_spans_cover_what_is_not_whitespace(text: str, name: str):
     tokenizer = TOKENIZERS[name]
     spans = tokenizer.spans(text)
-    assert tokenizer.words(text) == [text[start:end] for start, end in spans]
+    assert tokenizer.words(text) == [tokenizer.normalize(text[start:end]) for start, end in spans]
     end_before = 0
     for start, end in spans:
         assert end_before <= start < end <= len(text)
-        assert text[end_before:start].strip() == ""
+        assert tokenizer.normalize(text[end_before:start]).strip() == ""
         word = text[start:end]
         assert word == word.strip() != ""
         assert word.split() == [word] or word.startswith("<")
         end_before = end
-    assert text[end_before:].strip() == ""
+    assert tokenizer.normalize(text[end_before:]).strip() == ""
 
 
 @pytest.mark.parametrize("after", ["", " ", "  ", "\n", "\x1c", "\u3000"])
@@ -114,8 +114,8 @@ def test_words_that_were_found_before_are_those_of_the_text(after: str):
 def test_every_character_is_whitespace_or_a_word():
     codes = [*range(0x20000), *range(0xE0000, 0xE0200), sys.maxunicode]  # assigned, bar more Han
     text = " ".join(map(chr, codes))
-    assert PENN.words(text) == get_tokenizer("whitespace").words(text) == text.split()
-    assert len(get_tokenizer("whitespace").spans(text)) == len(text.split())
+    assert PENN.words(text) == WHITESPACE.words(text) == text.split()
+    assert len(WHITESPACE.spans(text)) == len(text.split())
 
 
 @settings(max_examples=200, deadline=None)

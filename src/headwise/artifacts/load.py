@@ -27,6 +27,7 @@ from headwise.artifacts.model_folder import (
     read_calibration,
     read_vocabulary,
     to_json,
+    with_reading_rule,
 )
 from headwise.artifacts.model_info import ModelInfo
 from headwise.artifacts.weights import DTYPES, WeightsFile
@@ -144,7 +145,10 @@ def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu
     files = VerifiedFolder(folder)
     settings = files.json(CONFIG)
     where = files.name(CONFIG)
-    config = parse_config(get_typed(settings, "model", dict, where), f"{where}: model")
+    model_settings = get_typed(settings, "model", dict, where)
+    if isinstance(words := model_settings.get("words"), dict):
+        model_settings = {**model_settings, "words": with_reading_rule(settings, words)}
+    config = parse_config(model_settings, f"{where}: model")
     dtype = DTYPES.get(get_typed(settings, "weights", str, where))
     if dtype is None:
         raise StoreError(f"{where}: weights must be {' or '.join(DTYPES)}", code="HW507")

@@ -11,7 +11,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -32,6 +32,7 @@ from headwise.core.folder_layout import (
     VOCABULARY,
     FolderKind,
 )
+from headwise.core.tokenizer import UNNORMALIZED
 from headwise.core.version import __version__
 
 
@@ -296,6 +297,24 @@ def get_typed(data: dict[str, Any], key: str, kind: type, where: str) -> Any:
     if not isinstance(data.get(key), kind):
         raise StoreError(f"{where}: {key!r} is missing or of the wrong type", code="HW507")
     return data[key]
+
+
+NORMALIZED_TEXTS = {"texts": "normalized"}
+"""Marks, in CONFIG, models that read texts by `headwise.core.text_normalization`."""
+
+
+def with_reading_rule(config: Mapping[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with a `tokenizer` that reads texts as the saved model did: models of folders without
+    `NORMALIZED_TEXTS` read them as written.
+
+    Args:
+        config: The content of CONFIG.
+        settings: The part of it that names the tokenizer.
+    """
+    name = settings.get("tokenizer", "penn")
+    if NORMALIZED_TEXTS.items() <= config.items() or not isinstance(name, str):
+        return settings
+    return {**settings, "tokenizer": name.removesuffix(UNNORMALIZED) + UNNORMALIZED}
 
 
 def read_vocabulary(files: VerifiedFolder, read: Callable[[dict[str, Any]], Any]) -> Any:

@@ -31,6 +31,7 @@ from torch import Tensor
 from headwise.artifacts.load import load_model
 from headwise.artifacts.model_card import model_card
 from headwise.artifacts.model_folder import (
+    NORMALIZED_TEXTS,
     StoreError,
     is_headwise_folder,
     parse_json,
@@ -156,6 +157,7 @@ def save_model(
             "format": FORMAT,
             "headwise": __version__,
             "weights": dtype,
+            **NORMALIZED_TEXTS,
             "model": model.config.to_json(find_task_settings(model.config.task).sections),
         },
         VOCABULARY: model.features.vocabulary.to_json(),

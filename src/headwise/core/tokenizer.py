@@ -6,6 +6,7 @@ are made of: links, addresses, mentions, tags, emoji and emoticons are one token
 `whitespace` is for text that is tokenised already.
 """
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from itertools import chain
 from typing import Protocol
@@ -14,13 +15,15 @@ from unicodedata import normalize as unicode_normalize
 import regex
 
 from headwise.core.errors import ConfigError
+from headwise.core.text_normalization import normalize_text, original_spans
 
 
 class Tokenizer(Protocol):
     """Cuts a text into words.
 
     `spans` are (start, end) character offsets into the text as given: sorted, not overlapping,
-    never empty and never only whitespace; every character that is not whitespace is in one.
+    never empty and never only whitespace; every character that is neither whitespace nor invisible
+    is in one.
     """
 
     @property
@@ -31,7 +34,11 @@ class Tokenizer(Protocol):
         ...
 
     def words(self, text: str) -> list[str]:
-        """The words of `text`: `[text[start:end] for start, end in spans(text)]`."""
+        """The words of `text`: `[normalize(text[start:end]) for start, end in spans(text)]`."""
+        ...
+
+    def normalize(self, text: str) -> str:
+        """The spelling in which `text` is read; the text itself where it is read as written."""
         ...
 
 
@@ -166,6 +173,10 @@ class PennTokenizer:
                 pass
         return _PENN_PATTERN.findall(text)
 
+    def normalize(self, text: str) -> str:
+        """The text itself."""
+        return text
+
 
 class WhitespaceTokenizer:
     """The pieces between whitespace, as `str.split` gives them."""
@@ -180,10 +191,50 @@ class WhitespaceTokenizer:
         """The words of `text`."""
         return text.split()
 
+    def normalize(self, text: str) -> str:
+        """The text itself."""
+        return text
 
+
+class NormalizingTokenizer:
+    """A tokenizer of texts in their normal spelling (`headwise.core.text_normalization`); its spans index
+    the text as written.
+
+    Args:
+        tokenizer: Cuts the normal spelling of a text into words.
+    """
+
+    def __init__(self, tokenizer: Tokenizer):
+        self._tokenizer, self.name = tokenizer, tokenizer.name
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """The (start, end) character offsets of the words of `text`."""
+        normal = normalize_text(text)
+        spans = self._tokenizer.spans(normal)
+        return spans if normal == text else original_spans(text, spans)
+
+    def words(self, text: str) -> list[str]:
+        """The words of `text` in their normal spelling."""
+        return self._tokenizer.words(normalize_text(text))
+
+    def normalize(self, text: str) -> str:
+        """The normal spelling of `text`."""
+        return normalize_text(text)
+
+
+UNNORMALIZED = "-unnormalized"
+"""Ends the name of a tokenizer that reads texts as written, as models did before texts were normalised."""
+_TOKENIZERS = PennTokenizer(), WhitespaceTokenizer()
 TOKENIZERS: dict[str, Tokenizer] = {
-    tokenizer.name: tokenizer for tokenizer in (PennTokenizer(), WhitespaceTokenizer())
+    **{tokenizer.name: NormalizingTokenizer(tokenizer) for tokenizer in _TOKENIZERS},
+    **{tokenizer.name + UNNORMALIZED: tokenizer for tokenizer in _TOKENIZERS},
 }
+
+
+def normalize_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> Sequence[str]:
+    """Tokens from a file in the spelling in which the tokenizer reads texts. A token of invisible
+    characters alone stays as it is."""
+    return [tokenizer.normalize(token) or token for token in tokens]
 
 
 def get_tokenizer(name: str) -> Tokenizer:

@@ -93,9 +93,11 @@ class _Words:
     """The words of a text, and the positions of feature occurrences among them."""
 
     def __init__(self, model: LinearModel, text: str):
+        tokenizer = get_tokenizer(model.tokenizer)
+        text = tokenizer.normalize(text)
         self.text, self.lowered = text, text.lower()
         self.reach, self.edges = model.reach, model.edges
-        self.spans = get_tokenizer(model.tokenizer).spans(text)
+        self.spans = tokenizer.spans(text)
 
     @cached_property
     def owners(self) -> Numbers:
@@ -165,7 +167,9 @@ def surface_attributions(model: LinearModel, texts: Sequence[str], toward: Share
         texts: Any texts.
         toward: Coefficients of the labels' scores for each text, `[texts, classes]`.
     """
-    away = surface_features(texts).astype(np.float64) - surface_features([REFERENCE_TEXT])
+    normalize = get_tokenizer(model.tokenizer).normalize
+    away = surface_features([normalize(text) for text in texts]).astype(np.float64)
+    away -= surface_features([REFERENCE_TEXT])
     lines = np.stack([column_coefficients(line, model) for line in toward])
     return away * (lines @ model.machine.dense[-FEATURE_COUNT:].T)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
 from headwise.core.surface_features import surface_features
+from headwise.core.tokenizer import get_tokenizer
 from headwise.linear.pair_features import GROUPS
 from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary, LinearTexts
@@ -126,7 +127,8 @@ class LinearModel:
             for name, vocabulary in self.blocks.items()
         ]
         if self.form:
-            numbers = surface_features(cast(Sequence[str], texts))
+            normalize = get_tokenizer(self.tokenizer).normalize
+            numbers = surface_features([normalize(text) for text in cast(Sequence[str], texts)])
         return DesignMatrix(stack_blocks(parts, len(texts)), self.dense(len(texts), dense, numbers))
 
     def dense(self, texts: int, vectors: NDArray | None, numbers: NDArray | None) -> Floats:

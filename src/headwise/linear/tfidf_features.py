@@ -80,7 +80,8 @@ class BlockReader:
                 words = [hashing.SEPARATOR.join(cut(text)).lower() for text in portion]
                 yield hashing.word_hashes(*hashing.code_points(words), self.reach, self.edges)
             else:
-                codes, ends = hashing.code_points([text.lower() for text in portion])
+                normalize = get_tokenizer(self.tokenizer).normalize
+                codes, ends = hashing.code_points([normalize(text).lower() for text in portion])
                 yield hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
 
     def fit(

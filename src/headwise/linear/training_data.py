@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from headwise.core.surface_features import LEAST, WIDTHS, surface_features
+from headwise.core.tokenizer import get_tokenizer
 from headwise.linear.dense_features import CentredVectors, StandardizedFeatures
 from headwise.linear.linear_model import (
     DENSE,
@@ -93,10 +94,11 @@ class TrainingData:
         blocks = _blocks(texts, reader, most, amounts, previous)
         scale = None if previous is None else previous.model.scale
         vectors = CentredVectors.of(dense, len(texts), amounts, None if scale is None else scale.mean)
+        normalize = get_tokenizer(reader.tokenizer).normalize
         form = (
             np.zeros((len(texts), 0), dtype=np.float32)
             if reader.pairs
-            else surface_features(cast("list[str]", texts))
+            else surface_features(list(map(normalize, cast("list[str]", texts))))
         )
         start = None
         if previous is not None:

@@ -12,7 +12,7 @@ predicted, and does not affect probabilities.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ import torch
 from numpy.lib.stride_tricks import sliding_window_view
 from torch import Tensor
 
+from headwise.core.tokenizer import normalize_tokens
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.labels import evaluation_weights, training_weights
 from headwise.linear.ensemble_weights import MIN_CONTRIBUTION, contributions
@@ -194,6 +195,11 @@ class TagEnsemble(ModelEnsemble):
         if not any(len(sentence.tokens) for sentence in sentences):
             return None
         groups = model.embedding.groups if isinstance(model.embedding, BaseEmbedding) else None
+        tokenizer = model.features.tokenizer
+        sentences = [
+            replace(sentence, tokens=tuple(normalize_tokens(tokenizer, sentence.tokens)))
+            for sentence in sentences
+        ]
         crf = memoized(fit_crf, sentences, model.written, groups=groups, inner=model.scheme)
         expert = TagLinearBuffers.of(crf, model.tags)
         return expert.to(model.device) if len(expert.keys) else None

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from headwise.artifacts.model_folder import is_headwise_folder, to_json
+from headwise.artifacts.model_folder import NORMALIZED_TEXTS, is_headwise_folder, to_json
 from headwise.artifacts.model_info import MetricsInfo
 from headwise.artifacts.onnx.graph import LIBRARIES, check_exportable, example_input, onnx_of
 from headwise.artifacts.onnx.onnx_errors import ExportError, library
@@ -283,7 +283,8 @@ def _network(model: Any) -> dict[str, bytes]:
         **(_tags(model) if tags else {}),
     )
     outputs = ("states", "summaries") if summary else ("states",)
-    about = {"format": EXPORTED.format, "headwise": __version__, "model": settings.to_json()}
+    about = {"format": EXPORTED.format, "headwise": __version__, **NORMALIZED_TEXTS}
+    about["model"] = settings.to_json()
     files = {
         CONFIG: to_json(about),
         ENCODER: onnx_of(encoder, inputs, outputs),

@@ -18,6 +18,7 @@ from headwise.artifacts.model_folder import (
     is_headwise_folder,
     read_calibration,
     read_vocabulary,
+    with_reading_rule,
 )
 from headwise.artifacts.model_info import ModelInfo
 from headwise.artifacts.onnx.onnx_models import BY_KIND as MODELS
@@ -218,7 +219,9 @@ def load_exported(folder: PathLike[str] | str, *, threads: int | None = None) ->
     """
     files = VerifiedFolder(folder, EXPORTED)
     where = files.name(CONFIG)
-    settings = ExportSettings.of(get_typed(files.json(CONFIG), "model", dict, where), where)
+    about = files.json(CONFIG)
+    settings = get_typed(about, "model", dict, where)
+    settings = ExportSettings.of(with_reading_rule(about, settings), where)
     kind = _kind(settings, where)
     vocabulary = read_vocabulary(files, Vocabulary.from_json)
     labels = files.json(LABELS)

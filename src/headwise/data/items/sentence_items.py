@@ -6,6 +6,7 @@ from itertools import chain, islice
 from typing import ClassVar, Self
 
 from headwise.core.config import from_dict
+from headwise.core.tokenizer import get_tokenizer, normalize_tokens
 from headwise.data.columns.reading_options import DEFAULT_TAG_OPTIONS, ReadOptions, TagOptions
 from headwise.data.doctor.examined_file import BetweenCheck, Check
 from headwise.data.doctor.item_checks import (
@@ -111,7 +112,7 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
         return "\n".join(item.tokens), "\n".join(item.tags), *optional
 
     def words(self, item: TaggedSentence, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
-        return (item.tokens,)
+        return (normalize_tokens(get_tokenizer(self.tokenizer), item.tokens),)
 
     def with_parses(self, item, heads: Sequence[Parse]):
         """A sentence, or a running text, with its parse attached."""

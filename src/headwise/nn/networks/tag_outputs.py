@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headwise.core.errors import ConfigError
+from headwise.core.tokenizer import normalize_tokens
 from headwise.data.items.dataset import in_chunks, require_list
 from headwise.data.items.examples import Example, TaggedSentence, as_example, as_sentence
 from headwise.metrics.tag_schemes import (
@@ -148,9 +149,10 @@ class TagOutputs:
         }
 
     def encode_sentences(self, sentences: Sequence[TaggedSentence]) -> list[EncodedText]:
-        """Encode tokenised sentences."""
+        """Encode tokenised sentences, in the spelling in which the model reads texts."""
+        tokens = [normalize_tokens(self.features.tokenizer, sentence.tokens) for sentence in sentences]
         examples = [Example("", line=sentence.line, parse=sentence.parse) for sentence in sentences]
-        return self.features.encode_words([sentence.tokens for sentence in sentences], examples)
+        return self.features.encode_words(tokens, examples)
 
     def names(self, numbers: np.ndarray) -> list[str]:
         """Names of tag ids `[words]` of a text, in the scheme of the training file."""

@@ -1,0 +1,126 @@
+"""One spelling for texts that look alike, applied before a model reads a text.
+
+A model would otherwise learn each spelling of a word by itself, and answer differently where an editor has
+changed nothing that a reader sees. `normalize_text` removes these differences:
+
+| what | becomes |
+|---|---|
+| letters with accents written apart (NFD) | composed letters (NFC) |
+| curly, low and reversed quotes, the modifier apostrophe | `'` and `"` |
+| `…` and `—` | `...` and `--` |
+| soft hyphens, zero-width signs, text direction marks, variation selectors | nothing |
+| full-width and half-width forms, ligatures, Arabic letter forms | the plain letters |
+
+A zero-width joiner stays between two pictographs, where it makes one emoji of them. Other compatibility
+characters (superscripts, fractions, circled and mathematical letters) stay, as their form has a meaning.
+"""
+
+import re
+from itertools import accumulate
+from unicodedata import is_normalized, normalize
+
+import regex
+
+_QUOTES = dict.fromkeys("‘’‚‛ʼ", "'") | dict.fromkeys("“”„‟", '"')
+_WORDED = {"…": "...", "—": "--"}
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u180e\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+    "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"
+)
+_FORMS = ((0xFB00, 0xFB50), (0xFE70, 0xFEFF), (0xFF00, 0xFFF0))
+"""Ranges of code points that are presentation forms of letters and signs."""
+_JOINER = "\u200d"
+_MOST_MARKS = 1_000
+"""Longest run of marks whose order is made canonical: the time grows with the square of the run."""
+
+
+def _replacements() -> dict[str, str]:
+    table = {**_QUOTES, **_WORDED, **dict.fromkeys(_INVISIBLE, "")}
+    for first, last in _FORMS:
+        for character in map(chr, range(first, last)):
+            plain = normalize("NFKC", character)
+            if plain != character and not any(map(str.isspace, plain)):
+                table.setdefault(character, plain)
+    # What a form becomes may be a sign that is replaced itself (U+FE0F has no form, a quote may have one).
+    return {character: "".join(table.get(one, one) for one in plain) for character, plain in table.items()}
+
+
+_TABLE = _replacements()
+_REPLACED = re.compile("[" + "".join(map(re.escape, _TABLE)) + "]")
+_STRAY_JOINER = regex.compile(
+    r"(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}])\u200D|\u200D(?!\p{Extended_Pictographic})"
+)
+_LONG_RUN = regex.compile(rf"\p{{M}}{{{_MOST_MARKS},}}")
+_CLUSTER = regex.compile(r"\X", regex.V1)
+
+
+def normalize_text(text: str) -> str:
+    """The text in the spelling that models read; see the module. The result is its own normal spelling.
+
+    White space stays as it is, so the pieces between white space may be normalised one by one.
+    """
+    return text if text.isascii() else _compose(_replace(text))
+
+
+def _replace(text: str) -> str:
+    text = _REPLACED.sub(lambda match: _TABLE[match[0]], text)
+    return _STRAY_JOINER.sub("", text) if _JOINER in text else text
+
+
+def _compose(text: str) -> str:
+    if len(text) >= _MOST_MARKS and _LONG_RUN.search(text):
+        return text
+    return text if is_normalized("NFC", text) else normalize("NFC", text)
+
+
+def original_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The offsets in a text of spans of its normal spelling.
+
+    Args:
+        text: The text as written.
+        spans: Start and end offsets in `normalize_text(text)`, none of them empty.
+    """
+    if text.isascii() or not spans:
+        return spans
+    replaced, starts = [], list[int]()  # the text after `_replace`, and where each character comes from
+    kept_joiners = _kept_joiners(text)
+    for place, character in enumerate(text):
+        plain = _TABLE.get(character, character)
+        if character == _JOINER and place not in kept_joiners:
+            plain = ""
+        replaced.append(plain)
+        starts += [place] * len(plain)
+    middle = "".join(replaced)
+    begins, ends = list[int](), list[int]()  # the part of the text that each character comes from
+    for cluster in _clusters(middle):
+        first, last = cluster
+        composed = _compose(middle[first:last])
+        if composed == middle[first:last]:
+            begins += starts[first:last]
+            ends += [place + 1 for place in starts[first:last]]
+        else:
+            begins += [starts[first]] * len(composed)
+            ends += [starts[last - 1] + 1] * len(composed)
+    return [(begins[start], ends[end - 1]) for start, end in spans]
+
+
+def _kept_joiners(text: str) -> set[int]:
+    if _JOINER not in text:
+        return set()
+    pieces = [_TABLE.get(character, character) for character in text]
+    offsets = [0, *accumulate(map(len, pieces))]
+    plain = "".join(pieces)
+    stray = {match.start() for match in _STRAY_JOINER.finditer(plain)}
+    return {
+        place
+        for place, character in enumerate(text)
+        if character == _JOINER and offsets[place] not in stray
+    }
+
+
+def _clusters(text: str) -> list[tuple[int, int]]:
+    """Parts of a text that are composed independently of each other: grapheme clusters, or all of it."""
+    parts = [match.span() for match in _CLUSTER.finditer(text)]
+    if "".join(_compose(text[first:last]) for first, last in parts) == _compose(text):
+        return parts
+    return [(0, len(text))] if text else []
