@@ -6,4 +6,11 @@ NB_MODULE(native, module) {
     module.doc() = "The compiled loops of headwise.";
     headwise::bind_hashing(module);
     headwise::bind_surface_features(module);
+    headwise::bind_svm_solver(module);
+    headwise::bind_chain_decoding(module);
+    headwise::bind_tag_crf(module);
+    headwise::bind_tag_features(module);
+    headwise::bind_pair_alignment(module);
+    headwise::bind_skip_gram(module);
+    headwise::bind_near_duplicates(module);
 }

@@ -7,5 +7,12 @@ namespace headwise {
 
 void bind_hashing(nanobind::module_& module);
 void bind_surface_features(nanobind::module_& module);
+void bind_svm_solver(nanobind::module_& module);
+void bind_chain_decoding(nanobind::module_& module);
+void bind_tag_crf(nanobind::module_& module);
+void bind_tag_features(nanobind::module_& module);
+void bind_pair_alignment(nanobind::module_& module);
+void bind_skip_gram(nanobind::module_& module);
+void bind_near_duplicates(nanobind::module_& module);
 
 }  // namespace headwise

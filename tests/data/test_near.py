@@ -5,9 +5,7 @@ from unicodedata import normalize
 
 from headwise.data.splits.duplicates import (
     MIN_SIMILARITY,
-    _jaccard,
-    _trigram_hashes,
-    _WordHashes,
+    _TrigramReader,
     find_near_duplicates,
     words_for_comparison,
 )
@@ -60,5 +58,5 @@ def test_accents_may_be_written_apart():
 
 
 def _near(one: str, other: str) -> bool:
-    runs = _trigram_hashes(one, _WordHashes()), _trigram_hashes(other, _WordHashes())
-    return min(map(len, runs)) > 0 and _jaccard(*runs) >= MIN_SIMILARITY
+    first, second = (set(_TrigramReader()([text])[0].tolist()) for text in (one, other))
+    return len(first & second) >= MIN_SIMILARITY * max(len(first | second), 1)

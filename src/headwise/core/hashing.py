@@ -7,7 +7,6 @@ A feature is identified by its hash alone, so a saved model needs no strings. Wi
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from headwise.core import native
@@ -17,8 +16,6 @@ Ends = NDArray[np.int64]
 
 SEPARATOR = "\x1f"
 """Separates the words in the input of `word_hashes`."""
-
-_FIRST = np.uint64(0x9E3779B97F4A7C15)
 
 
 def code_points(texts: Sequence[str]) -> tuple[Codes, Ends]:
@@ -61,20 +58,9 @@ def character_hashes(codes: Codes, ends: Ends, least: int, most: int) -> tuple[N
     return native.character_hashes(codes, ends, least, most)
 
 
-@njit(inline="always")
-def find_slot(key, slots: NDArray[np.uint64]):
-    """The slot of a key in an open-addressing hash table, or the free slot where it would go. An entry is
-    `key << 32 | index + 1`; 0 is free."""
-    mask = np.uint64(len(slots) - 1)
-    place = (np.uint64(key) * _FIRST >> np.uint64(20)) & mask
-    while slots[place] != 0 and np.uint32(slots[place] >> np.uint64(32)) != key:
-        place = (place + np.uint64(1)) & mask
-    return np.int64(place)
-
-
 def table_of(keys: NDArray[np.uint32], capacity: int) -> NDArray[np.uint64]:
-    """Build an open-addressing hash table from keys to their indices. `capacity` is a power of two, larger
-    than the number of keys."""
+    """Build an open-addressing hash table from keys to their indices. An entry is `key << 32 | index + 1`;
+    0 is free. `capacity` is a power of two, larger than the number of keys."""
     return native.table_of(keys, capacity)
 
 

@@ -1,6 +1,6 @@
 """The settings of linear text models that cross-validation chooses, and their candidate values.
 
-LinearModel: a linear model of texts as arrays; it needs only numpy and Numba.
+LinearModel: a linear model of texts as arrays.
 """
 
 from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
-from headwise.core.numba_cache import compiled_kernel
+from headwise.core import native
 
 Floats = NDArray[np.float32]
 
@@ -27,9 +27,6 @@ NUMBERS = OVERLAPS + 6
 """Further numbers per pair: those of `overlap` and of `matched`."""
 MOST_MATCHED = 1_000
 """Maximum number of aligned words per text; longer texts use the words of largest weight."""
-_ROUNDING = np.float32(1e-5)
-"""Relative length below which a vector is rounding error, as between texts with the same words: it has no
-meaningful direction, which would differ from one machine to the next."""
 
 
 def dense_pair_size(size: int) -> int:
@@ -85,67 +82,8 @@ def align_words(first: Floats, second: Floats) -> tuple[Floats, Floats]:
         `[6]`, for each text: mean and minimum of the alignment cosines, and the largest unmatched weight
         relative to the largest word weight.
     """
-    size = first.shape[1]
-    vectors, numbers = np.zeros(4 * size + 1, dtype=np.float32), np.zeros(6, dtype=np.float32)
     u, v = (words.sum(axis=0, dtype=np.float32) for words in (first, second))
-    _align_kernel(u, v, _heaviest(first), _heaviest(second), vectors, numbers)
-    return vectors, numbers
-
-
-@compiled_kernel(fastmath={"contract", "reassoc", "nsz"})
-def _align_kernel(
-    u: Floats, v: Floats, first: Floats, second: Floats, vectors: Floats, numbers: Floats
-) -> None:
-    """The kernel of `matched`: takes the text vectors and the aligned words."""
-    size = len(u)
-    best_first, best_second = np.zeros(len(first), np.float32), np.zeros(len(second), np.float32)
-    counts_first, counts_second = _lengths(first), _lengths(second)
-    for i in range(len(first)):
-        for j in range(len(second)):
-            product = np.float32(0)
-            for at in range(size):
-                product += first[i, at] * second[j, at]
-            lengths = max(counts_first[i], np.float32(1e-6)) * max(counts_second[j], np.float32(1e-6))
-            cosine = product / lengths
-            best_first[i], best_second[j] = max(best_first[i], cosine), max(best_second[j], cosine)
-    _to_length_one(u)
-    _to_length_one(v)
-    for at in range(size):
-        vectors[at] = abs(u[at] - v[at])
-        vectors[size + at] = u[at] * v[at]
-        vectors[4 * size] += vectors[size + at]
-    _unmatched_part(first, counts_first, best_first, vectors[2 * size : 3 * size], numbers[:3])
-    _unmatched_part(second, counts_second, best_second, vectors[3 * size : 4 * size], numbers[3:])
-    for part in range(4):
-        _to_length_one(vectors[part * size : (part + 1) * size])
-
-
-@compiled_kernel(fastmath={"contract", "reassoc", "nsz"})
-def _unmatched_part(words: Floats, counts: Floats, best: Floats, left: Floats, numbers: Floats) -> None:
-    """Compute the unmatched part of a text, and its three numbers."""
-    total = matched = most = heaviest = np.float32(0)
-    worst = np.float32(1)
-    for i in range(len(words)):
-        short = 1 - best[i]
-        for at in range(len(left)):
-            left[at] += short * words[i, at]
-        total, matched = total + counts[i], matched + best[i] * counts[i]
-        worst, most = min(worst, best[i]), max(most, short * counts[i])
-        heaviest = max(heaviest, counts[i])
-    numbers[0] = matched / max(total, np.float32(1e-6))
-    numbers[1] = worst
-    numbers[2] = most / max(heaviest, np.float32(1e-6))
-
-
-@compiled_kernel()
-def _lengths(rows: Floats) -> Floats:
-    return np.sqrt((rows * rows).sum(axis=1))
-
-
-@compiled_kernel()
-def _to_length_one(vector: Floats) -> None:
-    length = np.sqrt((vector * vector).sum())
-    vector /= length if length > _ROUNDING else np.float32(np.inf)
+    return native.align_words(u, v, _heaviest(first), _heaviest(second))
 
 
 PairSide = tuple[NDArray[np.int64], Floats]

@@ -1,12 +1,13 @@
-"""Linear support vector machines for all labels at once: dual coordinate descent in Numba.
+"""Linear support vector machines for all labels at once, by dual coordinate descent.
 
 For each label k, and texts x_i with signs y_ik and costs c_ik, the weights minimise
 
     1/2 |w_k|^2 + sum_i c_ik max(0, 1 - y_ik w_k x_i)^2
 
 as in liblinear (Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for large-scale
-linear SVM; ICML 2008). All labels are solved together: a text is read once for all of them, and the inner
-loops run over labels, which are adjacent in memory. 77 labels cost a few times as much as one.
+linear SVM; ICML 2008). Labels are solved in blocks of up to 16: a text is read once for all of a block, and
+the inner loops run over its labels, which are adjacent in memory. Blocks do not depend on each other, so
+they run in parallel, with the same results on any number of threads.
 
 With ratios r_fk, the SVM of label k sees r_fk x_if instead of x_if (NB-SVM: Wang & Manning, Baselines and
 bigrams; ACL 2012). The returned weights apply to x itself.
@@ -24,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from headwise.core.numba_cache import compiled_kernel
-from headwise.core.threads import raise_if_halted
+from headwise.core import native
+from headwise.core.threads import raise_if_halted, run_jobs, usable_threads
 
 Floats = NDArray[np.float32]
 
@@ -112,133 +113,103 @@ def fit_svm_columns(
         slack = (0.5 / costs).astype(np.float32)
     dense_norms = np.einsum("nd,nd->n", rows.dense, rows.dense)[:, None] + 1  # plus 1 for the bias
     squared = csr_matrix((sparse.data**2, sparse.indices, sparse.indptr), shape=sparse.shape)
-    if ratios is None:
-        squares = np.zeros((0, columns), dtype=np.float32)
-        norms = np.asarray(squared.sum(axis=1)).reshape(-1, 1) + dense_norms
-    else:
-        squares = np.ascontiguousarray(ratios**2, dtype=np.float32)
-        norms = squared @ squares + dense_norms
-    weights = np.zeros((rows.features, columns), dtype=np.float32)
-    dense = np.zeros((rows.dense.shape[1], columns), dtype=np.float32)
-    bias = np.zeros(columns, dtype=np.float32)
+    squares = None if ratios is None else np.ascontiguousarray(ratios**2, dtype=np.float32)
+    feature_norms = np.asarray(squared.sum(axis=1)).reshape(-1, 1) if squares is None else squared @ squares
+    problem = native.SvmProblem(
+        np.asarray(sparse.indptr, np.int64),
+        np.asarray(sparse.indices, np.int32),
+        np.asarray(sparse.data, np.float32),
+        rows.features,
+        np.ascontiguousarray(rows.dense),
+        np.ascontiguousarray(signs),
+        slack,
+        np.ascontiguousarray(feature_norms + dense_norms, dtype=np.float32),
+        None if offsets is None else np.ascontiguousarray(offsets, dtype=np.float32),
+        None if targets is None else np.ascontiguousarray(targets, dtype=np.float32),
+    )
     alpha = np.zeros(signs.shape, dtype=np.float32)
-    random = np.random.default_rng(seed)
+    blocks = [
+        _LabelBlock.zeros(first, min(columns - first, MOST_WIDTH), rows, squares)
+        for first in range(0, columns, MOST_WIDTH)
+    ]
     every = np.flatnonzero(np.isfinite(slack).any(axis=1))
-    indptr, indices = np.asarray(sparse.indptr, np.int64), np.asarray(sparse.indices, np.int32)
-    values, vectors = np.asarray(sparse.data, np.float32), np.ascontiguousarray(rows.dense)
-    norms = np.ascontiguousarray(norms, dtype=np.float32)
-    none = np.zeros((0, columns), dtype=np.float32)
-    offset_rows = none if offsets is None else np.ascontiguousarray(offsets, dtype=np.float32)
-    numbers = none if targets is None else np.ascontiguousarray(targets, dtype=np.float32)
+    work = float(sparse.nnz + rows.dense.size) * columns
+    threads = usable_threads() if len(blocks) > 1 and work > LEAST_THREADED else 1
+    random = np.random.default_rng(seed)
+    violations = np.zeros(len(blocks))
     for _ in range(MAX_EPOCHS):
         raise_if_halted()
-        worst = _epoch(
-            random.permutation(every),
-            indptr,
-            indices,
-            values,
-            vectors,
-            signs,
-            slack,
-            norms,
-            squares,
-            offset_rows,
-            numbers,
-            alpha,
-            weights,
-            dense,
-            bias,
-        )
-        if worst < (TOLERANCE if tolerance is None else tolerance):
+        order = random.permutation(every)
+
+        def run_epoch(number: int, order: NDArray[np.int64] = order) -> None:
+            violations[number] = blocks[number].epoch(problem, order, alpha)
+
+        run_jobs(run_epoch, range(len(blocks)), threads)
+        if violations.max(initial=0) < (TOLERANCE if tolerance is None else tolerance):
             break
-    return LinearWeights(weights, dense, bias)
+    return _joined(blocks, rows)
 
 
-@compiled_kernel(fastmath={"contract", "reassoc", "nsz"})
-def _epoch(
-    order: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    values: Floats,
-    dense: Floats,
-    signs: NDArray[np.int8],
-    slack: Floats,
-    norms: Floats,
-    squares: Floats,
-    offsets: Floats,
-    targets: Floats,
-    alpha: Floats,
-    weights: Floats,
-    dense_weights: Floats,
-    bias: Floats,
-) -> float:
-    """One pass over the texts; returns the largest violation of an optimality condition."""
-    columns, width = weights.shape[1], dense.shape[1]
-    scores = np.empty(columns, dtype=np.float32)
-    steps = np.empty(columns, dtype=np.float32)
-    ratios, offset, number = squares.shape[0] > 0, offsets.shape[0] > 0, targets.shape[0] > 0
-    same_cost, same_norm = slack.shape[1] == 1, norms.shape[1] == 1
-    worst = np.float32(0)
-    for text in order:
-        start, end = indptr[text], indptr[text + 1]
-        if columns == 1:
-            score = bias[0]
-            for at in range(start, end):
-                score += values[at] * weights[indices[at], 0]
-            for at in range(width):
-                score += dense[text, at] * dense_weights[at, 0]
-            scores[0] = score
-        else:
-            for k in range(columns):
-                scores[k] = bias[k]
-            for at in range(start, end):
-                value, row = values[at], indices[at]
-                for k in range(columns):
-                    scores[k] += value * weights[row, k]
-            for at in range(width):
-                value = dense[text, at]
-                for k in range(columns):
-                    scores[k] += value * dense_weights[at, k]
-        if offset:
-            for k in range(columns):
-                scores[k] += offsets[text, k]
-        moved = False
-        for k in range(columns):
-            steps[k] = 0
-            diagonal = slack[text, 0 if same_cost else k]
-            if diagonal == np.inf:
-                continue
-            y, now = np.float32(signs[text, k]), alpha[text, k]
-            gradient = y * scores[k] - (targets[text, k] if number else np.float32(1)) + diagonal * now
-            if now == 0 and gradient >= 0 and not number:
-                continue
-            worst = max(worst, abs(gradient))
-            new = now - gradient / (norms[text, 0 if same_norm else k] + diagonal)
-            if not number:
-                new = max(new, np.float32(0))
-            if new != now:
-                alpha[text, k] = new
-                steps[k] = (new - now) * y
-                bias[k] += steps[k]
-                moved = True
-        if not moved:
-            continue
-        if columns == 1:
-            step = steps[0]
-            for at in range(start, end):
-                square = squares[indices[at], 0] if ratios else np.float32(1)
-                weights[indices[at], 0] += values[at] * square * step
-        else:
-            for at in range(start, end):
-                value, row = values[at], indices[at]
-                if ratios:
-                    for k in range(columns):
-                        weights[row, k] += value * squares[row, k] * steps[k]
-                else:
-                    for k in range(columns):
-                        weights[row, k] += value * steps[k]
-        for at in range(width):
-            value = dense[text, at]
-            for k in range(columns):
-                dense_weights[at, k] += value * steps[k]
-    return float(worst)
+MOST_WIDTH = 16
+"""Labels per block: their weights of a feature fill a cache line."""
+LEAST_THREADED = 1e6
+"""Non-zero features times columns from which on blocks run in parallel."""
+_WIDTHS = (1, 4, 8, MOST_WIDTH)
+_LINE = 64  # bytes of a cache line
+
+
+@dataclass(frozen=True)
+class _LabelBlock:
+    """The weights of some adjacent columns, padded with zeros to one of `_WIDTHS`.
+
+    Attributes:
+        first: The first column.
+        columns: Number of columns.
+        squares: Squared ratios, `[features, width]`; None without.
+        weights, dense, bias: The weights so far, `[features, width]`, `[size, width]` and `[width]`.
+    """
+
+    first: int
+    columns: int
+    squares: Floats | None
+    weights: Floats
+    dense: Floats
+    bias: Floats
+
+    @classmethod
+    def zeros(cls, first: int, columns: int, rows: DesignMatrix, squares: Floats | None) -> "_LabelBlock":
+        """A block whose weights are 0."""
+        width = next(width for width in _WIDTHS if width >= columns)
+        padded = None
+        if squares is not None:
+            padded = _aligned_zeros(rows.features, width)
+            padded[:, :columns] = squares[:, first : first + columns]
+        weights, dense = _aligned_zeros(rows.features, width), _aligned_zeros(rows.dense.shape[1], width)
+        return cls(first, columns, padded, weights, dense, np.zeros(width, dtype=np.float32))
+
+    def epoch(self, problem: native.SvmProblem, order: NDArray[np.int64], alpha: Floats) -> float:
+        """One pass over the texts; returns the largest violation of an optimality condition."""
+        return problem.epoch(order, self.first, self.squares, alpha, self.weights, self.dense, self.bias)
+
+
+def _aligned_zeros(rows: int, width: int) -> Floats:
+    """Zeros whose first number begins a cache line, `[rows, width]`."""
+    numbers = np.zeros(rows * width + _LINE // 4, dtype=np.float32)
+    begin = -numbers.ctypes.data % _LINE // 4
+    return numbers[begin : begin + rows * width].reshape(rows, width)
+
+
+def _joined(blocks: list[_LabelBlock], rows: DesignMatrix) -> LinearWeights:
+    """The weights of all blocks, side by side."""
+    columns = blocks[-1].first + blocks[-1].columns
+    joined = LinearWeights(
+        np.empty((rows.features, columns), dtype=np.float32),
+        np.empty((rows.dense.shape[1], columns), dtype=np.float32),
+        np.empty(columns, dtype=np.float32),
+    )
+    for block in blocks:
+        place = slice(block.first, block.first + block.columns)
+        joined.weights[:, place] = block.weights[:, : block.columns]
+        joined.dense[:, place] = block.dense[:, : block.columns]
+        joined.bias[place] = block.bias[: block.columns]
+    return joined

@@ -3,7 +3,7 @@
 
 The baseline for taggers; it trains in seconds. Stochastic gradient ascent, one sentence at a time, with a
 learning rate per weight (AdaGrad: Duchi, Hazan, Singer 2011); the weights are averaged over the later
-epochs. The loops are compiled by Numba.
+epochs.
 """
 
 import itertools
@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core import native
 from headwise.core.hashing import Ends, roomy_table_of
-from headwise.core.numba_cache import compiled_kernel
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.duplicates import first_in_group
-from headwise.linear.chain_decoding import exponents, forward_backward, marginals, viterbi
+from headwise.linear.chain_decoding import marginals, viterbi
 from headwise.linear.svm_solver import Floats
 from headwise.linear.tag_features import features_of, look_up
 from headwise.metrics.tag_schemes import Scheme, convert_tags
@@ -38,8 +38,6 @@ tag and the others are hard to predict, only a strong penalty keeps the CRF from
 after words in EWT: 91.9 % of the words without, 93.5 % with 3; parts of speech: 91.5 and 90.3)."""
 _CHOOSING = 1_500  # maximum number of sentences for the choice; a fifth is held out
 _EPOCHS = 5  # epochs
-_RATE = np.float32(0.1)  # learning rate of AdaGrad
-_SURE = np.float32(0.01)  # gradients below this are skipped
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ class CrfTagger:
     def emissions(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, Ends]:
         """The emission scores of each word, `[words, tags]`, and the offsets of the sentences."""
         features, ends = features_of(sentences, self.groups)
-        return _emissions(look_up(features, self.slots), self.weights), ends
+        return native.crf_emissions(look_up(features, self.slots), self.weights), ends
 
     def predict(self, sentences: Sequence[TaggedSentence]) -> list[list[str]]:
         """The best tag sequence of each sentence."""
@@ -186,74 +184,10 @@ def fit_crf_with(
             before, after = (np.floor(begun + number * counted) for number in (turn, turn + 1))
             order = np.repeat(order, (after - before).astype(np.int64))
         order = random.permutation(order)
-        _epoch(order, rows, ends, gold, weights, transitions, *squares, decay)
+        native.crf_epoch(order, rows, ends, gold, weights, transitions, *squares, decay)
         if 2 * turn >= _EPOCHS - 1:
             averaged += 1
             sums[0][:] += weights
             sums[1][:] += transitions
     weights[:], transitions[:] = sums[0] / averaged, sums[1] / averaged
     return tagger
-
-
-@compiled_kernel()
-def _emissions(rows: NDArray[np.int32], weights: Floats) -> Floats:
-    emissions = np.zeros((rows.shape[0], weights.shape[1]), dtype=np.float32)
-    for word in range(rows.shape[0]):
-        for feature in range(rows.shape[1]):
-            row = rows[word, feature]
-            if row >= 0:
-                for k in range(weights.shape[1]):
-                    emissions[word, k] += weights[row, k]
-    return emissions
-
-
-@compiled_kernel(fastmath={"contract", "nsz"})
-def _epoch(
-    order: NDArray[np.int64],
-    rows: NDArray[np.int32],
-    ends: Ends,
-    gold: NDArray[np.int32],
-    weights: Floats,
-    transitions: Floats,
-    squares: Floats,
-    transition_squares: Floats,
-    decay: Floats,
-) -> None:
-    """One epoch of AdaGrad over the sentences."""
-    tags, size = weights.shape[1], rows.shape[1]
-    expected = np.zeros_like(transitions)
-    for sentence in order:
-        start, end = ends[sentence], ends[sentence + 1]
-        if start == end:
-            continue
-        read = rows[start:end]
-        chances = exponents(_emissions(read, weights))
-        forward, backward = np.empty_like(chances), np.empty_like(chances)
-        moves = np.exp(transitions)
-        expected[:] = 0
-        forward_backward(chances, moves, forward, backward, expected)
-        expected *= -moves
-        for word in range(end - start):
-            for k in range(tags):
-                forward[word, k] *= -backward[word, k]
-            forward[word, gold[start + word]] += 1
-            if word > 0:
-                expected[gold[start + word - 1], gold[start + word]] += 1
-            farthest = np.float32(0)
-            for k in range(tags):
-                farthest = max(farthest, abs(forward[word, k]))
-            if farthest < _SURE:
-                continue
-            for feature in range(size):
-                row = read[word, feature]
-                if row < 0:
-                    continue
-                for k in range(tags):
-                    slope = forward[word, k] - decay[row] * weights[row, k]
-                    squares[row, k] += slope * slope
-                    weights[row, k] += _RATE * slope / np.sqrt(squares[row, k])
-        for i in range(tags):
-            for k in range(tags):
-                slope = expected[i, k]
-                transition_squares[i, k] += slope * slope
-                transitions[i, k] += _RATE * slope / np.sqrt(transition_squares[i, k])

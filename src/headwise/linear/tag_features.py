@@ -7,8 +7,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.core.hashing import Ends, find_slot
-from headwise.core.numba_cache import compiled_kernel
+from headwise.core import native
+from headwise.core.hashing import Ends
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters
 
 ATTRIBUTES = (
@@ -53,8 +53,6 @@ def _recipe_of(templates: Sequence[tuple[tuple[int, str], ...]]) -> NDArray[np.i
 _RECIPE = _recipe_of(TEMPLATES)
 _RECIPE_WITH_GROUPS = _recipe_of([*TEMPLATES, *(((0, name),) for name in _GROUPS)])
 _BEFORE, _BEHIND = "\x02", "\x03"
-_SALT = np.uint64(0x9E3779B97F4A7C15)
-_STIR = np.uint64(0xBF58476D1CE4E5B9)
 
 
 def attributes(word: str) -> tuple[str, ...]:
@@ -95,37 +93,9 @@ def features_of(
     if groups is not None:
         table = np.hstack([table, groups.of(list(kinds)).view(np.uint16).astype(np.uint32)])
         recipe = _RECIPE_WITH_GROUPS
-    return _combine(np.array(numbers, dtype=np.int64), ends, table, recipe), ends
+    return native.combine_attributes(np.array(numbers, dtype=np.int64), ends, table, recipe), ends
 
 
-@compiled_kernel()
-def _combine(
-    words: NDArray[np.int64], ends: Ends, table: NDArray[np.uint32], recipe: NDArray[np.int64]
-) -> NDArray[np.uint32]:
-    hashes = np.empty((len(words), recipe.shape[0]), dtype=np.uint32)
-    for sentence in range(len(ends) - 1):
-        start, end = ends[sentence], ends[sentence + 1]
-        for place in range(start, end):
-            for feature in range(recipe.shape[0]):
-                number = np.uint64(feature + 1) * _SALT
-                for part in range(recipe.shape[1]):
-                    step, attribute = recipe[feature, part]
-                    if attribute < 0:
-                        break
-                    at = place + step
-                    word = 0 if at < start else 1 if at >= end else words[at]
-                    number = (number ^ np.uint64(table[word, attribute])) * _STIR
-                    number ^= number >> np.uint64(31)
-                hashes[place, feature] = np.uint32(number * _SALT >> np.uint64(32))
-    return hashes
-
-
-@compiled_kernel()
 def look_up(features: NDArray[np.uint32], slots: NDArray[np.uint64]) -> NDArray[np.int32]:
     """The index of each feature in a hash table, `[words, features]`; -1 for unknown ones."""
-    places = np.empty(features.shape, dtype=np.int32)
-    for word in range(features.shape[0]):
-        for feature in range(features.shape[1]):
-            entry = slots[find_slot(features[word, feature], slots)]
-            places[word, feature] = np.int32(np.int64(entry & np.uint64(0xFFFFFFFF)) - 1)
-    return places
+    return native.find_features(features, slots)

@@ -160,7 +160,7 @@ def copy_weights(model: Any, previous: PreviousModel) -> None:
             values.copy_(source)
     expert = getattr(previous.model, "expert", None)
     if expert is not None and previous.new:
-        from headwise.linear.linear_warm_start import LinearWarmStart  # imports Numba
+        from headwise.linear.linear_warm_start import LinearWarmStart  # imports scipy
 
         before, now = (getattr(network, "labels", ("number",)) for network in (previous.model, model))
         places = {label: number for number, label in enumerate(before)}

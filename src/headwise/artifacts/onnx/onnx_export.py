@@ -146,7 +146,7 @@ def _test_texts(model: Any) -> Iterator[str]:
         yield " ".join(words[place] for place in random.integers(len(words), size=length).tolist())
 
 
-_NEEDED = ("numpy", "scipy", "safetensors", "regex", "numba", "onnxruntime")
+_NEEDED = ("numpy", "scipy", "safetensors", "regex", "onnxruntime")
 _COMMANDS = ("cyclopts", "docstring-parser", "rich")
 
 

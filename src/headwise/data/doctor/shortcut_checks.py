@@ -237,7 +237,7 @@ class SurfaceFeatureThresholds:
     """
 
     def __init__(self, texts: Sequence[str]):
-        from headwise.core.surface_features import (  # Numba takes its time to load
+        from headwise.core.surface_features import (
             describe_value,
             surface_features,
         )

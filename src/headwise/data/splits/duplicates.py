@@ -18,7 +18,9 @@ components of these pairs, called chains here.
 
 import re
 import zlib
+from array import array
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from math import isqrt
 from typing import Any
 from unicodedata import normalize
@@ -27,6 +29,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from headwise.core import native
 from headwise.core.tokenizer import split_approximately
 
 MIN_SIMILARITY = 0.7
@@ -34,17 +37,15 @@ MIN_SIMILARITY = 0.7
 _TRIGRAM = 3  # words
 _LEAST_WORDS = 8  # words; in a shorter text one changed word changes too many trigrams
 _BANDS, _ROWS = 20, 3
-_PIECE, _AT_ONCE = 4096, 65_536  # trigrams hashed at a time, as a text may be a book
 _MAX_BUCKET = 20  # texts per bucket that are compared; larger buckets hold repeated phrases
 _WORD = re.compile(r"\w+|\N{SYMBOL FOR RECORD SEPARATOR}")  # the separator of the two texts of a pair
 
 _random = np.random.default_rng(1997)
 _HASH_FACTORS = _random.integers(1, 1 << 62, _BANDS * _ROWS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 _HASH_OFFSETS = _random.integers(0, 1 << 63, _BANDS * _ROWS, dtype=np.uint64)
-_TRIGRAM_FACTORS = _random.integers(1, 1 << 62, (_TRIGRAM, 1), dtype=np.uint64) * np.uint64(2) + np.uint64(
-    1
-)
+_TRIGRAM_FACTORS = _random.integers(1, 1 << 62, _TRIGRAM, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 _BAND_FACTORS = _random.integers(1, 1 << 62, _ROWS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+_MINHASHES = _HASH_FACTORS, _HASH_OFFSETS, _BAND_FACTORS
 
 
 def words_for_comparison(text: str) -> str:
@@ -64,29 +65,31 @@ class NearDuplicateIndex:
     """
 
     def __init__(self, texts: Iterable[str], *, runs: bool = True):
-        self._texts, self._number = set(texts), _WordHashes()
-        shingle_sets = (
-            _trigram_hashes(text, self._number) for text in (sorted(self._texts) if runs else ())
-        )
-        self._runs = [shingles for shingles in shingle_sets if len(shingles)]
+        self._texts, self._trigrams = set(texts), _TrigramReader()
+        hashes, ends = self._trigrams(sorted(self._texts) if runs else ())
+        bands = native.minhash_bands(hashes, ends, *_MINHASHES)
+        self._sets = [hashes[start:end] for start, end in pairwise(ends.tolist())]
         self._places: list[dict[int, list[int]]] = [{} for _ in range(_BANDS)]
-        for number, bands in enumerate(_minhash_bands(self._runs).tolist()):
-            for places, band in zip(self._places, bands, strict=True):
+        for number in np.flatnonzero(np.diff(ends)).tolist():
+            for places, band in zip(self._places, bands[number].tolist(), strict=True):
                 if len(bucket := places.setdefault(band, [])) < _MAX_BUCKET:
                     bucket.append(number)
 
     def has_near_duplicate_of(self, text: str) -> bool:
         """Whether the index contains a duplicate or near-duplicate of a text (as `words_for_comparison`
         returns it)."""
-        if (
-            text in self._texts
-            or not self._runs
-            or not len(shingles := _trigram_hashes(text, self._number))
-        ):
+        if text in self._texts or not self._places[0]:
             return text in self._texts
-        bands = zip(self._places, _minhash_bands([shingles])[0].tolist(), strict=True)
-        candidates = {number for places, band in bands for number in places.get(band, ())}
-        return any(_jaccard(shingles, self._runs[number]) >= MIN_SIMILARITY for number in candidates)
+        hashes, ends = self._trigrams([text])
+        if not len(hashes):
+            return False
+        bands = native.minhash_bands(hashes, ends, *_MINHASHES)[0].tolist()
+        candidates = {
+            number
+            for places, band in zip(self._places, bands, strict=True)
+            for number in places.get(band, ())
+        }
+        return any(native.jaccard(hashes, self._sets[number]) >= MIN_SIMILARITY for number in candidates)
 
 
 def find_near_duplicates(texts: Sequence[str], enough: float = MIN_SIMILARITY) -> dict[int, list[int]]:
@@ -100,13 +103,13 @@ def find_near_duplicates(texts: Sequence[str], enough: float = MIN_SIMILARITY) -
     for number, text in enumerate(texts):
         if text:
             same.setdefault(text, []).append(number)
-    groups, number_of = list(same.values()), _WordHashes()
-    runs = [_trigram_hashes(text, number_of) for text in same]
+    groups = list(same.values())
+    hashes, ends = _TrigramReader()([*same])
+    bands = native.minhash_bands(hashes, ends, *_MINHASHES)
     neighbours: dict[int, list[int]] = {}
-    for first, second in sorted(_candidate_pairs(runs)):
-        if _jaccard(runs[first], runs[second]) >= enough:
-            neighbours.setdefault(first, []).append(second)
-            neighbours.setdefault(second, []).append(first)
+    for first, second in native.similar_pairs(hashes, ends, bands, _MAX_BUCKET, enough).tolist():
+        neighbours.setdefault(first, []).append(second)
+        neighbours.setdefault(second, []).append(first)
     duplicates: dict[int, list[int]] = {}
     for place, group in enumerate(groups):
         nearly_equal = [number for neighbour in neighbours.get(place, ()) for number in groups[neighbour]]
@@ -124,51 +127,21 @@ class _WordHashes(dict[str, int]):
         return number
 
 
-def _trigram_hashes(text: str, number_of: _WordHashes) -> NDArray[np.uint64]:
-    """The hashes of the distinct word trigrams of a text, sorted; empty for a text of under 8 words."""
-    words = split_approximately(text)
-    if len(words) < _LEAST_WORDS:
-        return np.zeros(0, dtype=np.uint64)
-    numbers = np.fromiter(map(number_of.__getitem__, words), np.uint64, len(words))
-    windows = np.lib.stride_tricks.sliding_window_view(numbers, len(words) - _TRIGRAM + 1)
-    return np.unique((windows * _TRIGRAM_FACTORS).sum(axis=0, dtype=np.uint64))
+class _TrigramReader:
+    """Reads the trigrams of texts."""
 
+    def __init__(self) -> None:
+        self._words = _WordHashes()
 
-def _minhash_bands(texts: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """The MinHash signature of each text, one hash per band, `[texts, bands]`."""
-    starts = [(n, at) for n, runs in enumerate(texts) for at in range(0, len(runs), _PIECE)]
-    pieces = [texts[n][at : at + _PIECE] for n, at in starts]
-    least = np.full((len(texts), len(_HASH_FACTORS)), np.iinfo(np.uint64).max, dtype=np.uint64)
-    ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
-    for chosen in np.split(np.arange(len(pieces)), np.flatnonzero(np.diff(ends // _AT_ONCE)) + 1):
-        if len(chosen):
-            batch = [pieces[n] for n in chosen]
-            at = np.cumsum([0, *map(len, batch[:-1])])
-            orders = np.concatenate(batch)[:, None] * _HASH_FACTORS + _HASH_OFFSETS
-            np.minimum.at(least, [starts[n][0] for n in chosen], np.minimum.reduceat(orders, at, axis=0))
-    return (least.reshape(-1, _BANDS, _ROWS) * _BAND_FACTORS).sum(axis=2, dtype=np.uint64)
-
-
-def _candidate_pairs(runs: Sequence[NDArray[np.uint64]]) -> set[tuple[int, int]]:
-    """The candidate pairs: numbers of texts whose signatures agree in a band, the smaller number first."""
-    pairs: set[tuple[int, int]] = set()
-    nonempty = np.flatnonzero([len(shingles) > 0 for shingles in runs])
-    for bands in _minhash_bands([runs[n] for n in nonempty.tolist()]).T:
-        order = np.argsort(bands, kind="stable")
-        ends = np.append(np.flatnonzero(np.diff(bands[order])) + 1, len(order))
-        sizes = np.diff(ends, prepend=0)
-        for end, size in zip(ends[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
-            bucket = nonempty[order[end - size : end]].tolist()
-            pairs.update(
-                (a, b) for place, b in enumerate(bucket) for a in bucket[: min(place, _MAX_BUCKET)]
-            )
-    return pairs
-
-
-def _jaccard(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> float:
-    """The Jaccard similarity of two sets of trigram hashes."""
-    both = len(np.intersect1d(first, second, assume_unique=True))
-    return both / (len(first) + len(second) - both)
+    def __call__(self, texts: Iterable[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """The hashes of the distinct word trigrams of each text, sorted, and their offsets, `[texts + 1]`;
+        none of a text of under 8 words."""
+        words, ends = array("I"), [0]
+        for text in texts:
+            words.extend(map(self._words.__getitem__, split_approximately(text)))
+            ends.append(len(words))
+        hashes = np.frombuffer(words, dtype=np.uint32) if words else np.zeros(0, dtype=np.uint32)
+        return native.trigram_hashes(hashes, np.array(ends), _TRIGRAM_FACTORS, _LEAST_WORDS)
 
 
 _MANY = 10  # least number of distinct first texts, and of chains of pairs, per part

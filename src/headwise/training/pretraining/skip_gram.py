@@ -1,15 +1,19 @@
 """Character n-grams of many words at once.
 
-The inner loop of context prediction, compiled by Numba. Imported only where it runs.
-
 Training of word vectors by context prediction with negative sampling.
 
 The mean of the other words of a passage predicts each word, against random negatives (as in sent2vec:
 Pagliardini, Gupta, Jaggi; 2018). So means of words, which are what a base is used for, learn to represent
 passages. Subword vectors are fitted to the word vectors afterwards, in one step.
+
+Passages are cut into stretches of at most `width` words. For every word w of a stretch with the words c,
+with the vectors v and u of each word: h = mean of v(c) over c != w, and
+
+    loss = -log sigmoid(h u(w)) - sum of log sigmoid(-h u(n)) over the negatives n
+
+Within a stretch, u changes after each word and v after the last one.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,7 +24,7 @@ from safetensors.numpy import save_file
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix, diags
 
-from headwise.core.numba_cache import compiled_kernel
+from headwise.core import native
 from headwise.text.static_embeddings.word_groups import ngram_bucket_ids
 from headwise.training.pretraining.base_config import ContextConfig
 from headwise.training.pretraining.word_numbers import EncodedPassages
@@ -34,104 +38,6 @@ def word_ngrams(words: Sequence[str], buckets: int) -> tuple[NDArray[np.int64], 
     starts = np.zeros(len(runs) + 1, np.int64)
     np.cumsum([len(word_runs) for word_runs in runs], out=starts[1:])
     return np.fromiter((run for word_runs in runs for run in word_runs), np.int64, int(starts[-1])), starts
-
-
-@compiled_kernel(fastmath=True)
-def train_passages(
-    flat, starts, order, vectors, outputs, keep, table, width, negatives, rate, last_rate, state
-):  # pragma: no cover
-    """Train on passages, in order; the learning rate falls linearly from `rate` to `last_rate`.
-
-    Passages are cut into stretches of at most `width` words. For every word w of a stretch with the words
-    c: h = mean of v(c) over c != w; loss = -log sigmoid(h u(w)) - sum of log sigmoid(-h u(n)) over
-        negatives n.
-
-    Args:
-        flat, starts: The passages; see `Numbers`.
-        order: Numbers of the passages to train on, `[passages]`.
-        vectors, outputs: v and u, `[words, size]`, changed in place.
-        keep: Probability with which an occurrence of each word is kept (subsampling), `[words]`.
-        table: Word ids from which negatives are drawn.
-        width: Maximum number of words of a stretch.
-        negatives: Number of negatives for each word.
-        rate, last_rate: Learning rates.
-        state: State of the random number generator, `[1]`, uint64, not 0; changed in place.
-
-    Returns:
-        The sum of the losses, and the number of words.
-    """
-    size = vectors.shape[1]
-    words = np.empty(width, np.int64)
-    total = np.empty(size, np.float32)
-    push = np.empty(size, np.float32)
-    hidden = np.empty(size, np.float32)
-    back = np.empty(size, np.float32)
-    random = state[0]
-    loss, seen = 0.0, 0
-    for number in range(len(order)):
-        now = np.float32(rate + (last_rate - rate) * number / len(order))
-        place, end = starts[order[number]], starts[order[number] + 1]
-        while place < end:
-            count = 0
-            while place < end and count < width:
-                word = flat[place]
-                place += 1
-                random ^= random << np.uint64(13)
-                random ^= random >> np.uint64(7)
-                random ^= random << np.uint64(17)
-                if np.float64(random >> np.uint64(11)) * 1.1102230246251565e-16 < keep[word]:
-                    words[count] = word
-                    count += 1
-            if count < 2:
-                continue
-            total[:] = 0
-            push[:] = 0
-            for i in range(count):
-                row = vectors[words[i]]
-                for d in range(size):
-                    total[d] += row[d]
-            share = np.float32(1.0) / np.float32(count - 1)
-            for i in range(count):
-                word = words[i]
-                row = vectors[word]
-                for d in range(size):
-                    hidden[d] = (total[d] - row[d]) * share
-                    back[d] = 0
-                for k in range(negatives + 1):
-                    target = word
-                    if k > 0:
-                        random ^= random << np.uint64(13)
-                        random ^= random >> np.uint64(7)
-                        random ^= random << np.uint64(17)
-                        target = table[np.int64((random >> np.uint64(16)) % np.uint64(len(table)))]
-                        if target == word:
-                            continue
-                    out = outputs[target]
-                    dot = np.float32(0)
-                    for d in range(size):
-                        dot += hidden[d] * out[d]
-                    dot = min(max(dot, np.float32(-12)), np.float32(12))
-                    chance = np.float32(1 / (1 + math.exp(-dot)))
-                    if k == 0:
-                        loss -= math.log(chance)
-                        step = np.float32(now * (np.float32(1) - chance))
-                    else:
-                        loss -= math.log(1 - chance)
-                        step = np.float32(-now * chance)
-                    for d in range(size):
-                        back[d] += step * out[d]
-                        out[d] += step * hidden[d]
-                seen += 1
-                # The update is for all words but this one: subtract it here, as all words get it below.
-                for d in range(size):
-                    push[d] += back[d]
-                    row[d] -= back[d] * share
-            for i in range(count):
-                row = vectors[words[i]]
-                for d in range(size):
-                    row[d] += push[d] * share
-    state[0] = random
-    return loss, seen
 
 
 Floats = NDArray[np.float32]
@@ -171,7 +77,8 @@ def train_contexts(
         share = np.maximum(counts, 1) / max(1, counts.sum())
         keep = np.minimum(1, np.sqrt(config.common / share) + config.common / share)
     table = _draws(counts)
-    vectors = (np.random.default_rng(seed).random((len(counts), size), np.float32) - 0.5) / size
+    random_vectors = np.random.default_rng(seed).random((len(counts), size), np.float32)
+    vectors: Floats = (random_vectors - np.float32(0.5)) / np.float32(size)
     outputs = np.zeros_like(vectors)
     begin = 0
     if state.exists():
@@ -188,7 +95,7 @@ def train_contexts(
         for start in shuffle.permutation(np.arange(0, len(numbers), _PART)):
             part = start + shuffle.permutation(min(_PART, len(numbers) - start))
             rate, last = (config.learning_rate * (1 - at / everything) for at in (done, done + len(part)))
-            losses, words = train_passages(
+            losses, words = native.train_passages(
                 numbers.flat, numbers.starts, part, vectors, outputs, keep, table,
                 config.width, config.negatives, rate, last, random,
             )  # fmt: skip
