@@ -54,6 +54,18 @@ def test_ratios_scale_the_features(columns):
         np.testing.assert_allclose(found[:, column], peer, atol=2e-3)
 
 
+def test_any_number_of_threads_computes_the_same(monkeypatch):
+    rows, signs = problem(40, size=4)
+    costs = np.ones((80, 1), dtype=np.float32)
+    monkeypatch.setattr(solver, "LEAST_THREADED", 0)
+    weights = []
+    for threads in (1, 3):
+        monkeypatch.setattr(solver, "usable_threads", lambda threads=threads: threads)
+        machine = fit_svm_columns(rows, signs, costs)
+        weights.append(np.vstack([machine.weights, machine.dense, machine.bias]))
+    np.testing.assert_array_equal(*weights)
+
+
 def test_texts_without_cost_are_as_if_they_were_not_there():
     rows, signs = problem(3)
     costs = np.ones((80, 1), dtype=np.float32)

@@ -46,6 +46,25 @@ def test_the_same_data_give_the_same_model():
     np.testing.assert_array_equal(one.model.machine.weights, other.model.machine.weights)
 
 
+def test_scores_of_the_search_are_those_of_another_pass(monkeypatch):
+    texts, targets = corpus(3)
+    searched = fit_linear(texts, targets, 3)
+    monkeypatch.setattr(text_fit.SettingSearch, "scores_of", lambda *_: None)
+    np.testing.assert_array_equal(searched.oof_scores, fit_linear(texts, targets, 3).oof_scores)
+
+
+def test_without_calibration_scores_are_margins():
+    texts, targets = corpus(3)
+    calibrated = fit_linear(texts, targets, 3)
+    plain = fit_linear(texts, targets, 3, calibrated=False)
+    assert plain.settings == calibrated.settings
+    assert not plain.oof_scores.any()
+    scores, margins = (fit.model.scores(texts) for fit in (calibrated, plain))
+    factor = float((scores * margins).sum() / (margins**2).sum())
+    np.testing.assert_allclose(scores, factor * margins, atol=1e-4)
+    assert factor != pytest.approx(1, abs=0.01)
+
+
 def test_out_of_fold_scores_do_not_know_the_label():
     """Of random labels nothing can be learned."""
     texts = [f"text {n} word{n} other{n}" for n in range(200)]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headwise.core.threads import run_jobs, usable_threads
 from headwise.data.splits.duplicates import first_in_group
-from headwise.linear.linear_model import WARM_START_SCALES, FittedSettings, LinearModel, LinearSettings
+from headwise.linear.linear_model import WARM_START_SCALES, LinearModel, LinearSettings
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.svm_solver import Floats
 from headwise.linear.targets import TargetArray, Targets, TextWeights
@@ -36,10 +36,6 @@ MOST_CELLS = 3_000_000
 """Texts times labels above which settings are chosen on a fifth of the texts, with two folds."""
 MOST_WORK = 4e9
 """Non-zero features times columns above which settings are not compared and two folds are used."""
-MAX_CALIBRATION_RATIO = 1.5
-"""Bounds of the calibration factor when a model is fitted again on more texts, relative to the first. The
-calibration of uninformative scores is random: a model with nearly no effect may have a large ensemble
-weight, which one with 70 times the scale must not get."""
 
 
 @dataclass(frozen=True)
@@ -48,21 +44,17 @@ class LinearFit:
 
     Attributes:
         model: The model, trained on all texts.
-        oof_scores: Calibrated out-of-fold logits of each text that is in a fold, `[texts, classes]`.
-        chosen: The chosen settings and calibration.
+        oof_scores: Calibrated out-of-fold logits of each text that is in a fold, `[texts, classes]`; 0 of a
+            model that is not calibrated.
+        settings: The chosen settings.
         cv_score: Accuracy of `oof_scores`; for label sets, the share of correct decisions; for numbers, the
             explained variance (R2).
     """
 
     model: LinearModel
     oof_scores: Floats
-    chosen: FittedSettings
+    settings: LinearSettings
     cv_score: float
-
-    @property
-    def settings(self) -> LinearSettings:
-        """The chosen settings."""
-        return self.chosen.settings
 
 
 def fit_linear(
@@ -81,7 +73,7 @@ def fit_linear(
     always: int = 0,
     seed: int = 0,
     settings: LinearSettings | None = None,
-    loudness: float | None = None,
+    calibrated: bool = True,
     previous: LinearWarmStart | None = None,
 ) -> LinearFit:
     """Fit a linear model on words, word pairs, character n-grams and, if given, vectors of the texts.
@@ -109,8 +101,8 @@ def fit_linear(
             evaluation.
         seed: Seed of the folds and of the order of the texts.
         settings: Use these settings instead of choosing.
-        loudness: Calibration factor of a model of fewer texts, whose ensemble weight this one takes over:
-            the calibration is kept near it (see `MAX_CALIBRATION_RATIO`).
+        calibrated: Whether to compute out-of-fold scores and calibrate the scores by them; if not, the
+            scores are margins. Who fits an ensemble weight on other texts needs neither.
         previous: A previous model to start from, with the same tokenizer and the same kind of vectors.
     """
     reach = PAIR_REACH if len(texts) >= LEAST_FAR and not pairs else 1
@@ -126,32 +118,34 @@ def fit_linear(
     crossed = judged <= (MOST_PAIRS_CROSSED if pairs else MOST_CROSSED) and not large
     few = large or data.work > MOST_WORK or (pairs and not crossed)
     labels = training_targets.labels[:judged]
-    same = first_in_group(texts[:judged], folds, labels.tolist())
-    parts = _folds(labels, same, min(folds, 2) if few else folds, seed)
+    same, parts = np.arange(judged), []
+    if settings is None or calibrated:
+        same = first_in_group(texts[:judged], folds, labels.tolist())
+        parts = _folds(labels, same, min(folds, 2) if few else folds, seed)
+    search = None
     if settings is None:
         settings = data.first_settings
         if data.work <= MOST_WORK and len(parts) > 1:
             if previous is None and not pairs and data.blocks["words"][1].nnz <= MOST_EDGED * len(texts):
                 data = data.with_edges(texts)
-            compared = (
+            search = (
                 SettingSearch(data, parts) if crossed else SettingSearch(*_search_sample(data, same, seed))
             )
-            settings = compared.choose(settings)
+            settings = search.choose(settings)
     elif settings.edges:
         data = data.with_edges(texts)
     if len(settings.blocks) == 1 and (widened := data.widened(settings, texts)):
         data = widened
-    oof_scores, every = out_of_fold(data, [settings], parts)[0][:judged], np.arange(len(texts))
-    calibrated = float(data.calibration(oof_scores, every[:judged])[0]) if len(parts) > 1 else 1.0
-    if loudness is not None:
-        calibrated = float(
-            np.clip(calibrated, loudness / MAX_CALIBRATION_RATIO, loudness * MAX_CALIBRATION_RATIO)
-        )
-    model = data.model(settings, data.fit(settings, every, seed), calibrated)
+    every, factor = np.arange(len(texts)), 1.0
+    oof_scores = np.zeros((len(texts), classes), dtype=np.float32)
+    if calibrated and len(parts) > 1:
+        scores = search.scores_of(data, settings) if search is not None else None
+        oof_scores = out_of_fold(data, [settings], parts)[0] if scores is None else scores
+        factor = float(data.calibration(oof_scores[:judged], every[:judged])[0])
+    oof_scores = oof_scores[:judged]
+    model = data.model(settings, data.fit(settings, every, seed), factor)
     score = training_targets.take(every[:judged]).score(oof_scores) if judged else 0.0
-    return LinearFit(
-        model, oof_scores * np.float32(calibrated), FittedSettings(settings, calibrated), score
-    )
+    return LinearFit(model, oof_scores * np.float32(factor), settings, score)
 
 
 def _folds(
@@ -230,6 +224,12 @@ class SettingSearch:
         self.hurried = data.work > LARGE_WORK
         self.held = np.concatenate(parts)
         self.losses: dict[LinearSettings, float] = {}
+        self._scores: dict[LinearSettings, Floats] = {}  # of the best settings so far
+
+    def scores_of(self, data: TrainingData, settings: LinearSettings) -> Floats | None:
+        """The out-of-fold scores of the chosen settings; None if these data are not those of the search, or
+        the models of the search stopped far from their optimum."""
+        return self._scores.get(settings) if data is self.data and not self.hurried else None
 
     def judge(self, candidates: Sequence[LinearSettings]) -> list[float]:
         """The log loss of each candidate after calibration, in nats per text."""
@@ -237,6 +237,7 @@ class SettingSearch:
         tolerance = FAST_TOLERANCE if self.hurried else None
         for settings, scores in zip(new, out_of_fold(self.data, new, self.parts, tolerance), strict=True):
             self.losses[settings] = self.data.calibration(scores[self.held], self.held)[1]
+            self._scores[settings] = scores
         return [self.losses[settings] for settings in candidates]
 
     def choose(self, start: LinearSettings) -> LinearSettings:
@@ -261,7 +262,7 @@ class SettingSearch:
     def worth(self, start: LinearSettings, candidate: LinearSettings) -> LinearSettings:
         """The candidate if its loss is lower by `_WORTH`, else `start`."""
         before, after = self.judge([start, candidate])
-        return candidate if after < (1 - _WORTH) * before else start
+        return self._keep(candidate if after < (1 - _WORTH) * before else start)
 
     def line_search(self, start: LinearSettings, name: str, values: Sequence[float]) -> LinearSettings:
         """The best value of one setting. All values are tried; on large data, only the neighbours of the
@@ -282,4 +283,9 @@ class SettingSearch:
         """The settings with the lowest loss; the first of equals."""
         candidates = [start, *alternatives]
         losses = self.judge(candidates)
-        return candidates[losses.index(min(losses))]
+        return self._keep(candidates[losses.index(min(losses))])
+
+    def _keep(self, best: LinearSettings) -> LinearSettings:
+        """Forget the scores of all settings but the best, which are returned."""
+        self._scores = {settings: scores for settings, scores in self._scores.items() if settings == best}
+        return best

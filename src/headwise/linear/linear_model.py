@@ -5,7 +5,7 @@ LinearModel: a linear model of texts as arrays.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,18 +50,6 @@ class LinearSettings:
     start: float = 0.0
     form: bool = False
     edges: bool = False
-
-
-class FittedSettings(NamedTuple):
-    """The settings and calibration of a fitted linear model, to fit one like it to other texts.
-
-    Attributes:
-        settings: The chosen settings.
-        loudness: The calibration factor of its scores.
-    """
-
-    settings: LinearSettings
-    loudness: float
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from headwise.linear.ensemble_weights import (
     fit_number_weights,
 )
 from headwise.linear.linear_fit import LinearFit, fit_linear
-from headwise.linear.linear_model import FittedSettings, LinearModel
+from headwise.linear.linear_model import LinearModel, LinearSettings
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
 from headwise.metrics.multi_label_scores import fit_binary_ensemble, fit_binary_temperature
 from headwise.metrics.regression_scores import number_scores
@@ -72,7 +72,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
         self.objective = objective
         self.model: Any = objective.model
         self.weights: EnsembleWeights = NETWORK_ALONE
-        self.chosen: FittedSettings | None = None
+        self.chosen: LinearSettings | None = None
 
     def fit(self, crossed: OutOfFold | None = None) -> PostTrainingFit:
         held = self.held_out(crossed)
@@ -97,11 +97,11 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
         Returns:
             The outputs of the ensemble for the held-out items, `[items, outputs]`.
         """
-        fitted = fit_linear_member(self.objective, every=held.indices is not None)
+        fitted = fit_linear_member(self.objective, crossed=held.indices is not None)
         if not any(map(len, fitted.model.blocks.values())) or not len(held.targets):
             return held.outputs
         scores = self.dev_scores(fitted.model) if held.indices is None else fitted.oof_scores[held.indices]
-        self.weights, self.chosen = self.weigh(held, scores), fitted.chosen
+        self.weights, self.chosen = self.weigh(held, scores), fitted.settings
         self.set_members(fitted.model)
         if self.weights.shift is not None:
             # On dev the shifted scores are those of the stored 8-bit weights.
@@ -225,13 +225,19 @@ class NumberEnsemble(TextEnsemble[NumberObjective[Any]]):
 
 
 def fit_linear_member(
-    objective: TextObjective[Any], chosen: FittedSettings | None = None, *, every: bool = False
+    objective: TextObjective[Any], chosen: LinearSettings | None = None, *, crossed: bool = False
 ) -> LinearFit:
-    """Fit a linear model of words, character n-grams and vectors to the training texts (a sample of very
-    many pairs, unless `every` is set): labels, label sets or numbers, with given settings or chosen
-    ones."""
+    """Fit a linear model of words, character n-grams and vectors to the training texts: labels, label sets
+    or numbers, with given settings or chosen ones.
+
+    Args:
+        objective: The objective with the items and the model.
+        chosen: The settings; by default they are chosen.
+        crossed: Whether to compute out-of-fold scores, of all training texts; else a sample of very many
+            pairs is used, and the scores are not calibrated, as their ensemble weight does that.
+    """
     model = objective.model
-    places = np.arange(len(objective.train_items)) if every else objective.sampled_indices
+    places = np.arange(len(objective.train_items)) if crossed else objective.sampled_indices
     texts, vectors, numbers = model.expert_reads(items_at(objective.train_items, places))
     return memoized(
         fit_linear,
@@ -246,7 +252,7 @@ def fit_linear_member(
         numbers=numbers,
         pairs=model.reads_pairs,
         always=objective.names,
-        settings=chosen and chosen.settings,
-        loudness=chosen and chosen.loudness,
+        settings=chosen,
+        calibrated=crossed,
         previous=model.previous_expert,
     )

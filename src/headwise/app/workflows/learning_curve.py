@@ -332,10 +332,10 @@ def linear_scorer(
             **how,
         )
 
-    settings = fitted(np.arange(len(texts))).settings
+    settings = fitted(np.arange(len(texts)), calibrated=False).settings
 
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
-        predicted = fitted(train, folds=1, seed=seed, settings=settings).model.scores(*read(test))
+        predicted = fitted(train, seed=seed, settings=settings, calibrated=False).model.scores(*read(test))
         if answer.numeric:
             return unit * float(np.abs(predicted[:, 0] - targets[test]).mean())
         if answer.multi_label:
