@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install core demo test test-benchmarks lowest lint types format accuracy reproduce base fuzz faults clean
+.PHONY: help install core demo docs test test-benchmarks lowest lint types format accuracy reproduce base fuzz faults clean
 
 help:  ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -45,6 +45,10 @@ lowest:  ## Run the tests with the oldest libraries that are allowed (gigabytes:
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
 		-e '.[tables,pretrained,serve,spacy,bleu,onnx]' httpx hypothesis pytest pytest-xdist
 	.venv-lowest/bin/python -m pytest -n 2
+
+docs: $(STAMP)  ## Build the documentation site into build/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "Read it with: $(BIN)/python -m http.server --directory build/site"
 
 lint: $(STAMP)  ## Check style
 	$(BIN)/ruff check

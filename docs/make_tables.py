@@ -387,7 +387,7 @@ def with_tables(page: str) -> str:
 
 
 if __name__ == "__main__":
-    for path in (DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))):
+    for path in (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))):
         page = path.read_text(encoding="utf-8")
         if with_tables(page) != page:
             path.write_text(with_tables(page), encoding="utf-8")

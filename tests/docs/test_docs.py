@@ -28,7 +28,7 @@ from headwise.nn.priors import PRIORS
 
 PROJECT = Path(__file__).parents[2]
 DOCS, SOURCE = PROJECT / "docs", PROJECT / "src" / "headwise"
-PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PIPED = re.compile(r"(?:([^|<>;&]+) \| )?(headwise [^|<>;&]+?)(?: > (\S+))?")
@@ -191,7 +191,7 @@ def test_links_lead_somewhere(page):
         if link.startswith("https://"):
             continue
         file, _, anchor = link.partition("#")
-        target = (DOCS / (file or page)).resolve()
+        target = ((DOCS / page).parent / file if file else DOCS / page).resolve()
         assert target.is_file(), link
         assert not anchor or anchor in anchors(target), link
 
