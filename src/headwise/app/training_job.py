@@ -121,7 +121,9 @@ class TrainingJob:
         if self.files.parses != NO_PARSES and not needs_trees(encoder):
             note = f"not used, as no head of {encoder_name(encoder)} uses dependency trees"
             self.reporter.note(f"--parses: {note}")
-        for remark in plan.task.data_remarks(data.parts, plan.config):
+        if warning := plan.limit.message(plan.parts.kind.nouns.many):
+            self.reporter.warn(warning)
+        for remark in plan.task.data_remarks(plan.parts, plan.config):
             self.reporter.remark(remark)
         check_parses(data.human, plan.config)
         return plan

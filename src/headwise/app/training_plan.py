@@ -6,6 +6,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from headwise.data.files.fingerprint import file_sha256
 from headwise.data.items.item_types import infer_task
 from headwise.data.items.labels import training_spellings
 from headwise.data.items.parses import NO_PARSES, ParseFiles, ParseReader
+from headwise.data.items.word_limits import NO_LIMIT, WordLimit
 from headwise.data.splits.contamination import PartOverlap
 from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.models.tasks import find_task, find_task_settings
@@ -101,6 +103,7 @@ class TrainingPlan:
         config: The settings.
         vectors: The word vectors of `config.vectors.file`; None without.
         notes: Notes for the user on the choice of settings.
+        limit: The limit on the words of a text.
     """
 
     task: Task
@@ -108,11 +111,17 @@ class TrainingPlan:
     config: RunConfig
     vectors: WordVectors | None = None
     notes: tuple[str, ...] = ()
+    limit: WordLimit = NO_LIMIT
 
-    @property
+    @cached_property
     def parts(self) -> DataParts:
-        """The data to train on."""
-        return self.data.parts
+        """The data to train on, within the word limit."""
+        return self.limit.apply(self.data.parts)
+
+    @cached_property
+    def human(self) -> DataParts:
+        """The data labelled by people, within the word limit."""
+        return self.limit.apply(self.data.human)
 
     def fit(
         self,
@@ -123,9 +132,14 @@ class TrainingPlan:
         stage: Callable[[str], None] = lambda _: None,
     ) -> TrainResult:
         """Train the model; see `headwise.training.fit.fit` for the arguments."""
-        together = None if self.data.distillation is None else self.data.distillation.together
+        together = None if self.data.distillation is None else self._together
         how = {"vectors": self.vectors, "together": together, "report": report, "stage": stage}
         return fit(self.task, self.parts, self.config, folder, resume=resume, **how)
+
+    def _together(self, parts: DataParts) -> DataParts:
+        """Training and dev data of a run with a teacher, for the refit."""
+        distillation = self.data.distillation
+        return parts if distillation is None else self.limit.apply(distillation.together(parts))
 
     def overlaps(self, *, between_parts: bool = True) -> tuple[PartOverlap, ...]:
         """Dev and test items that the run also learns from, which make scores optimistic: from the other
@@ -138,7 +152,7 @@ class TrainingPlan:
 
     def prints(self) -> dict[str, Any]:
         """The data section of the model folder: fingerprints."""
-        prints = self.parts.prints(self.config.seen)
+        prints = self.data.parts.prints(self.config.seen)
         return (
             prints
             if self.data.distillation is None
@@ -282,7 +296,8 @@ class TrainingRequest:
         if previous is not None:
             previous.check(config)
             config = replace(config, init_from=previous)
-        return TrainingPlan(self.task, data, config, vectors, (note,) if note else ())
+        limit = _word_limit(config, data)
+        return TrainingPlan(self.task, data, config, vectors, (note,) if note else (), limit)
 
     def _base_name(self, by_default: bool) -> str:
         """The name of the requested base; NONE without one.
@@ -344,6 +359,15 @@ def with_task(file: str, layers: Sequence[Sections]) -> tuple[tuple[Sections, ..
     inferred, why = infer_task(file, reading)
     note = f"task {inferred} guessed from the file ({why}) - override with --task" if why else ""
     return ({"model": {"task": inferred}}, *layers), note
+
+
+def _word_limit(config: RunConfig, data: RunData) -> WordLimit:
+    """The limit on the words of a text in this run. There is none where long texts are an error."""
+    windows = config.model.windows
+    if "windows" not in config.sections or windows.long == "error":
+        return NO_LIMIT
+    tokenizer = get_tokenizer(config.model.words.tokenizer)
+    return WordLimit.of(data.human, tokenizer, windows.most_words, config.train.batch_tokens)
 
 
 def _split_init_from(layers: tuple[Sections, ...]) -> tuple[PreviousModel | None, tuple[Sections, ...]]:

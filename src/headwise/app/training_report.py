@@ -71,7 +71,7 @@ def judge(
         overlaps: The overlaps of the test items with what it has learnt from.
         baseline: Whether to fit the baseline.
     """
-    task, parts, distillation = plan.task, plan.data.human, plan.data.distillation
+    task, parts, distillation = plan.task, plan.human, plan.data.distillation
     report = TrainingReport(task, result, plan.config, parts, None, {})
     if len(parts.test):
         test = task.judge(result.model, parts.test)

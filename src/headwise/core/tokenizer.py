@@ -295,3 +295,16 @@ def split_approximately(text: str) -> list[str]:
 def count_words(text: str) -> int:
     """Number of words of a text by `split_approximately`."""
     return len(split_approximately(text))
+
+
+def first_words(text: str, count: int, tokenizer: Tokenizer) -> str:
+    """The text up to the end of its first `count` words, without reading much more of it."""
+    size = 16 * (count + 1)  # characters that hold so many words, most likely
+    while True:
+        beginning = text[:size]
+        spans = tokenizer.spans(beginning)
+        if len(spans) > count:
+            return text[: spans[count - 1][1]]
+        if len(beginning) == len(text):
+            return text
+        size *= 4

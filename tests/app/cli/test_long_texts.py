@@ -51,3 +51,17 @@ def test_refused(run):
 def test_nothing_is_told_where_there_is_nothing(run):
     code, _, err = run("train", "f.tsv", *SMALL[:-1], "0")
     assert (code, "words: " in err) == (0, False)
+
+
+def test_a_text_that_is_far_longer_than_all_others_is_told_and_cut(run, tmp_path):
+    rows = [f"{'good' if n % 2 else 'bad'}\t{'a b ' * (3_000 if n == 7 else 3)}{n}" for n in range(60)]
+    (tmp_path / "f.tsv").write_text("label\ttext\n" + "\n".join(rows) + "\n")
+    code, _, err = run("train", "f.tsv", *SMALL)
+    assert code == 0, err
+    told = " ".join(err.split())
+    assert "f.tsv:9: 6,001 words; this run uses the first 512 words of a text" in told
+    assert "--windows.most-words 0" in told
+    assert "--windows.long truncate" in told
+    assert "1 of 60 texts have more than 12 words: read in windows" in told
+    code, _, err = run("train", "f.tsv", *SMALL, "--windows.most-words", "0", "--overwrite")
+    assert (code, "this run uses" in err) == (0, False)

@@ -303,6 +303,7 @@ def linear_scorer(
     """Trains the linear model of texts or pairs, the training part of `parts`; what it reads is chosen
     once, on all of them. Also what there is to say of the base."""
     plan = resolve(layers, warm_start=False).plan(RunData(parts))
+    parts = plan.parts
     model, _ = task.build(parts, plan.config, plan.vectors)
     texts, dense, numbers = model.expert_reads(model.encoded(parts.train))
     answer, unit = parts.kind.answer, 1.0

@@ -65,10 +65,10 @@ class Trials:
     """
 
     def __init__(self, request: TrainingRequest, data: RunData, folder: Path, seeds: int):
-        parts = data.parts
-        self.request, self.parts, self.folder = request, parts, folder
-        self.sources = SettingsSources(parts)
+        self.request, self.folder = request, folder
+        self.sources = SettingsSources(data.parts)
         self.plan = request.plan(data, sources=self.sources)
+        self.parts = parts = self.plan.parts
         self.base, self.task = self.plan.config, self.plan.task
         self._starts = {"": self.base}
         self._experts = dict[str, Any]()  # candidates on the same items have the same, but without a base

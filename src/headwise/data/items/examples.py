@@ -50,6 +50,14 @@ Parse = Sequence[int] | NDArray[np.int64]
 """The head of each word in the dependency tree, `[words]` (see `headwise.text.syntax`)."""
 
 
+def first_heads(parse: Parse | None, count: int) -> NDArray[np.int64] | None:
+    """The heads of the first `count` words; words whose head comes later become roots."""
+    if parse is None:
+        return None
+    heads = np.asarray(parse, dtype=np.int64)[:count]
+    return np.where(heads <= count, heads, 0)
+
+
 @renamed_parameters(heads="parse")
 @dataclass(frozen=True, slots=True)
 class Example:

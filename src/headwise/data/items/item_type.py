@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
-from headwise.core.tokenizer import count_words
+from headwise.core.tokenizer import Tokenizer, count_words
 from headwise.data.doctor.examined_file import BetweenCheck, Check
 from headwise.data.errors import OnError, raise_error
 from headwise.data.files.file_preview import FileHead
@@ -197,6 +197,14 @@ class ItemType(ABC, Generic[Item]):
     def words(self, item: Item, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         """The words of each text of an item, one sequence for each of its `sides`; `cut` tokenizes."""
         raise self.no_parses_error()
+
+    def first_words(self, item: Item, count: int, tokenizer: Tokenizer) -> Item:
+        """An item with the first `count` words of each of its texts."""
+        raise self.no_parses_error()
+
+    def characters(self, item: Item) -> int:
+        """The number of characters of the longest text of an item, about."""
+        return len(self.text(item))
 
     def with_parses(self, item: Item, heads: Sequence[Parse]) -> Item:
         """An item with the parse of each of its texts."""

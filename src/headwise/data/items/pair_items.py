@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
+from headwise.core.tokenizer import Tokenizer, first_words
 from headwise.data.columns.column_names import is_pair_header
 from headwise.data.columns.reading_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.doctor.examined_file import BetweenCheck, Check
@@ -23,7 +24,7 @@ from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_preview import FileHead
 from headwise.data.files.fingerprint import parse_field, weight_field
 from headwise.data.items.dataset import Dataset, InputRows
-from headwise.data.items.examples import DisplayNames, Pair, Parse
+from headwise.data.items.examples import DisplayNames, Pair, Parse, first_heads
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.labels import look_like_scores
 from headwise.data.readers.pair_files import pair_rows, read_pair_rows, read_pairs
@@ -106,6 +107,11 @@ class PairItems(ItemType[Pair]):
 
     def words(self, item: Pair, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         return cut(item.first), cut(item.second)
+
+    def first_words(self, item: Pair, count: int, tokenizer: Tokenizer) -> Pair:
+        first, second = (first_words(text, count, tokenizer) for text in (item.first, item.second))
+        parses = [first_heads(parse, count) for parse in (item.first_parse, item.second_parse)]
+        return replace(item, first=first, second=second, first_parse=parses[0], second_parse=parses[1])
 
     def with_parses(self, item: Pair, heads: Sequence[Parse]) -> Pair:
         return replace(item, first_parse=heads[0], second_parse=heads[1])

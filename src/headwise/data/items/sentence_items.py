@@ -6,7 +6,7 @@ from itertools import chain, islice
 from typing import ClassVar, Self
 
 from headwise.core.config import from_dict
-from headwise.core.tokenizer import get_tokenizer, normalize_tokens
+from headwise.core.tokenizer import Tokenizer, get_tokenizer, normalize_tokens
 from headwise.data.columns.reading_options import DEFAULT_TAG_OPTIONS, ReadOptions, TagOptions
 from headwise.data.doctor.examined_file import BetweenCheck, Check
 from headwise.data.doctor.item_checks import (
@@ -22,7 +22,7 @@ from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_preview import FileHead, read_preview
 from headwise.data.files.fingerprint import parse_field, weight_field
 from headwise.data.items.dataset import InputRow, InputRows
-from headwise.data.items.examples import DisplayNames, Example, Parse, TaggedSentence
+from headwise.data.items.examples import DisplayNames, Example, Parse, TaggedSentence, first_heads
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import TAGS, LabelType
 from headwise.data.readers.labelled_files import read_rows
@@ -32,6 +32,7 @@ from headwise.data.readers.tagged_files import TaggedData, read_tagged
 FORMATS = frozenset(RECOGNISERS)
 _COLUMNS = {"tag_column", "token_column", "head_column"}
 _LOOKED_AT = 400  # lines
+_OUTSIDE = "O"  # the tag of words in no span
 _TEXT_FORMATS = ("csv", "tsv", "jsonl", "xlsx", "parquet", "fasttext", "sst", "label-text")
 
 
@@ -113,6 +114,29 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
 
     def words(self, item: TaggedSentence, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         return (normalize_tokens(get_tokenizer(self.tokenizer), item.tokens),)
+
+    def first_words(self, item: TaggedSentence, count: int, tokenizer: Tokenizer) -> TaggedSentence:
+        """The first words with their tags: at most `count`, without a span that begins there and ends
+        later."""
+        if len(item.tokens) <= count:
+            return item
+        tags = item.tags
+        if _OUTSIDE in tags:
+            count = next((n for n in range(count, 0, -1) if tags[n] == _OUTSIDE), count)
+        spans = None if item.spans is None else item.spans[:count]
+        parse = first_heads(item.parse, count)
+        return replace(
+            item,
+            tokens=item.tokens[:count],
+            tags=tags[:count],
+            parse=None if parse is None else tuple(map(int, parse)),
+            columns={name: values[:count] for name, values in item.columns.items()},
+            text=item.text[: spans[-1][1]] if item.text and spans else item.text,
+            spans=spans,
+        )
+
+    def characters(self, item: TaggedSentence) -> int:
+        return sum(map(len, item.tokens))
 
     def with_parses(self, item, heads: Sequence[Parse]):
         """A sentence, or a running text, with its parse attached."""

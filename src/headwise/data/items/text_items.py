@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
+from headwise.core.tokenizer import Tokenizer, first_words
 from headwise.data.columns.column_names import (
     FLAG_NAMES,
     LABEL_NAMES,
@@ -43,7 +44,7 @@ from headwise.data.files.fingerprint import parse_field, weight_field
 from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import Dataset, InputRows
-from headwise.data.items.examples import TEXTS, DisplayNames, Example, Parse
+from headwise.data.items.examples import TEXTS, DisplayNames, Example, Parse, first_heads
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
 from headwise.data.items.labels import look_like_measurements, look_like_scores
@@ -123,6 +124,11 @@ class TextItems(ItemType[Example]):
 
     def words(self, item: Example, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         return (cut(item.text),)
+
+    def first_words(self, item: Example, count: int, tokenizer: Tokenizer) -> Example:
+        return replace(
+            item, text=first_words(item.text, count, tokenizer), parse=first_heads(item.parse, count)
+        )
 
     def with_parses(self, item: Example, heads: Sequence[Parse]) -> Example:
         return replace(item, parse=heads[0])

@@ -715,9 +715,12 @@ class WindowsConfig:
     long: Literal["split", "truncate", "error"] = "split"
     """What to do with longer texts: read them in windows (split), cut them off (truncate; they are
     counted), or stop (error)."""
+    most_words: int | None = None
+    """Most words of a text that a training run uses; 0 = no limit. Default: a limit where a few texts are
+    far longer than all others and hold most of the words; 16 times the usual length, 512 at least."""
 
     def __post_init__(self) -> None:
-        check_range(self, "words", "overlap", low=0)
+        check_range(self, "words", "overlap", "most_words", low=0)
         if self.words and self.overlap is not None and self.overlap >= self.words:
             raise ConfigError(f"overlap must be less than words, got {self.overlap} and {self.words}")
 

@@ -1,0 +1,125 @@
+"""The word limit of a training run: a few texts that are far longer than the others do not decide its time
+and memory."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from headwise.core.tokenizer import Tokenizer
+from headwise.data.items.item_type import ItemType
+from headwise.data.splits.data_parts import DataParts
+
+LEAST_WORDS = 512
+"""No automatic limit is lower."""
+_USUAL = 0.98  # quantile of the lengths, which the longest 2 % of the texts do not change
+_TIMES_USUAL = 16
+_MOST_OF_ALL = 1 / 3  # fraction of all words that texts beyond the limit may hold together
+
+
+def automatic_limit(lengths: Sequence[int] | np.ndarray, batch_words: int) -> int:
+    """The word limit for texts of these lengths; 0 for no limit.
+
+    There is one if a few texts are 16 times as long as 98 % of the others, and hold more than a third of
+    all words, or more words than a batch.
+
+    Args:
+        lengths: The number of words of each text.
+        batch_words: The largest number of words of a batch.
+    """
+    lengths = np.asarray(lengths, dtype=np.int64)
+    if not len(lengths):
+        return 0
+    usual = int(np.quantile(lengths, _USUAL, method="lower"))
+    limit = max(LEAST_WORDS, _TIMES_USUAL * usual)
+    beyond = lengths[lengths > limit]
+    if beyond.sum() > _MOST_OF_ALL * lengths.sum():
+        return limit
+    limit = max(limit, batch_words)
+    return limit if (lengths > limit).any() else 0
+
+
+@dataclass(frozen=True)
+class WordLimit:
+    """A word limit, and the texts that are longer.
+
+    Attributes:
+        words: How many words of a text are used; 0 for all.
+        places: The longer texts, `file:line`, the longest first.
+        longest: The number of words of the longest text.
+        tokenizer: Cuts texts into words; None without longer texts.
+    """
+
+    words: int = 0
+    places: tuple[str, ...] = ()
+    longest: int = 0
+    tokenizer: Tokenizer | None = None
+
+    @classmethod
+    def of(
+        cls, parts: DataParts[Any], tokenizer: Tokenizer, words: int | None, batch_words: int
+    ) -> "WordLimit":
+        """The limit for the data of a run.
+
+        Args:
+            parts: The data.
+            tokenizer: Cuts texts into words.
+            words: The requested limit; 0 for none, None for the automatic one.
+            batch_words: See `automatic_limit`.
+        """
+        kind, named = parts.kind, parts.named
+        if words == 0 or not kind.sides:
+            return cls()
+        items = [(name, item) for name, part in named.items() for item in part]
+        if words is None and not _has_outlier(kind, [item for _, item in items]):
+            return cls()
+        lengths = [[len(side) for side in kind.words(item, tokenizer.words)] for _, item in items]
+        if words is None:
+            words = automatic_limit([size for sides in lengths for size in sides], batch_words)
+        longest = sorted(
+            ((max(sides), -number) for number, sides in enumerate(lengths) if max(sides) > words > 0),
+            reverse=True,
+        )
+        if not longest:
+            return cls()
+        places = [_place(parts, *items[-number]) for _, number in longest]
+        return cls(words, tuple(places), longest[0][0], tokenizer)
+
+    def apply(self, parts: DataParts[Any]) -> DataParts[Any]:
+        """The parts with longer texts cut."""
+        kind, tokenizer = parts.kind, self.tokenizer
+        if tokenizer is None:
+            return parts
+
+        def cut(item: Any) -> Any:
+            longer = kind.characters(item) > self.words  # no word has less than a character
+            return kind.first_words(item, self.words, tokenizer) if longer else item
+
+        return replace(parts, **{name: list(map(cut, part)) for name, part in parts.named.items()})
+
+    def message(self, nouns: str) -> str:
+        """A warning that names the longest text and the settings; "" without longer texts."""
+        if not self.places:
+            return ""
+        more = f" (and {len(self.places) - 1:,} more {nouns})" * (len(self.places) > 1)
+        return (
+            f"{self.places[0]}: {self.longest:,} words{more}; this run uses the first {self.words:,} words "
+            "of a text, as longer ones would decide its time and memory. --windows.most-words 0 uses "
+            f"all words, --windows.long truncate with --windows.words {self.words} also cuts the texts of "
+            "predictions"
+        )
+
+
+NO_LIMIT = WordLimit()
+
+
+def _has_outlier(kind: ItemType[Any], items: Iterable[Any]) -> bool:
+    """Whether a text has more characters than `LEAST_WORDS` short words; without it nothing is counted."""
+    return any(kind.characters(item) > LEAST_WORDS for item in items)
+
+
+def _place(parts: DataParts[Any], name: str, item: Any) -> str:
+    data = parts.files.get(name) or parts.files.get("train")
+    path, line = getattr(data, "path", ""), getattr(item, "line", 0)
+    return f"{path}:{line}" if path and line else f"a text of the {name} data"
