@@ -1,0 +1,54 @@
+"""The files around the code agree with it: versions, platforms, the container."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from headwise import __version__
+
+PROJECT = Path(__file__).parents[1]
+SETTINGS = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
+CLASSIFIERS = SETTINGS["project"]["classifiers"]
+
+
+def read(name: str) -> str:
+    return (PROJECT / name).read_text(encoding="utf-8")
+
+
+def test_python_versions_are_the_same_everywhere():
+    versions = {own.rpartition(" :: ")[2] for own in CLASSIFIERS if re.search(r":: 3\.\d+$", own)}
+    matrix = re.search(r"python: \[(.*)\]", read(".github/workflows/ci.yml"))[1]
+    assert set(re.findall(r"3\.\d+", matrix)) == versions
+    wheels = re.findall(r"cp3(\d+)-\*", SETTINGS["tool"]["cibuildwheel"]["build"])
+    assert {f"3.{minor}" for minor in wheels} == versions
+    assert SETTINGS["project"]["requires-python"] == f">=3.{min(map(int, wheels))}"
+
+
+def test_the_citation_names_this_version():
+    assert f"\nversion: {__version__}\n" in read("CITATION.cff")
+
+
+@pytest.mark.parametrize(
+    "command", re.findall(r"^make [\w-]+", (PROJECT / ".ci" / "run").read_text(), re.MULTILINE)
+)
+def test_ci_runs_commands_that_the_makefile_has(command):
+    assert re.search(rf"^{command.split()[1]}:.*##", read("Makefile"), re.MULTILINE)
+
+
+def test_the_container_runs_without_root_and_with_the_pinned_torch():
+    stages = read("Dockerfile").split("\nFROM ")
+    assert len(stages) == 3
+    assert re.search(r"^USER (?!root)\w+$", stages[-1], re.MULTILINE)
+    assert "g++" not in stages[-1]
+    assert "-c constraints.txt" in stages[1]
+    ignored = read(".dockerignore").split()
+    assert {".git", "tests", "**/*.so"} <= set(ignored)
+    assert not {"src", "native", "README.md", "LICENSE", "constraints.txt"} & set(ignored)
+
+
+def test_the_source_archive_holds_what_builds_it():
+    excluded = set(SETTINGS["tool"]["scikit-build"]["sdist"]["exclude"])
+    assert "benchmarks" in excluded
+    assert not {"src", "native", "CMakeLists.txt"} & excluded
