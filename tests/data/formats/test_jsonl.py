@@ -42,12 +42,41 @@ def test_lines_that_cannot_be_used(fails, line, where):
     assert len(problems) == 1
 
 
-def test_whole_documents_get_advice():
-    with pytest.raises(Exception, match=r"jq -c \. "):
-        records('{\n"text": "a"\n}')
-
-
 ROWS = [{"text": "a } b"}, {"text": "b", "n": [1, {"c": ["]", None]}]}, {}, {"text": "[d"}]
+
+
+def test_objects_of_several_lines():
+    indented = "\n".join(json.dumps(row, indent=2) for row in ROWS[:2])
+    assert [(record.line, record.fields) for record in records(indented)] == [(1, ROWS[0]), (4, ROWS[1])]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    "outer",
+    [
+        '{"version": 1, "data": ROWS}',
+        '{"rasa_nlu_data": {"regex_features": [], "common_examples": ROWS, "entity_synonyms": []}}',
+        '{"classes": ["a"], "annotations": ROWS}',
+    ],
+)
+def test_a_list_within_an_object_holds_the_records(indent, outer):
+    outer = outer.replace("ROWS", '[{"text": "a"}, null, ["b", {"cats": {}}]]')
+    found = records(json.dumps(json.loads(outer), indent=indent))
+    assert [record.fields["text"] for record in found] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "row", [{"text": "a", "annotations": [{"x": 1}]}, {"data": {"text": "a"}, "annotations": [{"x": 1}]}]
+)
+def test_a_single_object_with_a_list_is_a_record(row):
+    assert [[*record.fields] for record in records(json.dumps(row))] == [[*row]]
+
+
+def test_an_invalid_first_line_leaves_the_others():
+    problems = []
+    good = '{"text": "b"}\n' * 2
+    assert len(records('{"text": "a"\n' + good, report=problems)) == 2
+    assert [(error.code, error.line) for error in problems] == [("HW115", 1)]
 
 
 @pytest.mark.parametrize("indent", [None, 0, 2])

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.columns.reading_options import SoftLabelOptions, TagOptions
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
 
 TOLD = "Prodigy's tasks that were not accepted, left out: 'reject' 1, 'ignore' 1"
 
@@ -21,7 +22,7 @@ def tasks(*fields):
 
 TEXTS = ("a match won", "a vote lost", "a vote won", "a match lost")
 ANSWERS = {
-    "classify": {"label": "SPORT"},
+    "classify": {"accept": ["SPORT"], "options": [{"id": "SPORT"}]},
     "multi-label": {"accept": ["SPORT"], "options": [{"id": "SPORT"}]},
     "tag": {"spans": [{"start": 2, "end": 6, "label": "EVENT"}]},
 }
@@ -35,10 +36,51 @@ def test_what_is_not_accepted_is_left_out_and_told(write, task):
     assert TOLD in data.notes
 
 
+def test_a_rejected_label_is_an_answer_where_only_one_is_asked_for(write):
+    path = write("a.jsonl", tasks(*({"text": text, "label": "SPORT"} for text in TEXTS)))
+    for options in (SoftLabelOptions(), SoftLabelOptions(label_column="label")):
+        data = ITEM_TYPES["classify"].read(path, options)
+        assert [item.label for item in data.items] == ["SPORT", "not SPORT", "SPORT"]
+        assert "Prodigy's tasks that were not accepted, left out: 'ignore' 1" in data.notes
+    data = ITEM_TYPES["classify"].read(path, SoftLabelOptions(label_column="answer"))
+    assert [item.label for item in data.items] == ["accept", "reject", "accept"]
+
+
+def test_single_choices_are_labels(write):
+    rows = [
+        {"text": text, "accept": ["AB"[n % 2]], "config": {"choice_style": "single"}}
+        for n, text in enumerate(TEXTS)
+    ]
+    path = write("a.jsonl", tasks(*rows).replace("reject", "accept").replace("ignore", "accept"))
+    assert infer_task(path, {})[0] == "classify"
+    assert [item.label for item in ITEM_TYPES["classify"].read(path).items] == ["A", "B", "A", "B"]
+
+
+@pytest.mark.parametrize("chosen", [(["A", "B"], [], ["B"], []), (["A"], [], ["B"], [])])
+def test_several_choices_are_label_sets(write, chosen):
+    config = {"config": {"choice_style": "multiple"}}
+    rows = [{"text": text, "accept": accept} | config for text, accept in zip(TEXTS, chosen, strict=True)]
+    path = write("a.jsonl", tasks(*rows).replace("reject", "accept").replace("ignore", "accept"))
+    assert infer_task(path, {})[0] == "multi-label"
+    assert [item.labels for item in ITEM_TYPES["multi-label"].read(path).items] == [*map(tuple, chosen)]
+
+
+def test_a_task_without_the_field_of_spans_has_none(write):
+    rows = [{"text": "a match won"}] * 3 + [
+        {"text": "a vote", "spans": [{"start": 2, "end": 6, "label": "EVENT"}]}
+    ]
+    path = write("a.jsonl", tasks(*rows).replace("reject", "accept").replace("ignore", "accept"))
+    assert infer_task(path, {})[0] == "tag"
+    for options in (TagOptions(), TagOptions(format="spans"), TagOptions(empty_labels="skip")):
+        data = ITEM_TYPES["tag"].read(path, options)
+        assert [item.tags for item in data.items] == [("O", "O", "O")] * 3 + [("O", "B-EVENT")]
+        assert not [note for note in data.notes if "without the field" in note]
+
+
 def test_pairs(write):
     path = write("a.jsonl", tasks(*({"text1": a, "text2": "a vote", "label": "x"} for a in TEXTS)))
     data = ITEM_TYPES["pair"].read(path)
-    assert ([item.first for item in data.items], TOLD in data.notes) == ([TEXTS[0], TEXTS[2]], True)
+    assert [item.label for item in data.items] == ["x", "not x", "x"]
 
 
 def test_all_are_predicted(write):

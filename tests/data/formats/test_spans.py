@@ -113,12 +113,125 @@ def test_what_to_do_about_overlapping_spans(write):
         read_tagged(path)
 
 
-@pytest.mark.parametrize("other", [{"text": "No one."}, {"text": "No one.", "label": None}])
-def test_what_to_do_about_no_spans(write, other):
+def test_texts_without_an_answer_are_not_texts_without_spans(write, fails):
+    path = write(
+        "a.jsonl", lines(*[{"text": TEXT, "label": SPANS}] * 2, {"text": "No one.", "label": None})
+    )
     with pytest.raises(
-        DataError, match=r"a\.jsonl:3: spans that are null.*; write \[\] for a text without"
-    ):
-        read_tagged(write("a.jsonl", lines(*[{"text": TEXT, "label": SPANS}] * 2, other)))
+        DataError, match=r"a\.jsonl:3: spans that are null.*give --empty-labels skip"
+    ) as error:
+        read_tagged(path)
+    assert "[]" not in error.value.advice
+    data = read_tagged(path, TagOptions(empty_labels="skip"))
+    assert [item.tokens for item in data.items] == [WORDS] * 2
+    assert "sentences that nobody has tagged, left out: 1" in data.notes
+
+
+def test_a_field_of_spans_that_is_absent_means_none_and_is_told(write):
+    path = write("a.jsonl", lines({"text": TEXT, "label": SPANS}, *[{"text": "No one."}] * 3))
+    assert infer_task(path, {})[0] == "tag"
+    data = read_tagged(path)
+    assert data.items[1].tags == ("O", "O", "O")
+    assert "texts without the field 'label', which therefore have no spans: 3" in data.notes
+    assert len(read_tagged(path, TagOptions(empty_labels="skip")).items) == 1
+
+
+FLAGS = "\N{BICYCLE}\N{BICYCLE} "
+
+
+def shifted(count, written=True, inclusive=False):
+    """A text with two characters of two units each, and its span by a unit."""
+    text = FLAGS + "naïve Marta sails"
+    start = count(text[: text.index("Marta")])
+    span = {"start": start, "end": start + 5 - inclusive, "label": "PER"}
+    return {"text": text, "spans": [span | ({"text": "Marta"} if written else {})]}
+
+
+def utf_16(text):
+    return len(text.encode("utf-16-le")) // 2
+
+
+def utf_8(text):
+    return len(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("count", "inclusive", "unit"),
+    [
+        (len, False, None),
+        (utf_16, False, "UTF-16 code units"),
+        (utf_8, False, "UTF-8 bytes"),
+        (len, True, "characters, with inclusive ends"),
+        (utf_16, True, "UTF-16 code units, with inclusive ends"),
+    ],
+)
+def test_offsets_of_other_units_are_converted_and_told(write, count, inclusive, unit):
+    data = read_tagged(write("a.jsonl", lines(*[shifted(count, inclusive=inclusive)] * 3)))
+    assert [item.tags for item in data.items] == [("O", "O", "O", "B-PER", "O")] * 3
+    told = f"texts whose offsets count {unit}, and are converted: 3"
+    assert [note for note in data.notes if "offsets" in note] == ([told] if unit else [])
+    assert not data.findings
+
+
+def test_utf_16_is_recognised_by_the_words_too(write):
+    plain = {"text": "Ann ran", "spans": [{"start": 0, "end": 3, "label": "PER"}]}
+    path = write("a.jsonl", lines(plain, shifted(utf_16, written=False)))
+    assert [item.tags[-2] for item in read_tagged(path).items] == ["B-PER", "B-PER"]
+    path = write("b.jsonl", lines(plain, shifted(len, written=False)))
+    assert [item.tags[-2] for item in read_tagged(path).items] == ["B-PER", "B-PER"]
+
+
+@pytest.mark.parametrize("name", ["text", "value"])
+def test_a_span_that_differs_from_its_text_is_an_error(write, fails, name):
+    good = {"text": "Ann saw Bo", "spans": [{"start": 0, "end": 3, "label": "PER", name: "Ann"}]}
+    bad = {"text": "Ann saw Bo", "spans": [{"start": 4, "end": 7, "label": "PER", name: "Ann"}]}
+    path = write("a.jsonl", lines(good, good, bad))
+    assert fails(read_tagged, path) == ("HW246", 3, None)
+    with pytest.raises(DataError, match="4 to 7 is 'saw', beside it stands 'Ann'"):
+        read_tagged(path)
+
+
+def test_a_value_that_is_not_in_the_text_is_another_name(write):
+    row = {
+        "text": "off to NYC",
+        "entities": [{"start": 7, "end": 10, "value": "New York", "entity": "city"}],
+    }
+    assert read_tagged(write("a.jsonl", lines(row))).tags == {"O": 2, "B-city": 1}
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        [8, 10, "PER"],
+        [8, 10, "PER", "Q7"],
+        ["PER", 8, 10],
+        {"start_offset": 8, "end_offset": 10, "label": 3, "user": 1},
+        {"begin": 8, "end": 10, "entity_group": "PER", "score": 0.9},
+        {"offset": 8, "length": 2, "category": "PER", "text": "Bo"},
+        {"start": 8, "end": 10, "labels": ["PER"], "text": "bo "},
+    ],
+)
+def test_ways_to_write_a_span(write, span):
+    path = write("a.jsonl", lines({"text": "Ann saw Bo", "entities": [span, span]}))
+    assert infer_task(path, {})[0] == "tag"
+    assert read_tagged(path).items[0].tags in [("O", "O", "B-PER"), ("O", "O", "B-3")]
+
+
+def test_spans_in_the_cells_of_a_table(write):
+    cell = json.dumps([{"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}]).replace('"', '""')
+    path = write(
+        "a.csv", "id,text,label\n" + f'1,Ann ran off,"{cell}"\n' * 3 + "2,no one is here,[]\n3,a b c,\n"
+    )
+    assert infer_task(path, {})[0] == "tag"
+    assert fails_with(path) == ("HW246", 6)
+    data = read_tagged(path, TagOptions(empty_labels="skip"))
+    assert [item.tags[0] for item in data.items] == ["B-PER"] * 3 + ["O"]
+
+
+def fails_with(path):
+    with pytest.raises(DataError) as error:
+        read_tagged(path)
+    return error.value.code, error.value.line
 
 
 def test_a_text_that_is_none_or_empty(write, fails):

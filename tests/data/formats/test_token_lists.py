@@ -1,5 +1,7 @@
 """Sentences as lists in JSON."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -80,10 +82,44 @@ def test_lists_without_tags_are_predicted_and_texts_stay_texts(write):
     bare = write("a.jsonl", lines([{"words": ["Tom", "ran"]}]))
     rows = ITEM_TYPES["tag"].rows(bare, TagOptions(format="lists"))
     assert [row.item.tokens for row in rows] == [("Tom", "ran")]
-    said = lines(
-        [{"text": "Tom ran", "words": ["Tom", "ran"], "tags": ["B", "O"]}]
-    )  # as headwise predict writes
-    assert infer_task(write("b.jsonl", said), {})[0] != "tag"
+    path = write("b.jsonl", lines([{"text": "Tom ran", "words": ["Tom", "ran"], "tags": ["B-A", "O"]}]))
+    assert infer_task(path, {})[0] == "tag"
+    [row] = ITEM_TYPES["tag"].rows_to_predict(path, {})  # as headwise predict writes
+    assert row.item.text == "Tom ran"
+
+
+@pytest.mark.parametrize("words", [["Tom", "ran", "home"], "Tom ran home"])
+def test_two_lists_of_equal_length_are_words_and_tags(write, words):
+    rows = [
+        {"id": 1, "sentence": words, "tag": ["B-PER", "O", "O"]},
+        {"sentence": ["x", "y"], "tag": ["O", "O"]},
+    ]
+    rows[1]["sentence"] = " ".join(rows[1]["sentence"]) if isinstance(words, str) else rows[1]["sentence"]
+    buffer = io.StringIO()
+    table = csv.DictWriter(buffer, ["id", "sentence", "tag"])
+    table.writeheader()
+    table.writerows(rows)
+    for path in (write("a.jsonl", lines(rows)), write("a.csv", buffer.getvalue())):
+        assert infer_task(path, {})[0] == "tag"
+        data = read_tagged(path)
+        assert data.items[0].tokens == ("Tom", "ran", "home")
+        assert data.tags == {"O": 4, "B-PER": 1}
+
+
+def test_lists_of_labels_beside_a_text_are_label_sets(write):
+    rows = [{"text": "a b c", "labels": ["x", "y", "z"][: n % 3]} for n in range(9)]
+    assert infer_task(write("a.jsonl", lines(rows)), {})[0] == "multi-label"
+    labelled = [{"tokens": ["a", "b"], "pos": ["X", "Y"], "text": "a b", "label": "n"} for _ in range(4)]
+    assert infer_task(write("b.jsonl", lines(labelled)), {})[0] != "tag"
+
+
+def test_sentences_without_tags_are_left_out_on_request(write, fails):
+    rows = [*ROWS[::2], {"tokens": ["a"], "ner_tags": None}, {"tokens": ["b"], "ner_tags": [None]}]
+    path = write("a.jsonl", lines(rows))
+    assert fails(read_tagged, path) == ("HW251", 3, None)
+    data = read_tagged(path, TagOptions(empty_labels="skip"))
+    assert len(data.items) == 2
+    assert "sentences that nobody has tagged, left out: 2" in data.notes
 
 
 def test_names_that_are_not_there(write, fails):

@@ -22,7 +22,7 @@ TEXT_NAMES = (
 LABEL_NAMES = (
     "label", "labels", "gold_label", "class", "category", "intent", "sentiment", "target", "y",
     "rating", "stars", "star_rating", "topic", "genre", "polarity", "emotion", "coarse_label",
-    "fine_label", "is_spam", "spam", "score", "verdict", "tag",
+    "fine_label", "is_spam", "spam", "score", "verdict", "tag", "annotation",
     "kategorie", "klasse", "stimmung", "bewertung", "thema", "absicht", "étiquette", "catégorie", "classe",
     "etiqueta", "categoría", "categoria", "clase", "sentimiento", "etichetta", "标签", "类别", "情感",
 )

@@ -18,7 +18,9 @@ from headwise.core.errors import ConfigError
 DEFAULT_LABEL_SEPARATOR = "|"
 """The default separator of the labels in a cell."""
 
-FormatName = Literal["csv", "tsv", "jsonl", "xlsx", "parquet", "label-text", "fasttext", "sst", "text"]
+FormatName = Literal[
+    "csv", "tsv", "jsonl", "rasa", "xlsx", "parquet", "label-text", "fasttext", "sst", "text"
+]
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,10 @@ class MultiLabelOptions(ReadOptions):
 
     weight_column: str | None = None
     """Column of the training weights of the texts; or none."""
+
+    empty_labels: Literal["stop", "skip"] = "stop"
+    """What to do with rows without labels: stop at a null and read an empty cell as no label, or leave out
+    both and report how many."""
 
     def __post_init__(self) -> None:
         if self.label_columns is not None and (self.label_column or self.label_separator):
@@ -170,6 +176,9 @@ class TagOptions:
 
     encoding_errors: Literal["strict", "replace"] = "strict"
     """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
+
+    empty_labels: Literal["stop", "skip"] = "stop"
+    """What to do with sentences that nobody has tagged: stop, or leave them out and report how many."""
 
 
 DEFAULT_TAG_OPTIONS = TagOptions()
@@ -270,6 +279,9 @@ class BagOptions:
 
     encoding_errors: Literal["strict", "replace"] = "strict"
     """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
+
+    empty_labels: Literal["stop", "skip"] = "stop"
+    """What to do with bags without a label: stop, or leave them out and report how many."""
 
 
 DEFAULT_BAG_OPTIONS = BagOptions()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.files.tables import TableRow
 from headwise.data.files.text_lines import Line
-from headwise.data.formats import csv, fasttext, jsonl, label_text, text, tsv
+from headwise.data.formats import csv, fasttext, jsonl, label_text, rasa, text, tsv
 from headwise.data.formats import sentiment_trees as sst
 from headwise.data.formats.csv import Cells
 from headwise.data.formats.table_rows import records_from_rows
@@ -59,6 +59,7 @@ def _parquet_records(_: Iterator[Line], source: DataSource) -> Iterator[Record]:
 
 FORMATS: dict[str, TextFormat] = {
     "jsonl": TextFormat(jsonl.read_records, jsonl.recognise, (".jsonl", ".ndjson", ".json"), table=True),
+    "rasa": TextFormat(rasa.read_records, rasa.recognise, (".yml", ".yaml"), table=True),
     "fasttext": TextFormat(fasttext.read_records, fasttext.recognise),
     "sst": TextFormat(sst.read_records, sst.recognise),
     "label-text": TextFormat(label_text.read_records, label_text.recognise),

@@ -6,24 +6,35 @@ Texts with character spans in JSON, as annotation tools and spaCy write them, on
     {"text": "Tom ran", "spans": [{"start": 0, "end": 3, "label": "PER"}]}
 
 Spans become BIO tags of whole words: a span that begins or ends within a word covers all of the word.
+Where the text of a span stands beside its offsets, both must agree (`headwise.data.formats.span_offsets`).
 
-Codes: HW111 no such field; HW118 a text that is none; HW246 a span that is none, or overlaps another; HW247
-(findings) spans that begin or end within a word, and such as have lost it to another.
+Codes: HW111 no such field; HW118 a text that is none; HW246 a span that is none, overlaps another or
+differs from its text; HW247 (findings) spans that begin or end within a word, or have lost it to another.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, most_usual_column, name_rank
 from headwise.data.doctor.findings import Finding
 from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line
-from headwise.data.formats import annotation_exports as prodigy
-from headwise.data.formats.jsonl import as_text, read_records
-from headwise.data.formats.token_lists import sample_rows
+from headwise.data.formats.jsonl import as_text
+from headwise.data.formats.prodigy import is_task
+from headwise.data.formats.span_offsets import (
+    CHARACTERS,
+    CharacterSpan,
+    OffsetUnit,
+    Words,
+    mismatch,
+    resolve_offsets,
+    usual_unit,
+)
+from headwise.data.formats.structured_records import read_structured, sample_rows
+from headwise.data.formats.unanswered import answered_records, skips_unanswered
 from headwise.data.items.examples import TaggedSentence
 
 
@@ -44,41 +55,64 @@ def tag_column(requested: str | None, columns: Sequence[str], form: str) -> str:
     return name
 
 
-SPAN_NAMES = ("spans", "entities", "ents", "label", "labels", "annotations", "ner")
+SPAN_NAMES = ("spans", "entities", "ents", "label", "labels", "annotations", "annotation", "ner")
 """Usual names of the field of spans, the most certain first."""
 
-_FIELDS = (("start", "start_offset"), ("end", "end_offset"), ("label", "type", "labels"))
+_START = ("start", "start_offset", "startOffset", "start_char", "begin", "offset")
+_END = ("end", "end_offset", "endOffset", "end_char", "stop")
+_TYPE = ("label", "type", "labels", "entity", "entity_group", "entity_type", "category", "tag", "class")
+_WRITTEN = ("text", "value", "surface", "mention", "covered_text")
+_SUGGESTED = ("prediction", "predictions", "suggestion", "suggestions")
 _EXPECTED = 'spans such as [0, 5, "PER"]: the first character, the one after the last, and the type'
 
-Cut = Callable[[str], Sequence[tuple[int, int]]]
-"""A tokenizer: returns the character span of each word of a text."""
 
-
-class CharacterSpan(NamedTuple):
-    """A character span: start, end (exclusive) and type."""
-
-    start: int
-    end: int
-    type: str
-
-
-def recognise(head: Sequence[Line]) -> str | None:
+def recognise(head: Sequence[Line], *, beside_labels: bool = False) -> str | None:
     """The reason why lines look like texts with spans, or None: a field with lists of spans, not all empty,
-    and no field with labels of whole texts."""
-    if not head or not head[0][1].lstrip().startswith(("{", "[")):
-        return None
+    and no field with labels of whole texts, unless spans are read `beside_labels`."""
     rows = sample_rows(head)
-    name = _usual_field(rows, SPAN_NAMES)
-    if name is None or _usual_field(rows, TEXT_NAMES) is None:
+    name = _span_field(rows)
+    if name is None or _text_field(rows) is None:
         return None
-    if any(name_rank(field, LABEL_NAMES) is not None and field != name for field in rows[0]):
+    labels = [field for field in rows[0] if name_rank(field, LABEL_NAMES) is not None and field != name]
+    if not beside_labels and any(row.get(field) not in (None, "") for field in labels for row in rows):
         return None
     lists = [value for row in rows if isinstance(value := row.get(name), list)]
     fits = most_true(_span(span) is not None for spans in lists for span in spans)
-    return f"spans of characters in {name!r}" if fits and 2 * len(lists) > len(rows) else None
+    full = sum(row.get(name) not in (None, "") for row in rows)
+    return f"spans of characters in {name!r}" if fits and 2 * len(lists) > full else None
 
 
-def _usual_field(rows: Sequence[dict[str, object]], usual: tuple[str, ...]) -> str | None:
+def _text_field(rows: Sequence[Mapping[str, object]]) -> str | None:
+    """The field of the texts: by its usual name, else the only field of texts of several words; or None."""
+    if (usual := _usual_field(rows, TEXT_NAMES)) is not None:
+        return usual
+    names = dict.fromkeys(name for row in rows for name in row)
+    texts = [name for name in names if most_true(_words_in(row.get(name)) > 2 for row in rows)]
+    return texts[0] if len(texts) == 1 else None
+
+
+def _words_in(value: object) -> int:
+    return len(value.split()) if isinstance(value, str) else 0
+
+
+def _span_field(rows: Sequence[Mapping[str, object]]) -> str | None:
+    """The field of the spans: the one with a usual name, if it has spans anywhere, else another that has;
+    or None."""
+    names = dict.fromkeys(name for row in rows for name in row if name.lower() not in _SUGGESTED)
+    with_spans = [
+        name
+        for name in names
+        if any(_span(span) is not None for row in rows for span in _elements(row.get(name)))
+    ]
+    place = most_usual_column(with_spans, SPAN_NAMES)
+    return with_spans[place or 0] if with_spans else None
+
+
+def _elements(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else ()
+
+
+def _usual_field(rows: Sequence[Mapping[str, object]], usual: tuple[str, ...]) -> str | None:
     """The field whose name comes first in `usual`, or None."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     place = most_usual_column(names, usual)
@@ -87,16 +121,28 @@ def _usual_field(rows: Sequence[dict[str, object]], usual: tuple[str, ...]) -> s
 
 def _span(raw: object) -> CharacterSpan | None:
     """A span from its JSON value, a list or an object; None if it is invalid."""
+    written, is_value = None, False
     if isinstance(raw, dict):
-        raw = [next((raw[name] for name in names if name in raw), None) for names in _FIELDS]
-    if not isinstance(raw, list) or len(raw) != 3:
+        start, end, kind = (
+            next((raw[name] for name in names if name in raw), None) for names in (_START, _END, _TYPE)
+        )
+        if end is None and isinstance(start, int) and isinstance(raw.get("length"), int):
+            end = start + raw["length"]
+        field = next((name for name in _WRITTEN if isinstance(raw.get(name), str) and raw[name]), None)
+        written, is_value = raw.get(field or ""), field == "value"
+    elif isinstance(raw, list) and len(raw) in (3, 4):
+        start, end, kind = raw[:3]
+        if isinstance(start, str):  # the type first, as Argilla writes it
+            start, end, kind = end, kind, start
+    else:
         return None
-    start, end, kind = raw
     if isinstance(kind, list) and len(kind) == 1:
         kind = kind[0]
+    if type(kind) is int:  # the number of a label, as doccano writes it
+        kind = str(kind)
     if type(start) is not int or type(end) is not int or not isinstance(kind, str):
         return None
-    return CharacterSpan(start, end, kind.strip())
+    return CharacterSpan(start, end, kind.strip(), written, is_value)
 
 
 def choose_fields(
@@ -109,10 +155,8 @@ def choose_fields(
     """
     rows = sample_rows(head)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    text_field, span_field = (
-        text or _usual_field(rows, TEXT_NAMES) or "",
-        spans or _usual_field(rows, SPAN_NAMES),
-    )
+    text_field = text or _text_field(rows) or ""
+    span_field = spans or _span_field(rows) or _usual_field(rows, SPAN_NAMES)
     for field, what, flag in (
         (text_field, "texts", "--token-column"),
         (span_field, "spans", "--tag-column"),
@@ -131,18 +175,39 @@ def choose_fields(
     return text_field, span_field
 
 
+def offset_unit(head: Sequence[Line], text: str, spans: str | None, words: Words) -> OffsetUnit:
+    """The usual unit of the offsets of a file, from its first records."""
+    texts = []
+    for row in sample_rows(head):
+        content, listed = row.get(text), map(_span, _elements(row.get(spans or "")))
+        if isinstance(content, str) and (valid := [span for span in listed if span is not None]):
+            texts.append((content, valid))
+    return usual_unit(texts, words)
+
+
 def read_sentences(
-    lines: Iterator[Line], source: DataSource, text: str, spans: str | None, cut: Cut, *, labelled: bool
+    lines: Iterator[Line],
+    source: DataSource,
+    text: str,
+    spans: str | None,
+    words: Words,
+    unit: OffsetUnit = CHARACTERS,
+    *,
+    labelled: bool,
 ) -> Iterator[TaggedSentence]:
     """The texts of a file as sentences of words with BIO tags; invalid ones are reported and left out.
+
+    A text without the field of spans has none. A null there is no answer: it is an error, or left out if
+    the options say so.
 
     Raises:
         DataError: HW118, HW246.
     """
     moved: list[tuple[int, str]] = []
     lost: list[tuple[int, str]] = []
-    records = read_records(lines, source)
-    for line, fields in prodigy.accepted_tasks(records, source) if labelled else records:
+    absent, units = 0, Counter[str]()
+    records = read_structured(lines, source)
+    for line, fields in answered_records(records, source, spans=True) if labelled else records:
         raw_text = fields.get(text)
         if not isinstance(raw_text, str | None):
             source.report_error(
@@ -150,23 +215,37 @@ def read_sentences(
             )
             continue
         raw_text = raw_text or ""
-        words, tags = tuple(cut(raw_text)), []
+        places, tags = tuple(words(raw_text)), []
+        raw_spans = fields.get(spans or "", [])
+        is_absent = spans not in fields and not is_task(fields)
+        if labelled and (is_absent or raw_spans in (None, "")) and skips_unanswered(source):
+            source.bare += 1
+            continue
+        absent += is_absent
         try:
             if labelled or spans in fields:
-                tags = ["O"] * len(words)
-                for span in _in_order(fields.get(spans or ""), raw_text):
-                    _tag(span, raw_text, words, tags, line, moved, lost)
+                tags = ["O"] * len(places)
+                ordered, counted = _in_order(raw_spans, raw_text, unit)
+                units[counted.name] += counted != CHARACTERS and bool(ordered)
+                for span in ordered:
+                    _tag(span, raw_text, places, tags, line, moved, lost)
         except ValueError as error:
             problem, expected = (*error.args, _EXPECTED)[:2]
-            advice = "write [] for a text without spans" if fields.get(spans or "") is None else ""
+            advice = ""
+            if raw_spans in (None, ""):
+                advice = "give --empty-labels skip to leave out texts that nobody has annotated"
             source.report_error("HW246", problem, line, expected=expected, advice=advice)
             continue
-        if not words and labelled:
+        if not places and labelled:
             source.blank += 1
             continue
-        tokens = tuple(raw_text[start:end] for start, end in words)
+        tokens = tuple(raw_text[start:end] for start, end in places)
         fields = {} if labelled else fields
-        yield TaggedSentence(tokens, tuple(tags), line, text=raw_text, spans=words, fields=fields)
+        yield TaggedSentence(tokens, tuple(tags), line, text=raw_text, spans=places, fields=fields)
+    for name, count in (+units).items():
+        source.notes.append(f"texts whose offsets count {name}, and are converted: {count:,}")
+    if absent and labelled:
+        source.notes.append(f"texts without the field {spans!r}, which therefore have no spans: {absent:,}")
     if moved:
         message = "1 span begins or ends" if len(moved) == 1 else f"{len(moved):,} spans begin or end"
         message += f" within a word, first {moved[0][1]}; whole words are tagged"
@@ -177,12 +256,12 @@ def read_sentences(
         _warn(message, lost, "write white space between what has two types", source)
 
 
-def _in_order(raw_spans: object, text: str) -> list[CharacterSpan]:
-    """The spans of a text in order of position.
+def _in_order(raw_spans: object, text: str, unit: OffsetUnit) -> tuple[list[CharacterSpan], OffsetUnit]:
+    """The spans of a text in order of position, in characters, and the unit of their offsets in the file.
 
     Raises:
-        ValueError: A span is invalid, or two overlap. Its arguments are the problem and, optionally, the
-            expected value.
+        ValueError: A span is invalid, differs from its text, or overlaps another. Its arguments are the
+            problem and, optionally, the expected value.
     """
     if not isinstance(raw_spans, list):
         raise ValueError(f"spans that are {as_text(raw_spans)[:40] or 'null'}")
@@ -191,20 +270,24 @@ def _in_order(raw_spans: object, text: str) -> list[CharacterSpan]:
         span = _span(raw_span)
         if span is None:
             raise ValueError(f"the span {as_text(raw_span)[:60]}")
+        spans.append(span)
+    spans, unit = resolve_offsets(spans, text, unit)
+    for span in spans:
         if not 0 <= span.start < span.end <= len(text):
             raise ValueError(f"a span from {span.start} to {span.end} in {len(text):,} characters of text")
         if not span.type or not text[span.start : span.end].strip():
             what = "around no word" if span.type else "without a type"
             raise ValueError(f"a span from {span.start} to {span.end} {what}")
-        spans.append(span)
-    spans.sort()
+    if problem := mismatch(spans, text):
+        raise ValueError(problem, "offsets of the text beside them")
+    spans = sorted(dict.fromkeys(spans), key=lambda span: span[:2])
     for first, second in pairwise(spans):
         if second.start < first.end:
             shown = (
                 f"{text[span.start : span.end]!r} ({span.start} to {span.end})" for span in (first, second)
             )
             raise ValueError(f"spans that overlap, {' and '.join(shown)}", "one type for each word")
-    return spans
+    return spans, unit
 
 
 def _tag(

@@ -3,23 +3,21 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import dropwhile
 
 from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.files.text_lines import Line
-from headwise.data.formats import annotation_exports as label_studio
-from headwise.data.formats import annotation_exports as spacy
-from headwise.data.formats.csv import LONGEST_FIELD, MOST_FIELDS, too_many_fields_error
+from headwise.data.formats.annotation_exports import flatten_exports
+from headwise.data.formats.csv import MOST_FIELDS, too_many_fields_error
+from headwise.data.formats.json_documents import begins_with_array, elements, find_objects
+from headwise.data.formats.spacy_training import fields_of
 
-_ARRAY = re.compile(r"\[\s*(\{|\[\s*\"|$)")
-_ELEMENT_SEPARATOR = re.compile(r"[\s,]*")
 _MISSING = object()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def recognise(texts: Sequence[str]) -> bool:
     """Whether most lines look like JSON objects, or the first one like an array of them."""
-    return most_true(text.lstrip().startswith("{") for text in texts) or bool(_ARRAY.match(texts[0]))
+    return most_true(text.lstrip().startswith("{") for text in texts) or begins_with_array(texts[0])
 
 
 def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
@@ -31,15 +29,11 @@ def flatten(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """The records with fields for what is inside of their JSON values.
 
     The requested column `data.text` is the field `text` of the object `data`; a number from 0 selects an
-    element of an array. Exports of Label Studio are converted by
-    `headwise.data.formats.annotation_exports`, training data of spaCy by
+    element of an array. Exports of annotation tools are flattened, see
     `headwise.data.formats.annotation_exports`.
     """
     inner = [name for name in source.requested_columns if "." in name]
-    records = label_studio.flatten_tasks(records, source)
-    if not any(name.startswith("cats.") for name in inner):
-        records = spacy.flatten_cats(records, source)
-    for record in records:
+    for record in flatten_exports(records, source):
         for name in inner:
             if name not in record.fields and (value := _value_at_path(record.fields, name)) is not _MISSING:
                 record.fields[name] = value
@@ -60,15 +54,18 @@ def _value_at_path(fields: object, name: str) -> object:
 
 def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per JSON object; invalid ones are reported and left out."""
-    head, lines = look_ahead(lines, count=100)
-    if _ARRAY.match(next(filter(str.strip, (text for _, text in head)), "")):
-        lines = _elements(dropwhile(lambda line: not line[1].strip(), lines), source)
+    head, lines = look_ahead(lines)
+    start = find_objects(head)
+    if start is not None:
+        if start.name:
+            source.notes.append(f"the objects of {start.name!r} are the records")
+        lines = elements(lines, start, source)
     for number, text in lines:
         if not text.strip():
             source.blank += 1
             continue
         try:
-            row = spacy.fields_of(json.loads(text, parse_constant=_constant))
+            row = fields_of(json.loads(text, parse_constant=_constant))
         except json.JSONDecodeError as error:
             place = number + error.lineno - 1, error.colno
             source.report_error("HW115", f"invalid JSON: {error.msg}", *place, advice=_advice(text))
@@ -76,6 +73,8 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         except (RecursionError, ValueError) as error:  # nested too deeply; a number too long
             source.report_error("HW115", f"JSON that cannot be read: {error}", number)
             continue
+        if row is None and start is not None and start.name:
+            continue  # a text that was passed over
         if not isinstance(row, dict):
             source.report_error(
                 "HW116",
@@ -95,61 +94,6 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
                 yield Record(number, json.loads(_SURROGATE.sub("\ufffd", written)))
         else:
             yield Record(number, row)
-
-
-def _elements(lines: Iterator[Line], source: DataSource) -> Iterator[Line]:
-    """The elements of a JSON array, each with a line number.
-
-    Reading stops after the first invalid element, as the start of the next one is unknown. An incomplete
-    element is parsed again once the buffer has doubled.
-
-    The number is the line on which the element begins, or one more than that of the previous element if
-    that is larger: so all numbers differ, and the elements of an array on one line are counted."""
-    decoder, rest, first, number, place = json.JSONDecoder(), "", 0, 0, 0
-    while taken := list(_lines_longer_than(lines, len(rest))):
-        number = taken[-1][0]
-        texts = [text for _, text in taken]
-        if not first:
-            texts[0] = texts[0][texts[0].index("[") + 1 :]
-        if rest:
-            texts.insert(0, rest)
-        else:
-            first = taken[0][0]
-        rest, at = "\n".join(texts), 0
-        while (begin := _ELEMENT_SEPARATOR.match(rest, at).end()) < len(rest):  # type: ignore[union-attr]
-            first, at = first + rest.count("\n", at, begin), begin
-            if rest[at] == "]":
-                return
-            line = max(first, place + 1)
-            try:
-                _, end = decoder.raw_decode(rest, at)
-            except (ValueError, RecursionError) as error:
-                reached = getattr(error, "pos", 0)
-                if reached >= len(rest.rstrip()) and len(rest) < LONGEST_FIELD:
-                    break  # the element continues on the next line
-                yield line, rest[at:]
-                return
-            yield line, rest[at:end]
-            place = line
-            first, at = first + rest.count("\n", at, end), end
-        else:
-            at = len(rest)
-        rest = rest[at:]
-    if rest:
-        yield max(first, place + 1), rest
-    else:
-        source.report_error(
-            "HW115", "an array that is not closed", number, advice="copy or export the file again"
-        )
-
-
-def _lines_longer_than(lines: Iterator[Line], length: int) -> Iterator[Line]:
-    """The fewest lines that together have more than `length` characters, at least one."""
-    for line in lines:
-        yield line
-        length -= len(line[1]) + 1
-        if length < 0:
-            return
 
 
 def _constant(name: str) -> float | None:

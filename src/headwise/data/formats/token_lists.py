@@ -6,53 +6,102 @@ Codes: HW111 no such list; HW118 tokens that are none; HW251 another number of t
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any, TypeGuard
 
-from headwise.data.columns.column_names import TEXT_NAMES, name_rank, normal_name
-from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.files.file_source import DataSource, most_true
+from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, name_rank, normal_name
+from headwise.data.files.file_source import DataSource, look_ahead, most_true
 from headwise.data.files.text_lines import Line
-from headwise.data.formats.jsonl import as_text, read_records
+from headwise.data.formats.jsonl import as_text
+from headwise.data.formats.structured_records import read_structured, sample_rows
+from headwise.data.formats.unanswered import answered_records, skips_unanswered
 from headwise.data.items.examples import TaggedSentence
 
 TOKEN_NAMES = ("tokens", "words")
-TAG_NAMES = ("ner_tags", "tags", "labels", "ner", "upos", "pos_tags", "pos")
+TAG_NAMES = ("ner_tags", "tags", "labels", "ner", "tag", "bio_tags", "iob_tags", "upos", "pos_tags", "pos")
 """Usual names of the list of tags, the most certain first."""
 
-_LOOKED_AT = 50  # sentences
+_MAX_COLUMNS = 100  # in which two lists of equal length are searched
 
 
 def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     """The reason why lines look like token lists (with tags, if labelled), or None.
 
-    Records that also have a field with a text are labelled texts instead."""
-    if not head or not head[0][1].lstrip().startswith(("{", "[")):
-        return None
+    Words are a list with a usual name, or another list of texts beside a list as long; or a text whose
+    pieces between spaces are as many as the elements of a list with a usual name of tags. Records with a
+    label of the whole text are labelled texts instead."""
     rows = sample_rows(head)
-    token = next((name for name in rows[0] if normal_name(name) in TOKEN_NAMES), None) if rows else None
-    if token is None or any(name_rank(name, TEXT_NAMES) is not None for name in rows[0]):
+    if not rows:
         return None
-    if not labelled and isinstance(rows[0][token], list):
-        return f"the list {token!r}"
+    token = _token_field(rows)
+    if token is None or not labelled:
+        return f"the list {token!r}" if token and isinstance(rows[0].get(token), list) else None
+    labels = [name for name in rows[0] if name_rank(name, LABEL_NAMES) is not None]
+    if any(isinstance(row.get(name), str | int | float) for name in labels for row in rows):
+        return None
     tags = _parallel_lists(rows, token)
-    return f"the lists {token!r} and {tags[0]!r}" if tags else None
+    what = "lists" if isinstance(rows[0].get(token), list) else "words of the text"
+    return f"the {what} {token!r} and {'' if what == 'lists' else 'the list '}{tags[0]!r}" if tags else None
 
 
-def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
-    """The fields of the first objects of a file."""
-    quiet = DataSource("", ReadOptions(encoding_errors="replace"), lambda error: None)
-    return [record.fields for record in islice(read_records(iter(head), quiet), _LOOKED_AT)]
+def has_texts(head: Sequence[Line]) -> bool:
+    """Whether the first records have a text beside their lists."""
+    return any(name_rank(name, TEXT_NAMES) is not None for row in sample_rows(head) for name in row)
+
+
+def _token_field(rows: Sequence[dict[str, object]]) -> str | None:
+    """The field of the words; None if there is none."""
+    names = list(dict.fromkeys(name for row in rows for name in row))[:_MAX_COLUMNS]
+    usual = [name for name in names if normal_name(name) in TOKEN_NAMES]
+    texts = [name for name in names if name_rank(name, TEXT_NAMES) is not None]
+    if usual and (not texts or _parallel_lists(rows, usual[0])):
+        return usual[0]
+    for name in names:
+        if most_true(_is_word_list(row.get(name)) for row in rows):
+            tags = _parallel_lists(rows, name)
+            if tags and _variety(rows, name) > _variety(rows, tags[0]):
+                return name
+    for name in texts:
+        if any(name_rank(tag, TAG_NAMES) is not None for tag in _parallel_lists(rows, name)):
+            return name
+    return None
+
+
+def _is_word_list(value: object) -> bool:
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(word, str) for word in value)
+
+
+def _variety(rows: Sequence[dict[str, object]], name: str) -> int:
+    """The number of different elements of a list."""
+    lists = (value for row in rows if isinstance(value := row.get(name), list))
+    return len({as_text(element) for value in lists for element in value})
+
+
+def _words(value: object) -> object:
+    """The words of a sentence that a field holds as a list, or as a text with spaces between them."""
+    return value.split() if isinstance(value, str) else value
 
 
 def _parallel_lists(rows: Sequence[dict[str, object]], token: str) -> list[str]:
     """The names of the lists that are as long as the list of tokens in most records, usual names first."""
     names = [name for name in rows[0] if name != token] if rows else []
     as_long = [
-        name for name in names if most_true(_is_parallel(row.get(name), row.get(token)) for row in rows)
+        name
+        for name in names
+        if most_true(
+            _is_parallel(row.get(name), _words(row.get(token)))
+            for row in rows
+            if not _is_untagged(row.get(name))
+        )
     ]
     places = {name: name_rank(name, TAG_NAMES) for name in as_long}
     return sorted(as_long, key=lambda name: len(TAG_NAMES) if (at := places[name]) is None else at)
+
+
+def _is_untagged(tags: object) -> bool:
+    """Whether tags are missing, or all are."""
+    return tags is None or (
+        isinstance(tags, list) and bool(tags) and all(tag in (None, "") for tag in tags)
+    )
 
 
 def _is_parallel(tags: object, words: object) -> TypeGuard[list[object]]:
@@ -72,7 +121,7 @@ def choose_lists(
     """
     rows = sample_rows(head)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    first = token or next((name for name in names if normal_name(name) in TOKEN_NAMES), "")
+    first = token or _token_field(rows) or next((n for n in names if normal_name(n) in TOKEN_NAMES), "")
     candidates = _parallel_lists(rows, first)
     tag_list = tag or next(iter(candidates), None)
     for list_name, what, flag in ((first, "tokens", "--token-column"), (tag_list, "tags", "--tag-column")):
@@ -99,20 +148,29 @@ def read_sentences(
     Raises:
         DataError: HW118, HW251.
     """
-    for line, fields in read_records(lines, source):
-        words = fields.get(token)
+    records = read_structured(lines, source)
+    first, records = look_ahead(records, count=1)
+    is_text = bool(first) and isinstance(first[0].fields.get(token), str)
+    for line, fields in answered_records(records, source, spans=True) if labelled else records:
+        words = _words(fields.get(token)) if is_text else fields.get(token)
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
             problem = f"the field {token!r} is {as_text(words)[:40] or 'null'}"
             source.report_error("HW118", problem, line, expected="a list of words")
             continue
         tags = fields.get(tag or "")
         fits = _is_parallel(tags, words) and "" not in tags
-        if labelled and not fits:
+        missing = not isinstance(tags, list) or _is_untagged(tags)
+        if labelled and not fits and missing and skips_unanswered(source):
+            source.bare += 1
+        elif labelled and not fits:
             number = len(tags) if isinstance(tags, list) else "no"
             problem = f"{number} tags in {tag!r} for {len(words)} tokens"
             if number == len(words):
                 problem = f"a tag in {tag!r} that is empty, or no text"
-            source.report_error("HW251", problem, line, expected="a tag for each token")
+            skip = (
+                "give --empty-labels skip to leave out sentences that nobody has tagged" if missing else ""
+            )
+            source.report_error("HW251", problem, line, expected="a tag for each token", advice=skip)
         elif not words and labelled:
             source.blank += 1
         else:

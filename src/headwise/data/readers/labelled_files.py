@@ -28,8 +28,8 @@ from headwise.data.files.label_folders import is_flat
 from headwise.data.files.tables import TABLES
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import FORMATS
-from headwise.data.formats import annotation_exports as prodigy
 from headwise.data.formats.jsonl import as_text
+from headwise.data.formats.unanswered import answered_records
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
 
@@ -224,7 +224,7 @@ def open_table(
     """
     records = FORMATS[name].records(lines, source)
     if labelled:
-        records = prodigy.accepted_tasks(_not_blank(records, source), source)
+        records = answered_records(_not_blank(records, source), source)
     sample, records = look_ahead(records)
     if not sample:
         raise _no_records_error(source)

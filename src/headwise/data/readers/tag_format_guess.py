@@ -38,7 +38,7 @@ def looks_tokenized(lines: Sequence[str]) -> bool:
     head = list(enumerate(lines, start=1))
     guess = _recognise(head[:_LOOKED_AT]) or _untagged(head)
     if guess is not None:
-        return guess[0] != "spans"
+        return guess[0] != "spans" and not (guess[0] == "lists" and token_lists.has_texts(head))
     words = [line.strip() for line in lines if line.strip()]
     if len(words) < _WORDS or all(map(str.strip, lines[:-1])):
         return False
@@ -73,6 +73,8 @@ def guess_tagged_format(
             return form, f"from the suffix {suffix}"
     if guess := _recognise(head) or (None if labelled else _untagged(head)):
         return guess[0], f"from the first lines: {guess[1]}"
+    if why := spans.recognise(head, beside_labels=True):
+        return "spans", f"from the first lines: {why}"
     if head and head[0][1].lstrip().startswith("{"):
         return "lists", "as the lines are JSON"
     blocks, _ = conll.sample_sentences(head)

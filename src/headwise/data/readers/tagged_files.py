@@ -10,7 +10,12 @@ from typing import NamedTuple
 
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
-from headwise.data.columns.reading_options import DEFAULT_TAG_OPTIONS, ReadOptions, TaggedFormat, TagOptions
+from headwise.data.columns.reading_options import (
+    DEFAULT_TAG_OPTIONS,
+    TaggedFormat,
+    TagOptions,
+    WeightOptions,
+)
 from headwise.data.doctor.findings import SHOWN, Finding, abbreviate, with_remainder
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_source import DataSource, look_ahead
@@ -123,13 +128,19 @@ def read_tagged(
     file_sentences: list[tuple[str, TaggedSentence]] = []
     notes: list[str] = []
     findings: list[Finding] = []
-    plan, how = None, ReadOptions(encoding=options.encoding, encoding_errors=options.encoding_errors)
+    plan, bare = None, 0
+    how = WeightOptions(
+        encoding=options.encoding,
+        encoding_errors=options.encoding_errors,
+        empty_labels=options.empty_labels,
+    )
     for file, lines in files_of_records(name, options.encoding, options.encoding_errors, notes):
         source = DataSource(file, how, counting, notes, findings=findings)
         if plan is None:
             head, lines = look_ahead(lines)
             plan = _plan(head, source, options, labelled, tokenizer)
         file_sentences += [(file, sentence) for sentence in plan.read(lines, source)]
+        bare += source.bare
     if plan is None:
         raise DataError("HW103", "no files", path=name)
     tags = _count(sentence for _, sentence in file_sentences)
@@ -155,6 +166,8 @@ def read_tagged(
         sentences.append(sentence)
     if documents and documents[0] > 0:
         documents.insert(0, 0)
+    if bare:
+        notes.append(f"sentences that nobody has tagged, left out: {bare:,}")
     if skipped:
         notes.append(f"sentences left out, as they cannot be used: {skipped:,}")
     data = TaggedData(
@@ -236,8 +249,11 @@ def _plan(
     if form == "spans":
         token, tag = options.token_column, options.tag_column
         token, tag = spans.choose_fields(head, source, token, tag, labelled=labelled)
-        cut = get_tokenizer(tokenizer).spans
-        read = partial(spans.read_sentences, text=token, spans=tag, cut=cut, labelled=labelled)
+        words = get_tokenizer(tokenizer).spans
+        unit = spans.offset_unit(head, token, tag, words)
+        read = partial(
+            spans.read_sentences, text=token, spans=tag, words=words, unit=unit, labelled=labelled
+        )
         return _TagReadingPlan(form, TagColumns(token, tag), read)
     columns = TagColumns("word", "tag")
     if form == "slash":

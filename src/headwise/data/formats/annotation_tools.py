@@ -1,0 +1,147 @@
+"""The exports of doccano and DataTurks.
+
+doccano writes the labels or spans of a text as `label`, as `annotations` with numbers of labels and users
+(old versions), or as `cats` beside `entities`:
+
+    {"id": 1, "text": "Tom ran", "label": ["SPORT"], "Comments": []}
+    {"id": 1, "text": "Tom ran", "annotations": [{"label": 3, "user": 1}], "annotation_approver": null}
+
+DataTurks writes texts as `content` and the ends of spans inclusive:
+
+    {"content": "Tom", "annotation": [{"label": ["P"], "points": [{"start": 0, "end": 2, "text": "Tom"}]}]}
+    {"content": "Tom ran", "annotation": {"labels": ["SPORT"]}}
+
+Labels of whole texts become the field `label` if no text has several, else the list `labels`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.formats.unanswered import UnansweredRecord
+
+DOCCANO, DATATURKS = "doccano's texts without a label", "DataTurks' texts that nobody has annotated"
+_DOCCANO_FIELDS = ("Comments", "annotation_approver")  # fields that only doccano writes
+
+LabelsOf = Callable[[Mapping[str, Any]], list[str] | None]
+"""Returns the labels of a whole text, None if nobody has annotated it."""
+
+
+def recognise_doccano(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether objects have labels of whole texts as doccano writes them."""
+    if not rows or not all("text" in row for row in rows):
+        return False
+    old = all(isinstance(row.get("annotations"), list) for row in rows)
+    new = all(any(name in row for name in _DOCCANO_FIELDS) for row in rows)
+    cats = all(isinstance(row.get("cats"), list) and isinstance(row.get("entities"), list) for row in rows)
+    return (old or new or cats) and any(map(_doccano_labels, rows)) and not any(map(_has_other_parts, rows))
+
+
+def labelled_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records of doccano with the labels of whole texts."""
+    return _with_labels(records, source, _doccano_labels, DOCCANO)
+
+
+def _parts(fields: Mapping[str, Any]) -> list[Any]:
+    """The labels of a text, or what stands in their place."""
+    name = next((name for name in ("annotations", "cats", "label", "labels") if name in fields), "")
+    return fields[name] if isinstance(fields.get(name), list) else []
+
+
+def _doccano_labels(fields: Mapping[str, Any]) -> list[str] | None:
+    labels = [
+        str(part["label"]) if isinstance(part, dict) else part for part in _parts(fields) if _is_label(part)
+    ]
+    return labels or None
+
+
+def _is_label(part: object) -> bool:
+    """Whether a part is a label of a whole text."""
+    if isinstance(part, dict):
+        return (
+            isinstance(part.get("label"), str | int) and "start_offset" not in part and "start" not in part
+        )
+    return isinstance(part, str)
+
+
+def _has_other_parts(fields: Mapping[str, Any]) -> bool:
+    return not all(map(_is_label, _parts(fields)))
+
+
+def recognise_dataturks(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether all objects have a content and an annotation, as DataTurks writes them."""
+    return (
+        bool(rows)
+        and all(
+            "content" in row and isinstance(row.get("annotation", 0), dict | list | None) for row in rows
+        )
+        and any(_dataturks_labels(row) or _points(row) for row in rows)
+    )
+
+
+def dataturks_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records of DataTurks, with spans or with labels of whole texts."""
+    head, records = look_ahead(records)
+    if any(_dataturks_labels(record.fields) for record in head):
+        yield from _with_labels(records, source, _dataturks_labels, DATATURKS)
+        return
+    source.notes.append("DataTurks' export, with the field 'spans'")
+    for record in records:
+        spans = [
+            {**point, "label": label}
+            for part in _points(record.fields)
+            for point, label in _labelled_points(part)
+        ]
+        texts = all(span.get("text") for span in spans)
+        if not texts:
+            spans = [
+                {**span, "end": span["end"] + 1} if type(span.get("end")) is int else span for span in spans
+            ]
+        fields = {name: value for name, value in record.fields.items() if name != "annotation"}
+        flat = Record(record.line, {**fields, "spans": spans})
+        done = spans or record.fields.get("annotation") == [] or _status(record.fields) == "done"
+        yield flat if done else UnansweredRecord.of(flat, DATATURKS, "not annotated")
+
+
+def _with_exclusive_end(span: dict[str, Any]) -> dict[str, Any]:
+    return {**span, "end": span["end"] + 1} if type(span.get("end")) is int else span
+
+
+def _points(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+    annotation = fields.get("annotation")
+    parts = annotation if isinstance(annotation, list) else []
+    return [part for part in parts if isinstance(part, dict) and isinstance(part.get("points"), list)]
+
+
+def _labelled_points(part: Mapping[str, Any]) -> list[tuple[dict[str, Any], Any]]:
+    labels = part.get("label")
+    labels = labels if isinstance(labels, list) else [labels]
+    return [(point, label) for point in part["points"] if isinstance(point, dict) for label in labels]
+
+
+def _dataturks_labels(fields: Mapping[str, Any]) -> list[str] | None:
+    annotation = fields.get("annotation")
+    labels = annotation.get("labels", annotation.get("label")) if isinstance(annotation, dict) else None
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        return None
+    return labels or ([] if _status(fields) == "done" else None)
+
+
+def _status(fields: Mapping[str, Any]) -> object:
+    metadata = fields.get("metadata")
+    return metadata.get("status") if isinstance(metadata, dict) else None
+
+
+def _with_labels(
+    records: Iterator[Record], source: DataSource, labels_of: LabelsOf, unanswered: str
+) -> Iterator[Record]:
+    """The records with the field `label`, or `labels` if a text of the sample has several."""
+    head, records = look_ahead(records)
+    several = any(len(labels_of(record.fields) or ()) > 1 for record in head)
+    name = "labels" if several else "label"
+    source.notes.append(f"the labels of whole texts are read as {name!r}")
+    for record in records:
+        labels = labels_of(record.fields)
+        answer = (labels or []) if several else labels[0] if labels and len(labels) == 1 else labels
+        flat = Record(record.line, {**record.fields, name: answer})
+        yield flat if labels else UnansweredRecord.of(flat, unanswered, "no label")

@@ -1,0 +1,159 @@
+"""The exports of Argilla.
+
+Version 1 writes a record with its annotation (null where nobody has annotated it) and its status,
+
+    {"text": "Tom ran", "prediction": null, "annotation": "SPORT", "status": "Validated"}
+    {"text": "Tom ran", "tokens": ["Tom", "ran"], "annotation": [["PER", 0, 3]], "status": "Validated"}
+
+version 2 fields, and the responses of each annotator to each question,
+
+    {"status": "completed", "fields": {"text": "Tom ran"}, "responses": {"topic": [{"value": "SPORT"}]}}
+
+or, as a data set of Hugging Face, both flattened: `"topic.responses": ["SPORT"]`, or (feedback data sets)
+`"topic": [{"user_id": "7", "value": "SPORT", "status": "submitted"}]`.
+
+The answer to a question becomes a field of its name. Of several responses the first submitted one counts.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.formats.unanswered import UnansweredRecord
+
+NAME = "Argilla's records without an answer"
+_RESPONSES = ".responses"
+_STATUSES = ("default", "edited", "validated", "discarded")  # of version 1
+_SUBMITTED = ("submitted", "completed", "", None)
+_UNDONE = ("draft", "pending", "discarded")
+
+
+def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether all objects are records of Argilla, of either version."""
+    return bool(rows) and any(all(map(looks_like, rows)) for looks_like in (_is_annotated, *_RESPONSES_OF))
+
+
+def flatten_records(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records with a field for each question, and marked if they have no answer."""
+    head, records = look_ahead(records)
+    rows = [record.fields for record in head]
+    if all(map(_is_annotated, rows)):
+        source.notes.append("Argilla's records, with the field 'annotation' for the answer")
+        yield from map(_annotated, records)
+        return
+    responses_of = next(read for looks_like, read in _RESPONSES_OF.items() if all(map(looks_like, rows)))
+    questions: dict[str, bool] = {}
+    for row in rows:
+        for question, responses in responses_of(row).items():
+            several = any(isinstance(value, list) for value in _submitted(responses))
+            questions[question] = questions.get(question, False) or several
+    source.notes.append(f"Argilla's records, with the answers {', '.join(map(repr, questions)) or 'none'}")
+    apart = 0
+    for record in records:
+        values = {name: _submitted(responses) for name, responses in responses_of(record.fields).items()}
+        apart += any(value != several[0] for several in values.values() for value in several)
+        answers = {name: next(iter(values.get(name, ())), None) for name in questions}
+        inner = record.fields.get("fields")
+        fields = {"id": record.fields.get("id"), **inner} if isinstance(inner, dict) else record.fields
+        flat = Record(record.line, {**fields, **answers})
+        status = str(record.fields.get("status") or "").lower()
+        if status == "discarded" or all(answer is None for answer in answers.values()):
+            reason = status if status in _UNDONE else "no response"
+            yield UnansweredRecord.of(flat, NAME, reason)
+        else:
+            yield flat
+    if apart:
+        source.notes.append(f"records whose responses differ, of which the first is read: {apart:,}")
+
+
+def _is_annotated(fields: Mapping[str, object]) -> bool:
+    """Whether an object is a record of version 1."""
+    return "annotation" in fields and str(fields.get("status")).lower() in _STATUSES
+
+
+def _annotated(record: Record) -> Record:
+    """A record of version 1 with its text, marked if it has no answer."""
+    fields, inputs = record.fields, record.fields.get("inputs")
+    if not isinstance(fields.get("text"), str) and isinstance(inputs, dict):
+        fields = {**fields, **({"text": next(iter(inputs.values()))} if len(inputs) == 1 else inputs)}
+    elif not isinstance(fields.get("text"), str) and isinstance(inputs, str):
+        fields = {**fields, "text": inputs}
+    status, annotation = str(fields["status"]).lower(), fields["annotation"]
+    has_tokens = isinstance(fields.get("tokens"), list)
+    if annotation is None and status == "validated" and has_tokens:
+        fields = {**fields, "annotation": []}
+    elif annotation in (None, "") or status == "discarded" or (not annotation and status == "default"):
+        reason = "discarded" if status == "discarded" else "not annotated"
+        return UnansweredRecord.of(Record(record.line, fields), NAME, reason)
+    return Record(record.line, fields)
+
+
+def _has_responses(fields: Mapping[str, object]) -> bool:
+    return isinstance(fields.get("fields"), dict) and isinstance(fields.get("responses"), dict)
+
+
+def _nested_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
+    responses = fields.get("responses")
+    return {
+        name: _with_values(values)
+        for name, values in (responses.items() if isinstance(responses, dict) else ())
+        if isinstance(values, list)
+    }
+
+
+def _has_response_columns(fields: Mapping[str, object]) -> bool:
+    return any(name.endswith(_RESPONSES) for name in fields)
+
+
+def _column_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
+    responses: dict[str, list[Any]] = {}
+    for name, values in fields.items():
+        if name.endswith(_RESPONSES):
+            statuses = fields.get(f"{name}.status")
+            listed = values if isinstance(values, list) else []
+            known = (
+                statuses
+                if isinstance(statuses, list) and len(statuses) == len(listed)
+                else [None] * len(listed)
+            )
+            pairs = zip(listed, known, strict=True)
+            responses[name.removesuffix(_RESPONSES)] = [
+                {"value": value, "status": status} for value, status in pairs
+            ]
+    return responses
+
+
+def _has_suggestion_columns(fields: Mapping[str, object]) -> bool:
+    return any(f"{name}-suggestion" in fields for name in fields)
+
+
+def _user_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
+    return {
+        name: values
+        for name, values in fields.items()
+        if isinstance(values, list)
+        and f"{name}-suggestion" in fields
+        and all(isinstance(value, dict) and "value" in value for value in values)
+    }
+
+
+_RESPONSES_OF: dict[
+    Callable[[Mapping[str, object]], bool], Callable[[Mapping[str, object]], dict[str, list[Any]]]
+] = {
+    _has_responses: _nested_responses,
+    _has_response_columns: _column_responses,
+    _has_suggestion_columns: _user_responses,
+}
+
+
+def _with_values(values: list[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, dict) and "value" in value]
+
+
+def _submitted(responses: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """The values of the responses that were submitted."""
+    return [
+        response["value"]
+        for response in responses
+        if response.get("status") in _SUBMITTED and response["value"] is not None
+    ]

@@ -1,0 +1,138 @@
+"""The export of Label Studio: tasks with their data and annotations in nested objects,
+
+    {"id": 1, "data": {"text": "Tom ran"}, "annotations": [{"result": [{"from_name": "label",
+     "value": {"start": 0, "end": 3, "text": "Tom", "labels": ["PER"]}}]}]}
+
+are flattened into objects with the fields of the data and the answer to each annotation control, by its
+name, as in Label Studio's export JSON-MIN. (Older versions call annotations completions.)
+
+Tasks without an annotation, and those whose annotations are all cancelled, have no answer. An annotation
+without spans is one: the text has none.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.formats.unanswered import UnansweredRecord
+
+NAME = "Label Studio's tasks without an annotation"
+_ANNOTATIONS = ("annotations", "completions")
+_SPANS = ("labels", "hypertextlabels")
+_VALUES = ("choices", *_SPANS, "taxonomy", "rating", "number")
+"""The supported values of a result."""
+
+
+def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether all objects are tasks, and any has an annotation or a prediction with a result."""
+    return bool(rows) and all(map(_looks_like_task, rows)) and any(map(_has_result, rows))
+
+
+def flatten_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records with tasks of Label Studio flattened."""
+    head, records = look_ahead(records)
+    list_controls = _list_controls(head)
+    controls = ", ".join(map(repr, list_controls)) or "none"
+    source.notes.append(f"Label Studio's export, read by task; what was annotated: {controls}")
+    apart = 0
+    for record in records:
+        done = _completed_results(record.fields)
+        answers = [_answers(result, list_controls) for result in done]
+        apart += any(answer != answers[0] for answer in answers)
+        first_answer = answers[0] if answers else dict.fromkeys(list_controls)
+        data = record.fields.get("data")
+        fields = dict(data) if isinstance(data, dict) else {}
+        moved = {f"data.{name}" if name in first_answer else name: value for name, value in fields.items()}
+        flat = Record(record.line, {"id": record.fields.get("id"), **moved, **first_answer})
+        reason = _reason(record.fields, first_answer, answered=bool(done))
+        yield UnansweredRecord.of(flat, NAME, reason) if reason else flat
+    if apart:
+        source.notes.append(f"tasks whose annotations differ, of which the first is read: {apart:,}")
+
+
+def _reason(fields: Mapping[str, object], answer: Mapping[str, object], *, answered: bool) -> str:
+    """Why a task has no answer; "" if it has one."""
+    if answered:
+        return "" if any(value is not None for value in answer.values()) else "empty annotation"
+    if _annotations(fields):
+        return "cancelled"
+    return "predicted only" if fields.get("predictions") else "not annotated"
+
+
+def _annotations(fields: Mapping[str, object]) -> list[dict[str, Any]]:
+    annotations = next((fields[name] for name in _ANNOTATIONS if name in fields), None)
+    if not isinstance(annotations, list):
+        return []
+    return [annotation for annotation in annotations if isinstance(annotation, dict)]
+
+
+def _looks_like_task(fields: Mapping[str, object]) -> bool:
+    """Whether an object has the fields of a task."""
+    annotated = any(isinstance(fields.get(name), list) for name in _ANNOTATIONS)
+    return isinstance(fields.get("data"), dict) and annotated
+
+
+def _has_result(fields: Mapping[str, object]) -> bool:
+    """Whether an object with the fields of a task has an annotation or a prediction with a result."""
+    predictions = fields.get("predictions")
+    predicted = (
+        [item for item in predictions if isinstance(item, dict)] if isinstance(predictions, list) else []
+    )
+    return any("result" in annotation for annotation in (*_annotations(fields), *predicted))
+
+
+def _completed_results(fields: Mapping[str, object]) -> list[list[dict[str, Any]]]:
+    """The results of each annotation that was not cancelled, ground truth first."""
+    done = [
+        annotation
+        for annotation in _annotations(fields)
+        if not annotation.get("was_cancelled") and isinstance(annotation.get("result"), list)
+    ]
+    done.sort(key=lambda annotation: not annotation.get("ground_truth"))
+    return [[part for part in annotation["result"] if isinstance(part, dict)] for annotation in done]
+
+
+def _list_controls(head: Sequence[Record]) -> dict[str, bool]:
+    """The controls of the first tasks, and whether each gives a list: of spans, or of several choices."""
+    is_list: dict[str, bool] = {}
+    for record in head:
+        for result in _completed_results(record.fields):
+            for part in result:
+                name, (kind, value) = str(part.get("from_name")), _value(part)
+                if kind is not None:
+                    is_list[name] = is_list.get(name, False) or kind in _SPANS or len(value) > 1
+    return is_list
+
+
+def _value(part: Mapping[str, object]) -> tuple[str | None, list[Any]]:
+    """The type of a result (None if it is not supported), and its values."""
+    value = part.get("value")
+    value = value if isinstance(value, dict) else {}
+    for kind in _VALUES:
+        if kind in value:
+            values = value[kind] if isinstance(value[kind], list) else [value[kind]]
+            if kind in _SPANS:
+                return kind, [_region(value, values)]
+            if kind == "taxonomy":
+                values = ["/".join(map(str, path)) if isinstance(path, list) else path for path in values]
+            return kind, values
+    return None, []
+
+
+def _region(value: Mapping[str, Any], labels: list[Any]) -> dict[str, Any]:
+    """A span of text. Regions of HTML have their offsets in the whole text aside."""
+    offsets = value.get("globalOffsets")
+    return {**value, **(offsets if isinstance(offsets, dict) else {}), "labels": labels}
+
+
+def _answers(result: Sequence[Mapping[str, object]], is_list: Mapping[str, bool]) -> dict[str, Any]:
+    """The answers of one annotation by control: a list, a single value, or None if there is none."""
+    answers: dict[str, list[Any]] = {name: [] for name in is_list}
+    for part in result:
+        kind, value = _value(part)
+        if kind is not None:
+            answers.setdefault(str(part.get("from_name")), []).extend(value)
+    return {
+        name: values if is_list.get(name) or len(values) > 1 else next(iter(values), None)
+        for name, values in answers.items()
+    }

@@ -1,0 +1,81 @@
+"""Training data of Rasa in YAML, and in the Markdown of older versions:
+
+    nlu:
+    - intent: greet                          ## intent:greet
+      examples: |                            - hello
+        - hello                              - I am [Ann](name)
+        - I am [Ann](name)
+
+An example becomes a record with its text, its intent and its entities (start, end, entity; value if it is
+written as `[NYC]{"entity": "city", "value": "New York"}`). Synonyms, regular expressions and tables are
+passed over. The JSON of Rasa is read as JSON.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from headwise.data.files.file_source import DataSource, Record
+from headwise.data.files.text_lines import Line, without_returns
+
+_INTENT = re.compile(r"\s*-\s+intent:\s*(?P<yaml>.+?)\s*$|##\s*intent:\s*(?P<markdown>.+?)\s*$")
+_OTHER_LIST = re.compile(r"\s*-\s+(?:synonym|regex|lookup|rule|story):|##\s|\S")
+_EXAMPLE = re.compile(r"\s*(?:-\s+text:\s*(?:\||>|)|-\s+|\*\s+)(?P<text>.*)$")
+_KEY = re.compile(r"\s*[-\s]*(?:examples|metadata|sentiment|text|intent):\s*[|>]?\s*$")
+_ENTITY = re.compile(r"\[(?P<text>[^\[\]]+)\](?:\((?P<name>[^()]+)\)|(?P<object>\{[^{}]*\}))")
+
+
+def recognise(texts: Sequence[str]) -> bool:
+    """Whether lines begin an intent, after nothing but keys of YAML."""
+    beginning = [text for text in texts if text.strip() and not text.lstrip().startswith("# ")][:12]
+    if any(text.lstrip().startswith(("{", "[")) for text in beginning[:1]):
+        return False
+    return any(_INTENT.match(text) for text in beginning)
+
+
+def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
+    """One record per example."""
+    intent: str | None = None
+    for number, line in without_returns(lines):
+        if match := _INTENT.match(line):
+            intent = (match["yaml"] or match["markdown"]).strip("'\"")
+        elif not line.strip():
+            source.blank += 1
+        elif _KEY.match(line):
+            continue
+        elif (example := _EXAMPLE.match(line)) and intent is not None and line[:1] in " -*\t":
+            if re.match(r"\s*-\s+(?:synonym|regex|lookup|rule|story):", line):
+                intent = None
+            elif example["text"].strip():
+                text, entities = _marked(example["text"].strip())
+                yield Record(number, {"text": text, "intent": intent, "entities": entities})
+        elif _OTHER_LIST.match(line) and not line.startswith(" "):
+            intent = None
+
+
+def _marked(text: str) -> tuple[str, list[dict[str, object]]]:
+    """The text of an example without the marks of its entities, and the entities."""
+    parts, entities, at, length = list[str](), list[dict[str, object]](), 0, 0
+    for match in _ENTITY.finditer(text):
+        name = _entity(match)
+        if name is None:
+            continue
+        parts += [text[at : match.start()], match["text"]]
+        length += match.start() - at
+        entities.append({"start": length, "end": length + len(match["text"]), **name})
+        length, at = length + len(match["text"]), match.end()
+    return "".join((*parts, text[at:])), entities
+
+
+def _entity(match: re.Match[str]) -> dict[str, object] | None:
+    """The name of an entity, with its value if it is not its text; None if the brackets mark none."""
+    if match["name"]:
+        name, _, value = match["name"].partition(":")
+        return {"entity": name.strip()} | ({"value": value} if value else {})
+    try:
+        fields = json.loads(match["object"])
+    except ValueError:
+        return None
+    if not isinstance(fields.get("entity"), str):
+        return None
+    return {name: fields[name] for name in ("entity", "value") if name in fields}

@@ -1,0 +1,145 @@
+"""Check the offsets of character spans against the text that stands beside them, and convert those that
+count otherwise: UTF-16 code units (JavaScript, Java), UTF-8 bytes, inclusive ends, a first character 1."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+
+class CharacterSpan(NamedTuple):
+    """A character span: start, end (exclusive), type, and its text as the file has it (None if it has not).
+
+    `is_value` says that the text may be a normal form (`New York` for `NYC`), as Rasa writes values."""
+
+    start: int
+    end: int
+    type: str
+    written: str | None = None
+    is_value: bool = False
+
+
+class OffsetUnit(NamedTuple):
+    """What offsets count.
+
+    Attributes:
+        name: The name for messages.
+        encoding: Encoding whose code units are counted; None for characters.
+        unit_size: Bytes of a code unit.
+        first: The offset of the first character.
+        past_end: Whether the end is the offset after the last character, not that of the last.
+    """
+
+    name: str
+    encoding: str | None = None
+    unit_size: int = 1
+    first: int = 0
+    past_end: bool = True
+
+
+CHARACTERS = OffsetUnit("characters")
+UTF_16 = OffsetUnit("UTF-16 code units", "utf-16-le", 2)
+UNITS = (
+    CHARACTERS,
+    UTF_16,
+    OffsetUnit("UTF-8 bytes", "utf-8"),
+    OffsetUnit("characters, with inclusive ends", past_end=False),
+    OffsetUnit("UTF-16 code units, with inclusive ends", "utf-16-le", 2, past_end=False),
+    OffsetUnit("characters from 1, with inclusive ends", first=1, past_end=False),
+    OffsetUnit("characters from 1", first=1),
+)
+"""The units to try, the most usual first."""
+
+Words = Callable[[str], Sequence[tuple[int, int]]]
+"""A tokenizer: returns the character span of each word of a text."""
+
+
+def convert_spans(
+    spans: Sequence[CharacterSpan], text: str, unit: OffsetUnit
+) -> list[CharacterSpan] | None:
+    """The spans with offsets in characters, given offsets in a unit; None if one is outside of the text or
+    within a character."""
+    place = _places(text, unit)
+    converted = []
+    for span in spans:
+        start, end = place(span.start - unit.first), place(span.end - unit.first + (not unit.past_end))
+        if start is None or end is None or start >= end:
+            return None
+        converted.append(span._replace(start=start, end=end))
+    return converted
+
+
+def _places(text: str, unit: OffsetUnit) -> Callable[[int], int | None]:
+    """The function from an offset in code units to an offset in characters (None: there is none)."""
+    if unit.encoding is None or text.isascii():
+        return lambda offset: offset if 0 <= offset <= len(text) else None
+    places, at = {0: 0}, 0
+    for number, character in enumerate(text, start=1):
+        at += len(character.encode(unit.encoding, "surrogatepass")) // unit.unit_size
+        places[at] = number
+    return places.get
+
+
+def has_text(span: CharacterSpan, text: str) -> bool:
+    """Whether a span has the text that stands beside it (case and white space aside), if one does."""
+    return span.written is None or _plain(text[span.start : span.end]) == _plain(span.written)
+
+
+def _plain(text: str) -> str:
+    return "".join(text.split()).casefold()
+
+
+def mismatch(spans: Iterable[CharacterSpan], text: str) -> str | None:
+    """What is wrong with the first span whose text differs from the one beside it; None if there is none.
+
+    A value that occurs nowhere in the text is another name of what is meant, and no mismatch."""
+    for span in spans:
+        written = span.written or ""
+        if not has_text(span, text) and not (span.is_value and _plain(written) not in _plain(text)):
+            actual = text[span.start : span.end]
+            return (
+                f"the span {span.start} to {span.end} is {actual[:40]!r}, beside it stands {written[:40]!r}"
+            )
+    return None
+
+
+def resolve_offsets(
+    spans: Sequence[CharacterSpan], text: str, usual: OffsetUnit = CHARACTERS
+) -> tuple[list[CharacterSpan], OffsetUnit]:
+    """The spans with offsets in characters, and the unit of their offsets.
+
+    This is the `usual` unit of the file, or, if a span then differs from its text, the first of `UNITS` in
+    which all spans have theirs. If there is none, the spans are unchanged: `mismatch` says why.
+    """
+    for unit in (usual, *UNITS) if any(span.written for span in spans) else (usual,):
+        converted = convert_spans(spans, text, unit)
+        if converted is not None and mismatch(converted, text) is None:
+            return converted, unit
+    return [*spans], CHARACTERS
+
+
+def usual_unit(texts: Sequence[tuple[str, Sequence[CharacterSpan]]], words: Words) -> OffsetUnit:
+    """The unit of the offsets of a file, from its first texts with their spans: the one in which most texts
+    have spans like the texts beside them.
+
+    Without texts beside spans, offsets are UTF-16 code units if texts have characters of two units, all
+    their spans then begin and end with words, and in characters they do not.
+    """
+    counts = dict.fromkeys(UNITS, 0)
+    for text, spans in texts:
+        if any(span.written for span in spans):
+            for unit in UNITS:
+                converted = convert_spans(spans, text, unit)
+                counts[unit] += converted is not None and mismatch(converted, text) is None
+    if any(counts.values()):
+        return max(UNITS, key=counts.__getitem__)
+    wide = [(text, spans) for text, spans in texts if spans and any(char > "\uffff" for char in text)]
+    fits = [
+        all(_at_words(spans, text, words, unit) for text, spans in wide) for unit in (UTF_16, CHARACTERS)
+    ]
+    return UTF_16 if wide and fits == [True, False] else CHARACTERS
+
+
+def _at_words(spans: Sequence[CharacterSpan], text: str, words: Words, unit: OffsetUnit) -> bool:
+    """Whether all spans of a text begin and end with words."""
+    converted, places = convert_spans(spans, text, unit), words(text)
+    starts, ends = {start for start, _ in places}, {end for _, end in places}
+    return converted is not None and all(span.start in starts and span.end in ends for span in converted)

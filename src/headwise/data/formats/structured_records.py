@@ -1,0 +1,46 @@
+"""Records with lists and objects in them, from JSON, or from tables whose cells hold them as text."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from headwise.data.columns.cell_values import parse_cell
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.errors import DataError
+from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.files.text_lines import Line
+from headwise.data.formats import csv, jsonl, rasa
+from headwise.data.formats.table_rows import records_from_rows
+
+_LOOKED_AT = 50  # records
+
+
+def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
+    """The records of JSON, of Rasa's training data, or of a csv file whose cells hold lists and objects."""
+    head, lines = look_ahead(lines, count=200)
+    if _is_json(head):
+        yield from jsonl.read_records(lines, source)
+    elif rasa.recognise([text for _, text in head]):
+        yield from rasa.read_records(lines, source)
+    else:
+        for record in records_from_rows(csv.read_cells(lines, source), source):
+            yield record._replace(fields={name: parse_cell(cell) for name, cell in record.fields.items()})
+
+
+def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
+    """The fields of the first records of a file; none if it has no lists or objects."""
+    texts = [text for _, text in head]
+    structured = any("[" in text and any(mark in text for mark in csv.DELIMITERS) for text in texts)
+    if not _is_json(head) and not rasa.recognise(texts) and not structured:
+        return []
+    quiet = DataSource("", ReadOptions(encoding_errors="replace"), lambda error: None)
+    try:
+        rows = [record.fields for record in islice(read_structured(iter(head), quiet), _LOOKED_AT)]
+    except DataError:  # the reader of the file reports it
+        return []
+    if _is_json(head) or any(isinstance(value, list) for row in rows for value in row.values()):
+        return rows
+    return []
+
+
+def _is_json(head: Sequence[Line]) -> bool:
+    return next((text for _, text in head if text.strip()), "").lstrip().startswith(("{", "["))
