@@ -199,6 +199,14 @@ def _rank(name: str) -> int:
     return len(LABEL_SET_NAMES) if place is None else place
 
 
+def is_unlabelled(record: Record, columns: Columns) -> bool:
+    """Whether a record has no answer: a null or an empty cell in place of the labels, or in each of their
+    columns, unless an empty cell means no there."""
+    names = columns.flags if isinstance(columns, MultiHotColumns) else (columns.label or "",)
+    ticked = isinstance(columns, MultiHotColumns) and columns.ticked
+    return not ticked and not any(as_text(record.fields.get(name)).strip() for name in names)
+
+
 def cells_of(record: Record, columns: Columns, source: DataSource) -> list[str] | None:
     """The labels of a record as its cells have them; None, after reporting an error, if they cannot be
     read."""
@@ -213,7 +221,7 @@ def cells_of(record: Record, columns: Columns, source: DataSource) -> list[str] 
     if name not in record.fields:
         source.report_error("HW117", f"no field {name!r}", record.line, expected="a list of labels")
     elif value is None:
-        advice = "write [] for a text without labels"
+        advice = "give --empty-labels skip to leave out texts that nobody has labelled"
         source.report_error("HW120", "a null in the place of labels", record.line, advice=advice)
     elif isinstance(value, list):
         bad = [item for item in value if isinstance(item, list | dict) or item is None]

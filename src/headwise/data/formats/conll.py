@@ -21,6 +21,7 @@ from headwise.data.columns.text_columns import check_distinct_columns, find_colu
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, fraction_true, values_recur
 from headwise.data.files.text_lines import Line, without_returns
+from headwise.data.formats.unanswered import skips_unanswered
 from headwise.data.items.examples import TaggedSentence, align
 from headwise.data.items.parses import cycle_text, find_cycle
 from headwise.data.readers.tag_checks import look_like_words, marks_entities, shown_tags
@@ -267,6 +268,9 @@ def read_sentences(
             else:
                 starts = starts or bool(_DOCUMENT_COMMENT.match(text))
             continue
+        if rows and labelled and skips_unanswered(source) and _is_untagged(rows, layout):
+            source.bare += 1
+            rows = []
         if rows:
             try:
                 yield _sentence(rows, source, layout, labelled, written, starts)
@@ -276,6 +280,12 @@ def read_sentences(
             rows = []
         written = None
         starts = starts or text.startswith(DOCUMENT)
+
+
+def _is_untagged(rows: Sequence[Line], layout: TokenColumns) -> bool:
+    """Whether no token of a sentence has a tag."""
+    tags = (split_row(text, layout.tabs)[layout.tag or 0 : (layout.tag or 0) + 1] for _, text in rows)
+    return layout.tag is not None and all(tag in ([], [""], ["_"]) for tag in tags)
 
 
 def _is_comment(text: str, layout: TokenColumns) -> bool:

@@ -8,6 +8,7 @@ from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.conllu import ConlluSentence
 from headwise.data.formats.conllu import read_sentences as read_conllu_sentences
+from headwise.data.formats.unanswered import skips_unanswered
 from headwise.data.items.examples import TaggedSentence, align
 
 COLUMNS = ("upos", "xpos", "feats", "deprel", "lemma")
@@ -31,20 +32,29 @@ def read_sentences(
         DataError: HW240 to HW245; HW251, a word has no tag.
     """
     for sentence in read_conllu_sentences(lines, source):
+        tags = _values(sentence)[column]
+        if labelled and column != "feats" and {*tags} == {UNKNOWN} and skips_unanswered(source):
+            source.bare += 1
+            continue
         try:
             yield _tagged(sentence, source, column, labelled)
         except DataError as error:
             source.report(error)
 
 
-def _tagged(sentence: ConlluSentence, source: DataSource, column: str, labelled: bool) -> TaggedSentence:
-    values = {
+def _values(sentence: ConlluSentence) -> dict[str, tuple[str, ...]]:
+    """The values of the words in each of `COLUMNS` and in further columns."""
+    return {
         "upos": sentence.upos,
         "xpos": sentence.xpos,
         "feats": sentence.feats,
         "deprel": sentence.deprels,
         "lemma": sentence.lemmas,
     }
+
+
+def _tagged(sentence: ConlluSentence, source: DataSource, column: str, labelled: bool) -> TaggedSentence:
+    values = _values(sentence)
     tags = values.pop(column)
     has_tags = UNKNOWN not in tags or column == "feats"  # words without features have "_"
     if labelled and not has_tags:

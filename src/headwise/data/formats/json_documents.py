@@ -43,6 +43,12 @@ def begins_with_array(text: str) -> bool:
     return _ARRAY.match(text) is not None
 
 
+def is_indented_object(head: Sequence[Line]) -> bool:
+    """Whether the first lines begin an object of several lines."""
+    first, second = ([text.strip() for _, text in head if text.strip()] + ["", ""])[:2]
+    return first.startswith("{") and second.startswith('"')
+
+
 def find_objects(head: Sequence[Line]) -> ObjectsStart | None:
     """Where the objects of a file begin that does not have one on each line; None for JSON Lines."""
     lines = [(number, text) for number, text in head if text.strip()]
@@ -51,7 +57,7 @@ def find_objects(head: Sequence[Line]) -> ObjectsStart | None:
     number, first = lines[0]
     if begins_with_array(first):
         return ObjectsStart(number, first.index("[") + 1)
-    if not first.lstrip().startswith("{") or (len(lines) > 1 and not lines[1][1].lstrip().startswith('"')):
+    if not is_indented_object(lines) and not (first.lstrip().startswith("{") and len(lines) == 1):
         return None
     text = "\n".join(text for _, text in head)
     if found := _list_inside(text):

@@ -8,7 +8,12 @@ from headwise.data.files.file_source import DataSource, Record, look_ahead, most
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.annotation_exports import flatten_exports
 from headwise.data.formats.csv import MOST_FIELDS, too_many_fields_error
-from headwise.data.formats.json_documents import begins_with_array, elements, find_objects
+from headwise.data.formats.json_documents import (
+    begins_with_array,
+    elements,
+    find_objects,
+    is_indented_object,
+)
 from headwise.data.formats.spacy_training import fields_of
 
 _MISSING = object()
@@ -54,7 +59,9 @@ def _value_at_path(fields: object, name: str) -> object:
 
 def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per JSON object; invalid ones are reported and left out."""
-    head, lines = look_ahead(lines)
+    head, lines = look_ahead(lines, count=100)
+    if is_indented_object(head):
+        head, lines = look_ahead(lines)
     start = find_objects(head)
     if start is not None:
         if start.name:

@@ -71,7 +71,7 @@ def _entity(match: re.Match[str]) -> dict[str, object] | None:
     """The name of an entity, with its value if it is not its text; None if the brackets mark none."""
     if match["name"]:
         name, _, value = match["name"].partition(":")
-        return {"entity": name.strip()} | ({"value": value} if value else {})
+        return {"entity": name.strip(), "value": value or match["text"]}
     try:
         fields = json.loads(match["object"])
     except ValueError:

@@ -20,6 +20,7 @@ from headwise.data.files.file_source import DataSource, fraction_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.conll import TAG_NAMES, TOKEN_NAMES, Block, TokenColumns, check_cells
 from headwise.data.formats.csv import Cells, read_cells
+from headwise.data.formats.unanswered import skips_unanswered
 from headwise.data.items.examples import TaggedSentence
 
 SENTENCE_NAMES = (
@@ -119,10 +120,13 @@ def read_sentences(
             continue
         sentence_name = cells[sentence].strip() if len(cells) > sentence else ""
         if rows and (not number or sentence_name not in ("", name)):
-            try:
-                yield _sentence(rows, source, layout, labelled)
-            except DataError as error:
-                source.report(error)
+            if labelled and skips_unanswered(source) and _is_untagged(rows, layout):
+                source.bare += 1
+            else:
+                try:
+                    yield _sentence(rows, source, layout, labelled)
+                except DataError as error:
+                    source.report(error)
             rows = []
         if not number:
             return
@@ -132,6 +136,11 @@ def read_sentences(
         else:
             expected = f"a name in the column {layout.names[sentence]!r} where a sentence begins"
             source.report_error("HW251", "a word of no sentence", number, expected=expected)
+
+
+def _is_untagged(rows: Block, layout: TokenColumns) -> bool:
+    """Whether no word of a sentence has a tag."""
+    return layout.tag is not None and all(cells[layout.tag : layout.tag + 1] == [""] for _, cells in rows)
 
 
 def _sentence(rows: Block, source: DataSource, layout: TokenColumns, labelled: bool) -> TaggedSentence:

@@ -149,8 +149,15 @@ def read_bags(
     if header:
         next(rows)
     bags: dict[str, _BagBuilder] = {}
+    unlabelled: dict[str, int] | None = {} if options.empty_labels == "skip" else None
     for line, cells in rows:
-        _add(line, cells, columns, bags, source)
+        _add(line, cells, columns, bags, unlabelled, source)
+    for name, line in (unlabelled or {}).items():
+        if name in bags:
+            problem = f"an empty label in the bag {name!r}, which has the label {bags[name].label!r}"
+            source.report_error("HW120", problem, line, advice="fill it in or remove the row")
+    if unlabelled:
+        source.notes.append(f"bags without a label left out: {len({*unlabelled} - {*bags}):,}")
     shape = (-1, len(columns.features))
     finished = [
         Bag(name, bag.label, np.array(bag.values, dtype=np.float32).reshape(shape), bag.line)
@@ -323,9 +330,15 @@ def _guess_order(names: Sequence[str], sample: Sequence[Sequence[str]]) -> tuple
 
 
 def _add(
-    line: int, cells: Sequence[str], columns: _BagColumns, bags: dict[str, _BagBuilder], source: DataSource
+    line: int,
+    cells: Sequence[str],
+    columns: _BagColumns,
+    bags: dict[str, _BagBuilder],
+    unlabelled: dict[str, int] | None,
+    source: DataSource,
 ) -> None:
-    """Add an instance to its bag, or report what is wrong with it."""
+    """Add an instance to its bag, or to the `unlabelled` bags (their first lines) if these are left out, or
+    report what is wrong with it."""
     width = len(columns.names)
     if len(cells) != width:
         problem = f"an instance of {len(cells)} column{'s' * (len(cells) != 1)}"
@@ -337,9 +350,13 @@ def _add(
         label = cells[columns.label].strip()
     if label[:-1].isdecimal():
         label = label.removesuffix(".")
+    if name and not label and columns.label is not None and unlabelled is not None:
+        unlabelled.setdefault(name, line)
+        return
     if not name or (not label and columns.label is not None):
         code, problem = ("HW120", "an empty label") if name else ("HW293", "an instance without a bag")
-        source.report_error(code, problem, line, advice="fill it in or remove the row")
+        advice = "fill it in or remove the row" + " (--empty-labels skip leaves such bags out)" * bool(name)
+        source.report_error(code, problem, line, advice=advice)
         return
     bag = bags.get(name)
     if bag and bag.label != label:

@@ -11,7 +11,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import is_link, is_structured
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
 from headwise.data.columns.multi_hot_columns import MultiHotColumns, has_label_columns
-from headwise.data.columns.multi_label_columns import cells_of, choose_multi_label_columns
+from headwise.data.columns.multi_label_columns import cells_of, choose_multi_label_columns, is_unlabelled
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, MultiLabelOptions, ReadOptions
 from headwise.data.columns.soft_label_columns import (
     SoftLabelColumns,
@@ -29,7 +29,7 @@ from headwise.data.files.tables import TABLES
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text
-from headwise.data.formats.unanswered import answered_records
+from headwise.data.formats.unanswered import answered_records, skips_unanswered
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
 
@@ -113,6 +113,9 @@ def _multi_label_examples(
 ) -> Iterator[Example]:
     repeated, occurring, bare = list[int](), set[str](), 0
     for record in records:
+        if skips_unanswered(source) and has_label_columns(columns) and is_unlabelled(record, columns):
+            source.bare += 1
+            continue
         text = read_text_field(record, columns.text, source)
         cells = cells_of(record, columns, source)
         weight = None if text is None or cells is None else read_weight(record, columns.weight, source)
