@@ -11,7 +11,7 @@ DataTurks writes texts as `content` and the ends of spans inclusive:
     {"content": "Tom", "annotation": [{"label": ["P"], "points": [{"start": 0, "end": 2, "text": "Tom"}]}]}
     {"content": "Tom ran", "annotation": {"labels": ["SPORT"]}}
 
-Labels of whole texts become the field `label` if no text has several, else the list `labels`.
+Labels of whole texts become the field `label` if no text has two, else the list `labels`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -135,13 +135,13 @@ def _status(fields: Mapping[str, Any]) -> object:
 def _with_labels(
     records: Iterator[Record], source: DataSource, labels_of: LabelsOf, unanswered: str
 ) -> Iterator[Record]:
-    """The records with the field `label`, or `labels` if a text of the sample has several."""
+    """The records with the field `label`, or `labels` if a text of the sample has two."""
     head, records = look_ahead(records)
-    several = any(len(labels_of(record.fields) or ()) > 1 for record in head)
-    name = "labels" if several else "label"
+    plural = any(len(labels_of(record.fields) or ()) > 1 for record in head)
+    name = "labels" if plural else "label"
     source.notes.append(f"the labels of whole texts are read as {name!r}")
     for record in records:
         labels = labels_of(record.fields)
-        answer = (labels or []) if several else labels[0] if labels and len(labels) == 1 else labels
+        answer = (labels or []) if plural else labels[0] if labels and len(labels) == 1 else labels
         flat = Record(record.line, {**record.fields, name: answer})
         yield flat if labels else UnansweredRecord.of(flat, unanswered, "no label")

@@ -16,6 +16,7 @@ The answer to a question becomes a field of its name. Of several responses the f
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from headwise.data.files.file_source import DataSource, Record, look_ahead
@@ -42,16 +43,12 @@ def flatten_records(records: Iterator[Record], source: DataSource) -> Iterator[R
         yield from map(_annotated, records)
         return
     responses_of = next(read for looks_like, read in _RESPONSES_OF.items() if all(map(looks_like, rows)))
-    questions: dict[str, bool] = {}
-    for row in rows:
-        for question, responses in responses_of(row).items():
-            several = any(isinstance(value, list) for value in _submitted(responses))
-            questions[question] = questions.get(question, False) or several
+    questions = [*dict.fromkeys(question for row in rows for question in responses_of(row))]
     source.notes.append(f"Argilla's records, with the answers {', '.join(map(repr, questions)) or 'none'}")
     apart = 0
     for record in records:
         values = {name: _submitted(responses) for name, responses in responses_of(record.fields).items()}
-        apart += any(value != several[0] for several in values.values() for value in several)
+        apart += any(value != submitted[0] for submitted in values.values() for value in submitted)
         answers = {name: next(iter(values.get(name, ())), None) for name in questions}
         inner = record.fields.get("fields")
         fields = {"id": record.fields.get("id"), **inner} if isinstance(inner, dict) else record.fields
@@ -111,14 +108,9 @@ def _column_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
         if name.endswith(_RESPONSES):
             statuses = fields.get(f"{name}.status")
             listed = values if isinstance(values, list) else []
-            known = (
-                statuses
-                if isinstance(statuses, list) and len(statuses) == len(listed)
-                else [None] * len(listed)
-            )
-            pairs = zip(listed, known, strict=True)
+            statuses = statuses if isinstance(statuses, list) else []
             responses[name.removesuffix(_RESPONSES)] = [
-                {"value": value, "status": status} for value, status in pairs
+                {"value": value, "status": status} for value, status in zip_longest(listed, statuses)
             ]
     return responses
 

@@ -60,8 +60,8 @@ def find_objects(head: Sequence[Line]) -> ObjectsStart | None:
     if not is_indented_object(lines) and not (first.lstrip().startswith("{") and len(lines) == 1):
         return None
     text = "\n".join(text for _, text in head)
-    if found := _list_inside(text):
-        at, name = found
+    if place := _list_inside(text):
+        at, name = place
         line = text.count("\n", 0, at)
         return ObjectsStart(head[line][0], at - text.rfind("\n", 0, at), name)
     return ObjectsStart(number, 0, in_array=False) if len(lines) > 1 else None
@@ -72,8 +72,8 @@ def _list_inside(text: str) -> tuple[int, str] | None:
     of the list; None if there is none."""
     decoder = json.JSONDecoder()
     try:
-        whole, end = decoder.raw_decode(text, _SPACE.match(text).end())  # type: ignore[union-attr]
-        if text[end:].strip() or _is_record(whole):
+        document, end = decoder.raw_decode(text, _SPACE.match(text).end())  # type: ignore[union-attr]
+        if text[end:].strip() or _is_record(document):
             return None
     except (ValueError, RecursionError):
         pass  # the object goes on after the first lines

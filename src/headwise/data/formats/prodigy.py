@@ -32,9 +32,9 @@ def decided_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Rec
     """The records, with tasks marked that have no answer, and with the label of tasks of one choice."""
     head, records = look_ahead(records)
     tasks = [record.fields for record in head if is_task(record.fields)]
-    asked = source.options.label_column
+    label_column = source.options.label_column
     label, single = _only_label(tasks), _has_single_choices(tasks)
-    if label and asked in (None, "label"):
+    if label and label_column in (None, "label"):
         negative = f"not {label}"
         source.notes.append(f"Prodigy's answers: 'accept' is the label {label!r}, 'reject' is {negative!r}")
     for record in records:
@@ -45,11 +45,11 @@ def decided_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Rec
             continue
         if single and isinstance(choices, list):
             record = Record(record.line, {**fields, "label": choices[0] if choices else None})
-        if answer not in _NOT_ACCEPTED or (asked == "answer" and answer == "reject"):
+        if answer not in _NOT_ACCEPTED or (label_column == "answer" and answer == "reject"):
             unchosen = single and choices == []
             yield UnansweredRecord.of(record, "Prodigy's tasks", "nothing chosen") if unchosen else record
             continue
-        refuted = label and answer == "reject" and asked in (None, "label")
+        refuted = label and answer == "reject" and label_column in (None, "label")
         negative_fields = {**fields, "label": f"not {label}"} if refuted else None
         yield UnansweredRecord.of(record, NAME, repr(answer), negative_fields)
 
