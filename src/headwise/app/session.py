@@ -29,6 +29,7 @@ from headwise.data.items.dataset import InputRows
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES, options_for, rows_to_predict
 from headwise.data.items.parses import ParseReader, rows_with_parses, with_parses
+from headwise.linear.tabular_features import unseen_notes, unseen_values
 from headwise.metrics.operating_points import confidence_threshold
 from headwise.models.predictor import Predictor
 from headwise.text.parse_files import iterate_parses, read_parses, read_phrase_parses
@@ -124,6 +125,7 @@ class Session(ABC):
             HeadwiseError: The file cannot be read.
         """
         path = file_name(file)
+        self._check_features(reading or {})
         options, column_notes = reading_options_as_trained(
             self.kind, self.info, path, reading or {}, answers=False
         )
@@ -132,6 +134,12 @@ class Session(ABC):
         if parses is None:
             return rows
         return replace(rows, rows=rows_with_parses(self.kind, iter(rows), str(parses), iterate_parses))
+
+    def _check_features(self, reading: Mapping[str, Any]) -> None:
+        if reading.get("features") is not None:
+            names = ", ".join(repr(column.name) for column in getattr(self.schema, "tabular", ()))
+            reads = f"the columns {names}" if names else "no columns"
+            raise ConfigError(f"--features is for training: this model reads {reads} beside the text")
 
     def _unused_parses_notes(self, parses: Path | str | None) -> list[str]:
         if parses is None or self.uses_trees:
@@ -286,6 +294,7 @@ class ModelSession(Session):
         if parses is not None and not kind.sides:
             raise kind.no_parses_error()
         path = file_name(file)
+        self._check_features(reading or {})
         requested, column_notes = reading_options_as_trained(kind, self.info, path, reading or {})
         options = self.task.options(model, options_for(self.task_name, requested))
         try:
@@ -301,6 +310,8 @@ class ModelSession(Session):
         data, spelling_notes = kind.answer.respell_as_training(labels, data)
         parses_notes = self._unused_parses_notes(parses)
         reporter.notes((*data.notes, *column_notes, *spelling_notes, *parses_notes))
+        if encodings := model.config.expert.tabular:
+            reporter.notes(unseen_notes(unseen_values(encodings, data.items), len(data.items)))
         if known_only:
             data, warnings = kind.answer.without_unknown_labels(labels, data, kind.nouns)
             for warning in warnings:

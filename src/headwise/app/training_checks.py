@@ -30,7 +30,8 @@ from headwise.training.settings import RunConfig
 def warn_of_label_problems(parts: DataParts, request: TrainingRequest, reporter: Reporter) -> None:
     """Report what the doctor finds in the labels of the training file, as it makes a model worse."""
     file = CheckedFile("train", parts.files["train"], parts.kind)
-    findings = [finding for check in parts.kind.answer.warned for finding in check(file)]
+    checks = [*parts.kind.answer.warned, *parts.kind.warned]
+    findings = [finding for check in checks for finding in check(file)]
     for finding in findings:
         reporter.warn(f"{finding.message}; {finding.fix}")
     if findings and not read_once(file.data.path):

@@ -14,6 +14,7 @@ from headwise.app.configuration import Sections, build_config
 from headwise.app.distillation import DistillationSet
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.artifacts import load_model, read_info
+from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import MANIFEST
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.doctor.findings import abbreviate
@@ -264,6 +265,7 @@ class TrainingRequest:
             ConfigError: The settings fit neither each other nor the previous model.
         """
         parts, previous = data.parts, self.previous_model
+        _check_tabular_columns(data, previous)
         if previous is not None:
             previous = previous.for_parts(parts)
             _report_warm_start(previous, parts, reporter)
@@ -314,6 +316,26 @@ class TrainingRequest:
         if name != NONE:
             check_single_vector_source(*alternatives)
         return name
+
+
+def _check_tabular_columns(data: RunData, previous: PreviousModel | None) -> None:
+    """Check that nothing is asked for that cannot be learnt with columns beside the text.
+
+    Raises:
+        ConfigError: A warm start, or a teacher.
+    """
+    if not any(getattr(item, "tabular", None) for item in data.human.train[:1]):
+        return
+    if previous is not None:
+        raise ConfigError(
+            "--features: a model with columns beside the text cannot start from another model; leave out "
+            "--base MODEL or --features"
+        )
+    if data.distillation is not None:
+        raise ConfigError(
+            "--features: a teacher labels texts without the columns beside them; leave out --teacher or "
+            "--features"
+        )
 
 
 def resolve(

@@ -41,6 +41,10 @@ CODES = {
     "HW140": "a label does not occur in the training data",
     "HW141": "there are too few texts to split",
     "HW142": "there are more or fewer parses than texts",
+    # Columns beside the text.
+    "HW145": "a cell of a column beside the text has not its type",
+    "HW146": "the type of a column beside the text cannot be guessed",
+    "HW147": "a column that a model was trained on beside the text is missing",
     # Texts for language modelling.
     "HW280": "a character, word or byte that the vocabulary does not have",
     "HW281": "a vocabulary that cannot be read",
@@ -77,6 +81,9 @@ CODES = {
     "HW168": "texts without a label",
     "HW169": "empty or repeated labels in a cell or list",
     "HW170": "a word, character or form of texts that nearly decides a label",
+    "HW181": "a column beside the text is constant",
+    "HW182": "a column beside the text nearly decides the label",
+    "HW183": "a column beside the text has a category of its own in nearly each row",
     "HW171": "labels that are unlikely by their own probability",
     "HW172": "weights of which few decide, or many are 0",
     "HW173": "many texts that are nearly others",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core import hashing
-from headwise.core.surface_features import FEATURE_COUNT, REFERENCE_TEXT, surface_features
+from headwise.core.surface_features import REFERENCE_TEXT, surface_features
 from headwise.core.tokenizer import get_tokenizer
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.pair_features import GROUPS
@@ -171,7 +171,21 @@ def surface_attributions(model: LinearModel, texts: Sequence[str], toward: Share
     away = surface_features([normalize(text) for text in texts]).astype(np.float64)
     away -= surface_features([REFERENCE_TEXT])
     lines = np.stack([column_coefficients(line, model) for line in toward])
-    return away * (lines @ model.machine.dense[-FEATURE_COUNT:].T)
+    return away * (lines @ model.machine.dense[model.form_place].T)
+
+
+def tabular_attributions(model: LinearModel, tabular: NDArray, toward: Shares) -> Shares:
+    """The contribution of each feature of the columns beside the texts to `toward @ scores`, relative to
+    an average row, `[texts, features]`.
+
+    Args:
+        model: A linear model that reads such features.
+        tabular: The features, `[texts, features]`.
+        toward: Coefficients of the labels' scores for each text, `[texts, classes]`.
+    """
+    lines = np.stack([column_coefficients(line, model) for line in toward])
+    start = len(model.machine.dense) - model.tabular
+    return tabular * (lines @ model.machine.dense[start:].T)
 
 
 def column_coefficients(toward: Shares, model: LinearModel) -> Shares:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headwise.core.threads import run_jobs, usable_threads
 from headwise.data.splits.duplicates import first_in_group
-from headwise.linear.linear_model import WARM_START_SCALES, LinearModel, LinearSettings
+from headwise.linear.linear_model import TABULAR_SCALES, WARM_START_SCALES, LinearModel, LinearSettings
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.svm_solver import Floats
 from headwise.linear.targets import TargetArray, Targets, TextWeights
@@ -88,7 +88,8 @@ def fit_linear(
             `headwise.linear.targets.TargetArray`).
         classes: Number of labels, two or more; for label sets one or more; for numbers 1.
         dense: Vectors of the texts, `[texts, size]`.
-        numbers: Comparison features of pairs, on any scale, `[pairs, numbers]`.
+        numbers: Comparison features of pairs, on any scale, or features of the columns beside the texts,
+            with mean 0 (see `headwise.linear.tabular_features`), `[texts, numbers]`.
         pairs: Whether the items are text pairs.
         sample_weight: Weight of each text, `[texts]`.
         class_weight: Weight of the texts of each label, `[classes]`; for label sets, of texts with it
@@ -255,6 +256,8 @@ class SettingSearch:
             best = self.worth(best, replace(best, form=True))
         if self.data.edged is not None and "words" in best.blocks:
             best = self.worth(best, replace(best, edges=True))
+        if best.tabular:
+            best = self.line_search(best, "tabular", TABULAR_SCALES)
         if best.dense:
             best = self.line_search(best, "dense", self.data.lengths)
         return self.line_search(best, "strength", self.data.strengths)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
-from headwise.core.surface_features import surface_features
+from headwise.core.surface_features import FEATURE_COUNT, surface_features
 from headwise.core.tokenizer import get_tokenizer
 from headwise.linear.pair_features import GROUPS
 from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights
@@ -19,6 +19,8 @@ from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabu
 
 STRENGTHS, DENSE = (0.5, 0.15, 1.5, 4.0), (1.0, 0.5, 2.0, 4.0)
 """Candidate values of C and of the length of vectors; the search starts at the first of each."""
+TABULAR_SCALES = (0.3, 1.0, 0.1)
+"""Candidate scales of the columns beside the text; the search starts at the first."""
 PAIR_STRENGTHS, PAIR_DENSE = (0.05, 0.015, 0.15, 0.5), (4.0, 2.0)
 """The same for text pairs: few of their many features matter, and vectors tell most of how they compare."""
 WARM_START_SCALES = (1.0, 0.5, 2.0, 0.0)
@@ -41,6 +43,7 @@ class LinearSettings:
         start: Scale of the previous model in a warm start; 0 without.
         form: Whether surface features are used (see `headwise.core.surface_features`).
         edges: Whether words also form pairs with the beginning and the end of a text.
+        tabular: Scale of the columns beside the text, whose numbers are standardized; 0 without.
     """
 
     blocks: tuple[BlockName, ...] = ("words", "characters")
@@ -50,6 +53,7 @@ class LinearSettings:
     start: float = 0.0
     form: bool = False
     edges: bool = False
+    tabular: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class LinearModel:
         form: Whether it reads surface features (see `headwise.core.surface_features`), which follow the
             vectors.
         edges: Whether words also form pairs with the beginning and the end of a text.
+        tabular: Number of features of the columns beside the text, which come last; 0 without.
     """
 
     blocks: Mapping[BlockName, FeatureVocabulary]
@@ -97,6 +102,13 @@ class LinearModel:
     reach: int = 1
     form: bool = False
     edges: bool = False
+    tabular: int = 0
+
+    @property
+    def form_place(self) -> slice:
+        """The rows of the dense weights that belong to surface features."""
+        end = len(self.machine.dense) - self.tabular
+        return slice(end - FEATURE_COUNT * self.form, end)
 
     def place(self, block: BlockName) -> slice:
         """The rows of the weight matrix that belong to a block."""
@@ -114,10 +126,20 @@ class LinearModel:
             )
             for name, vocabulary in self.blocks.items()
         ]
+        if not self.pairs:
+            numbers = self._text_numbers(texts, numbers)
+        return DesignMatrix(stack_blocks(parts, len(texts)), self.dense(len(texts), dense, numbers))
+
+    def _text_numbers(self, texts: LinearTexts, tabular: NDArray | None) -> NDArray | None:
+        """Surface features of texts, and the features of the columns beside them (0 if not known)."""
+        parts = list[NDArray]()
         if self.form:
             normalize = get_tokenizer(self.tokenizer).normalize
-            numbers = surface_features([normalize(text) for text in cast(Sequence[str], texts)])
-        return DesignMatrix(stack_blocks(parts, len(texts)), self.dense(len(texts), dense, numbers))
+            parts.append(surface_features([normalize(text) for text in cast(Sequence[str], texts)]))
+        if self.tabular:
+            size = (len(texts), self.tabular)
+            parts.append(np.zeros(size, dtype=np.float32) if tabular is None else tabular)
+        return np.hstack(parts) if parts else None
 
     def dense(self, texts: int, vectors: NDArray | None, numbers: NDArray | None) -> Floats:
         """The dense features, `[texts, size]`."""
@@ -138,7 +160,8 @@ class LinearModel:
         Args:
             texts: Any texts, or pairs of them.
             dense: Vectors of the texts, if the model reads any, `[texts, size]`.
-            numbers: Comparison features of pairs, `[pairs, numbers]`.
+            numbers: Comparison features of pairs, or the features of the columns beside the texts, `[texts,
+                numbers]`.
         """
         return expand_columns(self.machine.scores(self.rows(texts, dense, numbers)), self.classes)
 

@@ -49,6 +49,7 @@ class TextTableFormat:
         reach: Maximum distance between the words of a pair.
         form: Whether it reads surface features.
         edges: Whether words also form pairs with the beginning and the end of a text.
+        tabular: Number of features of the columns beside the text.
     """
 
     features: int
@@ -62,6 +63,7 @@ class TextTableFormat:
     reach: int = 1
     form: bool = False
     edges: bool = False
+    tabular: int = 0
 
     @property
     def columns(self) -> int:
@@ -76,7 +78,7 @@ class TextTableFormat:
     def shapes(self) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
         """The dtype and shape of each table, by name."""
         rows, columns, stored = self.rows, self.columns, self.stored_weights
-        dense = self.vectors + (NUMBERS if self.pairs else FEATURE_COUNT * self.form)
+        dense = self.vectors + (NUMBERS if self.pairs else FEATURE_COUNT * self.form) + self.tabular
         tables: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
             "keys": (np.int32, (self.features,)),
             "idf": (np.float32, (self.features,)),
@@ -113,13 +115,13 @@ class TextTableFormat:
             if len(keys[parts[name]])
         }
         dense, scale = np.zeros((0, self.columns), dtype=np.float32), None
-        if self.vectors or self.pairs or self.form:
+        if self.vectors or self.pairs or self.form or self.tabular:
             dense = tables["dense"]
         if self.vectors:
             scale = DenseScale(tables["mean"], 1.0)
         machine = LinearWeights(self._weights(tables), dense, tables["bias"])
         how = (self.classes, self.tokenizer, scale, self.pairs, self.reach, self.form, self.edges)
-        return LinearModel(blocks, machine, *how)
+        return LinearModel(blocks, machine, *how, self.tabular)
 
     def _weights(self, tables: Tables) -> Floats | csr_matrix:
         """The weights, `[features, columns]`; dense unless that would take much memory, as sparse products

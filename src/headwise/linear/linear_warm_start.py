@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from headwise.core.surface_features import FEATURE_COUNT
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights
 from headwise.linear.tfidf_features import BlockName, FeatureVocabulary
@@ -112,7 +111,7 @@ class LinearWarmStart:
         if scale is not None and len(scale.mean) == size:
             dense = self._columns(machine.dense[:size] * np.float32(scale.weight), columns)
         if self.model.form:
-            dense = np.vstack([dense, self._columns(machine.dense[-FEATURE_COUNT:], columns)])
+            dense = np.vstack([dense, self._columns(machine.dense[self.model.form_place], columns)])
         return LinearWeights(wide, dense, self._columns(machine.bias[None], columns)[0])
 
     def _columns(self, values: Floats, columns: int) -> Floats:

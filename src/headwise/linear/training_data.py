@@ -16,6 +16,7 @@ from headwise.linear.linear_model import (
     PAIR_DENSE,
     PAIR_STRENGTHS,
     STRENGTHS,
+    TABULAR_SCALES,
     WARM_START_SCALES,
     DenseScale,
     LinearModel,
@@ -46,6 +47,7 @@ class TrainingData:
         blocks: Vocabulary and feature matrix of each block.
         vectors: Vectors of the texts.
         numbers: Comparison features of pairs, or surface features of texts.
+        tabular: Features of the columns beside the texts, `[texts, size]`; the size may be 0.
         targets: The targets.
         importance: Weights of the texts.
         most: Maximum number of features per block.
@@ -57,6 +59,7 @@ class TrainingData:
     blocks: Blocks
     vectors: CentredVectors
     numbers: StandardizedFeatures
+    tabular: Floats
     targets: Targets
     importance: TextWeights
     most: int
@@ -85,7 +88,8 @@ class TrainingData:
             texts: Texts, or pairs of them.
             max_features: Maximum number of features over all blocks.
             dense: Vectors of the texts, `[texts, size]`.
-            numbers: Comparison features of pairs, `[pairs, numbers]`.
+            numbers: Comparison features of pairs, or features of the columns beside the texts, `[texts,
+                numbers]`.
             previous: A previous model to start from.
             judged: Number of real texts; those behind them are label names.
         """
@@ -115,7 +119,10 @@ class TrainingData:
         else:
             further = StandardizedFeatures.of(form, WIDTHS, LEAST, judged, amounts)
         led = vectors.with_covariance_root(importance.costs > 0)
-        return cls(blocks, led, further, targets, importance, most, reader, start)
+        tabular = np.zeros((len(texts), 0), dtype=np.float32)
+        if numbers is not None and not reader.pairs:
+            tabular = np.asarray(numbers, dtype=np.float32)
+        return cls(blocks, led, further, tabular, targets, importance, most, reader, start)
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -124,7 +131,8 @@ class TrainingData:
     def work(self) -> float:
         """Non-zero features of all texts times columns: a measure of the cost of training."""
         entries = sum(matrix.nnz for _, matrix in self.blocks.values())
-        return float(entries + self.vectors.values.size + self.numbers.values.size) * self.targets.columns
+        dense = self.vectors.values.size + self.numbers.values.size + self.tabular.size
+        return float(entries + dense) * self.targets.columns
 
     @property
     def strengths(self) -> tuple[float, ...]:
@@ -146,7 +154,9 @@ class TrainingData:
         """The initial settings of the search."""
         dense = self.lengths[0] if self.vectors.size else 0.0
         start = WARM_START_SCALES[0] if self.start is not None else 0.0
-        return LinearSettings(tuple(self.blocks), self.may_have_ratios, self.strengths[0], dense, start)
+        tabular = TABULAR_SCALES[0] if self.tabular.shape[1] else 0.0
+        how = self.may_have_ratios, self.strengths[0], dense, start
+        return LinearSettings(tuple(self.blocks), *how, tabular=tabular)
 
     @property
     def rare(self) -> int:
@@ -185,6 +195,7 @@ class TrainingData:
             edged=None if self.edged is None else (self.edged[0], self.edged[1][texts]),
             vectors=self.vectors.take(texts),
             numbers=self.numbers.take(texts),
+            tabular=self.tabular[texts],
             targets=self.targets.take(texts),
             importance=self.importance.take(texts),
             start=None if self.start is None else self.start.take(texts),
@@ -201,7 +212,10 @@ class TrainingData:
             self.cache[key] = sparse
         selected = DesignMatrix(sparse, self.vectors.values).take(texts)
         wide = selected.dense * np.float32(settings.dense) if settings.dense else selected.dense[:, :0]
-        return DesignMatrix(selected.sparse, np.hstack([wide, self.numbers_of(settings).values[texts]]))
+        parts = [wide, self.numbers_of(settings).values[texts]]
+        if settings.tabular:
+            parts.append(self.tabular[texts] * np.float32(settings.tabular))
+        return DesignMatrix(selected.sparse, np.hstack(parts))
 
     def numbers_of(self, settings: LinearSettings) -> StandardizedFeatures:
         """The numeric features in use; those of pairs always are."""
@@ -253,7 +267,9 @@ class TrainingData:
         """
         size = self.vectors.size if settings.dense else 0
         numbers = self.numbers_of(settings)
-        of_numbers = machine.dense[size:] / numbers.deviation[:, None]
+        of_numbers, of_tabular = np.split(machine.dense[size:], [len(numbers.deviation)])
+        of_numbers = of_numbers / numbers.deviation[:, None]
+        of_tabular = of_tabular * np.float32(settings.tabular)
         of_vectors = self.vectors.leading @ machine.dense[:size] if settings.dense else machine.dense[:0]
         bias = np.asarray(machine.bias - numbers.center @ of_numbers, dtype=np.float32)
         weights = machine.weights
@@ -268,7 +284,9 @@ class TrainingData:
         factor = np.float32(loudness)
         return LinearModel(
             {name: self.block(name, settings)[0] for name in settings.blocks},
-            LinearWeights(weights * factor, np.vstack([of_vectors, of_numbers]) * factor, bias * factor),
+            LinearWeights(
+                weights * factor, np.vstack([of_vectors, of_numbers, of_tabular]) * factor, bias * factor
+            ),
             self.targets.classes,
             self.reader.tokenizer,
             DenseScale(self.vectors.mean, settings.dense) if settings.dense else None,
@@ -276,6 +294,7 @@ class TrainingData:
             self.reader.reach,
             form=not self.reader.pairs and len(of_numbers) > 0,
             edges=self.reader.edges or settings.edges,
+            tabular=len(of_tabular),
         )
 
 

@@ -18,8 +18,14 @@ from scipy.special import log_softmax, softmax
 
 from headwise.core.html import html_page, render
 from headwise.core.surface_features import NAMES
+from headwise.data.columns.tabular_columns import TabularRow
+from headwise.data.items.examples import Example
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.word_attributions import attribute_surface_features, attribute_words
+from headwise.models.word_attributions import (
+    attribute_columns,
+    attribute_surface_features,
+    attribute_words,
+)
 
 _SETS = ((0, 1, 2), (0, 1, 3), (0, 2, 3), (0, 1, 4))
 """Ranks of the words in each set, by attribution. On held-out training texts, trying all ten sets of five
@@ -32,9 +38,10 @@ probability of the explained label, or the predicted number, `[items]`."""
 
 
 def add_removal_effects(
-    model: Any, explanations: Sequence["Explanation"], say: PredictFunction
+    model: Any, explanations: Sequence["Explanation"], say: PredictFunction, encoded: Sequence[Any] = ()
 ) -> list["Explanation"]:
-    """Explanations with `without` and `left` filled in."""
+    """Explanations with `without` and `left` filled in; `encoded` are their items, if these have columns
+    beside the text."""
     tried = [
         (number, words)
         for number, explanation in enumerate(explanations)
@@ -43,9 +50,11 @@ def add_removal_effects(
     if not tried or model.features.trees != "none":  # a shortened text does not have the parse of the text
         return list(explanations)
     numbers = np.array([number for number, _ in tried])
-    left = say(
-        model.encoded([remove_words(explanations[number], words) for number, words in tried]), numbers
-    )
+    shortened = [remove_words(explanations[number], words) for number, words in tried]
+    if encoded:
+        rows = [encoded[number].row for number, _ in tried]
+        shortened = [Example(text, tabular=row) for text, row in zip(shortened, rows, strict=True)]
+    left = say(model.encoded(shortened), numbers)
     best: dict[int, tuple[float, tuple[str, ...]]] = {}
     for (number, words), value in zip(tried, left.tolist(), strict=True):
         best[number] = min(best.get(number, (np.inf, ())), (value, words))
@@ -132,6 +141,26 @@ class SurfaceAttribution:
 
 
 @dataclass(frozen=True)
+class ColumnAttribution:
+    """The attribution of a column beside the text, relative to an average row.
+
+    Attributes:
+        name: The name of the column.
+        value: Its value, as text; `missing` for an empty cell.
+        share: The attribution; signed as those of words.
+    """
+
+    name: str
+    value: str
+    share: float
+
+    @property
+    def summary(self) -> str:
+        """`price 12.5 +0.31`."""
+        return f"{self.name} {self.value} {self.share:+.2f}"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """The explanation of one prediction.
 
@@ -143,13 +172,14 @@ class Explanation:
         margin: For a label, its calibrated log-odds against the other labels, which are weighted by their
             probabilities relative to each other (`explain_labels`). For a number, its difference from the
             mean of the training targets.
-        rest: The part of the margin that no word and no surface feature accounts for.
+        rest: The part of the margin that no word, surface feature or column accounts for.
         words: The attribution of each word, in the order of the text.
         about: The start and end offset of the explained span, in characters; None for the whole item.
         without: The words whose removal lowers the prediction most
             (`headwise.models.explanation`).
         left: The probability of the label, or the number, after their removal; None if none were removed.
         form: The attribution of the surface features; None if the model does not read them.
+        columns: The attribution of each column beside the text, in the order of training.
     """
 
     item: int
@@ -163,6 +193,7 @@ class Explanation:
     without: tuple[str, ...] = ()
     left: float | None = None
     form: SurfaceAttribution | None = None
+    columns: tuple[ColumnAttribution, ...] = ()
 
     def first(self, count: int = 3) -> list[tuple[str, float]]:
         """The words with the largest positive attributions, each summed over its occurrences."""
@@ -258,6 +289,7 @@ class Explanation:
             "margin": self.margin,
             "rest": self.rest,
             **({} if self.form is None else {"form": asdict(self.form)}),
+            **({"columns": [asdict(column) for column in self.columns]} if self.columns else {}),
             "words": [
                 {
                     "word": word.word,
@@ -355,6 +387,7 @@ def _explanations(
 ) -> list[Explanation]:
     cut, explanations = model.features.tokenizer.spans, []
     formed = attribute_surface_features(model, encoded, toward)
+    of_columns = attribute_columns(model, encoded, toward)
     for number, parts in enumerate(attribute_words(model, encoded, toward)):
         encoded_item = encoded[number]
         sides = (
@@ -377,8 +410,17 @@ def _explanations(
         margin = float(margins[number])
         form = None if formed is None else SurfaceAttribution.of(formed[number])
         rest = margin - sum(word.share for word in words) - (form.share if form else 0.0)
+        columns = ()
+        if of_columns is not None:
+            columns = _column_attributions(encoded_item.row, of_columns[number])
+            rest -= sum(column.share for column in columns)
         texts = tuple(text.text for text in sides)
         item, chance = int(items[number]), chances[number]
         what = (item, texts, predictions[number], chance, margin, rest, tuple(words))
-        explanations.append(Explanation(*what, form=form))
-    return add_removal_effects(model, explanations, say)
+        explanations.append(Explanation(*what, form=form, columns=columns))
+    return add_removal_effects(model, explanations, say, encoded if model.config.expert.tabular else ())
+
+
+def _column_attributions(row: TabularRow, shares: NDArray[np.float64]) -> tuple[ColumnAttribution, ...]:
+    columns = zip(row.columns, row.shown, shares.tolist(), strict=True)
+    return tuple(ColumnAttribution(column.name, value, share) for column, value, share in columns)

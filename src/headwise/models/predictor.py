@@ -9,6 +9,7 @@ import numpy as np
 
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import DisplayNames
+from headwise.linear.tabular_features import unseen_notes, unseen_values
 from headwise.metrics.thresholds import predict_labels
 from headwise.models.prediction_file import FORMATS, RecordLayout
 from headwise.models.report_messages import ReportMessage
@@ -38,6 +39,7 @@ class PredictionBatch(NamedTuple):
         unknown: The number of words that are not in the vocabulary.
         cut: The number of truncated items.
         trouble: Why the parses could not be cached; None if they were.
+        unseen: The number of items with a category that training did not have, by column.
     """
 
     predictions: Sequence[Any]
@@ -45,6 +47,7 @@ class PredictionBatch(NamedTuple):
     unknown: int
     cut: int
     trouble: str | None
+    unseen: Counter[str]
 
 
 class Predictor(ABC):
@@ -74,6 +77,7 @@ class Predictor(ABC):
         self.usual = 0.0
         self.trouble: str | None = None
         self.tally: Counter[str] = Counter()
+        self.unseen: Counter[str] = Counter()
 
     def layout(self, form: str, rows: Sequence[InputRow[Any]]) -> RecordLayout:
         """The record layout of the predictions of rows like these.
@@ -107,7 +111,10 @@ class Predictor(ABC):
         predictions = self.predict_encoded(encoded)
         read = [item for item in encoded if hasattr(item, "unknown")]
         unknown, cut = sum(item.unknown for item in read), sum(item.cut > 0 for item in read)
-        return PredictionBatch(predictions, sum(map(len, read)), unknown, cut, cache_warning(self.model))
+        encodings = self.model.config.expert.tabular if hasattr(self.model, "config") else None
+        unseen = unseen_values(encodings or (), items)
+        trouble = cache_warning(self.model)
+        return PredictionBatch(predictions, sum(map(len, read)), unknown, cut, trouble, unseen)
 
     def take(self, batch: PredictionBatch) -> Sequence[Any]:
         """Add a batch to the counts; returns its predictions."""
@@ -117,6 +124,7 @@ class Predictor(ABC):
         self.unknown += batch.unknown
         self.cut += batch.cut
         self.trouble = batch.trouble or self.trouble
+        self.unseen += batch.unseen
         return batch.predictions
 
     def predict_uncounted(self, items: Sequence[Any]) -> Sequence[Any]:
@@ -133,6 +141,7 @@ class Predictor(ABC):
         counted = self.nouns.count(self.items)
         first = f"{counted} predicted in {seconds:,.1f} s ({rate:,.0f} {many}/s){words}"
         remarks = [ReportMessage(text) for text in (first, *self.count_messages())]
+        remarks += [ReportMessage(note) for note in unseen_notes(self.unseen, self.items)]
         if self.cut:
             remarks.append(
                 ReportMessage(

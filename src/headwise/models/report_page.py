@@ -110,6 +110,7 @@ class ReportContents:
         wrong: The number of wrong predictions in all.
         parts: The plural noun of the unit that is right or wrong, where it is a part of an item (`words`).
         words: For each label, the words with the largest attributions, and these attributions.
+        columns: The mean absolute attribution of the words of a text, and of each column beside it.
         maps: Attention heat maps, and the attention spans of the heads, as HTML.
         repeats: Evaluated items that are not new: what they repeat, how many, and out of how many.
         facts: Names and values, such as size and speed.
@@ -131,6 +132,7 @@ class ReportContents:
     wrong: int = 0
     parts: str = ""
     words: Mapping[str, Sequence[tuple[str, float]]] = field(default_factory=dict)
+    columns: Sequence[tuple[str, float]] = ()
     maps: Markup = field(default_factory=Markup)
     repeats: Sequence[tuple[str, int, int]] = ()
     facts: Sequence[tuple[str, str]] = ()
@@ -153,6 +155,7 @@ def report_page(material: ReportContents) -> Page:
         "Probabilities": _probabilities(material),
         "Errors": Section(body=errors),
         "Words": _words(material),
+        "Columns": _columns(material),
         "Heads": Section(body=material.maps),
         "Training": _training(material),
         "Data": _data(material),
@@ -332,6 +335,20 @@ def _words(material: ReportContents) -> Section:
         rows = [[isolated(word), Cell(f"{share:+.2f}", bar=share / most)] for word, share in words]
         tables[label] = Table(["word", "adds in all"], rows)
     return Section(columns=tables)
+
+
+def _columns(material: ReportContents) -> Section:
+    if not material.columns:
+        return Section()
+    total = sum(size for _, size in material.columns) or 1.0
+    rows = [
+        [isolated(name), Cell(f"{size:.2f}", bar=size / total), format_number(size / total, "percent")]
+        for name, size in material.columns
+    ]
+    return Section(
+        tables=[Table(["", "adds or takes on average", "of all"], rows)],
+        notes=["Measured in log-odds of the predicted label (of a regressor, in the unit of the numbers)."],
+    )
 
 
 def _training(material: ReportContents) -> Section:

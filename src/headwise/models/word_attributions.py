@@ -27,11 +27,13 @@ from headwise.linear.attributions import (
     column_coefficients,
     pair_attributions,
     surface_attributions,
+    tabular_attributions,
     text_attributions,
     vector_attributions,
 )
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.pair_features import NUMBERS, dense_pair_features
+from headwise.linear.tabular_features import column_slices, tabular_features
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.text_model import TextEncoderModel
 from headwise.nn.networks.text_models import pair_sides_of
@@ -78,6 +80,20 @@ def attribute_surface_features(
         return None
     texts = [text.text for text in encoded]
     return surface_attributions(expert.linear_model(), texts, toward * model.expert_weight)
+
+
+def attribute_columns(
+    model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """The attributions of the columns beside each text to `toward @ logits` through the linear model,
+    relative to an average row, `[texts, columns]`; None if the model reads no such columns."""
+    expert = getattr(model, "expert", None)
+    encodings = model.config.expert.tabular
+    if expert is None or not encodings or not model.expert_weight:
+        return None
+    features = tabular_features(encoded, model.config.expert.tabular_width)
+    shares = tabular_attributions(expert.linear_model(), features, toward * model.expert_weight)
+    return np.stack([shares[:, place].sum(axis=1) for place in column_slices(encodings)], axis=1)
 
 
 def encoder_attributions(

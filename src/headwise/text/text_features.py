@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from headwise.core.errors import HeadwiseError
 from headwise.core.tokenizer import get_tokenizer
+from headwise.data.columns.tabular_columns import TabularRow
 from headwise.data.items.dataset import require_list
 from headwise.data.items.examples import Example, Pair, as_example
 from headwise.text.static_embeddings.base_vectors import BaseTokens
@@ -31,6 +32,8 @@ class EncodedText:
         parse: Dependency head of each word if the text is parsed, else None.
         cut: Number of words truncated at the end of the text.
         text: The original text; empty if only its words are known.
+        tabular: Features of the columns beside the text, `[features]`; None where they are not known.
+        row: The values of these columns.
     """
 
     words: NDArray[np.int64]
@@ -38,6 +41,8 @@ class EncodedText:
     parse: DependencyHeads | None = None
     cut: int = 0
     text: str = ""
+    tabular: NDArray[np.float32] | None = None
+    row: TabularRow | None = None
 
     def __len__(self) -> int:
         """Number of words."""

@@ -101,7 +101,8 @@ def append_label_names(objective: Any) -> None:
     if vectors is None:
         return
     numbers = list(words)
-    items = model.encoded([name_example(model.features, name_words) for name_words in words.values()])
+    # A name has no columns beside it, and is read like a text with average ones.
+    items = model.features.encode([name_example(model.features, text) for text in words.values()])
     if not names_are_predictive(model.base_vectors(items), vectors, targets, numbers):
         return
     objective.names = len(items)

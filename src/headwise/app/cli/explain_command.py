@@ -48,7 +48,8 @@ def explain(
 
     Each word gets an attribution: its part of the label's margin (log-odds). Words for the label are blue,
     words against it orange. The attributions of all words, the attribution of the surface features (length,
-    capitals, digits, punctuation) if the model reads them, and a rest add up to the margin.
+    capitals, digits, punctuation) and of the columns beside the text, if the model reads them, and a rest
+    add up to the margin.
 
     Args:
         model: Folder of the model.
@@ -129,7 +130,11 @@ def _show(explanations: Iterable[tuple[int, "Explanation"]]) -> None:
                 out.print(Padding(Text.assemble((f"{title}: ", "dim"), word_shares), (0, 0, 0, 2)))
         if explanation.form is not None:
             out.print(Padding(Text(explanation.form.summary), (0, 0, 0, 2)))
-        of = "no word" if explanation.form is None else "neither"
+        if explanation.columns:
+            columns = "  ".join(visible(column.summary) for column in explanation.columns)
+            out.print(Padding(Text.assemble(("columns: ", "dim"), columns), (0, 0, 0, 2)))
+        plain = explanation.form is None and not explanation.columns
+        of = "no word" if plain else "neither" if not explanation.columns else "none of them"
         out.print(
             Padding(
                 Text(f"margin {explanation.margin:+.2f}, of it {explanation.rest:+.2f} of {of}", "dim"),

@@ -221,10 +221,10 @@ SECTION_HEADINGS = {
 LABEL_SETTINGS = frozenset(
     (
         *("label_column", "label_columns", "label_separator", "probability_columns", "confidence_column"),
-        *("weight_column", "empty_labels", "no_label"),
+        *("weight_column", "empty_labels", "no_label", "features"),
     )
 )
-"""Reading settings for labels; commands that ignore labels hide them."""
+"""Reading settings for training; commands that ignore labels hide them."""
 
 _CONFIGS: dict[str, type] = {
     "teach": DistillationConfig,
@@ -239,7 +239,7 @@ _OMIT = {  # settings without a flag
     "vectors": {"file"},
     "base": {"name", "size", "subwords"},
     "pretrained": {"name"},
-    "expert": set(LinearMemberConfig.SIZES),
+    "expert": {*LinearMemberConfig.SIZES, "tabular"},
 }
 
 

@@ -23,12 +23,12 @@ from headwise.app.estimators.base_estimator import (
     check_targets,
     dimensions,
     plain_str,
-    texts_of,
     unpack_dev,
     weights_for,
 )
+from headwise.app.estimators.table_columns import TableEstimator
 from headwise.artifacts.model_info import ModelInfo
-from headwise.data.items.examples import Example, MultiLabelExample
+from headwise.data.items.examples import Example, MultiLabelExample, as_example
 from headwise.data.items.labels import TOLERANCE, SoftLabel
 from headwise.metrics.thresholds import predict_labels
 
@@ -135,8 +135,8 @@ def check_labels(y: Any) -> np.ndarray:
     return targets + 0.0 if targets.dtype.kind == "f" else targets  # -0.0 is 0.0
 
 
-class TextClassifier(LabelEstimator):
-    """A classifier of texts; see `TextEstimator` for its parameters.
+class TextClassifier(TableEstimator, LabelEstimator):
+    """A classifier of texts; see `TableEstimator` for its parameters.
 
     Attributes:
         classes_: The labels, sorted, in the order of the columns of `predict_proba`.
@@ -151,7 +151,7 @@ class TextClassifier(LabelEstimator):
         """Train on texts and their labels.
 
         Args:
-            X: Texts: a list, an array or a pandas Series of strings.
+            X: Texts: a list, an array or a pandas Series of strings; with `text_column` a table.
             y: Their labels: a list, an array, a Series or one column of strings, integers or booleans; or
                 soft labels, the probabilities of all labels, `[texts, labels]`. The labels are then 0, 1,
                 ..., or the column names of a DataFrame.
@@ -163,15 +163,22 @@ class TextClassifier(LabelEstimator):
             HeadwiseError: A setting is invalid, or the texts are too few to split.
             TypeError, ValueError: X or y has a wrong type or value.
         """
-        answered = _examples(X, y, sample_weight)
-        held = None if dev is None else _examples(*unpack_dev(dev), known_labels=answered[1])
+        self._learn_columns(X)
+        items, labels = _examples(self._texts(X), y, sample_weight)
+        answered = self._with_rows(X, items), labels
+        held = None
+        if dev is not None:
+            dev_x, dev_y = unpack_dev(dev)
+            items, dev_labels = _examples(self._texts(dev_x), dev_y, known_labels=labels)
+            held = self._with_rows(dev_x, items), dev_labels
         return self._fit_labelled(answered, held)
 
 
-def _examples(X: Any, y: Any, weights: Any = None, known_labels: np.ndarray | None = None) -> LabelledItems:
+def _examples(
+    texts: Sequence[str], y: Any, weights: Any = None, known_labels: np.ndarray | None = None
+) -> LabelledItems:
     """The examples and their sorted labels. `known_labels`: labels of y, which the columns of soft dev
     labels must match."""
-    texts = texts_of(X)
     counts = weights_for(texts, weights)
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
         columns = list(getattr(y, "columns", range(np.shape(y)[1])))
@@ -211,8 +218,8 @@ def _probabilities(y: Any, names: tuple[str, ...]) -> list[SoftLabel]:
     return [SoftLabel(names, row) for row in values.astype(np.float32)]
 
 
-class MultiLabelClassifier(ClassifierMixin, TextEstimator):
-    """A multi-label text classifier; see `TextEstimator` for its parameters.
+class MultiLabelClassifier(ClassifierMixin, TableEstimator):
+    """A multi-label text classifier; see `TableEstimator` for its parameters.
 
     Attributes:
         classes_: The labels in the order of the columns: the sorted names, or the column names of y, or
@@ -228,7 +235,7 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
         """Train on texts and their labels.
 
         Args:
-            X: Texts: a list, an array or a pandas Series of strings.
+            X: Texts: a list, an array or a pandas Series of strings; with `text_column` a table.
             y: Their labels: a list of names for each text (which may be empty), or an indicator matrix
                 `[texts, labels]` of zeros and ones, as from scikit-learn's `MultiLabelBinarizer`; the
                 columns of a DataFrame are matched by name.
@@ -241,12 +248,16 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
             HeadwiseError: A setting is invalid, or the texts are too few to split.
             TypeError, ValueError: X or y has a wrong type or value.
         """
-        examples, names = _examples_multi_label(X, y, weights=sample_weight)
+        self._learn_columns(X)
+        examples, names = _examples_multi_label(self._texts(X), y, weights=sample_weight)
+        examples = self._with_rows(X, examples)
         if not names:
             raise ValueError("y has no labels")
         held = None
         if dev is not None:
-            held, dev_names = _examples_multi_label(*unpack_dev(dev), names)
+            dev_x, dev_y = unpack_dev(dev)
+            held, dev_names = _examples_multi_label(self._texts(dev_x), dev_y, names)
+            held = self._with_rows(dev_x, held)
             if unseen := [name for name in dev_names if name not in set(names)]:
                 raise ValueError(f"labels of dev that y does not have: {unseen}")
         matrix = _matrix(y) is not None
@@ -255,13 +266,16 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Calibrated, independent probabilities of the labels, `[texts, labels]`."""
         check_is_fitted(self, "model_")
-        return self.model_.predict_proba(texts_of(X))[:, self._order]
+        return self.model_.predict_proba(self._items(X))[:, self._order]
 
     def predict(self, X: Any) -> Any:
         """The labels of each text: an indicator matrix, int64 `[texts, labels]`, if `fit` got one; else a
         list with a tuple of names for each text."""
         check_is_fitted(self, "model_")
-        has_label = self.model_.chosen_labels(self.model_.predict_proba(texts_of(X)))[:, self._order]
+        return self._predicted(self._items(X))
+
+    def _predicted(self, items: Sequence[Any]) -> Any:
+        has_label = self.model_.chosen_labels(self.model_.predict_proba(items))[:, self._order]
         if self._is_matrix:
             return has_label.astype(np.int64)
         return [tuple(self.classes_[row].tolist()) for row in has_label]
@@ -275,9 +289,10 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
                 f"y has no columns; expected a matrix of {len(class_names)}, as in fit: its labels have "
                 "no names"
             )
-        texts = texts_of(X)
+        items = self._items(X)
+        texts, predictions = [as_example(item).text for item in items], self._predicted(items)
         predicted = [
-            example.labels for example in _examples_multi_label(texts, self.predict(texts), class_names)[0]
+            example.labels for example in _examples_multi_label(texts, predictions, class_names)[0]
         ]
         true = [example.labels for example in _examples_multi_label(texts, y, class_names)[0]]
         right = [
@@ -303,11 +318,11 @@ class MultiLabelClassifier(ClassifierMixin, TextEstimator):
 
 
 def _examples_multi_label(
-    X: Any, y: Any, known_labels: Sequence[str] = (), weights: Any = None
+    texts: Sequence[str], y: Any, known_labels: Sequence[str] = (), weights: Any = None
 ) -> tuple[list[MultiLabelExample], list[str]]:
     """The examples and the names of all labels. Unnamed columns of an indicator matrix take the names
     `known_labels`, of which there must be as many."""
-    texts, matrix = texts_of(X), _matrix(y)
+    matrix = _matrix(y)
     if matrix is not None:
         count = matrix.shape[1]
         named = _columns(y)

@@ -23,6 +23,7 @@ from headwise.app.estimators.base_estimator import (
     weights_for,
 )
 from headwise.app.estimators.classifiers import LabelEstimator, LabelledItems, check_labels
+from headwise.app.estimators.table_columns import TableEstimator
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import Example, Pair
 
@@ -54,8 +55,8 @@ class RegressionEstimator(RegressorMixin, TextEstimator):
         return [replace(item, label=repr(float(number)), weight=weight) for item, number, weight in rows]
 
 
-class TextRegressor(RegressionEstimator):
-    """A text regressor, for example for ratings; see `TextEstimator` for its parameters.
+class TextRegressor(TableEstimator, RegressionEstimator):
+    """A text regressor, for example for ratings; see `TableEstimator` for its parameters.
 
     Attributes:
         model_: The fitted `headwise.nn.networks.text_models.TextRegressorModel`.
@@ -69,7 +70,7 @@ class TextRegressor(RegressionEstimator):
         """Train on texts and their numbers.
 
         Args:
-            X: Texts: a list, an array or a pandas Series of strings.
+            X: Texts: a list, an array or a pandas Series of strings; with `text_column` a table.
             y: Their numbers.
             sample_weight: How much each text counts, `[texts]`, 0 or more; also on dev.
             dev: Texts and numbers that select the best epoch. By default a share of X (`split.dev` of the
@@ -79,6 +80,7 @@ class TextRegressor(RegressionEstimator):
             HeadwiseError: A setting is invalid, or the texts are too few to split.
             TypeError, ValueError: X or y has a wrong type or value.
         """
+        self._learn_columns(X)
         return self._fit_numbers(self._labelled_items(X, y, sample_weight), dev)
 
 

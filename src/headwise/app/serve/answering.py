@@ -25,7 +25,7 @@ _OPEN = Path("/proc/self/fd")
 REQUEST = "the request"
 """The name of the input in messages, in place of a file name."""
 _FILE_OPTIONS = frozenset(("format", "header", "delimiter", "encoding"))  # options of file formats
-_MISSING_COLUMN_CODES = ("HW111", "HW131", "HW285")  # errors about missing columns
+_MISSING_COLUMN_CODES = ("HW111", "HW131", "HW147", "HW285")  # errors about missing columns
 _FLAG = re.compile(r"(?<!\w)--[a-z]")
 _FLAG_ASIDE = re.compile(r" \(--[a-z][^()]*\)")
 
@@ -77,6 +77,7 @@ class ModelService:
         self._one = Lock()
         fields = {1: ("text",), 2: ("first", "second")}.get(self.kind.sides, ())
         self._names = [self.reading.get(f"{name}_column") or name for name in fields]
+        self._tabular = [column.name for column in getattr(self.session.schema, "tabular", ())]
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -104,6 +105,12 @@ class ModelService:
             raise RequestError(
                 f"{REQUEST}: {input_kind}, but this model reads {self.kind.nouns.many}; give {expected}"
             )
+        if texts and self._tabular:
+            raise RequestError(
+                f"{REQUEST}: texts alone, but this model reads the fields "
+                f"{', '.join(map(repr, self._tabular))} beside them; give records",
+                code="HW147",
+            )
         if texts:
             return [{self._names[0]: text} for text in texts]
         return [dict(zip(self._names, pair, strict=True)) for pair in pairs]
@@ -112,7 +119,8 @@ class ModelService:
         """The message of an error without advice about command-line flags, which clients cannot set."""
         message = str(error).removeprefix(f"[{error.code}] ")
         if isinstance(error, DataError) and error.code in _MISSING_COLUMN_CODES and self.kind.sides:
-            fields = f"the field{'s' * (len(self._names) > 1)} {' and '.join(map(repr, self._names))}"
+            names = [*self._names, *self._tabular]
+            fields = f"the field{'s' * (len(names) > 1)} {' and '.join(map(repr, names))}"
             tokens = self.reading.get("token_column") or "tokens"
             words = f" (or {tokens!r}, a list of words)" * hasattr(self.kind.options, "token_column")
             return f"{REQUEST}: {error.problem}; expected {fields}{words} in each record"
@@ -129,7 +137,8 @@ class ModelService:
             HeadwiseError: The model cannot predict, e.g. because a parser is missing.
         """
         with suppress(DataError):  # the records of this model have other fields than texts
-            self.predict([dict.fromkeys(self._names, "a")] if self._names else [])
+            record = dict.fromkeys(self._names, "a") | dict.fromkeys(self._tabular, "")
+            self.predict([record] if self._names else [])
 
     def predict(self, records: Sequence[Mapping[str, Any]]) -> list[str]:
         """The predictions of records: the JSON objects that `headwise predict --format-out jsonl` writes.

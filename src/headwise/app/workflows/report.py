@@ -152,6 +152,7 @@ def _item_material(session: ModelSession, judged: EvaluatedItems) -> dict[str, A
         "parts": task.evaluated_units,
         "lengths": [kind.size(item) for item in counted_items],
         "words": _top_words(explanations),
+        "columns": _column_sizes(explanations),
         "maps": _maps(model, kind, counted_items[:200]),
         "repeats": _duplicate_counts(kind, items, session.info.data.seen),
     }
@@ -228,6 +229,21 @@ def _top_words(explanations: Sequence[Explanation]) -> dict[str, list[tuple[str,
         for label, words in sorted(adding.items())
         if words
     }
+
+
+def _column_sizes(explanations: Sequence[Explanation]) -> list[tuple[str, float]]:
+    """The mean absolute attribution of all words of a text together, and of each column beside it; the
+    largest first, and nothing without such columns."""
+    if not explanations or not explanations[0].columns:
+        return []
+    sizes = {"the words of the text": 0.0}
+    for explanation in explanations:
+        sizes["the words of the text"] += abs(sum(word.share for word in explanation.words))
+        for column in explanation.columns:
+            name = f"column {column.name!r}"
+            sizes[name] = sizes.get(name, 0.0) + abs(column.share)
+    means = [(name, size / len(explanations)) for name, size in sizes.items()]
+    return sorted(means, key=lambda pair: -pair[1])
 
 
 def _maps(model: Any, kind: Any, items: Sequence[Any]) -> str:

@@ -195,6 +195,13 @@ def write_exported(
     """
     folder = Path(folder)
     check_exportable(model, title)
+    if model.config.expert.tabular:
+        names = ", ".join(repr(encoding.name) for encoding in model.config.expert.tabular)
+        raise ExportError(
+            f"the model reads the columns {names} beside the text, which an exported model does not; use "
+            "the model folder itself, or train without --features",
+            code="HW952",
+        )
     check_export_folder(folder, overwrite=overwrite)
     for name in (*LIBRARIES, "onnxruntime"):
         library(name, "headwise export")

@@ -24,7 +24,13 @@ from headwise.data.columns.multi_hot_columns import (
 )
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR, MultiLabelOptions, ReadOptions
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
-from headwise.data.columns.text_columns import Columns, choose_columns, find_column, names_in
+from headwise.data.columns.text_columns import (
+    Columns,
+    choose_columns,
+    find_column,
+    names_in,
+    tabular_names,
+)
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.formats.jsonl import as_text
@@ -83,7 +89,7 @@ def choose_multi_label_columns(
     columns = _choose(sample, source, labelled=labelled, training_labels=training_labels)
     if not labelled or not isinstance(source.options, MultiLabelOptions):
         return columns
-    taken = (columns.text, columns.label, *getattr(columns, "flags", ()))
+    taken = (columns.text, columns.label, *getattr(columns, "flags", ()), *tabular_names(sample, source))
     weight = choose_weight(sample, source, source.options.weight_column, without=taken)
     return replace(columns, weight=weight)
 
@@ -100,7 +106,8 @@ def _choose(
     if training_labels and set(training_labels) <= set(names):
         return choose_multi_hot_columns(sample, source, training_labels)
     weights = _weights(names, sample, source)
-    excluded = {*joined_column_names(options.text_column or "", names), *weights}
+    tabular = tabular_names(sample, source)
+    excluded = {*joined_column_names(options.text_column or "", names), *weights, *tabular}
     flags = guess_multi_hot_columns(sample, excluded)
     values_of = {name: [record.fields.get(name) for record in sample] for name in names}
     open_names = [name for name in names if name_rank(name, TEXT_NAMES) is None and name not in excluded]

@@ -14,6 +14,7 @@ from typing import Literal
 
 from headwise.core.config import check_range
 from headwise.core.errors import ConfigError
+from headwise.data.columns.tabular_columns import TabularColumn, parse_features
 
 DEFAULT_LABEL_SEPARATOR = "|"
 """The default separator of the labels in a cell."""
@@ -57,6 +58,11 @@ class ReadOptions:
     """Labels of sentiment trees: 0 to 4 (five), or 0 and 1 without neutral texts (binary)."""
 
     @property
+    def tabular_columns(self) -> tuple[TabularColumn, ...]:
+        """The columns beside the text that `features` names; none for items that have none."""
+        return tuple(parse_features(getattr(self, "features", None)))
+
+    @property
     def has_column_options(self) -> bool:
         """Whether any option names a column; formats without columns reject such options."""
         return bool(self.text_column or self.label_column)
@@ -81,6 +87,10 @@ class MultiLabelOptions(ReadOptions):
     """What to do with rows without labels: stop at a null and read an empty cell as no label, or leave out
     both and report how many."""
 
+    features: str | None = None
+    """Columns beside the text that the model reads too: price,country,created_at. Their types are guessed;
+    price:number, zip:category and day:date name them (also decimal-comma, day-first, month-first)."""
+
     def __post_init__(self) -> None:
         if self.label_columns is not None and (self.label_column or self.label_separator):
             conflicting = "label_column" if self.label_column else "label_separator"
@@ -93,7 +103,8 @@ class MultiLabelOptions(ReadOptions):
     @property
     def has_column_options(self) -> bool:
         weighed = self.weight_column not in (None, "none")
-        return super().has_column_options or self.label_columns is not None or weighed
+        more = self.label_columns is not None or self.features is not None
+        return super().has_column_options or more or weighed
 
     @property
     def flags(self) -> list[str]:
@@ -108,12 +119,17 @@ class WeightOptions(ReadOptions):
     weight_column: str | None = None
     """Column of the training weights of the texts; or none."""
 
+    features: str | None = None
+    """Columns beside the text that the model reads too: price,country,created_at. Their types are guessed;
+    price:number, zip:category and day:date name them (also decimal-comma, day-first, month-first)."""
+
     empty_labels: Literal["stop", "skip"] = "stop"
     """What to do with rows whose label is empty: stop, or leave them out and report how many."""
 
     @property
     def has_column_options(self) -> bool:
-        return super().has_column_options or self.weight_column not in (None, "none")
+        weighed = self.weight_column not in (None, "none")
+        return super().has_column_options or weighed or self.features is not None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,14 @@ import numpy as np
 from headwise.data.columns.column_names import LABEL_NAMES, name_rank, normal_name
 from headwise.data.columns.multi_hot_columns import NO, YES, columns_named, guess_multi_hot_columns
 from headwise.data.columns.reading_options import SoftLabelOptions, WeightOptions, split_names
-from headwise.data.columns.text_columns import Columns, choose_columns, choose_text, find_column, names_in
+from headwise.data.columns.text_columns import (
+    Columns,
+    choose_columns,
+    choose_text,
+    find_column,
+    names_in,
+    tabular_names,
+)
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.formats.jsonl import as_text
@@ -66,7 +73,8 @@ def choose_soft_columns(
     options = source.options
     if not labelled or not isinstance(options, WeightOptions):
         return choose_columns(sample, source, labelled=labelled)
-    names = names_in(sample)
+    tabular = tabular_names(sample, source)
+    names = [name for name in names_in(sample) if name not in tabular]
     soft = isinstance(options, SoftLabelOptions)
     shares = _probability_columns(sample, source, names, answers) if soft else ()
     if shares:
@@ -108,7 +116,8 @@ def choose_soft_columns(
             source.notes.append(f"how sure labels are from the column {confidence!r} (--confidence-column)")
             chosen = replace(chosen, confidence=confidence)
     chosen = replace(
-        chosen, weight=choose_weight(sample, source, options.weight_column, without=[chosen.label])
+        chosen,
+        weight=choose_weight(sample, source, options.weight_column, without=[chosen.label, *tabular]),
     )
     more = chosen.shares or chosen.confidence
     return chosen if more else Columns(chosen.text, chosen.label, weight=chosen.weight)
@@ -193,8 +202,9 @@ def _numeric_column(
     if requested:
         return names[find_column(requested, names, source, f"--{what}-column")]
     most = 1.0 if what == "confidence" else float("inf")
+    tabular = tabular_names(sample, source)
     for name in names:
-        if normal_name(name) in usual:
+        if normal_name(name) in usual and name not in tabular:
             if all(0 <= _number(record.fields.get(name)) <= most for record in sample):
                 return name
             bounds = "from 0 to 1" if most == 1 else "of 0 or more"

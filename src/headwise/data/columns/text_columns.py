@@ -18,6 +18,7 @@ from headwise.data.columns.column_names import (
     name_rank,
     normal_name,
 )
+from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.formats.jsonl import as_text
@@ -31,6 +32,8 @@ class Columns:
     text: str
     label: str | None = None
     weight: str | None = field(default=None, kw_only=True)
+    tabular: tuple[TabularColumn, ...] = field(default=(), kw_only=True)
+    """The columns beside the text."""
 
 
 _MANY = 20  # cells from which on a column of many single words can be told from a column of few values
@@ -118,6 +121,7 @@ def choose_columns(
     options = source.options
     columns = columns_of(sample)
     names = [column.name for column in columns]
+    tabular = tabular_names(sample, source)
     label, requested = None, list[Column]()
     if options.text_column:
         requested = _columns_of_text(options.text_column, columns, source)
@@ -125,16 +129,21 @@ def choose_columns(
         label = columns[find_column(options.label_column, names, source, "--label-column")]
     for part in requested or [None]:
         check_distinct_columns(text_column=part and part.name, label_column=label and label.name)
+        for name in tabular:
+            check_distinct_columns(features=name, text_column=part and part.name)
+    for name in tabular:
+        check_distinct_columns(features=name, label_column=label and label.name)
+    open_columns = [column for column in columns if column.name not in tabular]
     text, guessed = _joined_column(requested), list[str]()
     if text is None:
-        text = _text_column([c for c in columns if c is not label])
+        text = _text_column([c for c in open_columns if c is not label])
         if text is None:
             flags = "--text-column (for pairs of texts --first-column and --second-column)"
             raise ambiguous_columns_error("the text column", flags, columns, source)
         guessed.append(f"text={text.name!r}")
     choose, read = _number_column if numbers else _label_column, requested or [text]
     if label is None:
-        label = choose([c for c in columns if c not in read], needed=labelled)
+        label = choose([c for c in open_columns if c not in read], needed=labelled)
     if label is not None and labelled and not options.label_column:
         guessed.append(f"label={label.name!r}")
     if label is None and labelled:
@@ -142,7 +151,7 @@ def choose_columns(
     if guessed:
         flags = "--text-column/--label-column" if labelled else "--text-column"
         source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
-    remaining = [column for column in columns if column not in (*read, label)]
+    remaining = [column for column in open_columns if column not in (*read, label)]
     if unused := [c for c in remaining if (c.strings and c.words >= 3) or c.has_unique_words]:
         note = f"columns of text that are not used: {', '.join(repr(column.name) for column in unused)}"
         if len(unused) == 1 and guessed and label is not None:
@@ -163,7 +172,8 @@ def choose_text(sample: Sequence[Record], source: DataSource, *, without: Sequen
     requested = source.options.text_column
     if requested and (joint := _joined_column(_columns_of_text(requested, columns, source))):
         return joint.name
-    text = _text_column([column for column in columns if column.name not in without])
+    taken = {*without, *tabular_names(sample, source)}
+    text = _text_column([column for column in columns if column.name not in taken])
     if text is None:
         raise ambiguous_columns_error("the text column", "--text-column", columns, source)
     source.notes.append(f"columns guessed: text={text.name!r} - override with --text-column")
@@ -213,6 +223,30 @@ def find_column(requested: str, names: Sequence[str], source: DataSource, flag: 
         advice=advice,
         path=source.path,
     )
+
+
+def tabular_names(sample: Sequence[Record], source: DataSource) -> list[str]:
+    """The names of the requested columns beside the text, as the file spells them.
+
+    Raises:
+        DataError: HW111, there is no such column; HW147, the file lacks one that the model was trained on.
+    """
+    names, spelt = names_in(sample), list[str]()
+    for column in source.options.tabular_columns:
+        try:
+            spelt.append(names[find_column(column.name, names, source, "--features")])
+        except DataError as error:
+            if not source.trained:
+                raise
+            needed = ", ".join(repr(column.name) for column in source.options.tabular_columns)
+            raise DataError(
+                "HW147",
+                f"there is no column {column.name!r}, which the model was trained on beside the text",
+                expected=f"the column{'s' * (',' in needed)} {needed}",
+                advice="add it; its cells may be empty where a value is not known",
+                path=source.path,
+            ) from error
+    return spelt
 
 
 def names_in(sample: Sequence[Record]) -> list[str]:

@@ -52,13 +52,16 @@ class DataSource:
     """The first lines, if only these are to be read."""
     head_rows: Sequence[TableRow] = ()
     """The first rows of a binary table, if only these are to be read."""
+    trained: bool = False
+    """Whether the columns beside the text are those of training, which a file must have."""
     columns: tuple[str | None, ...] = ()
     """Further requested columns, besides those of the options."""
 
     @property
     def requested_columns(self) -> list[str]:
         """The names or numbers of all requested columns, joined ones (`subject+body`) also part by part."""
-        named = (self.options.text_column, self.options.label_column, *self.columns)
+        tabular = [column.name for column in self.options.tabular_columns]
+        named = (self.options.text_column, self.options.label_column, *tabular, *self.columns)
         return [
             part for name in named if name for part in dict.fromkeys((name, *joined_column_names(name)))
         ]

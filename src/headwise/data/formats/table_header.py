@@ -24,7 +24,8 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
     it has no number but a column below it has only numbers; or if its cells are short and a column below it
     is running text.
     """
-    requested = [name for name in (options.text_column, options.label_column) if name]
+    tabular = (column.name for column in options.tabular_columns)
+    requested = [name for name in (options.text_column, options.label_column, *tabular) if name]
     if any(not part.isdecimal() for name in requested for part in joined_column_names(name)):
         return True
     first, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]

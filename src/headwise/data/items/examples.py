@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR, MultiLabelOptions
+from headwise.data.columns.tabular_columns import TabularRow
 from headwise.data.items.labels import SoftLabel
 
 
@@ -71,6 +72,7 @@ class Example:
         shares: Soft labels: the probabilities of labels, where the label is not certain (`label` is the
             likeliest).
         weight: How much the text counts in training.
+        tabular: The values of the columns beside the text; None without.
     """
 
     text: str
@@ -79,6 +81,7 @@ class Example:
     parse: Parse | None = None
     shares: SoftLabel | None = None
     weight: float = 1.0
+    tabular: TabularRow | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -54,6 +54,9 @@ class ItemType(ABC, Generic[Item]):
     checks: ClassVar[tuple[Check, ...]] = ()
     """The doctor's checks of a single file."""
 
+    warned: ClassVar[tuple[Check, ...]] = ()
+    """Those of `checks` that training runs, too."""
+
     cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = ()
     """The doctor's checks across files."""
 

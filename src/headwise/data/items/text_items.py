@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
@@ -28,8 +28,10 @@ from headwise.data.columns.reading_options import (
     SoftLabelOptions,
     WeightOptions,
 )
+from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.columns.text_columns import columns_of, names_in
 from headwise.data.doctor.examined_file import BetweenCheck, Check
+from headwise.data.doctor.tabular_checks import tabular_columns_check
 from headwise.data.doctor.text_checks import (
     characters,
     duplicate_items,
@@ -51,13 +53,34 @@ from headwise.data.items.labels import look_like_measurements, look_like_scores
 from headwise.data.readers.labelled_files import open_records, read_examples, read_rows
 
 
+class TextSchema(NamedTuple):
+    """What files of texts must fit.
+
+    Attributes:
+        labels: The multi-hot label columns of the training data.
+        separator: The separator of labels in a cell.
+        tabular: The columns beside the text.
+    """
+
+    labels: Sequence[str] = ()
+    separator: str | None = None
+    tabular: tuple[TabularColumn, ...] = ()
+
+
 class TextItems(ItemType[Example]):
     """Texts, with a label (`SINGLE_LABEL_TYPE`), a label set (`LABEL_SET_TYPE`) or a number
     (`NUMERIC_LABEL_TYPE`)."""
 
     nouns: ClassVar[DisplayNames] = TEXTS
     sides: ClassVar[int] = 1
-    checks: ClassVar[tuple[Check, ...]] = (lengths, duplicate_items, near_duplicate_items, characters)
+    checks: ClassVar[tuple[Check, ...]] = (
+        lengths,
+        duplicate_items,
+        near_duplicate_items,
+        characters,
+        tabular_columns_check,
+    )
+    warned: ClassVar[tuple[Check, ...]] = (tabular_columns_check,)
     cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (shared_items,)
 
     def __init__(self, answer: LabelType = SINGLE_LABEL_TYPE):
@@ -68,24 +91,27 @@ class TextItems(ItemType[Example]):
 
     def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> Dataset:
         options = options or self.options()
+        schema = like or TextSchema()
         if self.sets:
-            training_labels, separator = like or ((), None)
+            training_labels, separator = schema.labels, schema.separator
             if separator and not (options.label_separator or options.label_columns):
                 options = replace(options, label_separator=separator)
-            return read_examples(path, options, on_error, training_labels=training_labels)
-        return read_examples(path, options, on_error)
+            how = {"training_labels": training_labels, "tabular": schema.tabular}
+            return read_examples(path, options, on_error, **how)
+        return read_examples(path, options, on_error, tabular=schema.tabular)
 
     def rows(
         self, path: str, options=None, on_error: OnError = raise_error, *, like=None
     ) -> InputRows[Example]:
-        return read_rows(path, options or self.options(), on_error)
+        tabular = (like or TextSchema()).tabular
+        return read_rows(path, options or self.options(), on_error, tabular=tabular)
 
     def schema(self, data):
-        """The multi-hot label columns of the training data, and the separator of labels in a cell."""
-        if not self.sets:
-            return None
         columns = getattr(data, "columns", None)  # None for data from memory
-        return getattr(columns, "flags", ()), getattr(columns, "separator", None)
+        tabular = getattr(columns, "tabular", ())
+        if not self.sets:
+            return TextSchema(tabular=tabular) if tabular else None
+        return TextSchema(getattr(columns, "flags", ()), getattr(columns, "separator", None), tabular)
 
     def part_options(self, options, part: str, cut: Sequence[str]):
         """The options of a part: phrases of sentiment trees are for training only, not for dev and test.
@@ -120,7 +146,7 @@ class TextItems(ItemType[Example]):
 
     def fields(self, item: Example) -> Iterable[str | None]:
         answer = json.dumps(sorted(item.labels)) if self.sets else item.label
-        return item.text, answer, *parse_field(item.parse), *_soft_label_fields(item)
+        return item.text, answer, *parse_field(item.parse), *_further_fields(item)
 
     def words(self, item: Example, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
         return (cut(item.text),)
@@ -165,8 +191,12 @@ class TextItems(ItemType[Example]):
             return None  # the reader of the file reports the problem
 
 
-def _soft_label_fields(item: Example) -> Iterable[str]:
-    """The soft label and the weight for the fingerprint, if they differ from the defaults."""
+def _further_fields(item: Example) -> Iterable[str]:
+    """The columns beside the text, the soft label and the weight for the fingerprint, if they differ from
+    the defaults."""
+    if item.tabular is not None:
+        yield json.dumps([[column.name, column.type] for column in item.tabular.columns])
+        yield json.dumps(item.tabular.values)
     if item.shares is not None:
         values = [f"{value:.6g}" for value in item.shares.values.tolist()]
         yield json.dumps([item.shares.labels, values])

@@ -3,9 +3,10 @@
 import difflib
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike, fspath
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import is_link, is_structured
@@ -19,7 +20,8 @@ from headwise.data.columns.soft_label_columns import (
     read_soft_label,
     read_weight,
 )
-from headwise.data.columns.text_columns import Columns, choose_columns
+from headwise.data.columns.tabular_columns import TabularColumn
+from headwise.data.columns.text_columns import Columns, choose_columns, tabular_names
 from headwise.data.doctor.findings import Finding, count
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_preview import guess_format
@@ -32,6 +34,7 @@ from headwise.data.formats.jsonl import as_text
 from headwise.data.formats.unanswered import answered_records, skips_unanswered
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
+from headwise.data.readers.tabular_cells import read_cells, source_of, typed_columns, with_values
 
 Chosen = TypeVar("Chosen", covariant=True)
 
@@ -51,6 +54,7 @@ def read_examples(
     *,
     training_labels: Sequence[str] = (),
     answers: bool = False,
+    tabular: Sequence[TabularColumn] = (),
 ) -> Dataset[Example]:
     """Read a labelled file into memory.
 
@@ -66,11 +70,12 @@ def read_examples(
             returns, the record is left out and reading continues.
         training_labels: The labels of the training data. The file may have a column of 0 and 1 for each.
         answers: With `SoftLabelOptions`: prefer the predictions of a teacher model over a column of labels.
+        tabular: The columns beside the text that the training data have, which the file must have too.
 
     Raises:
-        DataError: Any of HW101 to HW131.
+        DataError: Any of HW101 to HW131, HW145 to HW147.
     """
-    source = DataSource(fspath(path), options, on_error)
+    source = source_of(fspath(path), options, on_error, tabular)
     if isinstance(options, MultiLabelOptions):
         choose = partial(choose_multi_label_columns, training_labels=training_labels)
         form, columns, records = open_records(source, labelled=True, choose=choose)
@@ -79,6 +84,10 @@ def read_examples(
         choose = partial(choose_soft_columns, answers=answers)
         form, columns, records = open_records(source, labelled=True, choose=choose)
         examples = [*_labelled_examples(records, columns, source)]
+    if columns.tabular:
+        typed = typed_columns(columns.tabular, examples, source)
+        examples = [*with_values(examples, typed, source)]
+        columns = replace(columns, tabular=typed)
     if source.neutral:
         source.notes.append(f"neutral trees or phrases (label 2) left out: {source.neutral:,}")
     if source.bare:
@@ -105,7 +114,8 @@ def _labelled_examples(
                 continue
             label = label or shares.likeliest
         if (weight := read_weight(record, columns.weight, source)) is not None:
-            yield Example(text, label, record.line, shares=shares, weight=weight)
+            cells = read_cells(record, columns.tabular)
+            yield Example(text, label, record.line, shares=shares, weight=weight, tabular=cells)
 
 
 def _multi_label_examples(
@@ -126,7 +136,8 @@ def _multi_label_examples(
             repeated.append(record.line)
         occurring.update(labels)
         bare += not labels
-        yield MultiLabelExample(text, None, record.line, labels=labels, weight=weight)
+        tabular = read_cells(record, columns.tabular)
+        yield MultiLabelExample(text, None, record.line, labels=labels, weight=weight, tabular=tabular)
     if bare and has_label_columns(columns):
         source.notes.append(f"texts without a label, which is an answer like others: {bare:,}")
     if isinstance(columns, MultiHotColumns) and (
@@ -140,17 +151,22 @@ def _multi_label_examples(
 
 
 def read_rows(
-    path: str | PathLike[str], options: ReadOptions = DEFAULT_READ_OPTIONS, on_error: OnError = raise_error
+    path: str | PathLike[str],
+    options: ReadOptions = DEFAULT_READ_OPTIONS,
+    on_error: OnError = raise_error,
+    *,
+    tabular: Sequence[TabularColumn] = (),
 ) -> InputRows[Example]:
     """Read a file record by record in constant memory; labels are optional.
 
     A label column that the options name but the file lacks is ignored. Up to 1,000 records (or 1 MB) are
-    read ahead to guess the format and the columns of a table.
+    read ahead to guess the format and the columns of a table. `tabular` are the columns beside the text
+    that a model reads.
 
     Raises:
         DataError: As `read_examples`, at once or while iterating.
     """
-    source = DataSource(fspath(path), options, on_error)
+    source = source_of(fspath(path), options, on_error, tabular)
     form, columns, records = open_records(source, labelled=False)
     return InputRows(_rows(records, columns, source), source.path, form, columns, tuple(source.notes))
 
@@ -160,7 +176,9 @@ def _rows(records: Iterator[Record], columns: Columns, source: DataSource) -> It
         text = read_text_field(record, columns.text, source)
         if text is not None:
             label = as_text(record.fields.get(columns.label or "")).strip() or None
-            yield InputRow(record.line, dict(record.fields), Example(text, label, record.line))
+            example = Example(text, label, record.line, tabular=read_cells(record, columns.tabular))
+            for item in with_values([example], columns.tabular, source) if columns.tabular else [example]:
+                yield InputRow(record.line, dict(record.fields), item)
 
 
 def open_records(
@@ -180,6 +198,8 @@ def open_records(
     if FORMATS[name].table:
         return name, *open_table(name, lines, source, choose, labelled=labelled)
     if source.options.has_column_options:
+        if source.trained:
+            raise _no_table_error(source, name)
         raise ConfigError(f"the format {name} has no columns to choose; leave out --…-column")
     sample, records = look_ahead(FORMATS[name].records(lines, source), count=1)
     if not sample:
@@ -231,7 +251,20 @@ def open_table(
     sample, records = look_ahead(records)
     if not sample:
         raise _no_records_error(source)
-    return choose(sample, source, labelled=labelled), records
+    columns: Any = choose(sample, source, labelled=labelled)
+    if requested := source.options.tabular_columns:
+        names = tabular_names(sample, source)
+        tabular = [replace(column, name=name) for column, name in zip(requested, names, strict=True)]
+        columns = replace(columns, tabular=tuple(tabular))
+    return columns, records
+
+
+def _no_table_error(source: DataSource, name: str) -> DataError:
+    """The error for a file without columns, for a model that reads columns beside the text."""
+    needed = ", ".join(repr(column.name) for column in source.options.tabular_columns)
+    problem = f"the format {name} has no columns, but the model reads {needed} beside the text"
+    advice = "give a csv, tsv, jsonl, xlsx or parquet file (--format csv if it is one)"
+    return DataError("HW147", problem, advice=advice, path=source.path)
 
 
 def _not_blank(records: Iterator[Record], source: DataSource) -> Iterator[Record]:

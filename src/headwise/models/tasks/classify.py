@@ -38,6 +38,7 @@ from headwise.models.metric_table import (
 )
 from headwise.models.predictor import LabelPredictor
 from headwise.models.report_messages import ReportMessage
+from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, location_of
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.networks.model_config import ModelConfig
@@ -265,6 +266,7 @@ def linear_model_message(model: Any) -> list[str]:
     inputs += ["character n-grams"] * bool(config.characters) + ["text boundaries"] * config.edges
     inputs += ["the base's vectors"] * bool(config.vectors)
     inputs += ["surface features (length, capitals, digits, punctuation)"] * config.form
+    inputs += [f"the column {encoding.name!r}" for encoding in config.tabular or ()]
     read = f"{', '.join(inputs[:-1])} and {inputs[-1]}"
     message = f"A linear model on {len(model.expert.keys):,} {read} is combined with the encoder"
     return [f"{message} {contribution_message(model)}"]
@@ -361,7 +363,8 @@ class ClassifyTask(LabelTask):
         return remarks
 
     def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> TextClassifierModel:
-        return TextClassifierModel(recipe.model, words, all_labels(parts.train))
+        config = with_tabular_columns(recipe.model, parts.train)
+        return TextClassifierModel(config, words, all_labels(parts.train))
 
     def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         train, dev = (

@@ -9,6 +9,7 @@ import numpy as np
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import separator_for
 from headwise.data.items.labels import evaluation_weights, label_names, multi_hot_targets, training_weights
+from headwise.data.items.text_items import TextSchema
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.sklearn_models import TFIDF_ONE_VS_REST, fit_multi_label_baseline
 from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
@@ -33,6 +34,7 @@ from headwise.models.tasks.classify import (
     operating_point_messages,
     set_thresholds_setting,
 )
+from headwise.models.tasks.tabular_config import tabular_columns, with_tabular_columns
 from headwise.models.tasks.task import Task, location_of, names_of
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel
@@ -73,9 +75,10 @@ class MultiLabelTask(Task):
 
     def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> MultiLabelModel:
         labels = label_names(names_of(parts))
-        read = parts.kind.schema(parts.files["train"])[1] if "train" in parts.files else None
+        read = parts.kind.schema(parts.files["train"]).separator if "train" in parts.files else None
         separator = separator_for(recipe.data, labels, read)
-        return MultiLabelModel(recipe.model, words, labels, separator=separator)
+        config = with_tabular_columns(recipe.model, parts.train)
+        return MultiLabelModel(config, words, labels, separator=separator)
 
     def objective(self, model: Any, parts: DataParts[Any]) -> MultiLabelObjective:
         train, dev = ((part, multi_hot_targets(part, model.labels)) for part in (parts.train, parts.dev))
@@ -200,7 +203,7 @@ class MultiLabelTask(Task):
         return label_set_messages(scores)
 
     def schema(self, model: Any) -> Any:
-        return model.labels, None
+        return TextSchema(model.labels, None, tabular_columns(model.config))
 
     def options(self, model: Any, options: Any) -> Any:
         if options.label_separator is None and options.label_columns is None:

@@ -33,6 +33,7 @@ from headwise.models.metric_table import (
 from headwise.models.prediction_records import NumberPredictor
 from headwise.models.report_messages import ReportMessage, regression_messages
 from headwise.models.tasks.classify import linear_model_message, member_outputs
+from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, check_labelled, location_of
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextRegressorModel
@@ -54,9 +55,8 @@ class NumberTask(Task):
         return self.kind.answer.numbers(items)  # type: ignore[attr-defined]
 
     def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> Any:
-        return self.model(
-            recipe.model, words, Scale.of(self.targets(parts.train), training_weights(parts.train))
-        )
+        scale = Scale.of(self.targets(parts.train), training_weights(parts.train))
+        return self.model(with_tabular_columns(recipe.model, parts.train), words, scale)
 
     def objective(self, model: Any, parts: DataParts[Any]) -> NumberObjective:
         train, dev = ((part, self.targets(part)) for part in (parts.train, parts.dev))

@@ -16,11 +16,13 @@ from headwise.data.errors import DataError
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import check_label_names
+from headwise.data.items.text_items import TextSchema
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.explanation import Explanation
 from headwise.models.metric_table import ComparisonSystem, MetricTable
 from headwise.models.predictor import Predictor
 from headwise.models.report_messages import ReportMessage, label_messages
+from headwise.models.tasks.tabular_config import tabular_columns
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.encoders.encoder import needs_trees
 from headwise.nn.encoders.encoder_configs import encoder_name
@@ -77,6 +79,11 @@ class TaskTraining(TaskType):
         Raises:
             ConfigError: They do not fit.
         """
+        if getattr(recipe.data, "features", None) and recipe.model.expert.kind == "none":
+            raise ConfigError(
+                "--features: the linear model reads the columns beside the text, and --expert.kind none "
+                "leaves it out; leave out one of the two"
+            )
         if recipe.train.folds and not self.supports_cross_fitting:
             raise ConfigError(
                 f"train: folds: dev chooses a {self.title}, not {recipe.train.folds} folds; leave them out"
@@ -139,7 +146,8 @@ class TaskEvaluation(TaskType):
     def schema(self, model: Any) -> Any:
         """The schema that a file must fit to be read for a model (see
         `headwise.data.items.item_type.ItemType.likeness`)."""
-        return None
+        columns = tabular_columns(model.config)
+        return TextSchema(tabular=columns) if columns else None
 
     def options(self, model: Any, options: Any) -> Any:
         """Reading options for a file, completed from the model."""

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
+from headwise.data.columns.tabular_columns import ColumnEncoding
 from headwise.metrics.perplexity import Unit
 from headwise.nn.encoders.encoder_configs import SetModelConfig, SetTransformerConfig
 
@@ -298,6 +299,9 @@ class LinearMemberConfig:
     grouped: int = 0
     """Of a tagger: how many words it knows the groups of; not to be set."""
 
+    tabular: tuple[ColumnEncoding, ...] | None = None
+    """How the columns beside the text become features; not to be set."""
+
     SIZES: ClassVar[tuple[str, ...]] = (
         *("features", "words", "characters", "vectors", "kept", "reach", "form", "edges"),
         "grouped",
@@ -306,6 +310,11 @@ class LinearMemberConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "reach", low=1, high=MOST_REACH)
+
+    @property
+    def tabular_width(self) -> int:
+        """Number of features of the columns beside the text."""
+        return sum(encoding.width for encoding in self.tabular or ())
 
 
 @dataclass(frozen=True)

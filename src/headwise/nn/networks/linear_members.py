@@ -107,6 +107,7 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
         reach: int = 1,
         form: bool = False,
         edges: bool = False,
+        tabular: int = 0,
     ):
         how = {
             "sets": sets,
@@ -115,6 +116,7 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
             "reach": reach,
             "form": form,
             "edges": edges,
+            "tabular": tabular,
         }
         super().__init__(TextTableFormat(features, words, vectors, classes, tokenizer, **how))
         self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
@@ -133,6 +135,7 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
         features = sum(map(len, vocabularies))
         how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "stored_weights": stored_weights}
         how |= {"reach": model.reach, "form": model.form, "edges": model.edges}
+        how["tabular"] = model.tabular
         expert = cls(features, words, vectors, model.classes, model.tokenizer, **how)
         nothing = np.zeros(0, dtype=np.uint32)
         keys = np.concatenate([nothing, *(vocabulary.keys for vocabulary in vocabularies)]).view(np.int32)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from headwise.core.errors import ConfigError
 from headwise.data.items.dataset import cut_batches
 from headwise.linear.linear_warm_start import LinearWarmStart
+from headwise.linear.tabular_features import encode_rows, tabular_features, tabular_rows
 from headwise.metrics.regression_scores import Scale
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch, batch_of
@@ -252,6 +253,7 @@ class TextEncoderModel(WordModel):
                 reach=expert.reach,
                 form=expert.form,
                 edges=expert.edges,
+                tabular=expert.tabular_width,
             )
         self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
 
@@ -281,8 +283,18 @@ class TextEncoderModel(WordModel):
         self.create_linear_model()
 
     def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
-        """Encode texts."""
-        return self.features.encode(items)
+        """Encode texts, with the features of the columns beside them if the model reads such columns.
+
+        Raises:
+            ConfigError: HW147, an item lacks these columns, or has others.
+        """
+        encoded = self.features.encode(items)
+        encodings = self.config.expert.tabular
+        if not encodings:
+            return encoded
+        rows = tabular_rows(encodings, items)
+        features = zip(encoded, encode_rows(encodings, rows), rows, strict=True)
+        return [replace(text, tabular=values, row=row) for text, values, row in features]
 
     def forward(self, batch: TextBatch) -> Tensor:
         """Texts -> outputs of the network, `[texts, outputs]`, without the linear model."""
@@ -307,7 +319,9 @@ class TextEncoderModel(WordModel):
         self, encoded: Sequence[Any], *, vectors: bool = True
     ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
         """See `EnsembleMembers.expert_reads`."""
-        return self.texts_of(encoded), self.base_vectors(encoded) if vectors else None, None
+        width = self.config.expert.tabular_width
+        tabular = tabular_features(encoded, width) if width else None
+        return self.texts_of(encoded), self.base_vectors(encoded) if vectors else None, tabular
 
     def remember(self, encoded: Sequence[Any]) -> None:
         """Cache the states of a frozen pretrained encoder for these texts."""
