@@ -124,8 +124,8 @@ def tabular_rows(encodings: Sequence[ColumnEncoding], items: Sequence[object]) -
             item_columns = [] if row is None else [repr(column.name) for column in row.columns]
             raise ConfigError(
                 f"this model reads the columns {needed} beside the text; an item has "
-                f"{', '.join(item_columns) or 'none'}; give a table or records with these fields (in Python: "
-                "TextClassifier.load, or Example.tabular)",
+                f"{', '.join(item_columns) or 'none'}; give a table or records with these fields (in "
+                "Python: TextClassifier.load, or Example.tabular)",
                 code="HW147",
             )
         rows.append(row)

@@ -291,9 +291,8 @@ class MultiLabelClassifier(ClassifierMixin, TableEstimator):
             )
         items = self._items(X)
         texts, predictions = [as_example(item).text for item in items], self._predicted(items)
-        predicted = [
-            example.labels for example in _examples_multi_label(texts, predictions, class_names)[0]
-        ]
+        examples, _ = _examples_multi_label(texts, predictions, class_names)
+        predicted = [example.labels for example in examples]
         true = [example.labels for example in _examples_multi_label(texts, y, class_names)[0]]
         right = [
             set(predicted_labels) == set(true_labels)
