@@ -13,4 +13,5 @@ NB_MODULE(native, module) {
     headwise::bind_pair_alignment(module);
     headwise::bind_skip_gram(module);
     headwise::bind_near_duplicates(module);
+    headwise::bind_softmax_loss(module);
 }

@@ -14,5 +14,6 @@ void bind_tag_features(nanobind::module_& module);
 void bind_pair_alignment(nanobind::module_& module);
 void bind_skip_gram(nanobind::module_& module);
 void bind_near_duplicates(nanobind::module_& module);
+void bind_softmax_loss(nanobind::module_& module);
 
 }  // namespace headwise

@@ -147,6 +147,13 @@ KERNELS: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
         ],
     ),
     "jaccard": (native.jaccard, lambda random: [hashes(random, WORDS), hashes(random, SIZE)]),
+    "softmax_loss": (
+        native.softmax_loss,
+        lambda random: [
+            *random.random((2, TEXTS, TAGS), dtype=np.float32),
+            random.random(TEXTS, dtype=np.float32),
+        ],
+    ),
     "similar_pairs": (
         native.similar_pairs,
         lambda random: [

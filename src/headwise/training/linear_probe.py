@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_softmax
+from scipy.special import expit
 
+from headwise.core import native
 from headwise.core.threads import one_blas_thread
 from headwise.linear.dense_features import covariance_root
 from headwise.linear.linear_fit import MOST_CELLS
@@ -72,16 +73,14 @@ def fit_linear_probe(
     turn: Floats = covariance_root(vectors if weights is None else vectors[weights > 0]) * np.float32(
         _LENGTH
     )
-    rows = np.asarray(vectors @ turn, dtype=np.float32)
+    rows = np.hstack([vectors @ turn, np.ones((len(vectors), 1))]).astype(np.float32)  # 1 for the bias
     target_rows = (
-        np.asarray(targets, dtype=np.float32)
+        np.ascontiguousarray(targets, dtype=np.float32)
         if targets.ndim == 2
         else np.eye(classes, dtype=np.float32)[targets]
     )
     counts = np.ones(len(rows), dtype=np.float32) if weights is None else weights.astype(np.float32)
-    before = np.zeros((len(rows), classes), dtype=np.float32) if offsets is None else offsets
-    losses = _losses_of_sets if sets else _losses
-    problem = _Problem(rows, target_rows, counts, before, losses)
+    problem = _Problem(rows, target_rows, counts, offsets, _sets_loss if sets else native.softmax_loss)
     best, start = STRENGTHS[0], None
     texts = len(rows) - always
     if texts > FOLDS:
@@ -97,7 +96,7 @@ def fit_linear_probe(
             loss = 0.0
             for number, out in enumerate(held):
                 fold_weights = solutions[number] = problem.take(~out).solve(strength, solutions[number])
-                loss += problem.take(out).loss(fold_weights)
+                loss += problem.take(out).loss(fold_weights)[0]
             if loss >= least:
                 break
             best, least, start = strength, loss, solutions[0]
@@ -142,55 +141,50 @@ def fit_linear_number_probe(
     return solved[None].astype(np.float32), bias.astype(np.float32)
 
 
-def _losses(logits: Floats, targets: Floats) -> tuple[Floats, Floats]:
-    """The loss of each text, and its gradient with respect to the logits."""
-    log_probabilities = log_softmax(logits, axis=1)
-    return -(log_probabilities * targets).sum(axis=1), np.exp(log_probabilities) * targets.sum(
-        axis=1, keepdims=True
-    ) - targets
-
-
-def _losses_of_sets(logits: Floats, targets: Floats) -> tuple[Floats, Floats]:
-    return (np.logaddexp(0, logits) - logits * targets).sum(axis=1), expit(logits) - targets
+def _sets_loss(logits: Floats, targets: Floats, counts: Floats) -> float:
+    """The total weighted loss of label sets; the logits become its gradient (as in `softmax_loss`)."""
+    losses = (np.logaddexp(0, logits) - logits * targets).sum(axis=1)
+    logits[:] = (expit(logits) - targets) * counts[:, None]
+    return float(losses.astype(np.float64) @ counts)
 
 
 @dataclass(frozen=True)
 class _Problem:
-    """A regression from rows `[texts, size]`; the last row of its weights has the biases."""
+    """A regression from rows `[texts, size + 1]`, whose last number is 1: the last row of the weights
+    `[size + 1, classes]` has the biases."""
 
     rows: Floats
     targets: Floats
     counts: Floats
-    before: Floats
-    losses: Callable[[Floats, Floats], tuple[Floats, Floats]]
+    offsets: Floats | None
+    total_loss: Callable[[Floats, Floats, Floats], float]
 
     def take(self, texts: NDArray[np.bool_]) -> "_Problem":
-        return _Problem(
-            self.rows[texts], self.targets[texts], self.counts[texts], self.before[texts], self.losses
-        )
+        offsets = None if self.offsets is None else self.offsets[texts]
+        subset = self.rows[texts], self.targets[texts], self.counts[texts], offsets
+        return _Problem(*subset, self.total_loss)
 
-    def _of(self, weights: Floats) -> tuple[Floats, Floats]:
-        return self.losses(self.rows @ weights[:-1] + weights[-1] + self.before, self.targets)
-
-    def loss(self, weights: Floats) -> float:
-        """The total weighted loss."""
-        return float(self._of(weights)[0] @ self.counts)
+    def loss(self, weights: Floats) -> tuple[float, Floats]:
+        """The total weighted loss, and its gradient with respect to the logits."""
+        logits = self.rows @ weights
+        if self.offsets is not None:
+            logits += self.offsets
+        return self.total_loss(logits, self.targets, self.counts), logits
 
     def solve(self, strength: float, start: Floats | None) -> Floats:
         """Minimise `sum of losses + |weights|^2 / (2 strength)`, by L-BFGS."""
         from scipy.optimize import minimize  # slow to load, and predictions do without
 
-        shape = (self.rows.shape[1] + 1, self.targets.shape[1])
+        shape = (self.rows.shape[1], self.targets.shape[1])
 
         def cost(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             weights = flat.reshape(shape).astype(np.float32)
-            losses, slopes = self._of(weights)
-            slopes = slopes * self.counts[:, None]
-            gradient = np.vstack([self.rows.T @ slopes, slopes.sum(axis=0)])
+            loss, slopes = self.loss(weights)
+            gradient = (self.rows.T @ slopes).astype(np.float64)
             gradient[:-1] += weights[:-1] / strength
             squares = float((weights[:-1].astype(np.float64) ** 2).sum())
-            objective = float(losses.astype(np.float64) @ self.counts) + squares / (2 * strength)
-            return objective / len(losses), gradient.ravel().astype(np.float64) / len(losses)
+            texts = len(self.rows)
+            return (loss + squares / (2 * strength)) / texts, gradient.ravel() / texts
 
         first = np.zeros(shape) if start is None else start
         options = {"maxiter": 60, "ftol": 1e-9, "gtol": 1e-4}
