@@ -31,6 +31,7 @@ from headwise.artifacts.model_folder import to_json
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import DATA, ENVIRONMENT, MANIFEST, METRICS, TRAINING, WEIGHTS
 from headwise.data.files.fingerprint import file_sha256
+from headwise.data.items.item_types import rows_to_predict
 from headwise.models.tasks import find_task
 from headwise.nn.attention.cpu import compiled
 from headwise.training.run_state import RunProgress, load_state, save_state
@@ -95,9 +96,9 @@ def says(model: Any, new: Path) -> Iterator[str]:
     kind = task.item_type_for(model.config)
     if task.predictor is None:
         text = kind.read(str(new), like=task.schema(model)).items
-        yield repr(model.score(text).to_json())
+        yield repr(task.judge(model, text).to_json())
         return
-    rows = [*task.rows(model, str(new), kind.options, {})][:3]
+    rows = [*rows_to_predict(kind, model.config.task, str(new), {}, like=task.schema(model))][:3]
     predictor = task.predictor(model, kind.nouns, 16_384, {})
     layout = predictor.layout(predictor.form, rows)
     yield from map(layout.record, rows, predictor.predict_uncounted([row.item for row in rows]))

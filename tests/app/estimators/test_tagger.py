@@ -42,6 +42,14 @@ def test_learns_and_scores_as_its_parts_do(fitted):
     assert 1 <= len(fitted.history_) <= 10
 
 
+def test_sentences_without_words_have_no_tags(fitted):
+    X, y = sentences(3, seed=7)
+    tags = fitted.predict(X)
+    assert fitted.predict([[], *X, []]) == [[], *tags, []]
+    assert fitted.predict([[]]) == [[]]
+    assert fitted.score([[], *X], [[], *y]) == fitted.score(X, y)
+
+
 def test_running_text_with_its_characters(fitted):
     (found,) = fitted.tag(["we see Rome City."])
     (span,) = [span for span in found.spans if span.type == "LOC"]

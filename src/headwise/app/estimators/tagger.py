@@ -58,7 +58,7 @@ class TextTagger(TextEstimator):
         return self._fit(sentences, None if dev is None else _sentences(*unpack_dev(dev)))
 
     def predict(self, X: Any) -> list[list[str]]:
-        """The tags of each sentence, in the scheme of the training tags."""
+        """The tags of each sentence, in the scheme of the training tags; [] for one without words."""
         check_is_fitted(self, "model_")
         return [list(tagged.tags) for tagged in self.model_.tag(self._items(X))]
 
@@ -72,27 +72,27 @@ class TextTagger(TextEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Entity F1 (exact spans) if the tags mark spans; else token accuracy."""
         check_is_fitted(self, "model_")
-        sentences = _sentences(X, y)
+        sentences = _sentences(X, y, may_be_empty=True)
         predicted = self.predict([sentence.tokens for sentence in sentences])
         tokens, entities = score_tagging(predicted, sentences, self.model_.written)
         return tokens.accuracy if entities is None else entities.f1
 
     def _items(self, X: Any) -> Sequence[Any]:
-        return [TaggedSentence(words, ()) for words in _words(X)]
+        return [TaggedSentence(words, ()) for words in _words(X, may_be_empty=True)]
 
     def _take(self, model: Any, info: ModelInfo) -> None:
         super()._take(model, info)
         self.classes_ = sorted(info.data.train.labels or model.tags)
 
 
-def _words(X: Any) -> list[tuple[str, ...]]:
+def _words(X: Any, *, may_be_empty: bool = False) -> list[tuple[str, ...]]:
     check_is_list(X, "lists of words")
-    return [_row("X", place, row) for place, row in enumerate(X)]
+    return [_row("X", place, row, may_be_empty) for place, row in enumerate(X)]
 
 
-def _sentences(X: Any, y: Any, weights: Any = None) -> list[TaggedSentence]:
-    rows, words = check_targets(y, "lists of tags"), _words(X)
-    tags = [_row("y", place, row) for place, row in enumerate(rows)]
+def _sentences(X: Any, y: Any, weights: Any = None, *, may_be_empty: bool = False) -> list[TaggedSentence]:
+    rows, words = check_targets(y, "lists of tags"), _words(X, may_be_empty=may_be_empty)
+    tags = [_row("y", place, row, may_be_empty) for place, row in enumerate(rows)]
     check_consistent_length(words, tags)
     for place, (tokens, named) in enumerate(zip(words, tags, strict=True)):
         if len(tokens) != len(named):
@@ -101,7 +101,7 @@ def _sentences(X: Any, y: Any, weights: Any = None) -> list[TaggedSentence]:
     return [TaggedSentence(tokens, named, place, weight=weight) for place, (tokens, named, weight) in rows]
 
 
-def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
+def _row(name: str, place: int, row: Any, may_be_empty: bool) -> tuple[str, ...]:
     if (
         isinstance(row, (str, Mapping, *UNORDERED_TYPES))
         or not hasattr(row, "__len__")
@@ -112,6 +112,6 @@ def _row(name: str, place: int, row: Any) -> tuple[str, ...]:
         )
         fix = "; give the names that the numbers stand for, or str(number)" if numbers else ""
         raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts{fix}")
-    if not len(row):
+    if not len(row) and not may_be_empty:
         raise ValueError(f"{name}[{place}] is empty; a sentence has one or more words")
     return tuple(map(plain_str, row))

@@ -19,6 +19,7 @@ from headwise.data.files.label_folders import folder_lines
 from headwise.data.files.tables import TableRow, row_line, table_kind, table_rows
 from headwise.data.files.text_lines import Line, decoded_lines, read_piece
 from headwise.data.formats import FORMATS
+from headwise.data.formats.brat import brat_lines, is_brat
 
 _LONGEST = 1 << 22  # characters of a line that are looked at
 
@@ -76,6 +77,8 @@ def read_preview(path: str, encoding: str = "utf-8") -> FileHead:
         rows = tuple(look_ahead(table_rows(kind, path, []))[0]) if (kind := table_kind(path)) else ()
         if rows:
             files = [(path, map(row_line, rows))]
+        elif is_brat(path):
+            files = [(path, brat_lines(path, encoding, "replace"))]
         elif os.path.isdir(path):
             files = [(path, folder_lines(path, encoding, "replace"))]
         else:
@@ -135,8 +138,8 @@ def refuse_brat(path: str, head: Sequence[Line]) -> None:
             "HW104",
             "annotations of brat (.ann), whose text is in a file of its own (.txt)",
             expected="texts with their spans",
-            advice='write an object a text, {"text": ..., "spans": [[0, 5, "PER"]]}: the first character, '
-            "the one after the last, and the type",
+            advice="put the text beside it under the same name and give --task tag, or write an object a "
+            'text, {"text": ..., "spans": [[0, 5, "PER"]]}',
             path=path,
         )
 

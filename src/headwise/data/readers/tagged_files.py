@@ -25,6 +25,7 @@ from headwise.data.formats import character_spans as spans
 from headwise.data.formats import conll, conll2012, conllu_tags, token_lists, word_table
 from headwise.data.formats import penn_trees as trees
 from headwise.data.formats import slashed_tags as slashed
+from headwise.data.formats.brat import brat_lines, is_brat
 from headwise.data.formats.character_spans import tag_column
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import TaggedSentence
@@ -134,7 +135,13 @@ def read_tagged(
         encoding_errors=options.encoding_errors,
         empty_labels=options.empty_labels,
     )
-    for file, lines in files_of_records(name, options.encoding, options.encoding_errors, notes):
+    decoding = options.encoding, options.encoding_errors
+    if is_brat(name):
+        files_with_lines = iter([(name, brat_lines(name, *decoding))])
+        notes.append("brat's annotations, with the texts beside them: a sentence for each line")
+    else:
+        files_with_lines = files_of_records(name, *decoding, notes)
+    for file, lines in files_with_lines:
         source = DataSource(file, how, counting, notes, findings=findings)
         if plan is None:
             head, lines = look_ahead(lines)

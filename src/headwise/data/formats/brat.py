@@ -1,0 +1,112 @@
+"""Annotations of brat: `a.ann` with the spans of the text in `a.txt`, or a folder of such files.
+
+    T1<TAB>PER 0 3<TAB>Tom
+
+Each line of a text becomes an object with its spans (lines that a span joins are one). Offsets are
+characters of the whole text; the text of a span stands beside them. Relations, events, attributes and notes
+are passed over. The lines of a text without annotations have no field of spans.
+
+Codes: HW101 a text is missing; HW104 annotations from a pipe; HW246 a span that is none, is in several
+pieces, or differs from its text.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from headwise.data.errors import DataError
+from headwise.data.files.text_lines import Line, read_lines
+from headwise.data.formats.span_offsets import CharacterSpan, mismatch, resolve_offsets
+
+SUFFIX = ".ann"
+_SPAN = re.compile(r"T\S+\t(?P<type>\S+) (?P<places>\d+ \d+(?:;\d+ \d+)*)\t?(?P<text>.*)$")
+
+
+def is_brat(path: str) -> bool:
+    """Whether a path is a file of annotations beside a text, or a folder with such files."""
+    if os.path.isdir(path):
+        return any(map(os.path.isfile, map(_text_file, _annotation_files(path))))
+    return path.endswith(SUFFIX) and os.path.isfile(path) and os.path.isfile(_text_file(path))
+
+
+def brat_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> Iterator[Line]:
+    """The texts of a file or a folder as JSON objects with their file, text and spans, and their numbers.
+
+    Raises:
+        DataError: HW101 to HW108, HW246.
+        ConfigError: The encoding or `errors` is unknown.
+    """
+    number = 0
+    for file in _annotation_files(path) if os.path.isdir(path) else [path]:
+        text = "\n".join(line for _, line in _lines(_text_file(file), encoding, errors))
+        spans = _spans(file, text, encoding, errors)
+        for start, end in _parts(text, spans):
+            number += 1
+            inside = [
+                {"start": span.start - start, "end": span.end - start, "label": span.type}
+                for span in spans
+                if start <= span.start < end
+            ]
+            part: dict[str, object] = {"file": os.path.basename(file), "text": text[start:end]}
+            if spans:
+                part["spans"] = inside
+            yield number, json.dumps(part, ensure_ascii=False)
+
+
+def _annotation_files(folder: str) -> list[str]:
+    return sorted(str(file) for file in Path(folder).iterdir() if file.suffix == SUFFIX)
+
+
+def _text_file(annotations: str) -> str:
+    return annotations.removesuffix(SUFFIX) + ".txt"
+
+
+def _lines(path: str, encoding: str, errors: str) -> Iterator[Line]:
+    """The lines of a file, none of an empty one. A return before a line end stays, as offsets count it."""
+    try:
+        yield from read_lines(path, encoding, errors)
+    except DataError as error:
+        if error.code != "HW103":
+            raise
+
+
+def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSpan]:
+    """The spans of a text in order of position.
+
+    Raises:
+        DataError: HW246.
+    """
+    spans = []
+    for number, line in _lines(path, encoding, errors):
+        if not line.startswith("T") or not (match := _SPAN.match(line.removesuffix("\r"))):
+            continue
+        pieces = [[int(offset) for offset in piece.split()] for piece in match["places"].split(";")]
+        for (_, end), (start, _) in pairwise(pieces):
+            if text[end:start].strip():
+                problem = f"a span in {len(pieces)} pieces, {match['text'][:40]!r}"
+                advice = "annotate each piece, or the whole; tags mark words side by side"
+                raise DataError(
+                    "HW246", problem, expected="one piece", advice=advice, path=path, line=number
+                )
+        spans.append(CharacterSpan(pieces[0][0], pieces[-1][1], match["type"], match["text"] or None))
+    resolved, _ = resolve_offsets(spans, text)
+    for span in resolved:
+        outside = f"a span from {span.start} to {span.end} in {len(text):,} characters of text"
+        problem = mismatch([span], text) if 0 <= span.start < span.end <= len(text) else outside
+        if problem:
+            raise DataError("HW246", problem, expected="offsets of the text", path=path)
+    return sorted(resolved, key=lambda span: span[:2])
+
+
+def _parts(text: str, spans: list[CharacterSpan]) -> Iterator[tuple[int, int]]:
+    """The start and end of each line of a text that is not blank; lines that a span joins are one."""
+    start = 0
+    for match in re.finditer(r"\n|$", text):
+        if any(span.start < match.start() < span.end for span in spans):
+            continue
+        if text[start : match.start()].strip():
+            yield start, match.start()
+        start = match.end()

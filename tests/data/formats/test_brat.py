@@ -1,0 +1,67 @@
+"""Annotations of brat, with their texts beside them."""
+
+import pytest
+
+from headwise.data.columns.reading_options import TagOptions
+from headwise.data.errors import DataError
+from headwise.data.items.item_types import infer_task
+from headwise.data.readers.labelled_files import read_examples
+from headwise.data.readers.tagged_files import read_tagged
+
+TEXT = "Ann sailed\nto New\nYork .\n\n\N{BICYCLE} Bo stayed ."
+NOTES = "R1\tLives Arg1:T1 Arg2:T2\nE1\tSail:T1\n*\tEquiv T1 T2\n#1\tAnnotatorNotes T1\tsure\n"
+SPANS = "T1\tPER 0 3\tAnn\nT2\tLOC 14 17;18 22\tNew York\nT3\tPER 28 30\tBo\n"
+
+
+def test_spans_of_the_lines_of_a_text(write):
+    write("a.txt", TEXT)
+    path = write("a.ann", SPANS + NOTES)
+    assert infer_task(path, {})[0] == "tag"
+    data = read_tagged(path)
+    assert [(item.tokens, item.tags) for item in data.items] == [
+        (("Ann", "sailed"), ("B-PER", "O")),
+        (("to", "New", "York", "."), ("O", "B-LOC", "I-LOC", "O")),
+        (("\N{BICYCLE}", "Bo", "stayed", "."), ("O", "B-PER", "O", "O")),
+    ]
+    assert data.items[1].text == "to New\nYork ."
+
+
+def test_offsets_in_utf_16_are_converted(write):
+    write("a.txt", TEXT)
+    path = write("a.ann", SPANS.replace("28 30", "29 31"))
+    assert read_tagged(path).entities == {"PER": 2, "LOC": 1}
+
+
+def test_a_folder_of_texts(write, tmp_path):
+    for name in "ab":
+        write(f"{name}.txt", TEXT)
+        write(f"{name}.ann", SPANS if name == "a" else "")
+    write("annotation.conf", "[entities]\n")
+    assert infer_task(str(tmp_path), {})[0] == "tag"
+    data = read_tagged(tmp_path)
+    assert (len(data.items), data.entities) == (7, {"PER": 2, "LOC": 1})
+    assert "texts without the field 'spans', which therefore have no spans: 4" in data.notes
+    assert len(read_tagged(tmp_path, TagOptions(empty_labels="skip")).items) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("T1\tPER 4 7\tAnn", "the span 4 to 7 is 'sai', beside it stands 'Ann'"),
+        ("T1\tPER 40 99\t", "a span from 40 to 99"),
+        ("T1\tPER 0 3;28 30\tAnn Bo", "a span in 2 pieces, 'Ann Bo'"),
+    ],
+)
+def test_spans_that_cannot_be(write, line, problem):
+    write("a.txt", TEXT)
+    with pytest.raises(DataError, match=f"HW246.*{problem}"):
+        read_tagged(write("a.ann", line + "\n"))
+
+
+def test_annotations_without_a_text_or_for_another_task_get_advice(write):
+    path = write("a.ann", SPANS)
+    with pytest.raises(DataError, match=r"HW104.*put the text beside it"):
+        read_tagged(path)
+    write("a.txt", TEXT)
+    with pytest.raises(DataError, match=r"HW104.*--task tag"):
+        read_examples(path)
