@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from threading import Event, Semaphore
@@ -133,22 +134,24 @@ def test_requests_of_many_threads(client, answering):
 
 def test_more_at_once_than_are_to_wait(answering, monkeypatch):
     client, begun, go = TestClient(create_app(answering, most_waiting=2)), Semaphore(0), Event()
-    answered = answering.predict
+    answered = answering.predict_requests
 
-    def slowly(records):
+    def slowly(requests):
         begun.release()
         assert go.wait(30)
-        return answered(records)
+        return answered(requests)
 
-    monkeypatch.setattr(answering, "predict", slowly)
+    monkeypatch.setattr(answering, "predict_requests", slowly)
     with ThreadPoolExecutor(2) as pool:
         first = [pool.submit(client.post, "/predict", json={"texts": ["great"]}) for _ in range(2)]
-        for _ in first:
-            assert begun.acquire(timeout=30)
+        assert begun.acquire(timeout=30)  # one of them is being answered
+        while client.app.state.tally.waiting < 2:
+            time.sleep(0.01)
         answer = client.post("/predict", json={"texts": ["great"]})
         well = [client.request(*own).status_code for own in WELL]
         go.set()
     assert (answer.status_code, answer.json()["code"]) == (503, "HW905")
+    assert answer.headers["retry-after"] == "1"
     assert "2 requests" in answer.json()["error"]
     assert well == [200, 200, 200]  # who watches over the server is told that it is there
     assert [own.result().status_code for own in first] == [200, 200]
@@ -254,17 +257,18 @@ def test_who_asks_whether_the_server_is_well_waits_for_nobody(answering, monkeyp
     """Else whoever watches over it ends it as soon as it has much to do."""
     client, begun, go = TestClient(create_app(answering)), Semaphore(0), Event()
 
-    def slowly(_):
+    def slowly(requests):
         begun.release()
         assert go.wait(60)
-        return []
+        return [[]] * len(requests)
 
-    monkeypatch.setattr(answering, "predict", slowly)
+    monkeypatch.setattr(answering, "predict_requests", slowly)
     with client, ThreadPoolExecutor(50) as pool:
         first = [pool.submit(client.post, "/predict", json={"texts": ["great"]}) for _ in range(45)]
         try:
-            for _ in range(40):  # as many threads as there are
-                assert begun.acquire(timeout=30)
+            assert begun.acquire(timeout=30)
+            while client.app.state.tally.waiting < 45:
+                time.sleep(0.01)
             asked = [pool.submit(client.request, *own) for own in WELL]
             assert [own.result(timeout=20).status_code for own in asked] == [200] * 3
         finally:
@@ -341,7 +345,7 @@ def test_what_fails_is_told_as_everything_else(answering, monkeypatch, raised, s
     def failing(_):
         raise raised
 
-    monkeypatch.setattr(answering, "predict", failing)
+    monkeypatch.setattr(answering, "predict_requests", failing)
     client = TestClient(create_app(answering), raise_server_exceptions=False)
     answer = client.post("/predict", json={"texts": ["great"]})
     assert (answer.status_code, answer.json()["code"]) == (status, code)

@@ -39,7 +39,7 @@ def test_a_line_for_each_request_and_nothing_of_its_texts(asked, monkeypatch, an
     def failing(_):
         raise ValueError("secret")
 
-    monkeypatch.setattr(answering, "predict", failing)
+    monkeypatch.setattr(answering, "predict_requests", failing)
     client.post("/predict", json={"texts": ["secret"]})
     assert [found.groups() for line in lines if (found := LINE.fullmatch(line))] == [
         ("POST", "/predict", "200", " items=2"),

@@ -4,6 +4,9 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from headwise.app.cli.console import Integer, OptionalFile
 from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
@@ -29,6 +32,9 @@ def serve(
     most_seconds: float = 60,
     grace_seconds: float = 5,
     root_path: str = "",
+    cors: Annotated[
+        tuple[str, ...], Parameter(negative=(), consume_multiple=True, show_default=False)
+    ] = (),
     log: OptionalFile = None,
     unsure: str | None = None,
     opening: OpeningArgument = None,
@@ -39,7 +45,8 @@ def serve(
 
     POST /predict takes {"texts": [...]}, {"pairs": [[..., ...], ...]} or {"records": [{...}, ...]} and
     returns {"predictions": [...]}, the objects that headwise predict writes to jsonl. POST /explain takes
-    the same and returns the attributions of words. GET / is a page to try the model in a browser. Needs the
+    the same and returns the attributions of words. GET / is a page to try the model in a browser. Requests
+    that wait are answered together. SIGHUP reads the model folder again without losing a request. Needs the
     extra serve: pip install 'headwise[serve]'.
 
     Args:
@@ -53,6 +60,7 @@ def serve(
         most_seconds: Time limit for receiving a request.
         grace_seconds: Time for clients at shutdown to finish a request and to fetch the answer.
         root_path: Path prefix that a proxy removes, such as /models/intents.
+        cors: Origins of web pages whose scripts may ask, such as https://example.org; * for all.
         log: File for the access log, one line per request: time, path, status, milliseconds and number of
             texts, but no text. - is standard error.
         unsure: Add a field that is true where the model should abstain, by a probability (0.9) or a
@@ -75,6 +83,7 @@ def serve(
         most_seconds=most_seconds,
         grace_seconds=grace_seconds,
         root_path=root_path,
+        cors=cors,
         log=log,
         unsure=unsure,
         **flag_values(opening),

@@ -12,6 +12,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any, Unpack
@@ -71,13 +72,28 @@ class ModelService:
         self.folder, self.reading = Path(folder), dict(reading or {})
         for name in _FILE_OPTIONS & self.reading.keys():
             raise ConfigError(f"{name} is for files, but requests are JSON; leave it out")
-        self.session = Session.open(folder, **how)
-        self.model, self.kind = self.session.model, self.session.kind
-        self._predictor = self.session.predictor(batch_tokens, self.reading, unsure)
+        self._how, self._batch_tokens, self._unsure = how, batch_tokens, unsure
         self._one = Lock()
+        self._use(Session.open(folder, **how))
+
+    def _use(self, session: Session) -> None:
+        predictor = session.predictor(self._batch_tokens, self.reading, self._unsure)
+        self.session, self.model, self.kind = session, session.model, session.kind
+        self._predictor = predictor
         fields = {1: ("text",), 2: ("first", "second")}.get(self.kind.sides, ())
         self._names = [self.reading.get(f"{name}_column") or name for name in fields]
         self._tabular = [column.name for column in getattr(self.session.schema, "tabular", ())]
+
+    def reload(self) -> None:
+        """Open the folder again, which may hold another model by now. Requests are answered by the former
+        model until the new one is there; if it cannot be opened, the former stays.
+
+        Raises:
+            HeadwiseError: The model cannot be loaded, or does not predict.
+        """
+        session = Session.open(self.folder, **self._how)
+        with self._one:
+            self._use(session)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -146,16 +162,37 @@ class ModelService:
         Raises:
             HeadwiseError: The records cannot be read.
         """
-        if not records:
-            return []
+        (answer,) = self.predict_requests([records])
+        if isinstance(answer, HeadwiseError):
+            raise answer
+        return answer
+
+    def predict_requests(
+        self, requests: Sequence[Sequence[Mapping[str, Any]]]
+    ) -> list[list[str] | HeadwiseError]:
+        """The predictions of several requests, computed together; each is what the request alone would get.
+
+        Returns:
+            For each request its predictions (see `predict`), or the error of reading it.
+        """
         with self._one:
-            rows = self._read(records)
-            layout = self._predictor.layout("jsonl", rows)
-            predictions = self._predictor.predict_uncounted([row.item for row in rows])
-            return [
-                layout.record(row, prediction).rstrip("\n")
-                for row, prediction in zip(rows, predictions, strict=True)
-            ]
+            read = self._read_requests(requests)
+            rows = [row for part in read if not isinstance(part, HeadwiseError) for row in part]
+            predictions = iter(
+                self._predictor.predict_uncounted([row.item for row in rows]) if rows else ()
+            )
+            answers: list[list[str] | HeadwiseError] = []
+            for part in read:
+                if isinstance(part, HeadwiseError):
+                    answers.append(part)
+                else:
+                    layout = self._predictor.layout("jsonl", part) if part else None
+                    answers.append(
+                        [layout.record(row, next(predictions)).rstrip("\n") for row in part]
+                        if layout
+                        else []
+                    )
+            return answers
 
     def explain(self, records: Sequence[Mapping[str, Any]]) -> list[Any]:
         """The explanations of the predictions of records: `Explanation` objects, whose `item` is the index
@@ -168,6 +205,34 @@ class ModelService:
             return []
         with self._one:
             return self.session.explain([row.item for row in self._read(records)])
+
+    def _read_requests(
+        self, requests: Sequence[Sequence[Mapping[str, Any]]]
+    ) -> list[list[InputRow[Any]] | HeadwiseError]:
+        """The rows of each request. Those whose records have the same fields are read at once; columns are
+        found by the names of fields, so others are read by themselves."""
+        by_fields: dict[tuple[str, ...], list[int]] = {}
+        for number, records in enumerate(requests):
+            fields = {tuple(record) for record in records}
+            if self.kind.sides and len(fields) == 1:
+                by_fields.setdefault(fields.pop(), []).append(number)
+        read: dict[int, list[InputRow[Any]] | HeadwiseError] = {}
+        for numbers in by_fields.values():
+            if len(numbers) > 1:
+                try:
+                    rows = self._read([record for number in numbers for record in requests[number]])
+                except HeadwiseError:  # of one of them: each is read by itself
+                    continue
+                if len(rows) == sum(len(requests[number]) for number in numbers):
+                    remaining = iter(rows)
+                    read |= {number: list(islice(remaining, len(requests[number]))) for number in numbers}
+        for number, records in enumerate(requests):
+            if number not in read:
+                try:
+                    read[number] = self._read(records) if records else []
+                except HeadwiseError as error:
+                    read[number] = error
+        return [read[number] for number in range(len(requests))]
 
     def _read(self, records: Sequence[Mapping[str, Any]]) -> list[InputRow[Any]]:
         """The records as rows of the model's item type."""

@@ -16,9 +16,11 @@ from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 from headwise.app.serve.answering import REQUEST, ModelService, RequestError
+from headwise.app.serve.batching import PredictionQueue
 from headwise.app.serve.middleware import (
     MEDIA_TYPE,
     ArrivalDeadlines,
@@ -85,6 +87,7 @@ def create_app(
     most_seconds: float = 60,
     host: str = "",
     root_path: str = "",
+    cors: Sequence[str] = (),
     log: Callable[[str], object] | None = None,
 ) -> FastAPI:
     """The ASGI application of a model, for `headwise serve` or any ASGI server.
@@ -99,6 +102,7 @@ def create_app(
             name of this machine, which prevents DNS rebinding by foreign web pages.
         root_path: The path prefix at a reverse proxy, such as `/models/intents`: `/openapi.json` has it,
             and paths are accepted with and without it.
+        cors: Origins of web pages whose scripts may ask (`https://example.org`), or `*` for all.
         log: Called with a line for each answered request.
     """
     app = _App(
@@ -115,6 +119,13 @@ def create_app(
     app.state.arrivals = arrivals = ArrivalDeadlines(most_seconds)
     app.add_middleware(ArrivalLimit, most_bytes=most_bytes, arrivals=arrivals)
     app.add_middleware(WaitingLimit, most_waiting=most_waiting)
+    if cors:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(cors),
+            allow_methods=["GET", "POST"],
+            allow_headers=["content-type"],
+        )
     if is_local(host):
         app.add_middleware(HostLimit, allowed_hosts=(*_LOCAL, host))
 
@@ -186,10 +197,12 @@ def create_app(
     async def metrics() -> Response:
         return Response(app.state.tally.text(), media_type=MEDIA_TYPE)
 
+    waiting = PredictionQueue(answering)
+
     @app.post("/predict")
-    def predict(query: RequestBody, request: Request) -> Response:
+    async def predict(query: RequestBody, request: Request) -> Response:
         """The predictions: one object per text, as headwise predict writes it to jsonl."""
-        lines = answering.predict(records_of(query, request))
+        lines = await waiting.predict(records_of(query, request))
         return Response(f'{{"predictions": [{", ".join(lines)}]}}', media_type="application/json")
 
     @app.post("/explain")

@@ -2,7 +2,7 @@
 
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ def serve(
     most_seconds: float = 60,
     grace_seconds: float = 5,
     root_path: str = "",
+    cors: Sequence[str] = (),
     log: Path | str | None = None,
     reporter: Reporter = NULL_REPORTER,
     **answering: Any,
@@ -53,6 +54,7 @@ def serve(
         most_seconds: See `headwise.app.serve.http_app.create_app`.
         grace_seconds: See `headwise.app.serve.shutdown.run`.
         root_path: See `headwise.app.serve.http_app.create_app`.
+        cors: See `headwise.app.serve.http_app.create_app`.
         log: A file to which a line is appended for each request; "-" is standard error.
         reporter: Receives the address as a message.
         answering: See `headwise.app.serve.answering.ModelService`.
@@ -85,7 +87,7 @@ def serve(
     model = ModelService(folder, **answering)
     model.warm_up()
     with _log_writer(log) as line, _listening_socket(host, port) as listening:
-        more = {"most_seconds": most_seconds, "root_path": root_path, "log": line}
+        more = {"most_seconds": most_seconds, "root_path": root_path, "cors": cors, "log": line}
         app = create_app(model, host=host, **limits, **more)
         shown = f"[{host}]" if ":" in host else host
         reporter.note(
@@ -97,7 +99,17 @@ def serve(
                 "whoever reaches this address may ask, and nothing is encrypted: where that matters, put a "
                 "server before it that asks who they are"
             )
-        run(app, listening, grace_seconds)
+        run(app, listening, grace_seconds, lambda: _reload(model, reporter))
+
+
+def _reload(model: ModelService, reporter: Reporter) -> None:
+    """Read the model again; if that fails, the former goes on answering."""
+    try:
+        model.reload()
+    except HeadwiseError as error:
+        reporter.warn(f"the model is not read again, the former answers: {error}")
+    else:
+        reporter.note(f"{model.folder} is read again")
 
 
 def _listening_socket(host: str, port: int) -> socket.socket:

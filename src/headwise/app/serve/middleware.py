@@ -128,7 +128,8 @@ class WaitingLimit:
             return
         if self._waiting >= self.most_waiting:
             message = f"{self.most_waiting:,} requests are waiting for their answers; ask again later"
-            await error_response(scope, 503, _TOO_MANY, message)(scope, receive, send)
+            retry = {"retry-after": "1"}
+            await error_response(scope, 503, _TOO_MANY, message, retry)(scope, receive, send)
             return
         self._waiting += 1
         try:
