@@ -10,11 +10,11 @@ score: the logarithm of the price, an effect of the country and one of the month
 rule `pair`, the label is the sentiment together with the sign of that score (four labels): half of it is in
 the columns. By the rule `sum`, it is the sign of sentiment plus score (two labels). Both have noise.
 
-Systems: `headwise` and `headwise-text` are `TextClassifier` with and without the columns; `linear` is its
-linear model alone; `svm` and `logistic` are ColumnTransformer (TF-IDF of words and word pairs,
-StandardScaler with missing indicators, OneHotEncoder of country, year, month, weekday and hour) with
-LinearSVC and LogisticRegression, C by cross-validation. A run is a line of results/tabular.jsonl; what is
-there is not run again.
+Systems: `headwise` and `headwise-text` are `TextClassifier` with and without the columns; `linear` and
+`linear-text` are its linear model alone; `svm` and `logistic` are ColumnTransformer (TF-IDF of words and
+word pairs, StandardScaler with missing indicators, OneHotEncoder of country, year, month, weekday and hour)
+with LinearSVC and LogisticRegression, C by cross-validation. A run is a line of results/tabular.jsonl; what
+is there is not run again.
 """
 
 import argparse
@@ -45,6 +45,7 @@ from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.readers.tabular_cells import row_of
 from headwise.linear.linear_fit import fit_linear
 from headwise.linear.tabular_features import encode_rows, fit_encodings
+from headwise.metrics.classification_scores import score_labels
 
 RESULTS = Path(__file__).parent / "results" / "tabular.jsonl"
 RULES = ("pair", "sum")
@@ -110,16 +111,17 @@ def with_headwise(train: Rows, test: Rows, seed: int, *, columns: bool) -> float
     return float(model.score(test, [row["label"] for row in test]))
 
 
-def with_linear(train: Rows, test: Rows, seed: int) -> float:
+def with_linear(train: Rows, test: Rows, seed: int, *, columns: bool) -> float:
     """The accuracy of the linear model alone."""
     read, asked = ([row_of([r[c.name] for c in COLUMNS], COLUMNS) for r in rows] for rows in (train, test))
     encodings = fit_encodings(read)
     labels = sorted({row["label"] for row in train})
     targets, truth = (np.array([labels.index(row["label"]) for row in rows]) for rows in (train, test))
     texts, new = ([row["text"] for row in rows] for rows in (train, test))
-    fitted = fit_linear(texts, targets, len(labels), numbers=encode_rows(encodings, read), seed=seed)
-    scores = fitted.model.scores(new, None, encode_rows(encodings, asked))
-    return float((scores.argmax(axis=1) == truth).mean())
+    numbers, asked_numbers = (encode_rows(encodings, rows) if columns else None for rows in (read, asked))
+    fitted = fit_linear(texts, targets, len(labels), numbers=numbers, seed=seed)
+    scores = fitted.model.scores(new, None, asked_numbers)
+    return score_labels(scores.argmax(axis=1), truth, labels).accuracy
 
 
 def with_sklearn(train: Rows, test: Rows, seed: int, *, svm: bool) -> float:
@@ -136,7 +138,7 @@ def with_sklearn(train: Rows, test: Rows, seed: int, *, svm: bool) -> float:
     pipeline = make_pipeline(columns, OneVsRestClassifier(classifier))
     grid = {"onevsrestclassifier__estimator__C": STRENGTHS}
     search = GridSearchCV(pipeline, grid, cv=3).fit(table(train), [row["label"] for row in train])
-    return float(search.score(table(test), [row["label"] for row in test]))
+    return float(np.mean(search.predict(table(test)) == np.array([row["label"] for row in test])))
 
 
 def table(rows: Rows) -> np.ndarray:
@@ -153,7 +155,8 @@ def table(rows: Rows) -> np.ndarray:
 SYSTEMS: dict[str, Callable[[Rows, Rows, int], float]] = {
     "headwise": lambda *data: with_headwise(*data, columns=True),
     "headwise-text": lambda *data: with_headwise(*data, columns=False),
-    "linear": with_linear,
+    "linear": lambda *data: with_linear(*data, columns=True),
+    "linear-text": lambda *data: with_linear(*data, columns=False),
     "svm": lambda *data: with_sklearn(*data, svm=True),
     "logistic": lambda *data: with_sklearn(*data, svm=False),
 }

@@ -28,8 +28,8 @@ from headwise.data.columns.tabular_columns import (
 
 LEAST_ROWS = 2
 """Least number of rows of a category that has an indicator of its own."""
-MOST_VALUES = 1_000
-"""Most indicators of a column; further categories count as rare."""
+MOST_VALUES, MOST_VALUES_IN_ALL = 1_000, 2_000
+"""Most indicators of a column, and of all columns; further categories count as rare."""
 MOST_CELLS = 50_000_000
 """Most cells of all indicators of a column on the training texts: with very many texts, a column has fewer
 indicators."""
@@ -42,13 +42,14 @@ def fit_encodings(rows: Sequence[TabularRow]) -> tuple[ColumnEncoding, ...]:
     """The encodings of the columns beside training texts; none for no rows."""
     if not rows:
         return ()
+    most = min(MOST_VALUES, MOST_VALUES_IN_ALL // len(rows[0].columns), MOST_CELLS // len(rows))
     return tuple(
-        _fit_column(column, [row.values[place] for row in rows])
+        _fit_column(column, [row.values[place] for row in rows], max(most, 20))
         for place, column in enumerate(rows[0].columns)
     )
 
 
-def _fit_column(column: TabularColumn, values: Sequence[CellValue]) -> ColumnEncoding:
+def _fit_column(column: TabularColumn, values: Sequence[CellValue], most: int) -> ColumnEncoding:
     filled = [value for value in values if value is not None]
     kind = column.type or "category"
     missing = 1 - len(filled) / len(values)
@@ -58,7 +59,6 @@ def _fit_column(column: TabularColumn, values: Sequence[CellValue]) -> ColumnEnc
         return ColumnEncoding(column.name, kind, missing=missing, **scale)
     hours = _has_hours(filled)
     counts = Counter(key for value in filled for key in value_keys(kind, value, hours=hours))
-    most = max(min(MOST_VALUES, MOST_CELLS // len(values)), 20)
     frequent = [(key, count) for key, count in counts.most_common(most) if count >= LEAST_ROWS]
     if len(counts) == 1:  # a constant
         frequent = []
@@ -130,6 +130,12 @@ def tabular_rows(encodings: Sequence[ColumnEncoding], items: Sequence[object]) -
             )
         rows.append(row)
     return rows
+
+
+def features_beside(items: Sequence[Any]) -> NDArray[np.float32] | None:
+    """The features of the columns beside training items, `[items, features]`; None without such columns."""
+    rows = [item.tabular for item in items if getattr(item, "tabular", None) is not None]
+    return encode_rows(fit_encodings(rows), rows) if rows and len(rows) == len(items) else None
 
 
 def tabular_features(encoded: Sequence[Any], width: int) -> NDArray[np.float32]:

@@ -14,11 +14,16 @@ from headwise.app.training_job import TrainingJob
 from headwise.app.training_plan import TrainingFiles
 from headwise.app.workflows.evaluate import evaluate_file
 from headwise.app.workflows.explain import export_model
+from headwise.app.workflows.label_errors import out_of_fold_probabilities
 from headwise.app.workflows.predict import predict_file
 from headwise.app.workflows.report import report_file
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.core.errors import ConfigError
+from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.errors import DataError
+from headwise.data.items.examples import Example
+from headwise.data.readers.tabular_cells import row_of
+from headwise.linear.tabular_features import features_beside
 
 SMALL = {
     "encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8},
@@ -193,6 +198,19 @@ def test_what_cannot_be_learnt_with_columns_is_refused(trained, tmp_path):
         TrainingJob(TrainingFiles(file), tmp_path / "a", {**SMALL, **how, "expert": {"kind": "none"}}).run()
     with pytest.raises(ConfigError, match="cannot start from another model"):
         TrainingJob(TrainingFiles(file), tmp_path / "b", {**how, "base": {"name": str(folder)}}).run()
+
+
+def test_label_errors_are_judged_with_the_columns():
+    rows = table(300)
+    texts, labels = [row["body"] for row in rows], sorted({row["label"] for row in rows})
+    targets = np.array([labels.index(row["label"]) for row in rows])
+    columns = (TabularColumn("price", "number"), TabularColumn("country", "category"))
+    items = [Example(row["body"], tabular=row_of((row["price"], row["country"]), columns)) for row in rows]
+    right = [
+        out_of_fold_probabilities(texts, targets, 4, base="none", numbers=numbers)[0].argmax(1) == targets
+        for numbers in (None, features_beside(items))
+    ]
+    assert right[1].mean() > right[0].mean() + 0.15
 
 
 def fields(rows):

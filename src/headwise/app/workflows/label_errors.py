@@ -32,6 +32,7 @@ from headwise.data.items.labels import (
 )
 from headwise.data.splits.duplicates import find_near_duplicates, first_in_group, words_for_comparison
 from headwise.linear.linear_fit import fit_linear
+from headwise.linear.tabular_features import features_beside
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.label_quality import beats_label_frequencies, find_label_issues, separable
 from headwise.metrics.tag_schemes import Scheme, TagSpan, detect_scheme, write_tags
@@ -125,9 +126,8 @@ def noise_file(
     data, names = _read_labelled(file, reading, MIN_TEXTS, reporter)
     texts, labels = [item.text for item in data.items], [item.label for item in data.items]
     targets = label_targets(data.items, names)
-    chances, note = out_of_fold_probabilities(
-        texts, targets, len(names), base=base, weights=training_weights(data.items)
-    )
+    how = {"weights": training_weights(data.items), "numbers": features_beside(data.items)}
+    chances, note = out_of_fold_probabilities(texts, targets, len(names), base=base, **how)
     if note:
         reporter.note(note)
     twins = conflicting_duplicates(texts, labels)
@@ -171,11 +171,14 @@ def out_of_fold_probabilities(
     *,
     base: str = AUTO,
     weights: NDArray[np.floating] | None = None,
+    numbers: NDArray[np.floating] | None = None,
 ) -> tuple[NDArray[np.float64], str]:
     """Calibrated probabilities of each text by a linear model that was trained without its fold,
-    `[texts, classes]`, and what there is to say of the base. `weights`: how much each text teaches."""
+    `[texts, classes]`, and what there is to say of the base. `weights`: how much each text teaches;
+    `numbers`: features of the columns beside the texts."""
     dense, note = vectors_of_texts(texts, base)
-    scores = fit_linear(texts, targets, classes, dense=dense, sample_weight=weights).oof_scores
+    how = {"dense": dense, "numbers": numbers, "sample_weight": weights}
+    scores = fit_linear(texts, targets, classes, **how).oof_scores
     return softmax(scores.astype(np.float64), axis=1), note
 
 
@@ -206,7 +209,8 @@ def find_label_set_issues(
     dense, note = vectors_of_texts(texts, base)
     if note:
         reporter.note(note)
-    fitted = fit_linear(texts, has, len(names), dense=dense, sample_weight=training_weights(items))
+    how = {"dense": dense, "numbers": features_beside(items), "sample_weight": training_weights(items)}
+    fitted = fit_linear(texts, has, len(names), **how)
     chances = expit(fitted.oof_scores.astype(np.float64))
     wrong, is_predictable = wrong_labels(chances, has, counts)
     if not is_predictable.any():

@@ -37,6 +37,7 @@ _FEW, _ROWS_EACH = 20, 20
 """Whole numbers are categories where they have at most `_FEW` values, with `_ROWS_EACH` rows each on
 average: then there is enough data to learn each value by itself."""
 _CODE_NAMES = {"zip", "zipcode", "postcode", "postal_code", "plz", "code", "id", "class", "type", "cluster"}
+_LONGEST = 80  # characters of a category; the rest is left out
 _LONG_TEXT = 6  # mean number of words of a column that is a text and no category
 _NULLS = {"", "nan", "null", "<na>", "nat"}
 _MISSING = _NULLS | {"-", "--", "?", ".", "n/a", "#n/a", "na", "none"}
@@ -125,7 +126,7 @@ def parse_features(requested: str | None) -> list[TabularColumn]:
     columns = list[TabularColumn]()
     for part in filter(None, parts):
         name, _, suffix = part.rpartition(":")
-        kind = next((option for option in TYPES if option == suffix.strip()), None)
+        kind: ColumnType | None = next((option for option in TYPES if option == suffix.strip()), None)
         columns.append(TabularColumn(name.strip(), kind) if kind and name else TabularColumn(part))
     if not columns:
         raise ConfigError(f"features {requested!r}; expected names of columns, such as price,country")
@@ -144,8 +145,8 @@ def features_text(columns: Sequence[TabularColumn]) -> str:
 
 
 def category(cell: str) -> str | None:
-    """A category: trimmed, whole numbers without decimals; None for an empty cell."""
-    text = " ".join(cell.split())
+    """A category: trimmed and cut, whole numbers without decimals; None for an empty cell."""
+    text = " ".join(cell.split())[:_LONGEST]
     if text.casefold() in _NULLS:
         return None
     return text.partition(".")[0] if _WHOLE.fullmatch(text) else text
