@@ -54,6 +54,17 @@ def test_ratios_scale_the_features(columns):
         np.testing.assert_allclose(found[:, column], peer, atol=2e-3)
 
 
+@pytest.mark.parametrize("columns", [1, 3, 40])
+@pytest.mark.parametrize("strengths", [(0.1, 1.0, 3.0), (3.0, 0.2)])
+def test_a_path_of_strengths_has_the_solutions_of_each(columns, strengths):
+    rows, signs = problem(columns, size=4)
+    costs = np.random.default_rng(0).uniform(0.2, 2.0, signs.shape).astype(np.float32)
+    machines = solver.fit_svm_path(rows, signs, costs, strengths)
+    for strength, machine in zip(strengths, machines, strict=True):
+        alone = fit_svm_columns(rows, signs, costs * np.float32(strength))
+        np.testing.assert_allclose(machine.scores(rows), alone.scores(rows), atol=2e-3)
+
+
 def test_any_number_of_threads_computes_the_same(monkeypatch):
     rows, signs = problem(40, size=4)
     costs = np.ones((80, 1), dtype=np.float32)

@@ -23,7 +23,7 @@ from headwise.linear.linear_fit import MOST_CELLS
 from headwise.linear.linear_model import LinearModel, expand_columns, signs_of, stack_blocks
 from headwise.linear.pair_features import OVERLAPS, compare_matrices, overlap
 from headwise.linear.sklearn_models import SVM_STRENGTHS, fit_ridge, fit_svm, fit_tfidf, train_plus_dev
-from headwise.linear.svm_solver import DesignMatrix, fit_svm_columns
+from headwise.linear.svm_solver import DesignMatrix, fit_svm_columns, fit_svm_path
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def fit_baseline(
     for blocks in BLOCKS:
         rows = _rows([fitted[name][1] for name in blocks], len(targets))
         dev_rows = _rows([held[name] for name in blocks], len(dev[0]))
-        for strength in SVM_STRENGTHS:
-            machine = fit_svm_columns(rows, signs_of(targets, classes), costs * np.float32(strength))
+        machines = fit_svm_path(rows, signs_of(targets, classes), costs, SVM_STRENGTHS)
+        for strength, machine in zip(SVM_STRENGTHS, machines, strict=True):
             guessed = expand_columns(machine.scores(dev_rows), classes).argmax(axis=1)
             accuracy = float(np.mean(guessed == dev[1]))
             if best is None or accuracy > best.dev_accuracy:
