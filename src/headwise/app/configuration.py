@@ -4,6 +4,7 @@ There are three layers, and each overrides the ones before it: defaults by the a
 and flags. All layers use the same section and setting names.
 """
 
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -95,17 +96,21 @@ def _encoder_settings(layers: Sequence[Mapping[str, Any]], default: str) -> dict
 
 
 def read_preset(path: Path) -> dict[str, dict[str, Any]]:
-    """The sections of a TOML recipe: a file, or the name of a recipe in headwise.
+    """The sections of a TOML recipe: a file ("-" is standard input), or the name of a recipe in headwise.
 
     Raises:
         ConfigError: There is no such file or recipe, or it is not valid TOML (the message has the line).
     """
     recipes = {item.name.removesuffix(".toml"): item for item in files("headwise.app.presets").iterdir()}
     recipes = {name: item for name, item in recipes.items() if item.name.endswith(".toml")}
+    if str(path) == "-":
+        recipes["-"] = path
     if not path.suffix and not path.exists() and str(path) not in recipes:
         raise unknown_name_error("recipe", str(path), [*sorted(recipes), "any TOML file"])
     try:
         source = path if path.suffix or path.exists() else recipes[str(path)]
+        if str(path) == "-":
+            return tomllib.load(sys.stdin.buffer)
         with source.open("rb") as file:
             return tomllib.load(file)
     except OSError as error:

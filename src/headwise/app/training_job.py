@@ -28,6 +28,7 @@ from headwise.artifacts.save import check_target, save_model
 from headwise.core.file_lock import locked
 from headwise.core.folder_layout import RUN_FOLDER
 from headwise.data.doctor.findings import count
+from headwise.data.files.file_checks import check_input_file
 from headwise.data.items.parses import NO_PARSES
 from headwise.data.splits.contamination import repetition_warning
 from headwise.nn.attention.cpu import compiled
@@ -70,6 +71,8 @@ class TrainingJob:
             TrainingInterrupted: Ctrl-C came; the state is saved.
             TrainingFinished: The run to resume has finished before.
         """
+        for path in self.files.paths():
+            check_input_file(path)  # before the output folder is made
         request = resolve(self.settings, self.files.train, reporter=self.reporter)
         check_target(self.output)
         with locked(self.output), compiled.wait_for_kernels():  # to the end: resumed it computes in one way

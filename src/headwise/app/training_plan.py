@@ -67,6 +67,12 @@ class TrainingFiles:
     drop: str | None = None
     weight: str | None = None
 
+    def paths(self) -> list[str]:
+        """All files."""
+        parses = self.parses.train, self.parses.dev, self.parses.test
+        files = self.train, self.dev, self.test, *parses, self.drop, self.weight
+        return [path for path in files if path is not None]
+
 
 @dataclass(frozen=True)
 class InMemoryData:

@@ -291,3 +291,23 @@ def test_columns_are_those_of_the_training(run, save, tmp_path):
     code, _, err = run("report", model, "--data", "two.csv")
     assert code == 0
     assert "columns as in training: text='message', label='team'" in err
+
+
+@pytest.mark.parametrize("output", [("--output", "-"), ("--output=-",), ("-o", "-")])
+def test_a_hyphen_as_output_is_standard_output(run, model, tmp_path, output):
+    (tmp_path / "f.csv").write_text("text\nw1 w2\n")
+    code, out, err = run("predict", model, "f.csv", *output)
+    assert code == 0, err
+    assert out == run("predict", model, "f.csv")[1]
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_hyphen_is_standard_output_for_pages_and_lists(run, model, tmp_path):
+    (tmp_path / "f.csv").write_text("text,label\nw1 w2,good\nw3,bad\n")
+    assert run("report", model, "--output", "-")[1].startswith("<!doctype html>")
+    code, out, _ = run("explain", model, "f.csv", "--json", "--output", "-")
+    assert (code, len(out.splitlines())) == (0, 2)
+    code, out, _ = run("suggest", model, "f.csv", "--output", "-")
+    assert (code, out.splitlines()[0].split(",")[0]) == (0, "text")
+    assert "<svg" in run("priors", "--draw", "-")[1]
+    assert not (tmp_path / "-").exists()

@@ -16,6 +16,7 @@ from cyclopts import (
 )
 
 from headwise.app.cli.console import fail, forget_output, log_to_console, make_streams_safe, note
+from headwise.app.cli.deferred_checks import forget_checks, run_checks
 from headwise.app.cli.terminal import reliable_interrupts, signal_of
 from headwise.artifacts.onnx.onnx_errors import installed
 from headwise.core.allocator import is_out_of_memory
@@ -132,8 +133,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with reliable_interrupts(), log_to_console(), installed():
             words = _rename_options(words)
+            forget_checks()
             app = build_app(words[0] if words else "", words[1:])
-            result = app(["--help" if word == ALL else word for word in words])
+            command, bound, _ = app.parse_args(["--help" if word == ALL else word for word in words])
+            run_checks()
+            result = command(*bound.args, **bound.kwargs)
         sys.stdout.flush()  # here, where a broken pipe is still caught
         return result if isinstance(result, int) else 0
     except CycloptsError as error:

@@ -4,13 +4,19 @@
 # pyright: reportInvalidTypeForm=false
 
 import math
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.app.cli.console import FileArgument, Switch, note, percent, print_json, visible
+from headwise.app.cli.console import Switch, note, percent, print_json, visible
 from headwise.app.cli.console import output as console
+from headwise.app.cli.file_arguments import (
+    FileArgument,
+    ModelFolder,
+    OptionalFile,
+    OutputFile,
+    check_output_is_folder,
+)
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
@@ -19,15 +25,15 @@ _SHOWN = 5  # labels listed
 
 
 def calibrate(
-    model: Path,
+    model: ModelFolder,
     file: FileArgument,
     /,
     *,
-    output: Annotated[Path, Parameter(alias="-o")],
+    output: Annotated[OutputFile, Parameter(alias="-o")],
     thresholds: str | None = None,
     overwrite: Switch = False,
     json: Switch = False,
-    parses: Path | None = None,
+    parses: OptionalFile = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:
@@ -51,6 +57,7 @@ def calibrate(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
+    check_output_is_folder(output)
     from headwise.app.workflows.calibrate import calibrate_file
     from headwise.models.metric_table import FORMATS  # with these comes torch
 

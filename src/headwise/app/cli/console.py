@@ -21,14 +21,6 @@ from rich.table import Table
 from rich.text import Text
 
 
-def _path(type_: object, tokens: Sequence[Token]) -> Path:
-    """Convert a file argument; accept "-", but reject a misspelt option."""
-    value = tokens[0].value
-    if value.startswith("-") and value != "-":
-        raise ValueError(f"unknown option {value} (write ./{value} for a file of this name)")
-    return Path(value)
-
-
 def parse_integers(type_: object, tokens: Sequence[Token]) -> int | tuple[int, ...]:
     """Convert tokens to an integer, or to a tuple of integers; a fraction is an error."""
     is_tuple, integers = "tuple" in str(type_), []
@@ -50,18 +42,11 @@ OptionalInteger = Annotated[int | None, Parameter(converter=parse_integers)]
 Integers = Annotated[tuple[int, ...], Parameter(converter=parse_integers)]
 """Integers."""
 
-FileArgument = Annotated[Path, Parameter(allow_leading_hyphen=True, converter=_path)]
-"""A file to read; an argument that looks like an option is rejected."""
-
-OptionalFile = Annotated[Path | None, Parameter(allow_leading_hyphen=True, converter=_path)]
-"""An optional file to read."""
-
-OptionalOutput = Annotated[Path | None, Parameter(alias="-o")]
-"""An optional file or folder to write."""
-
 Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
 """A flag without a value, off by default."""
 
+
+STANDARD_OUTPUT = "-"
 
 _STRICT_HANDLERS = ("strict", "surrogateescape")
 """Error handlers of streams that raise for characters outside their encoding."""
@@ -195,7 +180,7 @@ def check_page_output(path: Path | None, *endings: str) -> None:
         OutputError: HW601, the file exists and is neither; HW604, its folder does not exist, it is a
             folder, or it cannot be read; HW605, the suffix is not allowed.
     """
-    if path is None:
+    if path is None or str(path) == STANDARD_OUTPUT:
         return
     from headwise.models.prediction_file import OutputError, reporting_write_errors
 
@@ -220,11 +205,14 @@ def check_page_output(path: Path | None, *endings: str) -> None:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a file atomically: on failure the old file stays.
+    """Write a file atomically: on failure the old file stays. "-" is standard output.
 
     Raises:
         OutputError: HW604, it cannot be written.
     """
+    if str(path) == STANDARD_OUTPUT:
+        sys.stdout.write(text)
+        return
     from headwise.core.file_lock import atomic_output
     from headwise.models.prediction_file import reporting_write_errors  # with it comes torch
 

@@ -9,7 +9,6 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headwise.app.cli.console import (
-    FileArgument,
     Integer,
     Integers,
     Switch,
@@ -20,6 +19,7 @@ from headwise.app.cli.console import (
     print_json,
     write_atomically,
 )
+from headwise.app.cli.file_arguments import FileArgument, OptionalOutputFile, is_standard
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 
@@ -33,7 +33,7 @@ def curve(
     seeds: Integer = 5,
     full_model: Switch = False,
     base: str = "auto",
-    svg: Path | None = None,
+    svg: OptionalOutputFile = None,
     work: Path | None = None,
     json: Switch = False,
     read: section_flags("data") = None,
@@ -83,6 +83,8 @@ def curve(
         raise KeyboardInterrupt from stop
     if svg is not None:
         write_atomically(svg, forecast_curve.figure())
+        if is_standard(svg):
+            return 0
         note(f"the picture is in {svg}")
     if json:
         print_json(forecast_curve.to_json())

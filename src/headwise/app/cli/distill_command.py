@@ -6,7 +6,8 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from headwise.app.cli.console import FileArgument, OptionalOutput, Switch
+from headwise.app.cli.console import Switch
+from headwise.app.cli.file_arguments import FileArgument, OptionalFile, OptionalOutput, OptionalRecipe
 from headwise.app.cli.flags import flag_values, flags_of, section_flags
 from headwise.app.cli.train_command import train
 from headwise.app.cli.train_help import DEFAULT_TASK
@@ -21,12 +22,12 @@ def distill(
     /,
     *,
     teacher: str,
-    unlabelled: Path | None = None,
+    unlabelled: OptionalFile = None,
     output: OptionalOutput = None,
-    dev: Path | None = None,
-    test: Path | None = None,
+    dev: OptionalFile = None,
+    test: OptionalFile = None,
     base: str | None = None,
-    recipe: Path | None = None,
+    recipe: OptionalRecipe = None,
     work: Path | None = None,
     resume: Switch = False,
     overwrite: Switch = False,

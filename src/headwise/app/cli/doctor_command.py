@@ -12,7 +12,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from headwise.app.cli.console import FileArgument, columns, note, output, print_json, visible
+from headwise.app.cli.console import columns, note, output, print_json, visible
+from headwise.app.cli.file_arguments import UncheckedFile
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.data.doctor.findings import DoctorReport, FileReport, Finding
 
@@ -21,7 +22,7 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 
 def doctor(
-    *files: FileArgument,
+    *files: UncheckedFile,
     task: str | None = None,
     json: bool = False,
     read: section_flags("data") = None,

@@ -3,13 +3,13 @@
 # The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rich.padding import Padding
 from rich.text import Text
 
-from headwise.app.cli.console import FileArgument, Integer, Switch, excerpt, output, print_json, visible
+from headwise.app.cli.console import Integer, Switch, excerpt, output, print_json, visible
+from headwise.app.cli.file_arguments import FileArgument, ModelFolder, OptionalFile
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.terminal import TerminalReporter
@@ -23,7 +23,7 @@ _EXCERPT = 240  # characters shown of a text
 
 
 def evaluate(
-    model: Path,
+    model: ModelFolder,
     file: FileArgument,
     /,
     *,
@@ -31,7 +31,7 @@ def evaluate(
     errors: Integer = 0,
     unsure: str | None = None,
     unknown_labels: Literal["stop", "skip"] = "stop",
-    parses: Path | None = None,
+    parses: OptionalFile = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
-from headwise.app.cli.console import FileArgument, OptionalOutput, Switch, note, visible
+from headwise.app.cli.console import Switch, note, visible
 from headwise.app.cli.console import output as console
+from headwise.app.cli.file_arguments import (
+    ModelFolder,
+    OptionalFile,
+    OptionalOutput,
+    TextsArgument,
+    check_one_standard_input,
+    is_standard,
+)
 from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.predict_command import check_file
 from headwise.app.cli.terminal import TerminalReporter
@@ -32,13 +40,13 @@ _BACKGROUNDS = {
 
 
 def explain(
-    model: Path,
-    file: FileArgument,
+    model: ModelFolder,
+    file: TextsArgument,
     /,
     *,
     output: OptionalOutput = None,
     json: Switch = False,
-    parses: Path | None = None,
+    parses: OptionalFile = None,
     opening: OpeningArgument = None,
     overwrite: Switch = False,
     # The files may have labels, but these are not used.
@@ -64,11 +72,13 @@ def explain(
         HeadwiseError: The model, the file or the output cannot be used.
         ConfigError: JSON is requested for a page.
     """
+    check_file(model, file, "explain")
+    check_one_standard_input(file=file, parses=parses)
+    output = None if is_standard(output) else output
     from headwise.app.workflows.explain import explain_file
     from headwise.app.workflows.predict import check_output_file
     from headwise.models.prediction_file import format_of, open_output  # with these comes torch
 
-    check_file(model, file, "explain")
     form = "jsonl" if json and output is None else format_of(output, _FORMS, "terminal")
     if json and form != "jsonl":
         raise ConfigError(

@@ -1,12 +1,12 @@
 """`headwise export`: export a model to ONNX, to predict without torch."""
 
 import shlex
-from pathlib import Path
 
 from headwise.app.cli.console import Switch, note, visible
+from headwise.app.cli.file_arguments import ModelFolder, OutputFile, check_output_is_folder
 
 
-def export(model: Path, output: Path, /, *, overwrite: Switch = False) -> int:
+def export(model: ModelFolder, output: OutputFile, /, *, overwrite: Switch = False) -> int:
     """Export a model to ONNX, to predict without torch.
 
     The network becomes two ONNX files for onnxruntime. Vocabulary, linear model, calibration and thresholds
@@ -21,6 +21,7 @@ def export(model: Path, output: Path, /, *, overwrite: Switch = False) -> int:
     Raises:
         HeadwiseError: The model cannot be used or exported, or the folder has other files in it.
     """
+    check_output_is_folder(output, "OUTPUT")
     from headwise.app.workflows.explain import export_model
     from headwise.models.prediction_file import reporting_write_errors  # with these comes torch
 

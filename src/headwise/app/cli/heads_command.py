@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwise.app.cli.console import FileArgument, Switch, columns, note, output, print_json
+from headwise.app.cli.console import Switch, columns, note, output, print_json
+from headwise.app.cli.file_arguments import FileArgument, ModelFolder, OptionalFile
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def heads(
-    model: Path,
+    model: ModelFolder,
     file: FileArgument,
     /,
     *,
     prune: Path | None = None,
     overwrite: Switch = False,
     json: Switch = False,
-    parses: Path | None = None,
+    parses: OptionalFile = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:

@@ -8,9 +8,7 @@ import io
 from dataclasses import asdict, astuple
 
 from headwise.app.cli.console import (
-    FileArgument,
     Integer,
-    OptionalOutput,
     Switch,
     columns,
     excerpt,
@@ -21,6 +19,7 @@ from headwise.app.cli.console import (
     write_atomically,
 )
 from headwise.app.cli.console import output as console
+from headwise.app.cli.file_arguments import FileArgument, OptionalOutput, is_standard
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.errors import ConfigError
@@ -66,12 +65,12 @@ def noise(
     Raises:
         HeadwiseError: The file or the output cannot be used.
     """
+    if show < 0:
+        raise ConfigError(f"--show {show}; expected 0 or more")
     from headwise.app.workflows.label_errors import noise_file  # with it comes torch
     from headwise.app.workflows.predict import check_output_file
 
-    if show < 0:
-        raise ConfigError(f"--show {show}; expected 0 or more")
-    if output is not None:
+    if output is not None and not is_standard(output):
         if output.suffix.lower() not in ("", ".csv"):
             raise ConfigError(f"--output {output}: the list is a table with commas; name it .csv")
         check_output_file(output, file, overwrite=overwrite)
@@ -82,6 +81,8 @@ def noise(
         names = (*_COLUMNS, "words", "place") if tagged else _COLUMNS
         csv.writer(text, lineterminator="\n").writerows([names, *map(astuple, suspects)])
         write_atomically(output, text.getvalue())
+        if is_standard(output):
+            return 0
         note(f"{len(suspects):,} suspects are in {output}")
     if json:
         for suspect in suspects:

@@ -6,7 +6,15 @@
 import shlex
 from pathlib import Path
 
-from headwise.app.cli.console import FileArgument, Integer, OptionalOutput, Switch
+from headwise.app.cli.console import Integer, Switch
+from headwise.app.cli.file_arguments import (
+    ModelFolder,
+    OptionalFile,
+    OptionalOutput,
+    TextsArgument,
+    check_one_standard_input,
+    is_standard,
+)
 from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
@@ -15,8 +23,8 @@ from headwise.data.files.archives import split_member
 
 
 def predict(
-    model: Path,
-    file: FileArgument,
+    model: ModelFolder,
+    file: TextsArgument,
     /,
     *,
     output: OptionalOutput = None,
@@ -25,7 +33,7 @@ def predict(
     overwrite: Switch = False,
     escape_formulas: Switch = False,
     unsure: str | None = None,
-    parses: Path | None = None,
+    parses: OptionalFile = None,
     opening: OpeningArgument = None,
     batch_tokens: Integer = 16_384,
     workers: Integer = 1,
@@ -60,14 +68,15 @@ def predict(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
+    check_file(model, file)
+    check_one_standard_input(file=file, parses=parses)
     from headwise.app.workflows.predict import predict_file  # with it comes torch
 
-    check_file(model, file)
     keep_freed_memory()
     predict_file(
         model,
         file,
-        output,
+        None if is_standard(output) else output,
         form=format_out,
         resume=resume,
         overwrite=overwrite,

@@ -11,8 +11,9 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from headwise.app.cli.console import FileArgument, OptionalInteger, Switch, messages, note, warn
+from headwise.app.cli.console import OptionalInteger, Switch, messages, note, warn
 from headwise.app.cli.console import output as results
+from headwise.app.cli.file_arguments import FileArgument, OptionalFile
 from headwise.app.cli.flags import flag_values, flags
 from headwise.app.cli.progress import WithProgressBar
 from headwise.core.allocator import keep_freed_memory
@@ -47,7 +48,7 @@ def pretrain(
     output: Path,
     teacher: Annotated[str, Parameter(show_default=False)] = "",
     epochs: Annotated[OptionalInteger, Parameter(show_default=False)] = None,
-    word_list: Path | None = None,
+    word_list: OptionalFile = None,
     text_column: str | None = None,
     encoding: str = "utf-8",
     encoding_errors: Literal["strict", "replace"] = "strict",

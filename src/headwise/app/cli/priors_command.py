@@ -11,9 +11,7 @@ from typing import Any
 from rich.table import Table
 
 from headwise.app.cli.console import (
-    OptionalFile,
     OptionalInteger,
-    OptionalOutput,
     Switch,
     check_page_output,
     note,
@@ -21,6 +19,15 @@ from headwise.app.cli.console import (
     write_atomically,
 )
 from headwise.app.cli.console import output as output_
+from headwise.app.cli.file_arguments import (
+    OptionalFile,
+    OptionalOutput,
+    OptionalOutputFile,
+    OptionalRecipe,
+    check_one_standard_input,
+    check_output_is_folder,
+    is_standard,
+)
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.tune_command import print_candidates, run_search
 from headwise.core.errors import ConfigError
@@ -37,11 +44,11 @@ _PAGE_START = (
 
 def priors(
     *,
-    draw: Path | None = None,
+    draw: OptionalOutputFile = None,
     search: OptionalFile = None,
-    dev: Path | None = None,
+    dev: OptionalFile = None,
     output: OptionalOutput = None,
-    recipe: Path | None = None,
+    recipe: OptionalRecipe = None,
     minutes: float | None = None,
     seeds: OptionalInteger = None,
     json: Switch = False,
@@ -77,6 +84,8 @@ def priors(
     if search is None and (flags := [name for name, value in search_flags.items() if value is not None]):
         raise ConfigError(f"--{flags[0].replace('_', '-')} is for the search; give --search FILE, too")
     if search is not None:
+        check_output_is_folder(output)
+        check_one_standard_input(search=search, dev=dev, recipe=recipe)
         from headwise.app.configuration import read_preset  # with it comes torch
 
         layers = [*([] if recipe is None else [read_preset(recipe)]), {"data": flag_values(read)}]
@@ -91,7 +100,8 @@ def priors(
         check_page_output(draw, ".html", ".svg")
         picture = picture_of(parse_heads(_DRAWN, len(_DRAWN)))
         write_atomically(draw, _PAGE_START * (draw.suffix.lower() == ".html") + picture)
-        note(f"the picture is in {draw}")
+        if not is_standard(draw):
+            note(f"the picture is in {draw}")
         return
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)

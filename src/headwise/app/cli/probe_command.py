@@ -7,7 +7,6 @@ from itertools import islice
 from pathlib import Path
 
 from headwise.app.cli.console import (
-    FileArgument,
     Integer,
     Switch,
     check_page_output,
@@ -17,6 +16,7 @@ from headwise.app.cli.console import (
     print_json,
     write_atomically,
 )
+from headwise.app.cli.file_arguments import FileArgument, OptionalFile, OptionalOutputFile, is_standard
 from headwise.app.cli.flags import LABEL_SETTINGS, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.errors import ConfigError
@@ -28,8 +28,8 @@ def probe(
     /,
     *,
     most: Integer = 200,
-    svg: Path | None = None,
-    parses: Path | None = None,
+    svg: OptionalOutputFile = None,
+    parses: OptionalFile = None,
     json: Switch = False,
     read: section_flags("data", LABEL_SETTINGS) = None,
 ) -> None:
@@ -77,6 +77,8 @@ def probe(
         write_atomically(
             svg, attention_span_figure(distances, f"How far the heads of {Path(model).name} look")
         )
+        if is_standard(svg):
+            return
         note(f"the picture is in {svg}")
     if json:
         print_json([head.to_json() for head in distances])

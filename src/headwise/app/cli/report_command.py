@@ -8,20 +8,21 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.app.cli.console import OptionalFile, Switch, note, write_atomically
+from headwise.app.cli.console import Switch, note, write_atomically
+from headwise.app.cli.file_arguments import ModelFolder, OptionalFile, OutputFile, is_standard
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 
 
 def report(
-    model: Path,
+    model: ModelFolder,
     /,
     *,
     data: OptionalFile = None,
-    output: Annotated[Path, Parameter(alias="-o")] = Path("report.html"),
+    output: Annotated[OutputFile, Parameter(alias="-o")] = Path("report.html"),
     overwrite: Switch = False,
-    parses: Path | None = None,
+    parses: OptionalFile = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:
@@ -45,7 +46,8 @@ def report(
     from headwise.app.workflows.predict import check_output_file  # with these comes torch
     from headwise.app.workflows.report import report_file
 
-    check_output_file(output, data or model, overwrite=overwrite)
+    if not is_standard(output):
+        check_output_file(output, data or model, overwrite=overwrite)
     keep_freed_memory()
     how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
     page = report_file(model, data, **how, reporter=TerminalReporter())
@@ -60,4 +62,5 @@ def write_page(output: Path, page: str) -> None:
         OutputError: HW604, it cannot be written.
     """
     write_atomically(output, page)
-    note(f"the report is in {output}")
+    if not is_standard(output):
+        note(f"the report is in {output}")

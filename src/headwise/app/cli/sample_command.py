@@ -4,12 +4,12 @@
 # pyright: reportInvalidTypeForm=false
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from headwise.app.cli.console import note
+from headwise.app.cli.file_arguments import ModelFolder
 from headwise.app.cli.flags import flag_values, flags
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import from_dict
@@ -20,7 +20,7 @@ SamplingFlags = flags("SamplingFlags", {"": SampleConfig}, prefix="*", group="Sa
 
 
 def sample(
-    model: Path,
+    model: ModelFolder,
     /,
     *,
     prompt: Annotated[str, Parameter(show_default=False, allow_leading_hyphen=True)] = "",

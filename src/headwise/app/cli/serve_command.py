@@ -3,12 +3,12 @@
 # The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.app.cli.console import Integer, OptionalFile
+from headwise.app.cli.console import Integer
+from headwise.app.cli.file_arguments import ModelFolder, OptionalOutputFile
 from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
@@ -21,7 +21,7 @@ _UNUSED = {
 
 
 def serve(
-    model: Path,
+    model: ModelFolder,
     /,
     *,
     host: str = "127.0.0.1",
@@ -35,7 +35,7 @@ def serve(
     cors: Annotated[
         tuple[str, ...], Parameter(negative=(), consume_multiple=True, show_default=False)
     ] = (),
-    log: OptionalFile = None,
+    log: OptionalOutputFile = None,
     unsure: str | None = None,
     opening: OpeningArgument = None,
     batch_tokens: Integer = 16_384,

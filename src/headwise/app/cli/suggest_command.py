@@ -6,13 +6,21 @@
 import csv
 import io
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headwise.app.cli.console import FileArgument, Integer, OptionalOutput, Switch, note
+from headwise.app.cli.console import Integer, Switch, note
+from headwise.app.cli.file_arguments import (
+    ModelFolder,
+    OptionalFile,
+    OptionalOutput,
+    TextsArgument,
+    check_one_standard_input,
+    is_standard,
+)
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
+from headwise.app.cli.predict_command import check_file
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 
@@ -23,14 +31,14 @@ _FORMS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
 
 
 def suggest(
-    model: Path,
-    file: FileArgument,
+    model: ModelFolder,
+    file: TextsArgument,
     /,
     *,
     count: Annotated[Integer, Parameter(alias="-n")] = 100,
     output: OptionalOutput = None,
     overwrite: Switch = False,
-    parses: Path | None = None,
+    parses: OptionalFile = None,
     opening: OpeningArgument = None,
     read: section_flags("data", {"label_columns", "probability_columns"}) = None,
 ) -> int:
@@ -52,14 +60,15 @@ def suggest(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
-    from headwise.app.cli.predict_command import check_file
+    check_file(model, file, "suggest")
+    check_one_standard_input(file=file, parses=parses)
+    output = None if is_standard(output) else output
     from headwise.app.workflows.predict import check_output_file
     from headwise.app.workflows.suggest_texts import suggest_file
     from headwise.artifacts import read_info
     from headwise.models.prediction_file import format_of, open_output  # with these comes torch
     from headwise.models.tasks import find_task
 
-    check_file(model, file, "suggest")
     task = find_task(read_info(model).task_name)
     tags = task.kind.has_tags
     form = format_of(output, {".conll": "conll"} if tags else _FORMS, "conll" if tags else "csv")

@@ -8,12 +8,23 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from headwise.app.cli.console import FileArgument, check_page_output, note, warn
+from headwise.app.cli.console import check_page_output, note, warn
+from headwise.app.cli.file_arguments import (
+    FileArgument,
+    OptionalFile,
+    OptionalOutput,
+    OptionalOutputFile,
+    OptionalRecipe,
+    check_one_standard_input,
+    check_output_is_folder,
+    is_standard,
+)
 from headwise.app.cli.flags import all_section_flags, section_values
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import read_once
+from headwise.data.files.file_checks import check_labelled_folder
 from headwise.models.tasks import TASKS
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, ENCODER_CONFIGS
 
@@ -27,16 +38,16 @@ def train(
     file: Annotated[FileArgument, Parameter(group=_FILES, show_default=False)],
     /,
     *,
-    output: Annotated[Path | None, Parameter(alias="-o", group=_FILES)] = None,
+    output: Annotated[OptionalOutput, Parameter(group=_FILES)] = None,
     task: Annotated[
         str | None,
         Parameter(group=_FILES, help=f"{', '.join(TASKS)}. \\[by the looks of the file]"),
     ] = None,
-    dev: Annotated[Path | None, Parameter(group=_FILES)] = None,
-    test: Annotated[Path | None, Parameter(group=_FILES)] = None,
-    drop: Annotated[Path | None, Parameter(group=_FILES)] = None,
-    weight: Annotated[Path | None, Parameter(group=_FILES)] = None,
-    vectors: Annotated[Path | None, Parameter(group=_MODEL)] = None,
+    dev: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
+    test: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
+    drop: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
+    weight: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
+    vectors: Annotated[OptionalFile, Parameter(group=_MODEL)] = None,
     base: Annotated[str | None, Parameter(group=_MODEL)] = None,
     pretrained: Annotated[str | None, Parameter(group=_MODEL)] = None,
     encoder: Annotated[
@@ -47,17 +58,17 @@ def train(
         ),
     ] = None,
     readout: Annotated[str | None, Parameter(group=_MODEL)] = None,
-    recipe: Annotated[Path | None, Parameter(group=_MODEL)] = None,
-    parses: Annotated[Path | None, Parameter(group=_FILES)] = None,
-    dev_parses: Annotated[Path | None, Parameter(group=_FILES)] = None,
-    test_parses: Annotated[Path | None, Parameter(group=_FILES)] = None,
-    unlabelled: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    recipe: Annotated[OptionalRecipe, Parameter(group=_MODEL)] = None,
+    parses: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
+    dev_parses: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
+    test_parses: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
+    unlabelled: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
     teacher: Annotated[str | None, Parameter(group=_MODEL)] = None,
     work: Annotated[Path | None, Parameter(group=_FILES)] = None,
     resume: Annotated[bool, _SWITCH] = False,
     overwrite: Annotated[bool, _SWITCH] = False,
     no_baseline: Annotated[bool, _SWITCH] = False,
-    report: Annotated[Path | None, Parameter(group=_FILES)] = None,
+    report: Annotated[OptionalOutputFile, Parameter(group=_FILES)] = None,
     settings: all_section_flags() = None,
 ) -> int:
     """Train a model on a labelled file, and evaluate it.
@@ -106,9 +117,20 @@ def train(
             replaced.
     """
     check_page_output(report)
+    check_output_is_folder(output)
+    inputs = {"FILE": file, "--dev": dev, "--test": test, "--drop": drop, "--weight": weight}
+    inputs |= {"--parses": parses, "--dev-parses": dev_parses, "--test-parses": test_parses}
+    inputs |= {"--recipe": recipe, "--unlabelled": unlabelled}
+    check_one_standard_input(**inputs)
+    if is_standard(vectors):
+        raise ConfigError("--vectors -: word vectors are read more than once; give a file")
+    if task is None:  # only other tasks read texts without labels
+        check_labelled_folder(str(file))
+    from headwise.app.configuration import read_preset
+
+    presets = (read_preset(recipe),) if recipe else ()
     # With these comes torch.
     from headwise.app.cli.train_summary import print_outcome
-    from headwise.app.configuration import read_preset
     from headwise.app.training_checks import TrainingFinished
     from headwise.app.workflows.train import train_files
     from headwise.core.folder_layout import RUN_FOLDER
@@ -127,7 +149,7 @@ def train(
     ):
         if value:
             named[section] = named.get(section, {}) | {name: value}
-    layers = (*((read_preset(recipe),) if recipe else ()), named)
+    layers = (*presets, named)
     terminal = TerminalReporter()
     try:
         outcome = train_files(
@@ -161,7 +183,8 @@ def train(
         note(finished.args[0])
         outcome = None
     else:
-        print_outcome(outcome, output, terminal)
+        if not is_standard(report):
+            print_outcome(outcome, output, terminal)
     if report is not None:
         from headwise.app.cli.report_command import write_page
         from headwise.app.workflows.report import report_file, report_outcome

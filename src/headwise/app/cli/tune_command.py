@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headwise.app.cli.console import (
-    FileArgument,
-    Integer,
-    OptionalOutput,
-    Switch,
-    columns,
-    note,
-    print_json,
-)
+from headwise.app.cli.console import Integer, Switch, columns, note, print_json
 from headwise.app.cli.console import output as output_
+from headwise.app.cli.file_arguments import (
+    FileArgument,
+    OptionalFile,
+    OptionalOutput,
+    OptionalRecipe,
+    check_one_standard_input,
+    check_output_is_folder,
+)
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
@@ -42,8 +42,8 @@ def tune(
     minutes: float = 10.0,
     seeds: Integer = 4,
     task: Annotated[str | None, Parameter(help=f"{', '.join(TASKS)}. \\[by the looks of the file]")] = None,
-    recipe: Path | None = None,
-    dev: Path | None = None,
+    recipe: OptionalRecipe = None,
+    dev: OptionalFile = None,
     json: Switch = False,
     read: section_flags("data") = None,
 ) -> int:
@@ -67,6 +67,8 @@ def tune(
     Raises:
         HeadwiseError: A file cannot be used.
     """
+    check_output_is_folder(output)
+    check_one_standard_input(file=file, dev=dev, recipe=recipe)
     from headwise.app.configuration import read_preset  # with it comes torch
 
     keep_freed_memory()

@@ -86,7 +86,7 @@ def peek_arrived(path: str) -> bytes:
         if path == STANDARD_INPUT:
             return cast(BufferedReader, sys.stdin.buffer).peek()
         if path not in _peeked_pipes:
-            _peeked_pipes[path] = _open(path)
+            _peeked_pipes[path] = open_raw(path)
         return _peeked_pipes[path].peek()
     except (OSError, ValueError):  # closed
         return b""
@@ -105,11 +105,16 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         if path == STANDARD_INPUT:
             raw = cast(BufferedReader, sys.stdin.buffer)
         else:
-            raw = stack.enter_context(_peeked_pipes.pop(path, None) or _open(path))
+            raw = stack.enter_context(_peeked_pipes.pop(path, None) or open_raw(path))
         yield _decompressed(raw, path, stack)
 
 
-def _open(path: str) -> BufferedReader:
+def open_raw(path: str) -> BufferedReader:
+    """Open a file without decompressing it.
+
+    Raises:
+        DataError: HW101.
+    """
     try:
         return open(path, "rb")
     except FileNotFoundError:
@@ -125,7 +130,7 @@ def _open(path: str) -> BufferedReader:
 
 def _similar(path: str) -> str:
     try:
-        names = [entry.name for entry in Path(path).parent.iterdir()]
+        names = [entry.name for entry in Path(path).parent.iterdir() if entry.is_file()]
     except OSError:
         return "its folder does not exist either"
     close = difflib.get_close_matches(Path(path).name, names, n=1)

@@ -35,12 +35,12 @@ def folder_lines(
     """
     check_folder(path)
     if is_flat(path) and not labelled:
-        files = [(file, {"file": file.name}) for file in _visible_entries(Path(path))]
+        files = [(file, {"file": file.name}) for file in visible_entries(Path(path))]
     else:
         files = [
             (file, {"file": f"{folder.name}/{file.name}", "label": folder.name})
             for folder in _label_folders(path)
-            for file in _visible_entries(folder)
+            for file in visible_entries(folder)
         ]
     for number, (file, fields) in enumerate(files, start=1):
         text = _text(str(file), encoding, errors)
@@ -49,11 +49,12 @@ def folder_lines(
 
 def is_flat(path: str) -> bool:
     """Whether a folder holds files and no folders."""
-    shown = _visible_entries(Path(path))
+    shown = visible_entries(Path(path))
     return bool(shown) and not any(entry.is_dir() for entry in shown)
 
 
-def _visible_entries(folder: Path) -> list[Path]:
+def visible_entries(folder: Path) -> list[Path]:
+    """The entries of a folder that are not hidden, by name."""
     return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
@@ -63,13 +64,13 @@ def _label_folders(path: str) -> list[Path]:
     Raises:
         DataError: HW101.
     """
-    folders = [entry for entry in _visible_entries(Path(path)) if entry.is_dir()]
+    folders = [entry for entry in visible_entries(Path(path)) if entry.is_dir()]
     if not folders:
         advice = "give a file in it, or a folder with a folder of texts for each label"
         problem = "a folder of files, which have no labels" if is_flat(path) else "a directory, not a file"
         raise DataError("HW101", problem, advice=advice, path=path)
     for folder in folders:
-        if any(entry.is_dir() for entry in _visible_entries(folder)):
+        if any(entry.is_dir() for entry in visible_entries(folder)):
             problem, advice = f"{folder} has folders in it", ""
             if {entry.name for entry in folders} >= {"train", "test"}:
                 advice = f"give {Path(path, 'train')}, and {Path(path, 'test')} with --test"

@@ -1,0 +1,117 @@
+"""Types of command-line arguments for files and folders.
+
+Files to read, model folders and recipes are checked as the arguments are parsed, before a command imports
+slow libraries.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, Token
+
+from headwise.app.cli.deferred_checks import defer_check
+from headwise.artifacts.model_folder import VerifiedFolder, is_headwise_folder
+from headwise.core.errors import ConfigError
+from headwise.core.folder_layout import EXPORTED
+from headwise.data.files.archives import split_member
+from headwise.data.files.compression import STANDARD_INPUT
+from headwise.data.files.file_checks import check_input_file
+
+
+def _path(type_: object, tokens: Sequence[Token]) -> Path:
+    """Convert a file argument; accept "-", but reject a misspelt option."""
+    value = tokens[0].value
+    if value.startswith("-") and value != STANDARD_INPUT:
+        raise ValueError(f"unknown option {value} (write ./{value} for a file of this name)")
+    return Path(value)
+
+
+def is_standard(path: Path | None) -> bool:
+    """Whether a path is "-": standard input, or standard output for a file to write."""
+    return str(path) == STANDARD_INPUT
+
+
+def _later(check: Callable[[Path], None]) -> Callable[[object, Path | None], None]:
+    """A validator of an argument that defers the check."""
+
+    def validate(type_: object, path: Path | None) -> None:
+        if path is not None:
+            defer_check(check, path)
+
+    return validate
+
+
+def _check_input(path: Path) -> None:
+    check_input_file(str(path))
+
+
+def _defer_texts(type_: object, path: Path | None) -> None:
+    """The validator of a file of texts; a text in its place is reported by the command, with advice."""
+    if path is not None:
+        is_text = any(map(str.isspace, str(path))) and not Path(split_member(str(path))[0]).exists()
+        defer_check(None if is_text else _check_input, path)
+
+
+def _check_model(folder: Path) -> None:
+    if not is_headwise_folder(folder, EXPORTED):
+        VerifiedFolder(folder)
+
+
+def _check_recipe(path: Path) -> None:
+    if is_standard(path) or path.is_file():
+        return
+    if path.is_dir() or path.suffix:  # without a suffix, a recipe of headwise
+        problem = "it is a folder" if path.is_dir() else "no such file"
+        raise ConfigError(f"{path}: cannot read the recipe: {problem}")
+
+
+_FILE = Parameter(allow_leading_hyphen=True, converter=_path)
+
+UncheckedFile = Annotated[Path, _FILE]
+"""A file to read that the command itself checks."""
+
+FileArgument = Annotated[Path, _FILE, Parameter(validator=_later(_check_input))]
+"""A file to read; an argument that looks like an option is rejected."""
+
+TextsArgument = Annotated[Path, _FILE, Parameter(validator=_defer_texts)]
+"""A file of texts, in whose place a user may give a text."""
+
+OptionalFile = Annotated[Path | None, _FILE, Parameter(validator=_later(_check_input))]
+"""An optional file to read."""
+
+OptionalRecipe = Annotated[Path | None, _FILE, Parameter(validator=_later(_check_recipe))]
+"""An optional recipe: a TOML file, or the name of a recipe in headwise."""
+
+ModelFolder = Annotated[Path, Parameter(validator=_later(_check_model))]
+"""The folder of a model, exported or not."""
+
+OutputFile = Annotated[Path, _FILE]
+"""A file to write; "-" is standard output."""
+
+OptionalOutput = Annotated[Path | None, _FILE, Parameter(alias="-o")]
+"""An optional file or folder to write; "-" is standard output."""
+
+OptionalOutputFile = Annotated[Path | None, _FILE]
+"""An optional picture or page to write; "-" is standard output."""
+
+
+def check_output_is_folder(output: Path | None, flag: str = "--output") -> None:
+    """Check that a folder to write is not given as "-".
+
+    Raises:
+        ConfigError: It is.
+    """
+    if is_standard(output):
+        raise ConfigError(f"{flag} -: this command writes a folder, which standard output cannot take")
+
+
+def check_one_standard_input(**paths: Path | None) -> None:
+    """Check that standard input is given once at most.
+
+    Raises:
+        ConfigError: It is given to several arguments.
+    """
+    names = [name.replace("_", "-") for name, path in paths.items() if is_standard(path)]
+    if len(names) > 1:
+        raise ConfigError(f"- (standard input) is given for {' and '.join(names)}; it can be read once")

@@ -1,0 +1,110 @@
+"""Files and folders that cannot be used are reported before slow libraries are imported."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SLOW = ("torch", "sklearn", "numba", "scipy", "pyarrow")
+CASES = {
+    "train missing.csv": "missing.csv: no such file",
+    "train text.csv.model.csv": "no such file",
+    "train empty.csv": "empty.csv: the file is empty",
+    "train folder": "folder: a folder without files",
+    "train flat": "flat: a folder of files, which have no labels",
+    "train rows.zip!no.csv": "rows.zip!no.csv",
+    "train text.csv --dev missing.csv": "missing.csv: no such file",
+    "train text.csv --test empty.csv": "empty.csv: the file is empty",
+    "train text.csv --drop missing.csv": "missing.csv: no such file",
+    "train text.csv --weight missing.csv": "missing.csv: no such file",
+    "train text.csv --parses missing.txt": "missing.txt: no such file",
+    "train text.csv --vectors missing.txt": "missing.txt: no such file",
+    "train text.csv --recipe missing.toml": "missing.toml: cannot read the recipe: no such file",
+    "train text.csv --recipe folder": "folder: cannot read the recipe: it is a folder",
+    "train text.csv --recipe nonsense": "nonsense",
+    "train text.csv --recipe empty.csv --dev missing.csv": "missing.csv: no such file",
+    "train text.csv --output -": "--output -: this command writes a folder",
+    "train - --dev - --output new": "- (standard input) is given for FILE and --dev",
+    "train text.csv --vectors -": "--vectors -",
+    "train text.csv --teacher nowhere --unlabelled missing.txt": "missing.txt: no such file",
+    "distill missing.csv --teacher nowhere": "missing.csv: no such file",
+    "predict no.model text.csv": "no.model: there is no such folder",
+    "predict folder text.csv": "folder",
+    "predict text.csv text.csv": "text.csv: this is no folder",
+    "evaluate no.model text.csv": "no.model: there is no such folder",
+    "explain no.model text.csv": "no.model: there is no such folder",
+    "suggest no.model text.csv": "no.model: there is no such folder",
+    "calibrate no.model text.csv --output new": "no.model: there is no such folder",
+    "heads no.model text.csv": "no.model: there is no such folder",
+    "serve no.model": "no.model: there is no such folder",
+    "report no.model": "no.model: there is no such folder",
+    "sample no.model": "no.model: there is no such folder",
+    "export no.model new": "no.model: there is no such folder",
+    "probe bert missing.txt": "missing.txt: no such file",
+    "noise missing.csv": "missing.csv: no such file",
+    "curve empty.csv": "empty.csv: the file is empty",
+    "tune missing.csv": "missing.csv: no such file",
+    "tune text.csv --dev missing.csv": "missing.csv: no such file",
+    "priors --search missing.csv": "missing.csv: no such file",
+    "pretrain missing.txt --output new": "missing.txt: no such file",
+}
+IN_TURN = """
+import contextlib, io, json, sys
+from headwise.app.cli import main
+results = []
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stderr(io.StringIO()) as err, contextlib.redirect_stdout(io.StringIO()):
+        code = main(words.split())
+    slow = [name for name in json.loads(sys.argv[2]) if name in sys.modules]
+    results.append((words, code, err.getvalue(), slow))
+print(json.dumps(results))
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """All command lines, one after the other in one fresh process: exit code, message, slow modules."""
+    place = tmp_path_factory.mktemp("files")
+    (place / "text.csv").write_text("text,label\na b,x\nc d,y\n")
+    (place / "empty.csv").write_text("")
+    (place / "folder").mkdir()
+    (place / "flat").mkdir()
+    (place / "flat" / "1.txt").write_text("some words\n")
+    done = subprocess.run(
+        [sys.executable, "-c", IN_TURN, json.dumps([*CASES]), json.dumps(SLOW)],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    left = {path.name for path in place.iterdir()}
+    return {words: rest for words, *rest in json.loads(done.stdout)}, left
+
+
+@pytest.mark.parametrize(("words", "message"), CASES.items())
+def test_the_message_comes_before_slow_libraries(results, words, message):
+    code, err, slow = results[0][words]
+    assert code in (1, 2)
+    assert message in " ".join(err.split())
+    assert slow == []
+    assert "Traceback" not in err
+
+
+def test_nothing_is_made(results):
+    assert results[1] == {"text.csv", "empty.csv", "folder", "flat"}
+
+
+def test_a_folder_is_not_proposed_for_a_file(run, tmp_path):
+    (tmp_path / "review.model").mkdir()
+    _, _, err = run("train", "review.mode")
+    assert "did you mean" not in err
+
+
+def test_a_python_call_leaves_no_folder(tmp_path):
+    from headwise.app.workflows.train import train_files
+    from headwise.data.errors import DataError
+
+    with pytest.raises(DataError, match="no such file"):
+        train_files(tmp_path / "missing.csv", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
