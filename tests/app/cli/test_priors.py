@@ -52,6 +52,7 @@ def test_flags_of_the_search_without_it(run, flags):
 
 
 def test_a_picture_of_all_and_a_search(run, tmp_path):
+    (tmp_path / "b.tsv").write_text("label\ttext\n")
     code, _, err = run("priors", "--draw", str(tmp_path / "a.svg"), "--search", "b.tsv")
     assert code == 2
     assert "the one or the other" in err
