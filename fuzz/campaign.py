@@ -121,8 +121,14 @@ class Campaign:
         return "\n".join([*lines, f"{len(self.failures)} kinds of failures, in {self.folder / 'failures'}"])
 
 
+LEAST_SECONDS = 200
+"""Seconds from which on a session stands in the results."""
+
+
 def add_result(name: str, seed: int, seconds: float, counts: Counter[str], failures: Counter[str]) -> None:
-    """Add a session to the file of results of this name."""
+    """Add a session to the file of results of this name, if it took `LEAST_SECONDS`."""
+    if seconds < LEAST_SECONDS:
+        return
     counted = {"counts": dict(sorted(counts.items())), "failures": dict(failures)}
     line = {"headwise": __version__, "seed": seed, "seconds": round(seconds), **counted}
     with open(RESULTS / f"{name}.jsonl", "a") as file:

@@ -7,7 +7,7 @@ the system kills it at the so-many-th byte of any file that it writes: the byte 
 What is compared is the weights of the model, and the file of predictions, with those of a run that nothing
 stopped. All processes are forks of this one, which has imported what they need. With --cold they are not:
 each is new, and at every other start it finds no compiled kernels, as on a machine where nothing ever ran.
-Each session adds a line to fuzz/results/faults.jsonl.
+Each session of 200 seconds or more adds a line to fuzz/results/faults.jsonl.
 """
 
 import argparse

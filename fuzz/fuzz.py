@@ -5,8 +5,8 @@
 
 `data`: readers of all kinds, their options, vectors, the doctor; `models`: model folders of every task,
 states of trainings, outputs to go on with, recipes, command lines. The same command goes on where it was:
-the corpus is kept and the next session has the next seed. Each session adds a line to
-fuzz/results/fuzz.jsonl.
+the corpus is kept and the next session has the next seed. Each session of 200 seconds
+or more adds a line to fuzz/results/fuzz.jsonl.
 """
 
 import argparse

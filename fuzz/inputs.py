@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from exports import exports
+
 ROWS = range(12)
 LONGEST = 1 << 16  # bytes of an input, most often
 
@@ -61,7 +63,14 @@ def _parquet() -> bytes:
     return out.getvalue().to_pybytes()
 
 
+EXPORTS = exports()
+"""Exports of annotation tools, in JSON."""
 SEEDS: dict[str, bytes] = {
+    **EXPORTS,
+    "rasa-yaml": lines("- intent: {c}\n  examples: |\n    - a [text](X) of {n}\n", "nlu:\n"),
+    "cell-spans": lines(
+        'a text {n},"[{{""start"": 0, ""end"": 1, ""label"": ""{c}""}}]"\n', "text,label\n"
+    ),
     "csv": lines("a text number {n},{c}\n", "text,label\n"),
     "quoted": lines('"say ""{n}"",\n{c}",{c}\n', "text,label\n"),
     "tsv": lines("a text number {n}\t{c}\n", "text\tlabel\n"),

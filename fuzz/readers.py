@@ -27,13 +27,23 @@ from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.data.splits.line_lists import drop_listed_items
 from headwise.text.vector_files import load_vectors
 from headwise.training.pretraining.corpus import read_passages
-from inputs import PIECES, SEEDS, damaged, packed
+from inputs import EXPORTS, PIECES, SEEDS, altered, damaged, packed
 
 TABLES = ("csv", "quoted", "tsv", "jsonl", "json-array", "fasttext", "label-text", "utf-16")
 OWN: dict[str, tuple[str, ...]] = {
-    "classify": (*TABLES, "sentiment", "soft", "workbook", "parquet"),
-    "multi-label": ("sets", "lists", "flags", "commas", "cell-lists", "ticks"),
-    "tag": ("conll", "token-lists", "conllu", "slashed", "spread", "trees"),
+    "classify": (*TABLES, *EXPORTS, "rasa-yaml", "sentiment", "soft", "workbook", "parquet"),
+    "multi-label": (*EXPORTS, "sets", "lists", "flags", "commas", "cell-lists", "ticks"),
+    "tag": (
+        *EXPORTS,
+        "rasa-yaml",
+        "cell-spans",
+        "conll",
+        "token-lists",
+        "conllu",
+        "slashed",
+        "spread",
+        "trees",
+    ),
     "pair": ("pairs",),
     "pair-score": ("scores",),
     "regress": ("numbers",),
@@ -108,10 +118,15 @@ def attack_file(campaign: Campaign, place: Path) -> None:
     """A damaged file, read by one reader."""
     chance = campaign.chance
     kind = chance.choice([*OWN]) if chance.random() < 0.9 else "vectors"
-    seed = SEEDS[chance.choice(OWN[kind])]
+    name = chance.choice(OWN[kind])
+    seed = SEEDS[name]
     if campaign.corpus and chance.random() < 0.4:
         seed = chance.choice(campaign.corpus)
-    data = damaged(packed(seed, chance), chance, chance.choice([*SEEDS.values()]))
+        name = ""
+    if name in EXPORTS and chance.random() < 0.7:
+        data = altered(seed, chance)
+    else:
+        data = damaged(packed(seed, chance), chance, chance.choice([*SEEDS.values()]))
     path = place / f"input{chance.choice(SUFFIXES)}"
     path.write_bytes(data)
     use: Callable[[], Any] = lambda: read(str(path), kind)  # noqa: E731

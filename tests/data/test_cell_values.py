@@ -87,6 +87,17 @@ def test_several_choices_in_a_cell_are_a_label_set(write):
     assert [item.labels for item in data.items[:3]] == [("good",), ("bad",), ("good", "bad")]
 
 
+def test_the_words_of_a_text_are_no_labels(write, fails):
+    texts = [f"a text about {n} boats" for n in range(6)]
+    path = write("a.csv", table(("text", "label"), *((text, str(text.split())) for text in texts)))
+    assert infer_task(path, {})[0] == "classify"
+    assert fails(read_examples, path)[:2] == ("HW121", 2)
+    rows = [(text, str(text.split()), str(["x", "xy"[n % 2]])) for n, text in enumerate(texts)]
+    path = write("b.csv", table(("text", "words", "about"), *rows))
+    assert infer_task(path, {})[0] == "multi-label"
+    assert [*ITEM_TYPES["multi-label"].read(path).labels] == ["x", "y"]
+
+
 def test_bytes_in_lists_are_their_text(write):
     path = write("a.csv", table(("text", "labels"), *[(f"text {n}", "['a', b'b']") for n in range(4)]))
     assert {item.labels for item in ITEM_TYPES["multi-label"].read(path).items} == {("a", "b")}

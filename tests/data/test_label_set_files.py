@@ -99,7 +99,7 @@ def test_lists_in_jsonl(write):
 @pytest.mark.parametrize(
     ("value", "code", "message"),
     [
-        ("null", "HW120", r"a null.*write \[\]"),
+        ("null", "HW120", r"a null.*empty-labels skip"),
         ('["a", ["b"]]', "HW123", r"the label \[\"b\"\]; expected a text"),
         ('["a", null]', "HW123", "the label null"),
         ('{"a": 1}', "HW123", "the labels .*; expected a list of texts"),

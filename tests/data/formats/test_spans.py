@@ -166,8 +166,13 @@ def utf_8(text):
     ],
 )
 def test_offsets_of_other_units_are_converted_and_told(write, count, inclusive, unit):
-    data = read_tagged(write("a.jsonl", lines(*[shifted(count, inclusive=inclusive)] * 3)))
-    assert [item.tags for item in data.items] == [("O", "O", "O", "B-PER", "O")] * 3
+    plain = {
+        "text": "Ann ran",
+        "spans": [{"start": 0, "end": 3 - inclusive, "label": "PER", "text": "Ann"}],
+    }
+    rows = [*[shifted(count, inclusive=inclusive)] * 3, *[plain] * (not inclusive)]
+    data = read_tagged(write("a.jsonl", lines(*rows)))
+    assert [item.tags for item in data.items][:3] == [("O", "O", "O", "B-PER", "O")] * 3
     told = f"texts whose offsets count {unit}, and are converted: 3"
     assert [note for note in data.notes if "offsets" in note] == ([told] if unit else [])
     assert not data.findings

@@ -32,7 +32,7 @@ from headwise.data.columns.text_columns import (
     tabular_names,
 )
 from headwise.data.doctor.findings import abbreviate
-from headwise.data.files.file_source import DataSource, Record
+from headwise.data.files.file_source import DataSource, Record, most_true
 from headwise.data.formats.jsonl import as_text
 
 LABEL_SET_NAMES = (
@@ -111,6 +111,7 @@ def _choose(
     flags = guess_multi_hot_columns(sample, excluded)
     values_of = {name: [record.fields.get(name) for record in sample] for name in names}
     open_names = [name for name in names if name_rank(name, TEXT_NAMES) is None and name not in excluded]
+    open_names = [name for name in open_names if not lists_words_of_text(sample, name)]
     set_columns = [name for name in open_names if separator_of(values_of[name], options)]
     usual = [
         name for name in open_names if name_rank(name, LABEL_SET_NAMES) is not None and name not in flags
@@ -130,6 +131,23 @@ def _choose(
     source.notes.append(f"labels guessed to be in the column {label!r} - override with --label-column")
     named_source = replace(source, options=replace(options, label_column=label))
     return _with_separator(choose_columns(sample, named_source, labelled=True), sample, source)
+
+
+def lists_words_of_text(sample: Sequence[Record], name: str) -> bool:
+    """Whether the lists of a column are the words of the text in another column, and so no labels."""
+    rows = [(parse_list_cell(record.fields.get(name)), record.fields) for record in sample]
+    lists = [(words, fields) for words, fields in rows if isinstance(words, list) and words]
+    others = [other for other in names_in(sample) if other != name]
+    return bool(lists) and any(
+        most_true(_covers(words, fields.get(other)) for words, fields in lists) for other in others
+    )
+
+
+def _covers(words: Sequence[object], text: object) -> bool:
+    """Whether a list holds most of the words of a text, all of which are in it."""
+    if not isinstance(text, str) or len(words) < 2:
+        return False
+    return 5 * len(words) >= 4 * len(text.split()) and all(as_text(word) in text for word in words)
 
 
 def _weights(names: Sequence[str], sample: Sequence[Record], source: DataSource) -> list[str]:

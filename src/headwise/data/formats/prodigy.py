@@ -57,9 +57,12 @@ def decided_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Rec
 def _only_label(tasks: Sequence[Mapping[str, object]]) -> str | None:
     """The label of tasks that ask for the same label of whole texts, some accepted and some rejected; None
     of other tasks."""
-    labels = {task.get("label") for task in tasks if task.get("answer") != "ignore"}
-    label = labels.pop() if len(labels) == 1 else None
-    decided = {"accept", "reject"} <= {task.get("answer") for task in tasks}
+    labels = {
+        repr(task.get("label")): task.get("label") for task in tasks if task.get("answer") != "ignore"
+    }
+    label = next(iter(labels.values())) if len(labels) == 1 else None
+    answers = [task.get("answer") for task in tasks]
+    decided = "accept" in answers and "reject" in answers
     choice = any(name in task for task in tasks for name in ("options", "accept"))
     return label if isinstance(label, str) and label and decided and not choice else None
 
@@ -69,9 +72,8 @@ def _has_single_choices(tasks: Sequence[Mapping[str, object]]) -> bool:
     choices = [task["accept"] for task in tasks if isinstance(task.get("accept"), list)]
     if not choices or any("label" in task for task in tasks):
         return False
-    styles = [
-        config.get("choice_style") for task in tasks if isinstance(config := task.get("config"), dict)
-    ]
+    configs = [config for task in tasks if isinstance(config := task.get("config"), dict)]
+    styles = [style for config in configs if isinstance(style := config.get("choice_style"), str)]
     if any(isinstance(chosen, list) and len(chosen) > 1 for chosen in choices) or "multiple" in styles:
         return False
     return "single" in styles or not styles

@@ -104,7 +104,7 @@ def mismatch(spans: Iterable[CharacterSpan], text: str) -> str | None:
 def resolve_offsets(
     spans: Sequence[CharacterSpan], text: str, usual: OffsetUnit = CHARACTERS
 ) -> tuple[list[CharacterSpan], OffsetUnit]:
-    """The spans with offsets in characters, and the unit of their offsets.
+    """The spans with offsets in characters, and the unit of their offsets (characters if nothing changed).
 
     This is the `usual` unit of the file, or, if a span then differs from its text, the first of `UNITS` in
     which all spans have theirs. If there is none, the spans are unchanged: `mismatch` says why.
@@ -112,7 +112,7 @@ def resolve_offsets(
     for unit in (usual, *UNITS) if any(span.written for span in spans) else (usual,):
         converted = convert_spans(spans, text, unit)
         if converted is not None and mismatch(converted, text) is None:
-            return converted, unit
+            return converted, CHARACTERS if converted == [*spans] else unit
     return [*spans], CHARACTERS
 
 

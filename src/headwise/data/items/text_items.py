@@ -20,6 +20,7 @@ from headwise.data.columns.multi_hot_columns import MultiHotColumns
 from headwise.data.columns.multi_label_columns import (
     LIST_SEPARATOR,
     choose_multi_label_columns,
+    lists_words_of_text,
     separator_of,
 )
 from headwise.data.columns.reading_options import (
@@ -246,6 +247,8 @@ def _multi_label_reason(head: FileHead, options: MultiLabelOptions) -> str | Non
         if isinstance(chosen, MultiHotColumns):
             return f"the columns {', '.join(map(repr, chosen.flags))} say yes or no"
         label = chosen.label
+    if label and lists_words_of_text(sample, label):
+        return None
     values = [record.fields.get(label or "") for record in sample]
     separator = separator_of(values, options) if label else None
     if separator == LIST_SEPARATOR:
