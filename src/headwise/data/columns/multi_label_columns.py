@@ -137,9 +137,9 @@ def lists_words_of_text(sample: Sequence[Record], name: str) -> bool:
     """Whether the lists of a column are the words of the text in another column, and so no labels."""
     rows = [(parse_list_cell(record.fields.get(name)), record.fields) for record in sample]
     lists = [(words, fields) for words, fields in rows if isinstance(words, list) and words]
-    others = [other for other in names_in(sample) if other != name]
+    columns = [column for column in names_in(sample) if column != name]
     return bool(lists) and any(
-        most_true(_covers(words, fields.get(other)) for words, fields in lists) for other in others
+        most_true(_covers(words, fields.get(column)) for words, fields in lists) for column in columns
     )
 
 
