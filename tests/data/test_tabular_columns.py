@@ -70,6 +70,7 @@ def test_where_a_type_is_open_it_is_asked_for(cells, why):
         ("category", " New  York ", "New York"),
         ("category", "3.0", "3"),
         ("category", "NA", "NA"),
+        ("category", "TRUE", "true"),
         ("category", "", None),
         ("date", "1970-01-02", 86_400.0),
         ("date", "1970-01-02 01:00:30+05:00", 90_030.0),

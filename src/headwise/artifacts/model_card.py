@@ -4,7 +4,7 @@ The notebook display of a model: its description, and its scores next to the bas
 """
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +29,7 @@ def model_card(model: Any, *, data: dict[str, Any], metrics: dict[str, Any], dty
         _labels(model, sheet, info),
         _data(info.data, sheet.of),
         _quality(info.metrics, sheet),
-        _use(task),
+        _use(task, tabular=bool(model.config.expert.tabular)),
         _LIMITS if sheet.confusion and task.in_python else "",
         f"Written by headwise {__version__}. The JSON files beside this one say more.\n",
     ]
@@ -58,11 +58,19 @@ def _summary(model: Any, task: TaskPresentation, dtype: str) -> str:
         ("Task", task.purpose),
         *([("Labels", f"{len(_names(model))}")] if _names(model) else []),
         *task.input_description(model),
+        *_tabular(model, escape),
         ("Parameters", f"{parameters:,} ({escape(dtype)})"),
     ]
     if "temperature" in model.FACTORS:
         rows.append(("Temperature of the probabilities", f"{model.temperature:.3f}"))
     return f"# A headwise {task.title}\n\n" + _table(("", ""), rows)
+
+
+def _tabular(model: Any, escaped: Callable[[str], str]) -> list[tuple[str, str]]:
+    """The columns beside the text with their types, if the model reads some."""
+    columns = model.config.expert.tabular or ()
+    shown = ", ".join(f"{escaped(column.name)} ({column.type})" for column in columns)
+    return [("Columns beside the text", shown)] if columns else []
 
 
 def _names(model: Any) -> list[str]:
@@ -153,8 +161,11 @@ def _calibration(calibration: Mapping[str, Any]) -> str:
     return f"\nExpected calibration error on dev: {before} before, {after} after temperature scaling.\n"
 
 
-def _use(task: TaskPresentation) -> str:
+def _use(task: TaskPresentation, *, tabular: bool) -> str:
     folder = "PATH/OF/THIS/FOLDER"
+    if tabular:
+        usage = "On the command line, a table that has the columns beside the text, too:"
+        return f"## Use\n\n{usage}\n\n```\nheadwise predict {folder} table.csv\n```\n"
     verb = "evaluate" if task.predictor is None else "predict"
     command = f"headwise {verb} {folder} {task.example_file}"
     return f"## Use\n\n{task.usage}\n\n```\n{command}\n```\n" + (_IN_PYTHON if task.in_python else "")
@@ -214,7 +225,7 @@ def model_html(model: Any, info: ModelInfo) -> str:
     size = sum(tensor.numel() * tensor.element_size() for tensor in tensors) / 1e6
     facts = [
         *([(f"{len(names):,} {per_class.title}s", shown_names)] if per_class and names else []),
-        *((name.lower(), value) for name, value in task.input_description(model)),
+        *((name.lower(), value) for name, value in (*task.input_description(model), *_tabular(model, str))),
         *([(sheet.of, ", ".join(counted))] if counted else []),
         ("size", f"{size:.1f} MB in memory"),
     ]

@@ -108,6 +108,9 @@ def test_the_folder_keeps_the_columns_with_their_types(trained):
         ("seen", "date"),
     ]
     assert encodings[1]["values"] == ["DE", "FR", "PL"]
+    card = (folder / "README.md").read_text()
+    assert "price (number), country (category), seen (date)" in card.replace("\\", "")
+    assert "table.csv" in card
 
 
 def test_a_file_is_evaluated_with_its_columns(trained, new):
@@ -228,6 +231,10 @@ def test_a_classifier_reads_tables(tmp_path):
     loaded = TextClassifier.load(tmp_path / "model")
     assert loaded.feature_columns == {"price": "number", "country": "category", "seen": "date"}
     np.testing.assert_array_equal(loaded.predict(test), model.predict(test))
+    by_column = {name: [row[name] for row in test] for name in test[0]}
+    np.testing.assert_array_equal(model.predict(by_column), model.predict(test))
+    arrow = pytest.importorskip("pyarrow").table(by_column)
+    np.testing.assert_array_equal(model.predict(arrow), model.predict(test))
     assert loaded.explain(test[:1])[0].columns[1].value == test[0]["country"]
     with pytest.raises(ConfigError, match="no column 'price'"):
         model.predict([{"body": "fine ship", "country": "DE", "seen": ""}])

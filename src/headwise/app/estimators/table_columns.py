@@ -14,7 +14,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
 from headwise.data.columns.tabular_columns import TabularColumn, guess_type, parse_features
 from headwise.data.items.examples import Example
-from headwise.data.readers.tabular_cells import cell_text, row_of
+from headwise.data.readers.tabular_cells import cell_text, is_missing, row_of
 
 AnyExample = TypeVar("AnyExample", bound=Example)
 
@@ -24,7 +24,8 @@ type is guessed)."""
 
 
 class TableEstimator(TextEstimator):
-    """An estimator whose X may be a table: a DataFrame of pandas or Polars, or a list of dictionaries.
+    """An estimator whose X may be a table: a DataFrame of pandas or Polars, an Arrow
+    table, a dictionary of columns, or a list of dictionaries.
 
     Args:
         text_column: The column of the text; `subject+body` joins two. None: X is a list of texts.
@@ -147,14 +148,18 @@ def _requested(features: Features) -> list[TabularColumn]:
 
 def _is_table(X: Any) -> bool:
     """Whether X has named columns."""
-    if hasattr(X, "columns") or (isinstance(X, Mapping) and not hasattr(X, "dtype")):
+    if (
+        hasattr(X, "column_names")
+        or hasattr(X, "columns")
+        or (isinstance(X, Mapping) and not hasattr(X, "dtype"))
+    ):
         return True
     return isinstance(X, Sequence) and bool(X) and isinstance(X[0], Mapping)
 
 
 def _names(X: Any) -> list[str]:
-    if hasattr(X, "columns"):
-        return [plain_str(name) for name in X.columns]
+    if (names := getattr(X, "column_names", None)) or hasattr(X, "columns"):  # Arrow has both
+        return [plain_str(name) for name in names or X.columns]
     rows = [X] if isinstance(X, Mapping) else X
     return list(dict.fromkeys(name for row in rows for name in row))
 
@@ -175,9 +180,10 @@ def _cells(X: Any, name: str) -> list[Any]:
         raise ConfigError(f"X has no column {name!r}; expected one of {shown}", code="HW147")
     if isinstance(X, Sequence):
         return [row.get(name) for row in X]
-    return list(X[name])
+    column = X[name]
+    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)  # of Arrow and others
 
 
 def _texts_in(cells: Sequence[Any]) -> list[Any]:
     """Missing texts as empty ones."""
-    return ["" if cell is None or cell != cell else cell for cell in cells]
+    return ["" if is_missing(cell) else cell for cell in cells]

@@ -149,6 +149,8 @@ def category(cell: str) -> str | None:
     text = " ".join(cell.split())[:_LONGEST]
     if text.casefold() in _NULLS:
         return None
+    if text.casefold() in ("true", "false"):  # as Excel, JSON and Python write them
+        return text.casefold()
     return text.partition(".")[0] if _WHOLE.fullmatch(text) else text
 
 

@@ -123,9 +123,14 @@ def row_of(values: Sequence[object], columns: tuple[TabularColumn, ...]) -> Tabu
     return TabularRow(columns, tuple(row))
 
 
+def is_missing(value: object) -> bool:
+    """Whether a cell in memory is None, NaN, or what pandas has in their place."""
+    return value is None or type(value).__name__ == "NAType" or value != value
+
+
 def cell_text(value: object) -> str:
     """A cell in memory (a number, a date, a text, None) as it would stand in a file."""
-    if value is None or value != value:  # NaN
+    if is_missing(value):
         return ""
     if isinstance(value, str):
         return value
