@@ -355,6 +355,29 @@ def language_models(*parts: str) -> str:
     return "".join(sentences if part == "differences" else table(*output[part](found)) for part in parts)
 
 
+def unknown() -> str:
+    """What benchmarks/defaults/unknown.py has measured: a table for each set that is trained on."""
+    path = BENCHMARKS / "defaults" / "results" / "unknown.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    rows = [json.loads(line) for line in lines]
+    tables = []
+    for name in dict.fromkeys(row["set"] for row in rows):
+        of_set = [row for row in rows if row["set"] == name]
+        outside = list(dict.fromkeys(row["outside"] for row in of_set))
+        found = {(row["score"], row["outside"]): row for row in of_set}
+        body = []
+        for score in dict.fromkeys(row["score"] for row in of_set):
+            shown_rows = [found[score, other] for other in outside]
+            body.append(
+                [score, *(f"{row['auroc']:.3f}, {100 * row['caught']:.0f} %" for row in shown_rows)]
+            )
+        marks = [found["headwise", other]["at_threshold"] for other in outside]
+        kept = f"its threshold, which keeps {100 * marks[0]['kept']:.1f} %"
+        body.append([kept, *(f"{100 * mark['caught']:.0f} %" for mark in marks)])
+        tables.append(table([f"{name}, {of_set[0]['labels']} labels", *outside], body))
+    return "".join(tables)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "bags settings": lambda: settings(BagConfig),
     "multiple-instance": multiple_instance,
@@ -376,6 +399,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "predict": predict,
     "pretrained": lambda: settings(PretrainedConfig),
     "syntax": lambda: settings(SyntaxConfig),
+    "unknown": unknown,
     **{f"encoder:{name}": lambda name=name: encoder(name) for name in ENCODERS},
     **{f"papers: {name}": lambda name=name: papers(name) for name in PAPERS},
 }

@@ -31,6 +31,7 @@ from headwise.data.items.item_types import ITEM_TYPES, options_for, rows_to_pred
 from headwise.data.items.parses import ParseReader, rows_with_parses, with_parses
 from headwise.linear.tabular_features import unseen_notes, unseen_values
 from headwise.metrics.operating_points import confidence_threshold
+from headwise.models.novelty_evaluation import split_off_unknown
 from headwise.models.predictor import Predictor
 from headwise.text.parse_files import iterate_parses, read_parses, read_phrase_parses
 from headwise.text.parsing import new_parser
@@ -278,7 +279,23 @@ class ModelSession(Session):
         reporter: Reporter = NULL_REPORTER,
         known_only: bool = False,
     ) -> Any:
-        """The items of a file with their true answers, and their parses.
+        """The items of a file with their true answers, and their parses; see `read_scoped`."""
+        return self.read_scoped(
+            file, parses=parses, reading=reading, reporter=reporter, known_only=known_only
+        )[0]
+
+    def read_scoped(
+        self,
+        file: Path | str,
+        *,
+        parses: Path | str | None = None,
+        reading: Mapping[str, Any] | None = None,
+        reporter: Reporter = NULL_REPORTER,
+        known_only: bool = False,
+        unknown_label: str | None = None,
+    ) -> tuple[Any, Sequence[Any]]:
+        """The items of a file with their true answers, and their parses; and apart from these the items of
+        no label.
 
         Args:
             file: The file; "-" is standard input.
@@ -286,9 +303,12 @@ class ModelSession(Session):
             reading: See `FileArguments`.
             reporter: See `FileArguments`.
             known_only: Leave out items with labels that the model does not have.
+            unknown_label: The label of items of no label (out of scope); None for that of the training
+                run, if it had one.
 
         Raises:
-            HeadwiseError: The file cannot be read, or an answer is not one of the model's.
+            HeadwiseError: The file cannot be read, an answer is not one of the model's, or no item or every
+                item has the unknown label.
         """
         kind, model = self.kind, self.model
         if parses is not None and not kind.sides:
@@ -310,6 +330,7 @@ class ModelSession(Session):
         data, spelling_notes = kind.answer.respell_as_training(labels, data)
         parses_notes = self._unused_parses_notes(parses)
         reporter.notes((*data.notes, *column_notes, *spelling_notes, *parses_notes))
+        data, outside = split_off_unknown(model, data, unknown_label, str(self.folder), kind.nouns.many)
         if encodings := model.config.expert.tabular:
             reporter.notes(unseen_notes(unseen_values(encodings, data.items), len(data.items)))
         if known_only:
@@ -317,7 +338,7 @@ class ModelSession(Session):
             for warning in warnings:
                 reporter.warn(warning)
         self.task.check_labels(model, data, str(self.folder))
-        return data
+        return data, outside
 
     def predictor(self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None) -> Predictor:
         if self.task.predictor is None:

@@ -232,7 +232,8 @@ class TrainingRequest:
         cut = get_tokenizer(config.model.words.tokenizer).words
         reader = ParseReader(cut, read_parses, read_phrase_parses)
         paths = files.train, files.dev, files.test
-        return RunData(read_parts(kind, *paths, config.data, config.split, files.parses, reader))
+        how = {"unknown_label": config.model.unknown.label}
+        return RunData(read_parts(kind, *paths, config.data, config.split, files.parses, reader, **how))
 
     def split(
         self, items: Sequence[Any], dev: Sequence[Any] | None = None, labels: Sequence[str] = ()
@@ -246,12 +247,20 @@ class TrainingRequest:
         """
         self.task.check(self.config)
         kind, split = self.task.item_type_for(self.config.model), self.config.split
+        outside: dict[str, Sequence[Any]] = {}
+        if unknown := self.config.model.unknown.label:
+            every = {"train": items, "dev": dev or ()}
+            outside = {
+                name: [item for item in part if unknown in item.labels] for name, part in every.items()
+            }
+            items, held = ([item for item in part if unknown not in item.labels] for part in every.values())
+            dev, labels = dev and held, [label for label in labels if label != unknown]
         files = {"train": InMemoryData([*items, *(dev or ())], labels)} if labels else {}
         if dev is not None:
             files["dev"] = InMemoryData(dev, labels)
-            return RunData(DataParts(kind, items, dev, [], files=files))
+            return RunData(DataParts(kind, items, dev, [], (), files, outside))
         cut = kind.split(items, split.dev, seed=split.seed)
-        return RunData(DataParts(kind, cut.train, cut.dev, [], cut.notes, files))
+        return RunData(DataParts(kind, cut.train, cut.dev, [], cut.notes, files, outside))
 
     def plan(
         self,

@@ -9,6 +9,7 @@ from headwise.app.training_plan import TrainingPlan
 from headwise.data.items.labels import evaluated_items, label_targets
 from headwise.data.splits.contamination import PartOverlap
 from headwise.data.splits.data_parts import DataParts
+from headwise.metrics.novelty import NoveltyScores, novelty_json
 from headwise.models.metric_table import ComparisonSystem
 from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks.classify import label_baseline
@@ -31,6 +32,7 @@ class TrainingReport:
             the `encoder_alone`, and the `teacher`; and the model itself on the `unseen` test data.
         teaching: Of a model with a teacher: what this is called, how many texts it has labelled, and how
             many `texts_per_second` it and the model read.
+        novelty: The evaluation of the novelty detector on the test data; None without one.
         seen: How many of the test items are in the other parts too, as they are or nearly.
     """
 
@@ -42,18 +44,24 @@ class TrainingReport:
     rivals: Mapping[str, ComparisonSystem]
     teaching: Mapping[str, Any] = field(default_factory=dict)
     seen: int = 0
+    novelty: NoveltyScores | None = None
+
+    @property
+    def test_scores(self) -> dict[str, Any]:
+        """The scores on the test data as JSON; empty where there are none."""
+        return {} if self.test is None else {**self.test.to_json(), **novelty_json(self.novelty)}
 
     def metrics(self) -> dict[str, Any]:
         """The scores stored in a model folder."""
         metrics = self.fitted.metrics()
         if self.test is not None:
-            metrics["test"] = self.test.to_json()
+            metrics["test"] = self.test_scores
         if self.teaching:
             metrics["teaching"] = dict(self.teaching)
         return metrics | {name: rival.to_json() for name, rival in self.rivals.items()}
 
     def _repr_html_(self) -> str:
-        scores = self.fitted.dev if self.test is None else self.test.to_json()
+        scores = self.fitted.dev if self.test is None else self.test_scores
         rivals, messages = list(self.rivals.values()), self.task.training_summary(self.fitted)
         on = f"{'dev' if self.test is None else 'test'} {self.parts.kind.nouns.many}"
         return scores_fragment(ReportContents("", on, self.task.sheet(scores), scores, rivals, messages))
@@ -84,7 +92,9 @@ def judge(
         if unseen_rival := score_unseen(task, result.model, parts.test, seen):
             rivals["unseen"] = unseen_rival
         rivals |= task.ablations(result.model, parts.test, test)
-        report = replace(report, test=test, rivals=rivals, seen=len(seen))
+        outside = parts.out_of_scope.get("test", ())
+        novelty = task.judge_novelty(result.model, parts.test, outside, test)
+        report = replace(report, test=test, rivals=rivals, seen=len(seen), novelty=novelty)
     return report if distillation is None else _with_teacher_scores(report, distillation)
 
 

@@ -48,7 +48,7 @@ from headwise.core.folder_layout import (
 from headwise.models.tasks import find_task, find_task_settings
 from headwise.nn.networks.limits import check_limits
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.outputs import OutputsError
+from headwise.nn.networks.outputs import NOVELTY_FACTORS, OutputsError
 from headwise.training.fit import default_float32_cpu, pick_device
 
 
@@ -185,6 +185,13 @@ def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu
         raise StoreError(f"{path}: {error}", code="HW509") from error
     for name, factor in read_calibration(files, kind, outputs.get("labels")).items():
         setattr(model, name, factor)
+    stored = getattr(model, "reference_vectors", None) is not None
+    if stored and model.novelty is None:
+        raise StoreError(
+            f"{files.name(CALIBRATION)}: the model has vectors of training texts, but the numbers of its "
+            f"novelty detector ({', '.join(NOVELTY_FACTORS)}) are missing",
+            code="HW510",
+        )
     model.card = partial(_card, files)
     return model.eval().to(device)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from headwise.artifacts.model_info import DataInfo, MetricsInfo, ModelInfo, PartInfo
+from headwise.artifacts.model_info import DataInfo, MetricsInfo, ModelInfo, NoveltyInfo, PartInfo
 from headwise.core.version import __version__
 from headwise.models.metric_table import MISSING, MetricTable, format_number, is_number
 from headwise.models.report_page import ReportContents, scores_fragment
@@ -25,7 +25,7 @@ def model_card(model: Any, *, data: dict[str, Any], metrics: dict[str, Any], dty
     task, info = find_task(model.config.task), ModelInfo({"data": data, "metrics": metrics})
     sheet = task.sheet(info.metrics.test or info.metrics.dev)
     sections = [
-        _summary(model, task, dtype),
+        _summary(model, task, dtype, info.metrics.novelty),
         _labels(model, sheet, info),
         _data(info.data, sheet.of),
         _quality(info.metrics, sheet),
@@ -52,7 +52,7 @@ def _escape_character(character: str) -> str:
     return character if not character.isascii() else f"&#{ord(character)};"
 
 
-def _summary(model: Any, task: TaskPresentation, dtype: str) -> str:
+def _summary(model: Any, task: TaskPresentation, dtype: str, novelty: NoveltyInfo | None) -> str:
     parameters = sum(parameter.numel() for parameter in model.parameters())
     rows = [
         ("Task", task.purpose),
@@ -63,6 +63,9 @@ def _summary(model: Any, task: TaskPresentation, dtype: str) -> str:
     ]
     if "temperature" in model.FACTORS:
         rows.append(("Temperature of the probabilities", f"{model.temperature:.3f}"))
+    if novelty is not None:
+        share = f"{100 * novelty.keep:.4g} % of {novelty.texts:,.0f} held-out texts are below"
+        rows.append(("Unknown texts", f"novelty score above {novelty.threshold:.3f}; {share}"))
     return f"# A headwise {task.title}\n\n" + _table(("", ""), rows)
 
 

@@ -172,6 +172,7 @@ def plot(
     *,
     percent: tuple[bool, bool] = (False, False),
     guide: bool = False,
+    mark: float | None = None,
 ) -> Markup:
     """A line plot as the source of an SVG.
 
@@ -183,6 +184,7 @@ def plot(
         names: The titles of the x and the y axis.
         percent: Whether the values of the x and the y axis are fractions, shown in per cent.
         guide: Whether to draw the diagonal.
+        mark: The x value of a vertical line; None without.
     """
     width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 
@@ -219,6 +221,7 @@ def plot(
         y_ticks=[(up(value), label(value, percent[1])) for value in ticks(*y)],
         lines=drawn,
         guide=guide,
+        mark=None if mark is None else across(min(max(mark, x[0]), x[1])),
     )
 
 

@@ -173,6 +173,15 @@ def coverage_rows(of: str = "texts") -> tuple[MetricRow, ...]:
     )
 
 
+NOVELTY_ROWS = (
+    MetricRow("out-of-scope AUROC", "novelty.auroc", "three", rivals=False),
+    MetricRow(
+        "  out of scope, caught", "novelty.detected", interval="novelty.detected_interval", rivals=False
+    ),
+    MetricRow("  in scope, kept", "novelty.retained", interval="novelty.retained_interval", rivals=False),
+    MetricRow("  right, unknown or label", "novelty.accuracy", rivals=False),
+)
+"""The rows of novelty detection, see `headwise.metrics.novelty.NoveltyScores`."""
 PER_CLASS_METRICS = (
     MetricRow("precision", "precision"),
     MetricRow("recall", "recall"),

@@ -138,8 +138,11 @@ class RecordLayout:
         fields: The fields of the input, in their order.
         labels: The labels of the model.
         added: Names of the added fields: the prediction, its probability, `unsure` if there is a `least`,
-            and the probabilities of all labels: one column per label in tables, one object in jsonl.
+            `unknown` and `novelty` if there is a `novelty_threshold`, and the probabilities of all labels:
+            one column per label in tables, one object in jsonl.
         least: The confidence threshold below which a prediction is `unsure`; None without such a field.
+        novelty_threshold: The novelty score above which a text is `unknown`; None without such fields.
+            Predictions then end with the novelty score.
         thresholds: The decision thresholds of the labels; None for the most probable label.
         escape: Whether cells that a spreadsheet would evaluate as formulas get a leading "'".
         marked: Whether tables begin with a byte order mark, which Excel needs to detect UTF-8.
@@ -150,6 +153,7 @@ class RecordLayout:
     labels: tuple[str, ...]
     added: tuple[str, ...]
     least: float | None = field(default=None, kw_only=True)
+    novelty_threshold: float | None = field(default=None, kw_only=True)
     thresholds: Sequence[float] | None = field(default=None, kw_only=True)
     escape: bool = field(default=False, kw_only=True)
     marked: bool = field(default=False, kw_only=True)
@@ -162,6 +166,7 @@ class RecordLayout:
         labels: Sequence[str],
         least: float | None = None,
         thresholds: Sequence[float] | None = None,
+        novelty_threshold: float | None = None,
     ) -> "RecordLayout":
         """The layout for rows with the fields of `rows`; added names that are taken get a number.
 
@@ -172,11 +177,20 @@ class RecordLayout:
         rest = ["probabilities"] if form == "jsonl" else [f"probability:{label}" for label in labels]
         taken = set(fields)
         marks = () if least is None else ("unsure",)
+        marks += () if novelty_threshold is None else ("unknown", "novelty")
         added = [free_name(name, taken) for name in ("prediction", "probability", *marks, *rest)]
         names = (*fields, *added)
         if form == "tsv" and (bad := _breaking(names, names)):
             raise OutputError(f"the names of the columns: {'; '.join(bad)}", code="HW603")
-        return cls(form, fields, tuple(labels), tuple(added), least=least, thresholds=thresholds)
+        return cls(
+            form,
+            fields,
+            tuple(labels),
+            tuple(added),
+            least=least,
+            thresholds=thresholds,
+            novelty_threshold=novelty_threshold,
+        )
 
     @property
     def header(self) -> str:
@@ -189,16 +203,19 @@ class RecordLayout:
 
         Args:
             row: A row of the input.
-            probabilities: Probabilities, `[labels]`, written with 6 significant digits.
+            probabilities: Probabilities, `[labels]`, written with 6 significant digits; behind them the
+                novelty score, if there is a `novelty_threshold`.
 
         Raises:
             OutputError: HW603, the format cannot hold the row.
         """
+        probabilities, novelty = self.split_novelty(probabilities)
         number = int(predict_labels(probabilities, self.thresholds))
         label, shown = self.labels[number], [f"{probability:.6g}" for probability in probabilities.tolist()]
         values = [shown[number]]
         if self.least is not None:
             values.append("true" if probabilities[number] < self.least else "false")
+        values += novelty
         if self.form != "jsonl":
             # Numbers need no quotation marks.
             return (
@@ -209,6 +226,14 @@ class RecordLayout:
         first = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
         pairs = ", ".join(f"{json_text(name)}: {p}" for name, p in zip(self.labels, shown, strict=True))
         return f"{self.start(row)}{json_text(label)}, {first}, {probabilities_key}: {{{pairs}}}}}\n"
+
+    def split_novelty(self, prediction: np.ndarray) -> tuple[np.ndarray, list[str]]:
+        """The probabilities of a prediction, and the values of the fields `unknown` and `novelty`; no
+        values without a novelty score."""
+        if self.novelty_threshold is None:
+            return prediction, []
+        *_, novelty = prediction.tolist()
+        return prediction[:-1], ["true" if novelty > self.novelty_threshold else "false", f"{novelty:.6g}"]
 
     def start(self, row: InputRow) -> str:
         """The part of a record that depends on the input alone.
@@ -255,6 +280,7 @@ class RecordLayout:
             ValueError, KeyError, TypeError, AttributeError: The record has another layout.
         """
         written = np.array(self.probabilities(record))
+        prediction, _ = self.split_novelty(prediction)
         return written.shape == prediction.shape and bool(
             np.abs(written - prediction).max(initial=0) <= TOLERANCE
         )

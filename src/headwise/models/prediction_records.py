@@ -25,7 +25,8 @@ from headwise.nn.networks.tag_outputs import TaggedText
 @dataclass(frozen=True)
 class MultiLabelLayout(RecordLayout):
     """The record layout of label sets: `prediction`, the predicted labels joined by the separator (a list
-    in jsonl), and then the probability of every label.
+    in jsonl), `unknown` and `novelty` if there is a `novelty_threshold`, and then the probability of every
+    label.
 
     Attributes:
         thresholds: A label is predicted from this probability on, `[labels]`.
@@ -37,6 +38,7 @@ class MultiLabelLayout(RecordLayout):
 
     def record(self, row: Any, probabilities: np.ndarray) -> str:
         """A record of the file, with its line end; `probabilities` is `[labels]`."""
+        probabilities, novelty = self.split_novelty(probabilities)
         shown = [f"{probability:.6g}" for probability in probabilities]
         predicted = [
             name
@@ -44,10 +46,11 @@ class MultiLabelLayout(RecordLayout):
             if is_predicted
         ]
         if self.form != "jsonl":
-            return self.start(row) + self._line([self.separator.join(predicted), *shown])
+            return self.start(row) + self._line([self.separator.join(predicted), *novelty, *shown])
         pairs = ", ".join(f"{json_text(name)}: {p}" for name, p in zip(self.labels, shown, strict=True))
-        probabilities_key = json_text(self.added[1])
-        return f"{self.start(row)}{json_text(predicted)}, {probabilities_key}: {{{pairs}}}}}\n"
+        *names, probabilities_key = map(json_text, self.added[1:])
+        more = "".join(f"{name}: {value}, " for name, value in zip(names, novelty, strict=True))
+        return f"{self.start(row)}{json_text(predicted)}, {more}{probabilities_key}: {{{pairs}}}}}\n"
 
 
 class MultiLabelPredictor(LabelPredictor):
@@ -71,13 +74,21 @@ class MultiLabelPredictor(LabelPredictor):
                 "another --label-separator, or write the predictions as jsonl (--format-out jsonl)",
                 code="HW603",
             )
-        plain = RecordLayout.of(form, rows, labels)
+        plain = RecordLayout.of(form, rows, labels, novelty_threshold=self.novelty_threshold)
         added = (plain.added[0], *plain.added[2:])
         thresholds = tuple(self.model.thresholds)
-        return MultiLabelLayout(form, plain.fields, plain.labels, added, thresholds, separator)
+        return MultiLabelLayout(
+            form,
+            plain.fields,
+            plain.labels,
+            added,
+            thresholds,
+            separator,
+            novelty_threshold=self.novelty_threshold,
+        )
 
     def count(self, predictions: Any) -> None:
-        predicted = self.model.chosen_labels(predictions)
+        predicted = self.model.chosen_labels(self.count_unknown(predictions))
         self.bare += int((~predicted.any(1)).sum())
         for name, times in zip(self.model.labels, predicted.sum(0).tolist(), strict=True):
             self.tally[name] += times
@@ -88,7 +99,7 @@ class MultiLabelPredictor(LabelPredictor):
         rest = len(common) - len(shown)
         shown += [f"{rest:,} labels more"] if rest else []
         shown.append(f"no label {self.bare:,} ({100 * self.bare / self.items:.1f} %)")
-        return ["predicted " + ", ".join(shown)]
+        return ["predicted " + ", ".join(shown), *self.unknown_messages()]
 
 
 @dataclass(frozen=True)

@@ -85,9 +85,16 @@ class Predictor(ABC):
         Raises:
             OutputError: HW603, the format cannot hold them.
         """
+        thresholds = getattr(self.model, "thresholds", None)
         return RecordLayout.of(
-            form, rows, self.model.labels, self.least, getattr(self.model, "thresholds", None)
+            form, rows, self.model.labels, self.least, thresholds, self.novelty_threshold
         )
+
+    @property
+    def novelty_threshold(self) -> float | None:
+        """The novelty score above which a text is unknown; None for a model without a detector."""
+        detector = getattr(self.model, "novelty", None)
+        return None if detector is None else detector.threshold
 
     def encode(self, items: Sequence[Any]) -> Sequence[Any]:
         """The items as the model encodes them."""
@@ -162,13 +169,36 @@ class Predictor(ABC):
 
 
 class LabelPredictor(Predictor):
-    """The predictor of a single-label classifier: a prediction is the probabilities, `[labels]`."""
+    """The predictor of a single-label classifier: a prediction is the probabilities, `[labels]`, and of a
+    model with a novelty detector the novelty score behind them."""
+
+    outside = 0
+    """The number of unknown items."""
 
     def predict_encoded(self, encoded: Sequence[Any]) -> np.ndarray:
-        """Calibrated probabilities, `[items, labels]`."""
-        return self.model.probabilities(self.model.logits(encoded, batch_tokens=self.batch_tokens))
+        """Calibrated probabilities, `[items, labels]`, or with the novelty score `[items, labels + 1]`."""
+        logits = self.model.logits(encoded, batch_tokens=self.batch_tokens)
+        probabilities = self.model.probabilities(logits)
+        if self.novelty_threshold is None:
+            return probabilities
+        return np.column_stack([probabilities, self.model.novelty_scores(encoded, logits)])
+
+    def count_unknown(self, predictions: np.ndarray) -> np.ndarray:
+        """Count the unknown items; returns the probabilities alone, `[items, labels]`."""
+        if self.novelty_threshold is None:
+            return predictions
+        self.outside += int((predictions[:, -1] > self.novelty_threshold).sum())
+        return predictions[:, :-1]
+
+    def unknown_messages(self) -> list[str]:
+        """A message about the number of unknown items, if the model has a novelty detector."""
+        if self.novelty_threshold is None:
+            return []
+        share = f"{100 * self.outside / self.items:.1f} %"
+        return [f"unknown {self.outside:,} ({share}), unlike the training {self.nouns.many}"]
 
     def count(self, predictions: Any) -> None:
+        predictions = self.count_unknown(predictions)
         numbers = predict_labels(predictions, self.model.thresholds)
         self.tally.update(self.model.labels[number] for number in numbers)
         if self.least is not None:
@@ -186,4 +216,4 @@ class LabelPredictor(Predictor):
             lines.append(
                 f"unsure of {self.unsure:,} ({share:.1f} %), with less than {100 * self.least:.1f} %"
             )
-        return lines
+        return [*lines, *self.unknown_messages()]

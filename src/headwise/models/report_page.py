@@ -22,6 +22,7 @@ from headwise.models.metric_table import (
     lookup,
     parse_interval,
 )
+from headwise.models.novelty_section import novelty_section
 
 _EXCERPT = 600  # characters of a text without an explanation
 
@@ -153,6 +154,7 @@ def report_page(material: ReportContents) -> Page:
         "Labels": _labels(material),
         "Confusions": _confusions(material),
         "Probabilities": _probabilities(material),
+        "Unknown": novelty_section(material.scores, material.sheet.of),
         "Errors": Section(body=errors),
         "Words": _words(material),
         "Columns": _columns(material),

@@ -23,11 +23,14 @@ from headwise.linear.linear_fit import LinearFit, fit_linear
 from headwise.linear.linear_model import LinearModel, LinearSettings
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
 from headwise.metrics.multi_label_scores import fit_binary_ensemble, fit_binary_temperature
+from headwise.metrics.novelty import NOVELTY
 from headwise.metrics.regression_scores import number_scores
 from headwise.metrics.thresholds import Weights
 from headwise.nn.networks.bag_model import BagModel
 from headwise.nn.networks.linear_members import TextLinearBuffers
+from headwise.nn.networks.text_model import TextEncoderModel
 from headwise.training.model_calibration import LABEL_SETS, SINGLE_LABEL, Calibration
+from headwise.training.novelty_training import fit_novelty_detector
 from headwise.training.text_objectives import (
     ClassificationObjective,
     MultiLabelObjective,
@@ -153,11 +156,23 @@ class _ClassifierEnsemble(TextEnsemble[AnyObjective]):
 
     def calibrate(self, held: HeldOut, outputs: NDArray[np.float32]) -> PostTrainingFit:
         items = held.targets, held.weights
-        return self.calibration.fit(self.model, held.outputs, outputs, *items, self.weights.temperature)
+        fitted = self.calibration.fit(self.model, held.outputs, outputs, *items, self.weights.temperature)
+        if not self.detects_novelty:
+            return fitted
+        novelty = fit_novelty_detector(self.objective, outputs, held.targets, held.indices)
+        return replace(fitted, dev=fitted.dev | {NOVELTY: novelty.to_json()})
+
+    @property
+    def detects_novelty(self) -> bool:
+        """Whether the model gets a novelty detector."""
+        return isinstance(self.model, TextEncoderModel) and self.model.config.unknown.detect
 
     def refit(self, first: "TextEnsemble[AnyObjective]") -> None:
         super().refit(first)
         self.model.temperature, self.model.thresholds = first.model.temperature, first.model.thresholds
+        if self.detects_novelty:  # its references are the texts that the held-out ones were compared with
+            self.model.novelty = first.model.novelty
+            self.model.set_references(first.model.references)
 
 
 class SingleLabelEnsemble(_ClassifierEnsemble[ClassificationObjective[Any]]):

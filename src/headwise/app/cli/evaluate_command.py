@@ -31,6 +31,7 @@ def evaluate(
     errors: Integer = 0,
     unsure: str | None = None,
     unknown_labels: Literal["stop", "skip"] = "stop",
+    unknown_label: str | None = None,
     parses: OptionalFile = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
@@ -48,6 +49,8 @@ def evaluate(
             the probability that reaches a precision (precision=0.95); see headwise predict.
         unknown_labels: What to do with texts whose label the model does not know: stop, or leave them out
             and report how many.
+        unknown_label: The label of texts that belong to none of the model's labels (out of scope), for a
+            model with a novelty detector (headwise train --unknown): how many of them it catches.
         parses: Dependency parses of the texts, for a model that uses them; see headwise train.
 
     Raises:
@@ -66,6 +69,7 @@ def evaluate(
         errors=errors,
         unsure=unsure,
         unknown_labels=unknown_labels,
+        unknown_label=unknown_label,
         **flag_values(opening),
         reading=flag_values(read),
         reporter=terminal,

@@ -208,6 +208,7 @@ SECTION_HEADINGS = {
     "classifier": ("--classifier", "Classifier", 7),
     "expert": ("--expert", "Linear model", 8),
     "thresholds": ("--thresholds", "Thresholds (multi-label)", 8),
+    "unknown": ("--unknown", "Unknown texts (classify, multi-label)", 8),
     "characters": ("--characters", "Spelling (tag)", 8),
     "tagger": ("--tagger", "Tagger (tag)", 8),
     "pair": ("--pair", "Text pairs (pair, pair-score)", 8),
@@ -240,6 +241,7 @@ _OMIT = {  # settings without a flag
     "base": {"name", "size", "subwords"},
     "pretrained": {"name"},
     "expert": {*LinearMemberConfig.SIZES, "tabular"},
+    "unknown": {"detect", "label", "texts"},
 }
 
 

@@ -44,7 +44,8 @@ def predict(
 
     A classifier writes every record of the file in the same order: its fields, then the prediction, its
     probability and the probabilities of all labels. A tagger writes the words with their tags, or the spans
-    with their characters. Memory does not grow with the file.
+    with their characters. Memory does not grow with the file. A classifier with a novelty detector
+    (headwise train --unknown) also writes whether a text is unknown, and its novelty score.
 
     Args:
         model: Folder of the model.

@@ -22,6 +22,7 @@ def report(
     data: OptionalFile = None,
     output: Annotated[OutputFile, Parameter(alias="-o")] = Path("report.html"),
     overwrite: Switch = False,
+    unknown_label: str | None = None,
     parses: OptionalFile = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
@@ -38,6 +39,7 @@ def report(
             run, but no errors, probabilities and words.
         output: File for the page.
         overwrite: Replace an existing page.
+        unknown_label: The label of texts that belong to none of the labels; see headwise evaluate.
         parses: Dependency parses of these texts, for a model that uses them; see headwise predict.
 
     Raises:
@@ -50,7 +52,7 @@ def report(
         check_output_file(output, data or model, overwrite=overwrite)
     keep_freed_memory()
     how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
-    page = report_file(model, data, **how, reporter=TerminalReporter())
+    page = report_file(model, data, unknown_label=unknown_label, **how, reporter=TerminalReporter())
     write_page(output, page)
     return 0
 

@@ -58,6 +58,8 @@ def train(
         ),
     ] = None,
     readout: Annotated[str | None, Parameter(group=_MODEL)] = None,
+    unknown: Annotated[bool, Parameter(group=_MODEL, negative=(), show_default=False)] = False,
+    unknown_label: Annotated[str | None, Parameter(group=_MODEL)] = None,
     recipe: Annotated[OptionalRecipe, Parameter(group=_MODEL)] = None,
     parses: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
     dev_parses: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
@@ -99,6 +101,10 @@ def train(
         encoder: Replaced by the list of encoders.
         readout: Pooling of words to a text vector: node+max; node,max; mean,max; node; max; mean;
             attentive; attentive,max; or attentive,cls. [by data]
+        unknown: Store a novelty detector: predictions say which texts are like none of the training texts
+            (out of scope), with a novelty score.
+        unknown_label: The label of texts that belong to none of the labels, as --unknown with examples:
+            they are not trained on, but choose how the novelty score is computed.
         recipe: A TOML file with settings: \\[train] epochs = 5 is --epochs 5, \\[encoder] layers = 1 is
             --encoder.layers 1. Flags take precedence.
         parses: Dependency parses of the training texts, for encoders that use them (ms-san): one line per
@@ -145,10 +151,13 @@ def train(
     for section, name, value in (
         *(("vectors", "file", vectors and str(vectors)), ("base", "name", base)),
         *(("pretrained", "name", pretrained), ("encoder", "name", encoder)),
+        ("unknown", "label", unknown_label),
         *(("model", "readout", readout), ("model", "task", task)),
     ):
         if value:
             named[section] = named.get(section, {}) | {name: value}
+    if unknown or named.get("unknown"):
+        named["unknown"] = {"detect": True} | named.get("unknown", {})
     layers = (*presets, named)
     terminal = TerminalReporter()
     try:

@@ -47,7 +47,7 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
         seen = outcome.seen
         what = f", {seen:,} of which also occur in training or dev data" if seen else ""
         out.print(f"\nOn the held-out test {many}{what}:\n")
-        scores = outcome.test.to_json()
+        scores = outcome.test_scores
         sheet = task.sheet(scores)
         rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")
         print_metrics(out, sheet, scores, [rival for _, rival in rivals], indent=2)

@@ -26,6 +26,7 @@ from headwise.app.estimators.base_estimator import (
     unpack_dev,
     weights_for,
 )
+from headwise.app.estimators.novelty_methods import NoveltyMethods
 from headwise.app.estimators.table_columns import TableEstimator
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import Example, MultiLabelExample, as_example
@@ -85,7 +86,9 @@ class LabelEstimator(ClassifierMixin, TextEstimator):
         if unseen := [label.item() for label in dev_labels if str(label) not in names]:
             raise ValueError(f"labels of dev that y does not have: {unseen}; it has {labels.tolist()}")
         self._fit(items, held, label_type=labels.dtype.name)
-        self.classes_ = labels
+        trained = set(self.model_.labels)
+        # Without the label of unknown texts.
+        self.classes_ = labels[[str(label) in trained for label in labels.tolist()]]
         return self
 
     def _take(self, model: Any, info: ModelInfo) -> None:
@@ -135,8 +138,9 @@ def check_labels(y: Any) -> np.ndarray:
     return targets + 0.0 if targets.dtype.kind == "f" else targets  # -0.0 is 0.0
 
 
-class TextClassifier(TableEstimator, LabelEstimator):
-    """A classifier of texts; see `TableEstimator` for its parameters.
+class TextClassifier(NoveltyMethods, TableEstimator, LabelEstimator):
+    """A classifier of texts; see `TableEstimator` for its parameters, and `NoveltyMethods` for texts that
+    belong to no label.
 
     Attributes:
         classes_: The labels, sorted, in the order of the columns of `predict_proba`.
@@ -218,8 +222,9 @@ def _probabilities(y: Any, names: tuple[str, ...]) -> list[SoftLabel]:
     return [SoftLabel(names, row) for row in values.astype(np.float32)]
 
 
-class MultiLabelClassifier(ClassifierMixin, TableEstimator):
-    """A multi-label text classifier; see `TableEstimator` for its parameters.
+class MultiLabelClassifier(NoveltyMethods, ClassifierMixin, TableEstimator):
+    """A multi-label text classifier; see `TableEstimator` for its parameters, and `NoveltyMethods` for
+    texts that belong to no label.
 
     Attributes:
         classes_: The labels in the order of the columns: the sorted names, or the column names of y, or

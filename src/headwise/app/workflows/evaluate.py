@@ -16,6 +16,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
 from headwise.metrics.classification_scores import wilson_interval
+from headwise.metrics.novelty import NoveltyScores, novelty_json
 from headwise.models.metric_table import ComparisonSystem, is_number, lookup
 from headwise.models.predictor import many_unknown
 from headwise.models.report_messages import ReportMessage
@@ -39,6 +40,8 @@ class EvaluationReport:
         unseen: The model on the items that it was not made of, where others are in the file.
         mistakes: What the model is surest of and wrong about.
         remarks: What else there is to say.
+        novelty: How well the model tells unknown items from those of its labels, where it has a novelty
+            detector.
         sure: What the model is sure enough of, where that was asked: from which `probability`, which
             `share` of the items, and the `accuracy` of these with its `accuracy_interval`.
     """
@@ -52,11 +55,13 @@ class EvaluationReport:
     mistakes: list[dict[str, Any]]
     remarks: list[ReportMessage]
     sure: Mapping[str, Any] | None = None
+    novelty: NoveltyScores | None = None
 
     @property
     def scores(self) -> dict[str, Any]:
         """The scores as JSON."""
-        return {**self.evaluation.to_json(), **({} if self.sure is None else {"sure": self.sure})}
+        sure = {} if self.sure is None else {"sure": self.sure}
+        return {**self.evaluation.to_json(), **sure, **novelty_json(self.novelty)}
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
@@ -85,6 +90,7 @@ def evaluate_file(
     errors: int = 0,
     unsure: str | None = None,
     unknown_labels: Literal["stop", "skip"] = "stop",
+    unknown_label: str | None = None,
     device: str = "auto",
     pipeline: str | None = None,
     **how: Unpack[FileArguments],
@@ -102,6 +108,8 @@ def evaluate_file(
             `headwise.app.workflows.predict.predict_file`.
         unknown_labels: What to do with items whose labels are not the model's: stop, or leave them out and
             say how many they are.
+        unknown_label: The label of items that belong to none of the model's labels (out of scope). They say
+            how well a model with a novelty detector tells what it does not know.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         how: How the file is read, see `headwise.app.session.FileArguments`.
@@ -112,9 +120,10 @@ def evaluate_file(
     if unknown_labels not in ("stop", "skip"):
         raise ConfigError(f"unknown_labels {unknown_labels!r}; expected stop or skip")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
-    data = session.read(file, known_only=unknown_labels == "skip", **how)
+    scope = {"known_only": unknown_labels == "skip", "unknown_label": unknown_label}
+    data, outside = session.read_scoped(file, **scope, **how)
     least = None if unsure is None else session.confidence_threshold(unsure)
-    return EvaluatedItems.of(session, data).report(errors, least)
+    return EvaluatedItems.of(session, data, outside).report(errors, least)
 
 
 class ContaminationCheck:
@@ -188,6 +197,7 @@ class EvaluatedItems:
         is_test: Whether they are the test items of the training, which the scores in the folder are about.
         unseen: The model on the items that it has not learnt from, where others are among them.
         messages: What there is to say of items that the model was made of.
+        novelty: The evaluation of the novelty detector; None without one.
     """
 
     session: ModelSession
@@ -198,17 +208,24 @@ class EvaluatedItems:
     is_test: bool = True
     unseen: ComparisonSystem | None = None
     messages: Sequence[ReportMessage] = ()
+    novelty: NoveltyScores | None = None
 
     @classmethod
-    def of(cls, session: ModelSession, data: Any) -> "EvaluatedItems":
-        """Evaluate a model on what `ModelSession.read` has read."""
+    def of(cls, session: ModelSession, data: Any, outside: Sequence[Any] = ()) -> "EvaluatedItems":
+        """Evaluate a model on items of its labels and of none, from `ModelSession.read_scoped`."""
         began = time.perf_counter()
         evaluation = session.evaluate(data.items)
         seconds = time.perf_counter() - began
         check = ContaminationCheck(session, data.items)
         unseen, messages = check.unseen()
         messages = [*check.messages, *messages]
-        return cls(session, data, evaluation, seconds, "", check.is_test, unseen, messages)
+        novelty = session.task.judge_novelty(session.model, data.items, outside, evaluation)
+        return cls(session, data, evaluation, seconds, "", check.is_test, unseen, messages, novelty)
+
+    @property
+    def scores(self) -> dict[str, Any]:
+        """The scores as JSON."""
+        return {**self.evaluation.to_json(), **novelty_json(self.novelty)}
 
     def confidence(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
         """The confidence of each prediction and whether it is right, see `Task.confidence`."""
@@ -254,7 +271,8 @@ class EvaluatedItems:
         sure = None if least is None else self._selective_scores(least)
         folder, evaluation = str(session.folder), self.evaluation
         return EvaluationReport(
-            task, folder, data.path, evaluation, baseline, self.unseen, mistakes, messages, sure
+            *(task, folder, data.path, evaluation, baseline, self.unseen, mistakes, messages, sure),
+            novelty=self.novelty,
         )
 
     def _selective_scores(self, least: float) -> dict[str, Any] | None:

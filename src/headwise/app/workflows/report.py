@@ -38,6 +38,7 @@ def report_file(
     folder: Path | str,
     data: Path | str | None = None,
     *,
+    unknown_label: str | None = None,
     device: str = "auto",
     pipeline: str | None = None,
     **how: Unpack[FileArguments],
@@ -48,6 +49,7 @@ def report_file(
         folder: The model's folder.
         data: A file with the true answers, on which the model is judged; without it the scores are those
             of its training, and there are no errors to read.
+        unknown_label: The label of items of no label; see `headwise.app.workflows.evaluate.evaluate_file`.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         how: How the file is read, see `headwise.app.session.FileArguments`.
@@ -58,7 +60,10 @@ def report_file(
     if data is None and (parses := how.get("parses")) is not None:
         raise ConfigError(f"--parses {parses}: parses of which texts? Give their file too (--data)")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
-    return report(session, None if data is None else EvaluatedItems.of(session, session.read(data, **how)))
+    if data is None:
+        return report(session, None)
+    read = session.read_scoped(data, unknown_label=unknown_label, **how)
+    return report(session, EvaluatedItems.of(session, *read))
 
 
 def report_outcome(outcome: TrainingReport, folder: Path) -> str:
@@ -66,7 +71,8 @@ def report_outcome(outcome: TrainingReport, folder: Path) -> str:
     session, parts, judged = ModelSession(folder, outcome.fitted.model), outcome.parts, None
     if outcome.test is not None:
         file = parts.files.get("test") or parts.files["train"]
-        judged = EvaluatedItems(session, file.with_items(parts.test), outcome.test, part="test ")
+        items = file.with_items(parts.test)
+        judged = EvaluatedItems(session, items, outcome.test, part="test ", novelty=outcome.novelty)
     return report(session, judged)
 
 
@@ -81,7 +87,7 @@ def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
         scores, on = metrics.scores, f"its {metrics.scored_part} {many}"
         messages = task.remarks(info.data.train.labels, scores)
     else:
-        scores, count = judged.evaluation.to_json(), f"{len(judged.data.items):,}"
+        scores, count = judged.scores, f"{len(judged.data.items):,}"
         on = f"{count} {judged.part}{many} of {_file_label(judged.data.path)}"
         messages = [*judged.messages, *judged.score_messages(scores)]
         if judged.unseen is not None:

@@ -32,7 +32,7 @@ from headwise.artifacts.onnx.onnx_settings import (
     WindowSizes,
 )
 from headwise.artifacts.onnx.onnx_tables import BASE as BASE_TABLES
-from headwise.artifacts.onnx.onnx_tables import CHAIN, EXPERT, WORDS, to_safetensors
+from headwise.artifacts.onnx.onnx_tables import CHAIN, EXPERT, NOVELTY_TABLE, WORDS, to_safetensors
 from headwise.artifacts.onnx.padded_network import (
     CharacterGraph,
     EncoderGraph,
@@ -287,6 +287,7 @@ def _network(model: Any) -> dict[str, bytes]:
             getattr(model, "interaction", None) is not None,
         ),
         model.config.expert,
+        model.config.unknown,
         **(_tags(model) if tags else {}),
     )
     outputs = ("states", "summaries") if summary else ("states",)
@@ -356,6 +357,8 @@ def _other_files(model: Any) -> dict[str, bytes]:
         tables |= {CHAIN + name: _array(tensor) for name, tensor in crf.named_parameters()}
     if model.expert is not None:
         tables |= {EXPERT + name: _array(tensor) for name, tensor in model.expert.named_buffers()}
+    if getattr(model, "reference_vectors", None) is not None:
+        tables[NOVELTY_TABLE] = _array(model.reference_vectors.values)
     return {**files, TABLES: to_safetensors(tables)}
 
 

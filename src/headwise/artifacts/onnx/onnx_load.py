@@ -30,6 +30,7 @@ from headwise.artifacts.onnx.onnx_tables import (
     CHAIN,
     CHARACTER_INPUTS,
     EXPERT,
+    NOVELTY_TABLE,
     WORDS,
     BaseLookup,
     CharacterAugmentedLookup,
@@ -59,6 +60,7 @@ from headwise.data.items.label_types import TagSequenceType
 from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.linear.linear_tables import TagTableFormat
 from headwise.linear.pair_features import NUMBERS, dense_pair_size
+from headwise.metrics.novelty import unit_vectors
 from headwise.nn.networks.outputs import MultiLabelOutputs, OutputsError
 from headwise.text.vocabulary import Vocabulary
 
@@ -96,7 +98,9 @@ class Builder:
         described = kind.outputs_type(**outputs)
         count, sets = described.count, isinstance(described, MultiLabelOutputs)
         tables = linear_tables(settings.expert, count, settings.tokenizer, sets=sets, pairs=kind.PAIRS)
-        reader, linear, _ = self._tables(tables, {})
+        texts = settings.unknown.texts
+        shapes = {NOVELTY_TABLE: (np.int8, (texts, size))} if texts else {}
+        reader, linear, more = self._tables(tables, shapes)
         expert = None if tables is None else ExportedLinearModel(linear, tables.vectors)
         if expert and expert.vectors not in (0, dense_pair_size(size) - NUMBERS if kind.PAIRS else size):
             raise self._error(CONFIG, "an expert of other vectors than the base's")
@@ -107,14 +111,16 @@ class Builder:
             read = (*read, "compared") if base else read
         else:
             read = *read, "vectors", "weights"
-        return kind(settings, self.vocabulary, self._runner(reader, read), base, expert, described)
+        model = kind(settings, self.vocabulary, self._runner(reader, read), base, expert, described)
+        model.references = unit_vectors(more[NOVELTY_TABLE]) if texts else None
+        return model
 
     def _tagger(self, outputs: Mapping[str, Any]) -> ExportedTagger:
         tags, characters = tuple(outputs["tags"]), self.settings.characters
         sizes = self.settings.expert
         tables = TagTableFormat(sizes.features, tags, sizes.grouped) if sizes.features else None
         shapes = chain_shapes(len(tags)) if self.settings.tags.crf else {}
-        chain = {name: (np.float32, shape) for name, shape in shapes.items()}
+        chain = {CHAIN + name: (np.float32, shape) for name, shape in shapes.items()}
         reader, expert, tables_read = self._tables(tables, chain)
         spelling = None
         if characters.size:
@@ -128,23 +134,23 @@ class Builder:
         runner = self._runner(CharacterAugmentedLookup(reader, spelling), ("tokens",))
         prepare = reader.prepare if isinstance(reader, BaseLookup) else None
         try:
-            parts = (expert, CrfScores.of(tables_read, len(tags)), outputs)
+            parts = (expert, CrfScores.of(_tables_of(tables_read, CHAIN), len(tags)), outputs)
             return ExportedTagger(self.settings, self.vocabulary, runner, prepare, *parts)
         except (HeadwiseError, ValueError) as error:
             raise self._error(LABELS, error.args[0]) from error
 
     def _tables(
-        self, expert: Any, chain: Mapping[str, Any]
+        self, expert: Any, more: Mapping[str, Any]
     ) -> tuple[WordLookup | BaseLookup, Any, dict[str, np.ndarray]]:
-        """The word vectors, the linear model, and the tables of a tagger's CRF.
+        """The word vectors, the linear model, and further tables by name.
 
         Args:
             expert: Sizes and meaning of the tables of the linear model; None without one.
-            chain: Types and shapes of the tables of the CRF.
+            more: Types and shapes of the further tables: of a tagger's CRF, of a novelty detector.
         """
         sizes, word_count = self.settings.base, len(self.vocabulary)
         listed = ()
-        shapes: dict[str, Any] = {CHAIN + name: shape for name, shape in chain.items()}
+        shapes: dict[str, Any] = dict(more)
         if sizes.size:
             if sizes.size != self.settings.network.vectors or self.vocabulary.extra:
                 raise self._error(CONFIG, "the network reads other vectors than the base's")
@@ -167,7 +173,7 @@ class Builder:
             for problem in expert.errors(selected):
                 raise self._error(TABLES, problem, "HW509")
             linear = expert.model(selected)
-        return reader, linear, _tables_of(tables, CHAIN)
+        return reader, linear, {name: tables[name] for name in more}
 
     def _listed(self) -> tuple[str, ...]:
         """The words of the base."""

@@ -28,6 +28,7 @@ from headwise.metrics.tag_schemes import scheme_constraints
 from headwise.models.prediction_records import MultiLabelPredictor, NumberPredictor, TagPredictor
 from headwise.models.predictor import LabelPredictor, Predictor
 from headwise.nn.networks.limits import check_finite
+from headwise.nn.networks.novelty_member import NoveltyMember
 from headwise.nn.networks.outputs import (
     AnyOutputs,
     MultiLabelOutputs,
@@ -59,7 +60,7 @@ def features_of(settings: ExportSettings, vocabulary: Vocabulary, spell: Any) ->
     )
 
 
-class ExportedModel:
+class ExportedModel(NoveltyMember):
     """A model whose network is two ONNX graphs.
 
     Args:
@@ -100,6 +101,7 @@ class ExportedModel:
         self.settings, self.runner, self.base = settings, runner, base
         self.expert, self.outputs = expert, outputs
         self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
+        self.references: NDArray[np.float32] | None = None
         self.features = features_of(settings, vocabulary, None if base is None else base.prepare)
 
     def outputs_of(

@@ -10,7 +10,7 @@ from headwise.core.config import check_choice, check_range, from_dict, to_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import TOKENIZERS
 from headwise.metrics.tag_schemes import Scheme
-from headwise.nn.layers.layer_configs import LinearMemberConfig
+from headwise.nn.layers.layer_configs import LinearMemberConfig, UnknownConfig
 from headwise.nn.networks.limits import check_limits
 from headwise.text.text_configs import CharacterConfig
 
@@ -87,6 +87,7 @@ class ExportSettings:
     base: BaseSizes = field(default_factory=BaseSizes)
     network: NetworkSizes = field(default_factory=NetworkSizes)
     expert: LinearMemberConfig = field(default_factory=LinearMemberConfig)
+    unknown: UnknownConfig = field(default_factory=UnknownConfig)
     characters: CharacterConfig = field(default_factory=partial(CharacterConfig, "none"))
     """What a tagger reads of the spelling of words."""
     tags: TagSizes = field(default_factory=TagSizes)

@@ -202,6 +202,8 @@ def _padded(rows: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArr
 
 WORDS, BASE, EXPERT, CHAIN = "words.", "base.", "expert.", "chain."
 """Prefixes of the array names: word vectors, base, linear model, CRF."""
+NOVELTY_TABLE = "novelty.values"
+"""The name of the array of vectors of training texts, for the novelty detector."""
 Shapes = Mapping[str, tuple[DTypeLike, tuple[int, ...]]]
 
 

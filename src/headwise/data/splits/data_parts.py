@@ -1,11 +1,14 @@
 """Training, development and test data of any item type, in one container."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.columns.reading_options import SplitConfig
+from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.fingerprint import Fingerprint
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.parses import NO_PARSES, ParseFiles, ParseReader, with_parses
@@ -28,6 +31,8 @@ class DataParts(Generic[Part]):
         notes: Notes for the user on how the parts were read and split.
         files: The data set of each file by the part it was given for, as `ItemType.read` returns it. The
             data set of the training file includes the parts split off it. Empty for data from memory.
+        out_of_scope: Items with the label of unknown texts by the part that they belong to; they are in no
+            part.
     """
 
     kind: ItemType
@@ -36,6 +41,7 @@ class DataParts(Generic[Part]):
     test: Part
     notes: tuple[str, ...] = ()
     files: Mapping[str, Any] = field(default_factory=dict)
+    out_of_scope: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         parts: dict[str, Any] = self.named
@@ -47,6 +53,11 @@ class DataParts(Generic[Part]):
         """The non-empty parts by name."""
         parts: dict[str, Any] = {name: getattr(self, name) for name in PART_NAMES}
         return {name: part for name, part in parts.items() if len(part)}
+
+    @property
+    def fitted_out_of_scope(self) -> list[Any]:
+        """The items of no label that training may use: those of the training and dev files."""
+        return [item for name in ("train", "dev") for item in self.out_of_scope.get(name, ())]
 
     @property
     def sizes(self) -> str:
@@ -91,6 +102,7 @@ def read_parts(
     split: SplitConfig | None = None,
     parses: ParseFiles = NO_PARSES,
     reader: ParseReader | None = None,
+    unknown_label: str = "",
 ) -> DataParts:
     """Read the files of any item type, and split missing dev and test parts off the training file.
 
@@ -103,6 +115,7 @@ def read_parts(
         split: The sizes of the parts that are split off the training file.
         parses: The parse files.
         reader: The functions that read parse files; required if there are any.
+        unknown_label: The label of items that belong to no label; "" if there is none.
 
     Raises:
         DataError: A file cannot be read, or has a label that the training file lacks.
@@ -113,6 +126,7 @@ def read_parts(
     split = SplitConfig() if split is None else split
     nouns, paths = kind.nouns, {"train": train, "dev": dev, "test": test}
     files: dict[str, Any] = {}
+    out_of_scope: dict[str, list[Any]] = {}
     part_notes: list[tuple[str, str]] = []
     provided = {name: path for name, path in paths.items() if path is not None}
     for name in PART_NAMES:
@@ -131,6 +145,14 @@ def read_parts(
             if reader is None:
                 raise kind.no_parses_error()
             data = with_parses(kind, data, heads, reader)
+        if unknown_label:
+            data, outside = split_off_label(data, unknown_label)
+            if outside:
+                out_of_scope[name] = outside
+                counted = nouns.count(len(outside))
+                part_notes.append(
+                    (name, f"{counted} of the label {unknown_label!r} belong to none of the labels")
+                )
         part_notes += [(name, note) for note in data.notes]
         if files:
             data, spelt = kind.answer.respell_as_training(list(files["train"].labels), data)
@@ -153,4 +175,28 @@ def read_parts(
     part_notes += [("", note) for note in kind.answer.tell(parts["train"], list(files["train"].labels))]
     part_notes += [("", note) for note in kind.tell(parts)]
     notes = tuple(f"{name}: {note}" if name and len(files) > 1 else note for name, note in part_notes)
-    return DataParts(kind, parts["train"], parts["dev"], parts.get("test", train_items[:0]), notes, files)
+    if unknown_label and not out_of_scope:
+        raise ConfigError(
+            f"{train}: no {nouns.one} has the label {unknown_label!r} of unknown {nouns.many}; its "
+            f"labels are {abbreviate(list(map(repr, files['train'].labels)))}"
+        )
+    if "test" in cut and "train" in out_of_scope:
+        out_of_scope |= _split_out_of_scope(out_of_scope["train"], split)
+    test = parts.get("test", train_items[:0])
+    return DataParts(kind, parts["train"], parts["dev"], test, notes, files, out_of_scope)
+
+
+def split_off_label(data: Any, label: str) -> tuple[Any, list[Any]]:
+    """A data set without the items that have a label, and these items."""
+    outside = [item for item in data.items if label in item.labels]
+    if not outside:
+        return data, []
+    return data.with_items([item for item in data.items if label not in item.labels]), outside
+
+
+def _split_out_of_scope(items: Sequence[Any], split: SplitConfig) -> dict[str, list[Any]]:
+    """The items of no label of a training file, split into training and test as the others."""
+    order = np.random.default_rng(split.seed).permutation(len(items)).tolist()
+    count = round(split.test * len(items))
+    parts = {"test": order[:count], "train": order[count:]}
+    return {name: [items[place] for place in sorted(places)] for name, places in parts.items() if places}

@@ -22,11 +22,13 @@ from headwise.linear.baselines import TFIDF_SVM, fit_baseline
 from headwise.linear.linear_fit import MOST_CELLS
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
 from headwise.metrics.classification_scores import compare_labels, correctness, score_labels
+from headwise.metrics.novelty import NoveltyScores
 from headwise.metrics.operating_points import OPERATING_POINTS, confidence_threshold, parse_operating_points
 from headwise.metrics.thresholds import predict_labels
 from headwise.models.explanation import Explanation, explain_labels
 from headwise.models.label_evaluation import SingleLabelEvaluation, evaluate_labels, label_shift_messages
 from headwise.models.metric_table import (
+    NOVELTY_ROWS,
     PER_CLASS_METRICS,
     ComparisonSystem,
     DifferenceFormat,
@@ -36,6 +38,7 @@ from headwise.models.metric_table import (
     coverage_rows,
     lookup,
 )
+from headwise.models.novelty_evaluation import evaluate_novelty, novelty_messages
 from headwise.models.predictor import LabelPredictor
 from headwise.models.report_messages import ReportMessage
 from headwise.models.tasks.tabular_config import with_tabular_columns
@@ -81,13 +84,15 @@ class LabelTask(Task):
         train, dev = (
             (part, classification_targets(part, model.labels)) for part in (parts.train, parts.dev)
         )
-        return ClassificationObjective(
+        objective = ClassificationObjective(
             model,
             train,
             dev,
             weights=training_weights(parts.train),
             dev_weights=evaluation_weights(parts.dev),
         )
+        objective.out_of_scope = parts.fitted_out_of_scope
+        return objective
 
     def ensemble(self, objective: ClassificationObjective[Any]) -> SingleLabelEnsemble:
         return SingleLabelEnsemble(objective)
@@ -113,10 +118,15 @@ class LabelTask(Task):
     def training_summary(self, fitted: TrainResult) -> list[str]:
         model, many = fitted.model, self.kind.nouns.many
         calibrated = [calibration_message(fitted, many), *threshold_messages(fitted, many)]
-        return [*label_names_message(model), *linear_model_message(model), *calibrated]
+        novelty = novelty_messages(fitted, many)
+        return [*label_names_message(model), *linear_model_message(model), *calibrated, *novelty]
 
     def judge(self, model: Any, items: Any) -> SingleLabelEvaluation:
         return evaluate_labels(model, items, classification_targets(items, model.labels))
+
+    def judge_novelty(self, model: Any, items: Any, outside: Any, judged: Any) -> NoveltyScores | None:
+        right = judged.predicted == label_targets(items, model.labels)
+        return evaluate_novelty(model, items, outside, right)
 
     def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
         """The name of a linear baseline, and its label indices for the test items."""
@@ -190,6 +200,7 @@ class LabelTask(Task):
                 MetricRow(
                     "  right of these", "sure.accuracy", interval="sure.accuracy_interval", rivals=False
                 ),
+                *NOVELTY_ROWS,
                 *coverage_rows(of),
             ),
             of,

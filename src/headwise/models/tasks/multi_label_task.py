@@ -13,9 +13,11 @@ from headwise.data.items.text_items import TextSchema
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.sklearn_models import TFIDF_ONE_VS_REST, fit_multi_label_baseline
 from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
+from headwise.metrics.novelty import NoveltyScores
 from headwise.models.explanation import Explanation, explain_multi_label
 from headwise.models.label_evaluation import label_shift_messages
 from headwise.models.metric_table import (
+    NOVELTY_ROWS,
     PER_CLASS_METRICS,
     ComparisonSystem,
     MetricRow,
@@ -24,6 +26,7 @@ from headwise.models.metric_table import (
     coverage_rows,
 )
 from headwise.models.multi_label_evaluation import MultiLabelEvaluation, evaluate_multi_label
+from headwise.models.novelty_evaluation import evaluate_novelty, novelty_messages
 from headwise.models.prediction_records import MultiLabelPredictor
 from headwise.models.report_messages import ReportMessage, label_set_messages
 from headwise.models.tasks.classify import (
@@ -83,7 +86,9 @@ class MultiLabelTask(Task):
     def objective(self, model: Any, parts: DataParts[Any]) -> MultiLabelObjective:
         train, dev = ((part, multi_hot_targets(part, model.labels)) for part in (parts.train, parts.dev))
         weights = training_weights(parts.train), evaluation_weights(parts.dev)
-        return MultiLabelObjective(model, train, dev, *weights)
+        objective = MultiLabelObjective(model, train, dev, *weights)
+        objective.out_of_scope = parts.fitted_out_of_scope
+        return objective
 
     def ensemble(self, objective: MultiLabelObjective) -> MultiLabelEnsemble:
         return MultiLabelEnsemble(objective)
@@ -113,10 +118,15 @@ class MultiLabelTask(Task):
             *linear_model_message(model),
             f"{calibrated} {thresholds}",
             *promised,
+            *novelty_messages(fitted, self.kind.nouns.many),
         ]
 
     def judge(self, model: Any, items: Any) -> MultiLabelEvaluation:
         return evaluate_multi_label(model, items, multi_hot_targets(items, model.labels))
+
+    def judge_novelty(self, model: Any, items: Any, outside: Any, judged: Any) -> NoveltyScores | None:
+        right = (judged.predicted == multi_hot_targets(items, model.labels)).all(axis=1)
+        return evaluate_novelty(model, items, outside, right)
 
     def baseline(
         self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
@@ -181,6 +191,7 @@ class MultiLabelTask(Task):
                 MetricRow("mean average precision", "mean_average_precision", card=True),
                 MetricRow("log loss", "log_loss", "label nats", rivals=False),
                 MetricRow("calibration error", "calibration_error", rivals=False),
+                *NOVELTY_ROWS,
                 *coverage_rows(of),
             ),
             of,

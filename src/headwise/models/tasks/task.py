@@ -18,6 +18,7 @@ from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import check_label_names
 from headwise.data.items.text_items import TextSchema
 from headwise.data.splits.data_parts import DataParts
+from headwise.metrics.novelty import NoveltyScores
 from headwise.models.explanation import Explanation
 from headwise.models.metric_table import ComparisonSystem, MetricTable
 from headwise.models.predictor import Predictor
@@ -166,6 +167,10 @@ class TaskEvaluation(TaskType):
     @abstractmethod
     def judge(self, model: Any, items: Any) -> Any:
         """Evaluate a model on items with targets; the result has a `to_json`."""
+
+    def judge_novelty(self, model: Any, items: Any, outside: Any, judged: Any) -> NoveltyScores | None:
+        """The scores of the novelty detector on items, and on those `outside` of the labels, if any."""
+        return None
 
     @abstractmethod
     def baseline(

@@ -256,7 +256,7 @@ class PairLabelSettings(TaskSettings):
     """One label for each pair of texts."""
 
     options = PairOptions
-    sections = (*LABEL_SECTIONS, "pair")
+    sections = (*TEXT_SECTIONS, "classifier", "expert", "pair")
     uses_embeddings = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:

@@ -318,6 +318,27 @@ class LinearMemberConfig:
 
 
 @dataclass(frozen=True)
+class UnknownConfig:
+    """The novelty detector: which texts are like none of the training texts (out of scope)."""
+
+    detect: bool = False
+    """Store a novelty detector, with the vectors of up to 4,096 training texts (0.8 MB)."""
+    keep: float = 0.95
+    """Share of known texts that are not to be flagged as unknown; sets the threshold on held-out texts."""
+    label: str = ""
+    """Label of training texts that belong to none of the labels. They are not trained on as a label; they
+    choose how the parts of the novelty score are weighted. Empty = there are no such texts."""
+    texts: int = 0
+    """How many vectors of training texts are stored; not to be set."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "keep", low=0, high=1, open=True)
+        check_range(self, "texts", low=0)
+        if self.keep == 0:
+            raise ConfigError("unknown: keep must be above 0 and below 1, got 0")
+
+
+@dataclass(frozen=True)
 class SampleConfig:
     """How a text is gone on with."""
 

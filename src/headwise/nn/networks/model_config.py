@@ -25,6 +25,7 @@ from headwise.nn.layers.layer_configs import (
     RegressorConfig,
     TaggerConfig,
     ThresholdConfig,
+    UnknownConfig,
 )
 from headwise.text.text_configs import BaseConfig, CharacterConfig, SyntaxConfig, WordConfig
 
@@ -38,6 +39,7 @@ CONFIGS: dict[str, type] = {
     "classifier": ClassifierConfig,
     "expert": LinearMemberConfig,
     "thresholds": ThresholdConfig,
+    "unknown": UnknownConfig,
     "tagger": TaggerConfig,
     "pair": PairConfig,
     "regressor": RegressorConfig,
@@ -50,7 +52,7 @@ CONFIGS: dict[str, type] = {
 TEXT_SECTIONS = ("words", "base", "pretrained", "syntax", "encoder", "windows")
 """The sections of all models of texts; tasks add further sections."""
 
-LABEL_SECTIONS = (*TEXT_SECTIONS, "classifier", "expert")
+LABEL_SECTIONS = (*TEXT_SECTIONS, "classifier", "expert", "unknown")
 """The sections of a text classifier."""
 
 
@@ -69,6 +71,7 @@ class ModelConfig:
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
     expert: LinearMemberConfig = field(default_factory=LinearMemberConfig)
     thresholds: ThresholdConfig = field(default_factory=ThresholdConfig)
+    unknown: UnknownConfig = field(default_factory=UnknownConfig)
     syntax: SyntaxConfig = field(default_factory=SyntaxConfig)
     windows: WindowsConfig = field(default_factory=WindowsConfig)
     pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)

@@ -14,6 +14,7 @@ from scipy.special import expit, softmax
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
 from headwise.data.items.dataset import in_chunks
+from headwise.metrics.novelty import NoveltyDetector
 from headwise.metrics.regression_scores import Scale
 from headwise.metrics.thresholds import predict_labels
 from headwise.nn.networks.limits import check_finite
@@ -43,6 +44,16 @@ LINEAR_FACTORS: dict[str, float] = {"encoder_weight": 0.0, "expert_weight": 0.0,
 """Names of the ensemble weights of a model, and the minimum of each."""
 
 
+NOVELTY_FACTORS: dict[str, float] = {
+    "novelty_offset": -1e9,
+    "novelty_logit": 0.0,
+    "novelty_similarity": 0.0,
+    "novelty_threshold": -1e9,
+}
+"""Names of the numbers of a novelty detector (`headwise.metrics.novelty.NoveltyDetector`), and the minimum
+of each."""
+
+
 class CalibratedLogits:
     """Calibration of logits.
 
@@ -51,19 +62,36 @@ class CalibratedLogits:
         temperature: Divisor of the logits (temperature scaling).
         biases: Added to the scaled logits, `[labels]`, if the model was adapted to texts with other label
             frequencies (`headwise.metrics.calibration`); else None.
+        novelty: The novelty detector; None without one. Its numbers are also attributes, by which model
+            folders save them: `novelty_offset` and so on.
     """
 
-    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6, **LINEAR_FACTORS}
+    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6, **LINEAR_FACTORS, **NOVELTY_FACTORS}
     """Names of fitted numbers of a model with such outputs, and the minimum of each."""
     LABEL_FACTORS: ClassVar[dict[str, float]] = {"biases": -1e6}
     """Names of lists of such numbers, one for each label."""
-    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset({"biases"})
+    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset({"biases", *NOVELTY_FACTORS})
     """Those of both that a model folder may lack."""
 
     def __init__(self, labels: Sequence[str]):
         self.labels = tuple(labels)
         self.temperature = 1.0
         self.biases: list[float] | None = None
+        self.novelty_offset: float | None = None
+        self.novelty_logit: float | None = None
+        self.novelty_similarity: float | None = None
+        self.novelty_threshold: float | None = None
+
+    @property
+    def novelty(self) -> NoveltyDetector | None:
+        values = [getattr(self, name) for name in NOVELTY_FACTORS]
+        return None if None in values else NoveltyDetector(*values)
+
+    @novelty.setter
+    def novelty(self, detector: NoveltyDetector | None) -> None:
+        for name in NOVELTY_FACTORS:
+            value = None if detector is None else getattr(detector, name.removeprefix("novelty_"))
+            setattr(self, name, value)
 
     @property
     def count(self) -> int:
@@ -103,7 +131,7 @@ class SingleLabelOutputs(CalibratedLogits):
     """
 
     LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 1e-9, **CalibratedLogits.LABEL_FACTORS}
-    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset(LABEL_FACTORS)
+    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset({*LABEL_FACTORS, *NOVELTY_FACTORS})
 
     def __init__(self, labels: Sequence[str]):
         if len(labels) < 2 or len(set(labels)) < len(labels):

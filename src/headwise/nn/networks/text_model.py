@@ -14,6 +14,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.items.dataset import cut_batches
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.tabular_features import encode_rows, tabular_features, tabular_rows
+from headwise.metrics.novelty import unit_vectors
 from headwise.metrics.regression_scores import Scale
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch, batch_of
@@ -30,6 +31,7 @@ from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.limits import check_finite
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.novelty_member import NoveltyMember
 from headwise.nn.networks.outputs import (
     AnyOutputs,
     MultiLabelOutputs,
@@ -170,7 +172,41 @@ def with_linear_sizes(config: ModelConfig, sizes: Mapping[str, int]) -> ModelCon
     return replace(config, expert=replace(config.expert, **{**nothing, **sizes}))
 
 
-class TextEncoderModel(WordModel):
+class ReferenceVectors(nn.Module):
+    """Vectors of training texts as a buffer of 8-bit numbers, which the model folder saves.
+
+    Args:
+        texts: Number of vectors.
+        size: Size of a vector.
+    """
+
+    values: Tensor
+
+    def __init__(self, texts: int, size: int):
+        super().__init__()
+        self.register_buffer("values", torch.zeros(texts, size, dtype=torch.int8))
+        self._units: np.ndarray | None = None
+
+    def units(self) -> np.ndarray:
+        """The vectors at length 1, float32 `[texts, size]`; computed once."""
+        if self._units is None:
+            self._units = unit_vectors(self.values.cpu().numpy())
+        return self._units
+
+    def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:
+        self._units = None
+        super()._load_from_state_dict(*args, **keywords)
+
+    @classmethod
+    def of(cls, vectors: np.ndarray) -> "ReferenceVectors":
+        """The vectors `[texts, size]`, each scaled so that its largest number is 127."""
+        stored = cls(*vectors.shape)
+        largest = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-12)
+        stored.values.copy_(torch.from_numpy(np.rint(vectors * (127 / largest)).astype(np.int8)))
+        return stored
+
+
+class TextEncoderModel(NoveltyMember, WordModel):
     """Base class of models with a fixed number of outputs for each text, which may be ensembles of the
     network and a linear model (see `EnsembleMembers`).
 
@@ -225,6 +261,8 @@ class TextEncoderModel(WordModel):
         numbers = isinstance(outputs, NumberOutputs)
         self.create_head(config.regressor.perceptron if numbers else config.classifier)
         self.create_linear_model()
+        texts = config.unknown.texts
+        self.reference_vectors = ReferenceVectors(texts, config.base.size) if texts else None
 
     def outputs_json(self) -> dict[str, Any]:
         return self.outputs.to_json()
@@ -281,6 +319,16 @@ class TextEncoderModel(WordModel):
         """Remove the linear model from the ensemble."""
         self.config = with_linear_sizes(self.config, {})
         self.create_linear_model()
+
+    def set_references(self, vectors: np.ndarray | None) -> None:
+        """Store vectors of training texts, `[texts, size]`, for the novelty detector; None for none."""
+        self.reference_vectors = None if vectors is None else ReferenceVectors.of(vectors).to(self.device)
+        texts = 0 if vectors is None else len(vectors)
+        self.config = replace(self.config, unknown=replace(self.config.unknown, texts=texts))
+
+    @property
+    def references(self) -> np.ndarray | None:
+        return None if self.reference_vectors is None else self.reference_vectors.units()
 
     def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
         """Encode texts, with the features of the columns beside them if the model reads such columns.

@@ -1,0 +1,38 @@
+"""The scores that benchmarks/defaults/unknown.py compares, on vectors that are plain to see."""
+
+import numpy as np
+import pytest
+
+from benchmarks.defaults.unknown import OUTSIDE, SUMMARIES, SpaceScores, table
+
+
+def test_vectors_between_the_classes_are_the_least_familiar():
+    random = np.random.default_rng(0)
+    centers = np.array([[5.0, 0, 0], [0, 5.0, 0]])
+    labels = np.repeat([0, 1], 100)
+    space = SpaceScores(centers[labels] + random.normal(size=(200, 3)) / 4, labels)
+    new = np.array([[5.0, 0, 0], [0, 5.0, 0], [0, 0, 5.0]])
+    for score in (space.mean_cosine, space.mahalanobis, space.neighbours):
+        first, second, strange = score(new)
+        assert min(first, second) > strange
+    np.testing.assert_allclose(space.mean_cosine(centers), 1, atol=0.01)
+
+
+def test_summaries_of_logits():
+    logits = np.array([[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    found = {name: summary(logits) for name, summary in SUMMARIES.items()}
+    assert found["largest logit"].tolist() == [2, 0]
+    assert found["energy"] == pytest.approx([np.log(np.exp(2) + 2), np.log(3)])
+    assert found["largest probability"] == pytest.approx([np.exp(2) / (np.exp(2) + 2), 1 / 3])
+
+
+def test_table():
+    row = {"set": "a", "outside": "b", "labels": 3, "auroc": 0.9, "caught": 0.5}
+    mark = {"at_threshold": {"kept": 0.951, "caught": 0.47}}
+    lines = list(table([row | {"score": "headwise"} | mark, row | {"score": "energy"}]))
+    assert "| energy | 0.900, 50 |" in lines
+    assert lines[-1] == "| at the stored threshold, 95.1 % kept | 47 |"
+
+
+def test_out_of_scope_sets_are_not_those_that_are_trained_on():
+    assert all(name not in outside for name, outside in OUTSIDE.items())
