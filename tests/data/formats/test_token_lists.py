@@ -106,6 +106,18 @@ def test_two_lists_of_equal_length_are_words_and_tags(write, words):
         assert data.tags == {"O": 4, "B-PER": 1}
 
 
+@pytest.mark.parametrize("beside", [{}, {"keywords": ["p", "q"]}])
+def test_label_sets_that_are_as_long_as_texts_are_no_tags(write, beside):
+    rows = [{"text": f"text {n}", "labels": ["ab"[n % 2], "x"]} | beside for n in range(9)]
+    assert infer_task(write("a.jsonl", lines(rows)), {})[0] == "multi-label"
+
+
+def test_parts_of_speech_need_no_names(write):
+    words, tags = ["le", "chat", "dort", "bien"], ["D", "N", "V", "D"]
+    rows = [{"mots": words[:n], "nature": tags[:n]} for n in (2, 3, 4)]
+    assert [item.tags for item in read_tagged(write("a.jsonl", lines(rows))).items][2] == tuple(tags)
+
+
 def test_lists_of_labels_beside_a_text_are_label_sets(write):
     rows = [{"text": "a b c", "labels": ["x", "y", "z"][: n % 3]} for n in range(9)]
     assert infer_task(write("a.jsonl", lines(rows)), {})[0] == "multi-label"

@@ -20,6 +20,7 @@ TOKEN_NAMES = ("tokens", "words")
 TAG_NAMES = ("ner_tags", "tags", "labels", "ner", "tag", "bio_tags", "iob_tags", "upos", "pos_tags", "pos")
 """Usual names of the list of tags, the most certain first."""
 
+_OUTSIDE = "O"  # the tag of words outside of all spans
 _MAX_COLUMNS = 100  # in which two lists of equal length are searched
 
 
@@ -58,12 +59,24 @@ def _token_field(rows: Sequence[dict[str, object]]) -> str | None:
     for name in names:
         if most_true(_is_word_list(row.get(name)) for row in rows):
             tags = _parallel_lists(rows, name)
-            if tags and _variety(rows, name) > _variety(rows, tags[0]):
+            varied = [tag for tag in tags if _variety(rows, name) > _variety(rows, tag)]
+            if any(_look_like_tags(rows, tag, name) for tag in varied):
                 return name
     for name in texts:
-        if any(name_rank(tag, TAG_NAMES) is not None for tag in _parallel_lists(rows, name)):
+        tags = [tag for tag in _parallel_lists(rows, name) if name_rank(tag, TAG_NAMES) is not None]
+        if any(_look_like_tags(rows, tag, name) for tag in tags):
             return name
     return None
+
+
+def _look_like_tags(rows: Sequence[dict[str, object]], tag: str, token: str) -> bool:
+    """Whether lists as long as the words are no label sets that happen to be so: a tag is O, or all lists
+    are as long as the words, of three lengths or more."""
+    pairs = [(row.get(tag), _words(row.get(token))) for row in rows]
+    tagged = [(tags, words) for tags, words in pairs if isinstance(tags, list)]
+    if any(_OUTSIDE in tags for tags, _ in tagged):
+        return True
+    return all(_is_parallel(*pair) for pair in tagged) and len({len(tags) for tags, _ in tagged}) > 2
 
 
 def _is_word_list(value: object) -> bool:
