@@ -343,6 +343,30 @@ def test_rasa_texts(write, name, text):
     assert tagged.entities == {"LOC": 2, "PER": 1}
 
 
+STORIES = """
+stories:
+- story: hello
+  steps:
+  - intent: greet
+  - action: utter_greet
+nlu:
+  - intent: ask
+    examples:
+      - text: |
+          who is [Bo](PER)?
+        metadata:
+          sentiment: neutral
+      - text: why?
+"""
+
+
+def test_rasa_texts_with_metadata_and_stories(write):
+    path = write("nlu.yml", YAML + STORIES)
+    data = ITEM_TYPES["classify"].read(path)
+    assert [(item.text, item.label) for item in data.items][4:] == [("who is Bo?", "ask"), ("why?", "ask")]
+    assert ITEM_TYPES["tag"].read(path).entities == {"LOC": 2, "PER": 2}
+
+
 def test_spacy_2_documents(read):
     tokens = [
         {"id": 0, "orth": "Ann", "tag": "NNP", "ner": "U-PER"},

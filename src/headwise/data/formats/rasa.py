@@ -21,6 +21,8 @@ from headwise.data.files.text_lines import Line, without_returns
 _INTENT = re.compile(r"\s*-\s+intent:\s*(?P<yaml>.+?)\s*$|##\s*intent:\s*(?P<markdown>.+?)\s*$")
 _OTHER_LIST = re.compile(r"\s*-\s+(?:synonym|regex|lookup|rule|story):|##\s|\S")
 _EXAMPLE = re.compile(r"\s*(?:-\s+text:\s*(?:\||>|)|-\s+|\*\s+)(?P<text>.*)$")
+_SECTION = re.compile(r"(\w+):")  # stories and rules have intents, too, and no examples
+_TEXT_KEY = re.compile(r"\s*-\s+text:\s*[|>][-+]?\s*$")  # the text is the next line
 _KEY = re.compile(r"\s*[-\s]*(?:examples|metadata|sentiment|text|intent):\s*[|>]?\s*$")
 _ENTITY = re.compile(r"\[(?P<text>[^\[\]]+)\](?:\((?P<name>[^()]+)\)|(?P<object>\{[^{}]*\}))")
 
@@ -36,11 +38,22 @@ def recognise(texts: Sequence[str]) -> bool:
 def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per example."""
     intent: str | None = None
+    text_follows, in_examples = False, True
     for number, line in without_returns(lines):
-        if match := _INTENT.match(line):
+        if section := _SECTION.match(line):
+            intent, in_examples = None, section[1] in ("version", "nlu")
+        elif not in_examples:
+            continue
+        elif match := _INTENT.match(line):
             intent = (match["yaml"] or match["markdown"]).strip("'\"")
         elif not line.strip():
             source.blank += 1
+        elif text_follows and intent is not None:
+            text, entities = _marked(line.strip())
+            yield Record(number, {"text": text, "intent": intent, "entities": entities})
+            text_follows = False
+        elif _TEXT_KEY.match(line):
+            text_follows = True
         elif _KEY.match(line):
             continue
         elif (example := _EXAMPLE.match(line)) and intent is not None and line[:1] in " -*\t":
