@@ -170,7 +170,7 @@ def _table_column_names(
     """The names of the columns of a table; none of what is none."""
     how = {
         option: reading[option]
-        for option in ("format", "header", "delimiter", "encoding")
+        for option in ("format", "header", "delimiter", "quoting", "escape", "encoding")
         if option in reading
     }
     # A name that is asked for is what tells a header from a row.
@@ -183,7 +183,8 @@ def _table_column_names(
         form = "tsv"  # as pairs are read
     if not FORMATS[form].table:
         return []
-    return names_in(look_ahead(FORMATS[form].records(lines, source))[0])
+    sample, _ = look_ahead(FORMATS[form].records(lines, source))
+    return names_in(sample) or source.empty_header
 
 
 def _tagged_column_names(form: str, head: FileHead) -> Sequence[str]:

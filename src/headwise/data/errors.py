@@ -35,6 +35,7 @@ CODES = {
     "HW126": "a weight that is none",
     "HW127": "a list of lines to leave out or to weigh is of another file",
     "HW128": "formulas of a workbook have no values",
+    "HW129": "a header of other columns in the middle of a table",
     # The file as a whole.
     "HW130": "the format cannot be guessed",
     "HW131": "the columns cannot be guessed",
@@ -87,6 +88,7 @@ CODES = {
     "HW174": "numbers far from all others",
     "HW175": "a label in place of none",
     "HW176": "invisible characters within words",
+    "HW177": "labels that hold the first word of a text",
     "HW181": "a column beside the text is constant",
     "HW182": "a column beside the text nearly decides the label",
     "HW183": "a column beside the text has a category of its own in nearly each row",

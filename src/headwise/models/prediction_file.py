@@ -146,6 +146,7 @@ class RecordLayout:
         thresholds: The decision thresholds of the labels; None for the most probable label.
         escape: Whether cells that a spreadsheet would evaluate as formulas get a leading "'".
         marked: Whether tables begin with a byte order mark, which Excel needs to detect UTF-8.
+        headings: The names of fields as they stand in the header of the input, where these are others.
     """
 
     form: str
@@ -157,6 +158,7 @@ class RecordLayout:
     thresholds: Sequence[float] | None = field(default=None, kw_only=True)
     escape: bool = field(default=False, kw_only=True)
     marked: bool = field(default=False, kw_only=True)
+    headings: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @classmethod
     def of(
@@ -196,7 +198,8 @@ class RecordLayout:
     def header(self) -> str:
         """The header line with the column names; empty for jsonl."""
         mark = "\ufeff" if self.marked else ""
-        return "" if self.form == "jsonl" else mark + self._line([*self.fields, *self.added])
+        names = [self.headings.get(name, name) for name in self.fields]
+        return "" if self.form == "jsonl" else mark + self._line([*names, *self.added])
 
     def record(self, row: InputRow, probabilities: np.ndarray) -> str:
         """A record of the file, with its line end.

@@ -62,7 +62,7 @@ def test_reading_goes_on_after_a_reported_record():
 
 
 def test_an_open_quote_does_not_eat_memory_without_end(monkeypatch, fails):
-    monkeypatch.setattr("headwise.data.formats.csv.LONGEST_FIELD", 100)
+    monkeypatch.setattr("headwise.data.formats.csv_records.LONGEST_FIELD", 100)
     assert fails(cells, '"a\n' + "b" * 60 + "\n" + "c" * 60 + '\nd"\n') == ("HW114", 1, 1)
 
 

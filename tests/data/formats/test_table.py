@@ -60,7 +60,108 @@ def test_ragged_rows_are_located(fails):
     assert "3 fields; expected 2 as in line 1" in str(problems[1])
 
 
-def test_headers_that_cannot_be_used(fails):
-    assert fails(records, ("text", "label", " text"), ("a", "b", "c")) == ("HW112", 1, None)
-    assert fails(records, ("text", "label")) == ("HW113", 1, None)
+def test_columns_of_one_name_get_numbers():
+    source = DataSource("a.csv", ReadOptions())
+    rows = [["text", "note", " note", "", "5"], ["a", "b", "c", "d", "e"]]
+    [record] = records_from_rows(iter(list(enumerate(rows, start=1))), source)
+    assert record.fields == {"text": "a", "note": "b", "note_2": "c", "4": "d", "5": "e"}
+    assert source.headings == {"note_2": "note", "4": ""}
+    assert source.duplicates == {"note": "note", "note_2": "note"}
+
+
+def test_a_name_that_was_made_is_never_one_of_the_file():
+    source = DataSource("a.csv", ReadOptions())
+    rows = [["", "text", "text_2", "1", "text"], ["a", "b", "c", "d", "e"]]
+    [record] = records_from_rows(iter(list(enumerate(rows, start=1))), source)
+    assert list(record.fields.values()) == ["a", "b", "c", "d", "e"]
+    assert source.headings == {"column 1_2": "", "text_3": "text"}
+
+
+def test_a_header_without_rows():
+    source = DataSource("a.csv", ReadOptions())
+    assert list(records_from_rows(iter([(3, ["text", "label"])]), source)) == []
+    assert (source.empty_header, source.header_line) == (("text", "label"), 3)
     assert records() == []
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("0", "1"), ("1", WORDS), ("0", WORDS), ("1", WORDS)],
+        [("", "0", "1"), ("0", WORDS, "1"), ("1", WORDS, "0")],
+        [("1", "2", "3"), ("7", WORDS, "a"), ("2", WORDS, "b")],
+        [("0",), (WORDS,), (WORDS,)],
+        [("text", "0", "1"), (WORDS, "0", "1"), (WORDS, "1", "0")],
+    ],
+)
+def test_consecutive_numbers_name_the_columns(rows):
+    assert len(records(*rows)) == len(rows) - 1
+    assert records(*rows)[0].line == 2
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("1", WORDS), ("0", WORDS)],
+        [("0", "1", WORDS), ("1", "2", WORDS)],
+        [("0", "1"), ("1", "0"), ("0", "0")],
+        [("1", "2", "3"), ("4", "5", "6")],
+    ],
+)
+def test_other_numbers_are_data(rows):
+    assert len(records(*rows)) == len(rows)
+
+
+def test_a_header_that_comes_again_is_left_out():
+    source = DataSource("a.csv", ReadOptions())
+    rows = [["text", "label"], ["a", "x"], ["\ufefftext", "label "], ["b", "y"]]
+    found = list(records_from_rows(iter(list(enumerate(rows, start=1))), source))
+    assert [record.fields for record in found] == [{"text": "a", "label": "x"}, {"text": "b", "label": "y"}]
+    assert source.repeated == [3]
+
+
+@pytest.mark.parametrize("names", [("label", "text"), ("review", "sentiment")])
+def test_a_header_of_other_columns_is_an_error(fails, names):
+    assert fails(records, ("text", "label"), ("a", "x"), names, ("y", "b")) == ("HW129", 3, None)
+
+
+SWALLOWED = [("text", "label")] + [(f"{WORDS} {n}", "xy"[n % 2]) for n in range(6)]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("one of them,x\ntwo of them,y\nthree", "x"),
+        ("one of them,x\ntwo of them", "y"),
+        ("one, of them,x\ntwo,y\nthree,x\nfour,y\nfive,x\nsix", "x"),
+    ],
+)
+def test_a_quoted_field_that_holds_rows_is_an_error(fails, cells):
+    source = DataSource("a.csv", ReadOptions(), delimiter=",")
+    rows = iter(list(enumerate(map(list, [*SWALLOWED, cells, ("last", "y")]), start=1)))
+    assert fails(lambda: list(records_from_rows(rows, source))) == ("HW114", 8, None)
+
+
+@pytest.mark.parametrize(
+    "cells", [("one, two\nthree, four", "x"), ("one\ntwo", "y"), ("x,y\nx,y", "x"), ("a,x\n\nb,y", "x")]
+)
+def test_a_text_of_several_lines_is_none_of_them(cells):
+    source = DataSource("a.csv", ReadOptions(), delimiter=",")
+    rows = iter(list(enumerate(map(list, [*SWALLOWED, cells]), start=1)))
+    assert list(records_from_rows(rows, source))[-1].fields == {"text": cells[0], "label": cells[1]}
+
+
+def test_rows_within_quotes_can_be_meant():
+    source = DataSource("a.csv", ReadOptions(quoting="double"), delimiter=",")
+    rows = iter(list(enumerate(map(list, [*SWALLOWED, ("one,x\ntwo", "x")]), start=1)))
+    assert len(list(records_from_rows(rows, source))) == 7
+
+
+def test_texts_that_a_stray_mark_joins_in_a_single_column(fails):
+    source = DataSource("a.csv", ReadOptions(), delimiter=",")
+    joined = "\n".join([f"{WORDS} {n}" for n in range(6)])
+    rows = [["text"], *[[f"{WORDS} {n}"] for n in range(12)], [joined]]
+    assert fails(lambda: list(records_from_rows(iter(list(enumerate(rows, 1))), source)))[:2] == (
+        "HW114",
+        14,
+    )

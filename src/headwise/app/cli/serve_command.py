@@ -14,7 +14,17 @@ from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 
 _UNUSED = {
-    *("format", "header", "delimiter", "encoding", "sst_unit", "sst_labels", "head_column"),
+    *(
+        "format",
+        "header",
+        "delimiter",
+        "quoting",
+        "escape",
+        "encoding",
+        "sst_unit",
+        "sst_labels",
+        "head_column",
+    ),
     *LABEL_SETTINGS,
 }
 """Settings without a flag: requests are JSON, and labels in them are not used."""

@@ -25,7 +25,8 @@ from headwise.data.items.dataset import InputRow
 _OPEN = Path("/proc/self/fd")
 REQUEST = "the request"
 """The name of the input in messages, in place of a file name."""
-_FILE_OPTIONS = frozenset(("format", "header", "delimiter", "encoding"))  # options of file formats
+_FILE_OPTIONS = frozenset(("format", "header", "delimiter", "quoting", "escape", "encoding"))
+"""Options of file formats."""
 _MISSING_COLUMN_CODES = ("HW111", "HW131", "HW147", "HW285")  # errors about missing columns
 _FLAG = re.compile(r"(?<!\w)--[a-z]")
 _FLAG_ASIDE = re.compile(r" \(--[a-z][^()]*\)")

@@ -210,10 +210,15 @@ def predict_file(
         choose_format(output, form, predictor.formats, predictor.form),
         has_byte_order_mark(str(file)),
     )
-    chunks = cut_chunks(iter(session.rows(file, **how)))
-    first = next(chunks)
-    layout = replace(predictor.layout(form, first), escape=escape_formulas, marked=marked)
-    start = ResumePoint(0, 0, chain([first], chunks))
+    rows = session.rows(file, **how)
+    chunks = cut_chunks(iter(rows))
+    first = next(chunks, [])
+    # A header without rows is an empty batch: its output is a header, too.
+    shown = first or [InputRow(0, dict.fromkeys(rows.empty_header, ""), None)]
+    layout = replace(
+        predictor.layout(form, shown), escape=escape_formulas, marked=marked, headings=rows.headings
+    )
+    start = ResumePoint(0, 0, chain([first] if first else [], chunks))
     with (
         nullcontext()
         if output is None
@@ -232,6 +237,7 @@ def predict_file(
 
             predicted = _predicted(start.chunks, predictor, workers, opening, session.computing())
             seconds = _write(start, predicted, layout, predictor, output, file, reporter)
+    reporter.notes(rows.closing_notes)
     for remark in predictor.summary(seconds):
         reporter.remark(remark)
     if predictor.trouble:
@@ -329,6 +335,8 @@ def _write(
                 target.flush()
                 written += len(chunk)
                 update(written, chunk[-1].line)
+            if target is None and not start.rows:
+                files.enter_context(open_output(output)).write(layout.header.encode())
     except (KeyboardInterrupt, SystemError, HeadwiseError) as error:  # the second: in compiled code
         again = getattr(error, "code", "") == "HW603"  # it would end there once more
         if written and output is not None and not again and not _is_compressed(output):

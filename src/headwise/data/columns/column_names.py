@@ -7,6 +7,8 @@ A model reads one text, with a part in each line.
 
 from collections.abc import Iterable, Sequence
 
+from headwise.core.invisible import without_invisible
+
 # fmt: off
 TEXT_NAMES = (
     "text", "review", "review_text", "reviewtext", "review_body", "sentence", "message", "content",
@@ -20,13 +22,46 @@ TEXT_NAMES = (
 )
 
 LABEL_NAMES = (
-    "label", "labels", "gold_label", "class", "category", "intent", "sentiment", "target", "y",
-    "rating", "stars", "star_rating", "topic", "genre", "polarity", "emotion", "coarse_label",
-    "fine_label", "is_spam", "spam", "score", "verdict", "tag", "annotation",
+    "label", "labels", "gold_label", "gold", "annotation", "class", "category", "intent", "sentiment",
+    "target", "y", "rating", "stars", "star_rating", "topic", "genre", "polarity", "emotion",
+    "coarse_label", "fine_label", "is_spam", "spam", "score", "verdict", "tag",
     "kategorie", "klasse", "stimmung", "bewertung", "thema", "absicht", "étiquette", "catégorie", "classe",
     "etiqueta", "categoría", "categoria", "clase", "sentimiento", "etichetta", "标签", "类别", "情感",
 )
 # fmt: on
+
+NEVER_LABEL_NAMES = frozenset(
+    {
+        *("status", "annotation_status", "review_status", "record_status", "reviewed", "validated"),
+        *("is_annotated", "is_reviewed", "is_validated", "annotator", "annotators", "annotated_by"),
+        *("annotation_agent", "prediction_agent", "annotator_id", "reviewer", "worker", "worker_id"),
+        *("split", "subset", "fold", "partition", "multi_label", "lead_time", "trusted", "worker_trust"),
+        *(
+            "created_at",
+            "updated_at",
+            "timestamp",
+            "event_timestamp",
+            "date",
+            "time",
+            "datetime",
+            "created",
+        ),
+        *("url", "link", "uri", "permalink", "id", "uuid", "guid", "index", "idx", "row", "row_id", "line"),
+        *("votes", "vote", "upvotes", "downvotes", "likes", "dislikes", "shares", "retweets", "replies"),
+        *("helpful", "useful", "funny", "cool", "verified", "verified_purchase"),
+    }
+)
+"""Names of columns about the annotation, the record or its readers, which are no labels."""
+
+RARELY_LABEL_NAMES = frozenset(
+    {
+        *("lang", "language", "locale", "source", "author", "user", "username", "user_id", "state"),
+        *("country", "city", "region", "location", "platform", "device", "file", "filename", "origin"),
+    }
+)
+"""Names of columns that are labels only where no other column can be one."""
+
+_COUNT_WORDS = {"votes", "vote", "likes", "count", "counts", "num", "upvotes", "downvotes", "retweets"}
 
 FLAG_NAMES = ("is_spam", "spam")
 """Label column names that are themselves a label, each a yes/no column (multi-hot encoding)."""
@@ -59,9 +94,14 @@ PAIR_LABEL_NAMES = (
 )
 
 
+def clean_name(name: str) -> str:
+    """A column name without invisible characters and white space at its ends."""
+    return without_invisible(name)
+
+
 def normal_name(name: str) -> str:
     """A column name for comparison: lower case, words joined by one underscore."""
-    return "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
+    return "_".join(clean_name(name).lower().replace("-", " ").replace("_", " ").split())
 
 
 def name_rank(name: str, names: tuple[str, ...]) -> int | None:
@@ -80,6 +120,12 @@ def most_usual_column(columns: Iterable[str], names: tuple[str, ...]) -> int | N
     """The index of the column whose name comes first in `names`; None if no column name is in `names`."""
     places = [(place, i) for i, name in enumerate(columns) if (place := name_rank(name, names)) is not None]
     return min(places)[1] if places else None
+
+
+def is_never_label(name: str, *, numbers: bool = False) -> bool:
+    """Whether a column's name says that it is no label; of `numbers` also that it counts something."""
+    normal = normal_name(name)
+    return normal in NEVER_LABEL_NAMES or (numbers and not _COUNT_WORDS.isdisjoint(normal.split("_")))
 
 
 def is_pair_header(first_row: Sequence[str]) -> bool:

@@ -7,12 +7,16 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from headwise.core.invisible import without_invisible
+from headwise.data.columns.column_names import is_never_label
 from headwise.data.columns.text_columns import Columns, choose_text, find_column, names_in
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.formats.jsonl import as_text
 
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "✓", "✔"})
 NO = frozenset({"0", "0.0", "false", "no", "n"})
+UNKNOWN = frozenset({"", "-1", "-1.0", "nan", "na", "n/a", "none", "null", "?"})
+"""What says that nobody knows whether a text has a label."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,16 @@ def guess_multi_hot_columns(sample: Sequence[Record], without: Collection[str | 
     """The columns that look like multi-hot labels.
 
     They hold nothing but 0 and 1 (true and false, yes and no, x and nothing), and two or more of them hold
-    both. Then columns with a few other cells count, too; reading the file reports these cells. Columns in
-    `without` are excluded.
+    both. Columns count, too, in which half of the cells or fewer are empty or -1, for unknown, or a few are
+    anything else; reading the file reports these cells. Columns in `without` are excluded.
     """
     candidates = {name: values for name, values in _values(sample).items() if name not in without}
+    candidates = {name: values for name, values in candidates.items() if not is_never_label(name)}
     flags = {name for name, values in candidates.items() if _flags(values)}
-    both = [name for name in flags if candidates[name].keys() & YES and len(candidates[name]) > 1]
+    full = {name for name, values in candidates.items() if name in flags or _has_gaps(values)}
+    both = [name for name in full if candidates[name].keys() & YES and len(candidates[name]) > 1]
     return (
-        [name for name in candidates if name in flags or _nearly(candidates[name])] if len(both) > 1 else []
+        [name for name in candidates if name in full or _nearly(candidates[name])] if len(both) > 1 else []
     )
 
 
@@ -67,6 +73,13 @@ def _values(sample: Sequence[Record]) -> dict[str, Counter[str]]:
 def _ticked(values: Mapping[str, int]) -> bool:
     """Whether cells hold yes or nothing."""
     return "" in values and bool(values.keys() & YES) and values.keys() <= YES | {""}
+
+
+def _has_gaps(values: Counter[str]) -> bool:
+    """Whether cells say yes and no, and at most half say that it is not known."""
+    gaps = sum(values[value] for value in UNKNOWN)
+    both = values.keys() & YES and values.keys() & NO
+    return bool(both) and values.keys() <= YES | NO | UNKNOWN and 2 * gaps <= values.total()
 
 
 def _nearly(values: Counter[str]) -> bool:
@@ -122,13 +135,18 @@ def multi_hot_labels(record: Record, columns: MultiHotColumns, source: DataSourc
         if value in YES:
             labels.append(name)
         elif value not in NO and (value or name not in record.fields or name not in columns.ticked):
+            if value in UNKNOWN and getattr(source.options, "empty_labels", "stop") == "skip":
+                source.bare += 1
+                return None
             what = f"{value[:40]!r}" if value else "nothing" if name in record.fields else "no field"
+            unknown = ", for unknown" if value.startswith("-1") else ""
+            skip = "; --empty-labels skip leaves such rows out" * hasattr(source.options, "empty_labels")
             error = source.error(
                 "HW124",
-                f"{what} in the column {name!r}",
+                f"{what} in the column {name!r}{unknown}",
                 record.line,
                 expected="1 where the text has the label, 0 where not (or true and false, yes and no)",
-                advice="mend it, or name the columns of labels with --label-columns",
+                advice=f"fill it in, or name the columns of labels with --label-columns{skip}",
             )
             source.report(error)
             return None
@@ -136,4 +154,4 @@ def multi_hot_labels(record: Record, columns: MultiHotColumns, source: DataSourc
 
 
 def _plain(value: object) -> str:
-    return as_text(value).strip().lower()
+    return without_invisible(as_text(value)).lower()

@@ -6,11 +6,11 @@ Code: HW285, if they cannot be guessed.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from headwise.data.columns.column_contents import Column
 from headwise.data.columns.column_names import PAIR_LABEL_NAMES, PAIR_NAMES, normal_name
 from headwise.data.columns.reading_options import PairOptions
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
 from headwise.data.columns.text_columns import (
-    Column,
     ambiguous_columns_error,
     check_distinct_columns,
     columns_of,
@@ -117,9 +117,10 @@ def _text_columns(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] 
     for first_name, second_name in PAIR_NAMES:
         if first_name in normal and second_name in normal:
             return normal[first_name], normal[second_name]
+    columns = [column for column in columns if not column.identifies]
     texts = [column.name for column in columns if column.words >= 2 and not column.is_categorical]
     if alone and len(columns) == 2 and normal.keys().isdisjoint(PAIR_LABEL_NAMES):
-        texts = [column.name for column in columns if not column.numbers]
+        texts = [column.name for column in columns]
     return (texts[0], texts[1]) if len(texts) == 2 else None
 
 
@@ -130,5 +131,6 @@ def _label_column(columns: Sequence[Column]) -> str | None:
         if name in normal:
             return normal[name]
     candidates = [column for column in columns if normal_name(column.name) not in WEIGHT_NAMES]
-    categorical = [column.name for column in candidates if column.is_categorical]
+    candidates = [column for column in candidates if not column.is_never_label]
+    categorical = [column.name for column in candidates if column.is_recurring]
     return categorical[0] if len(categorical) == 1 else None

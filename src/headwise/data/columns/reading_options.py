@@ -44,6 +44,14 @@ class ReadOptions:
     delimiter: str | None = None
     """Separator of the fields of a csv file, or of label and text; "\\\\t" is a tab."""
 
+    quoting: Literal["double", "none"] | None = None
+    """Whether quotation marks enclose the fields of a csv file (double), or are ordinary characters (none).
+    By default they enclose fields, and a field that seems to hold whole rows is an error."""
+
+    escape: str | None = None
+    """Character of a csv file that makes a quotation mark or delimiter after it an ordinary one, such as a
+    backslash."""
+
     encoding: str = "utf-8"
     """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
 
@@ -245,6 +253,13 @@ class PairOptions:
     delimiter: str | None = None
     """What separates the fields of a csv file; "\\\\t" is a tab."""
 
+    quoting: Literal["double", "none"] | None = None
+    """Whether quotation marks enclose fields (double) or are ordinary characters (none); see
+    `ReadOptions`."""
+
+    escape: str | None = None
+    """Character of a csv file that makes a quotation mark or delimiter after it an ordinary one."""
+
     encoding: str = "utf-8"
     """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
 
@@ -259,6 +274,8 @@ class PairOptions:
             label_column=self.label_column,
             header=self.header,
             delimiter=self.delimiter,
+            quoting=self.quoting,
+            escape=self.escape,
             encoding=self.encoding,
             encoding_errors=self.encoding_errors,
             empty_labels=self.empty_labels,
@@ -289,6 +306,12 @@ class BagOptions:
 
     delimiter: str | None = None
     """What separates the fields; "\\\\t" is a tab."""
+
+    quoting: Literal["double", "none"] | None = None
+    """Whether quotation marks enclose fields (double) or are ordinary characters (none)."""
+
+    escape: str | None = None
+    """Character of a csv file that makes a quotation mark or delimiter after it an ordinary one."""
 
     encoding: str = "utf-8"
     """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""

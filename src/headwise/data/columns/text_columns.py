@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.column_contents import Column
 from headwise.data.columns.column_names import (
     COLUMN_JOINER,
-    HEADING_NAMES,
     LABEL_NAMES,
+    RARELY_LABEL_NAMES,
     TEXT_NAMES,
     has_usual_name,
     join_text_parts,
@@ -22,7 +23,6 @@ from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.formats.jsonl import as_text
-from headwise.data.items.labels import parse_number, with_decimal_point
 
 
 @dataclass(frozen=True)
@@ -36,68 +36,7 @@ class Columns:
     """The columns beside the text."""
 
 
-_MANY = 20  # cells from which on a column of many single words can be told from a column of few values
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the sample, which is the first records of a file."""
-
-    name: str
-    values: list[str]
-    strings: bool  # at least one value is a string, as none need be in JSON
-
-    @property
-    def words(self) -> float:
-        """Mean number of words."""
-        return sum(len(value.split()) for value in self.values) / len(self.values)
-
-    @property
-    def is_mostly_filled(self) -> bool:
-        """Whether at least half of the cells are not empty: a sparse column of remarks is not the text
-        column."""
-        return 2 * sum(map(bool, map(str.strip, self.values))) >= len(self.values)
-
-    @property
-    def distinct(self) -> int:
-        return len(set(self.values))
-
-    @property
-    def has_unique_words(self) -> bool:
-        """Whether the values are alphabetic words, most of them unique."""
-        plain = [value for value in self.values if value.replace(" ", "").replace("-", "").isalpha()]
-        many = len(self.values) >= _MANY and 2 * self.distinct > len(self.values)
-        return self.strings and many and 10 * len(plain) >= 9 * len(self.values)
-
-    @property
-    def is_categorical(self) -> bool:
-        """Whether the values are few, short and recurring, and none is missing."""
-        few = 1 if len(self.values) < 4 else len(self.values) // 2
-        return self.distinct <= few and self.words <= 3 and all(map(str.strip, self.values))
-
-    @property
-    def has_few_values(self) -> bool:
-        """Whether many records share few values, such as the titles of the works that texts are from."""
-        return len(self.values) >= _MANY and 4 * self.distinct <= len(self.values)
-
-    @property
-    def heads(self) -> bool:
-        """Whether it is named like a heading or a summary, which is the text column only where there is no
-        other."""
-        return normal_name(self.name) in HEADING_NAMES
-
-    @property
-    def is_decimal(self) -> bool:
-        """Whether all values are decimal fractions: measurements rather than classes."""
-        values = [with_decimal_point(value) or value for value in self.values]
-        return all("." in value and value.lstrip("-").replace(".", "").isdecimal() for value in values)
-
-    @property
-    def numbers(self) -> bool:
-        """Whether most of the values are numbers; reading the file reports the others."""
-        values = [with_decimal_point(value) or value for value in self.values if value.strip()]
-        numeric = [parse_number(value) is not None for value in values]
-        return 2 * sum(numeric) > len(numeric)
+MOST_SHOWN = 10  # columns in a message
 
 
 def choose_columns(
@@ -219,7 +158,7 @@ def find_column(requested: str, names: Sequence[str], source: DataSource, flag: 
     raise DataError(
         "HW111",
         f"there is no column {requested!r}",
-        expected=f"one of {', '.join(map(repr, names))}, or a number from 1 to {len(names)}",
+        expected=f"one of {_list_names(names)}, or a number from 1 to {len(names)}",
         advice=advice,
         path=source.path,
     )
@@ -247,6 +186,13 @@ def tabular_names(sample: Sequence[Record], source: DataSource) -> list[str]:
                 path=source.path,
             ) from error
     return spelt
+
+
+def _list_names(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(_shortened(name) for name in names[:MOST_SHOWN])
+    rest = len(names) - MOST_SHOWN
+    return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
 def names_in(sample: Sequence[Record]) -> list[str]:
@@ -291,12 +237,17 @@ def _joined_column(columns: Sequence[Column]) -> Column | None:
 
 
 def _text_column(columns: list[Column]) -> Column | None:
-    columns = [column for column in columns if column.strings]
+    columns = [
+        column for column in columns if column.strings and (not column.identifies or _is_text_named(column))
+    ]
     columns = [column for column in columns if column.is_mostly_filled] or columns
     varied = [column for column in columns if not column.has_few_values]
     if any(column.words >= 3 for column in varied):
         columns = varied
-    candidates = [c for c in columns if name_rank(c.name, LABEL_NAMES) is None]
+    other_label = any(c.is_categorical and name_rank(c.name, LABEL_NAMES) is not None for c in columns)
+    candidates = [
+        c for c in columns if name_rank(c.name, LABEL_NAMES) is None or (c.is_prose and other_label)
+    ]
     named = _by_name(columns, TEXT_NAMES)
     if named and not (named.heads and any(c.words >= 2 * named.words for c in candidates)):
         return named
@@ -308,13 +259,19 @@ def _text_column(columns: list[Column]) -> Column | None:
 
 
 def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
-    if named := _by_name(columns, LABEL_NAMES):
+    named = _by_name(columns, LABEL_NAMES)
+    if named and named.is_prose:
+        remaining = [column for column in columns if column is not named]
+        named = _by_name(remaining, LABEL_NAMES) or named
+    if named:
         return named
-    candidates = [column for column in columns if column.is_categorical]
+    columns = [column for column in columns if not column.is_never_label]
+    candidates = [column for column in columns if column.is_recurring]
     if needed and not candidates:
         candidates = [column for column in columns if column.is_decimal]
     for better in (
         lambda c: c.distinct > 1,
+        lambda c: normal_name(c.name) not in RARELY_LABEL_NAMES,
         lambda c: not c.is_decimal,
         lambda c: has_usual_name(c.name, LABEL_NAMES),
     ):
@@ -337,6 +294,10 @@ def _number_column(columns: list[Column], *, needed: bool) -> Column | None:
     return numbers[0] if needed and not measured and len(numbers) == 1 else None
 
 
+def _is_text_named(column: Column) -> bool:
+    return name_rank(column.name, TEXT_NAMES) is not None
+
+
 def _by_name(columns: list[Column], names: tuple[str, ...]) -> Column | None:
     index = most_usual_column((column.name for column in columns), names)
     return None if index is None else columns[index]
@@ -355,6 +316,8 @@ def ambiguous_columns_error(
             json.loads(column.values[0]) if column.values[0].startswith("{") and not column.strings else {}
         )
         shown += [f"\n  {column.name}.{key}: {_shortened(as_text(value))}" for key, value in inner.items()]
+    if len(shown) > MOST_SHOWN:
+        shown[MOST_SHOWN:] = [f"\n  and {len(shown) - MOST_SHOWN:,} more"]
     advice = f"give {flags} with one of these names or numbers:{''.join(shown)}"
     return source.error(code, f"{what} cannot be guessed", advice=advice)
 

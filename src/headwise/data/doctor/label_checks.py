@@ -16,6 +16,7 @@ import numpy as np
 
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.doctor.findings import Finding, NumberSummary, abbreviate, count
+from headwise.data.formats.glued_labels import GLUED_FORMATS, labels_with_words
 from headwise.data.items.labels import (
     all_labels,
     effective_sample_size,
@@ -81,6 +82,16 @@ def _spelling_key(name: str) -> str | float:
     written."""
     number = parse_number(name) if len(name) <= _EXACT else None
     return "".join(compose_accents(name).casefold().split()) if number is None else number
+
+
+def glued_labels(file: CheckedFile) -> Iterator[Finding]:
+    """Labels to which the first word of the text is glued (`__label__garden,my`)."""
+    glued = {*labels_with_words(file.data.labels)} if file.data.format in GLUED_FORMATS else set()
+    if glued:
+        where = [n for n, item in enumerate(file.items) if not glued.isdisjoint(item.labels)]
+        message = f"{file.count(len(where))} whose label seems to hold the first word of the text"
+        fix = "write a blank between the label and the text"
+        yield Finding("warning", "HW177", message, file.data.places(where), fix)
 
 
 def missing_value_labels(file: CheckedFile) -> Iterator[Finding]:

@@ -56,6 +56,21 @@ class DataSource:
     """Whether the columns beside the text are those of training, which a file must have."""
     columns: tuple[str | None, ...] = ()
     """Further requested columns, besides those of the options."""
+    delimiter: str = ""
+    """What separates the fields of a csv or tsv file, as soon as that is known."""
+    header_line: int = 1
+    """The line of the header of a table."""
+    empty_header: tuple[str, ...] = ()
+    """The names of the columns of a table that has a header and nothing else."""
+    headings: dict[str, str] = field(default_factory=dict)
+    """The column names that were made for reading, each with the name in the file: "" for a column without
+    one, and the same for two columns of a name."""
+    duplicates: dict[str, str] = field(default_factory=dict)
+    """The names of the columns whose name in the file occurs twice, each with that name."""
+    repeated: list[int] = field(default_factory=list)
+    """The lines that repeat the header, which are left out."""
+    cleaned: int = 0
+    """Labels that lost invisible characters."""
 
     @property
     def requested_columns(self) -> list[str]:
@@ -65,6 +80,11 @@ class DataSource:
         return [
             part for name in named if name for part in dict.fromkeys((name, *joined_column_names(name)))
         ]
+
+    @property
+    def checks_quotes(self) -> bool:
+        """Whether quoted fields may hold whole rows by mistake: in text files, by default."""
+        return bool(self.delimiter) and self.options.quoting is None
 
     @cached_property
     def table(self) -> str | None:

@@ -8,7 +8,7 @@ from headwise.data.files.tables import TableRow
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import csv, fasttext, jsonl, label_text, rasa, text, tsv
 from headwise.data.formats import sentiment_trees as sst
-from headwise.data.formats.csv import Cells
+from headwise.data.formats.csv_records import MOST_FIELDS, Cells, too_many_fields_error
 from headwise.data.formats.table_rows import records_from_rows
 
 
@@ -41,8 +41,8 @@ def _records_from_cells(
 def _table_rows(source: DataSource) -> Iterator[TableRow]:
     """The rows of a binary table; one with too many fields is reported and left out."""
     for row in source.rows():
-        if len(row[1]) > csv.MOST_FIELDS:
-            source.report(csv.too_many_fields_error(source.path, row[0]))
+        if len(row[1]) > MOST_FIELDS:
+            source.report(too_many_fields_error(source.path, row[0]))
         else:
             yield row
 

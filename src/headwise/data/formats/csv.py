@@ -1,142 +1,136 @@
-"""Comma-separated values (RFC 4180) with any delimiter.
+"""Comma-separated values (RFC 4180) with any delimiter, and the dialects that programs write instead.
 
-A field that begins with a quotation mark ends with one. Inside it, a doubled mark is a quotation mark, and
-delimiters and line ends belong to the field. In other fields a quotation mark is an ordinary character.
+A file whose quotation marks cannot enclose fields has them as characters, or escapes them by a backslash:
+the dialect is guessed from the first lines where these leave no doubt.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from headwise.core.errors import ConfigError
-from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
+from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, look_ahead
+from headwise.data.files.file_source import DataSource, fraction_true, look_ahead
 from headwise.data.files.text_lines import Line
-from headwise.data.formats.table_header import has_header
+from headwise.data.formats.csv_records import ONE_COLUMN, Cells, Dialect, read_records
+from headwise.data.formats.table_header import has_header, is_text_name
 
 DELIMITERS = ",;\t|"
-LONGEST_FIELD = 1 << 26  # characters; a longer quoted field has a stray quotation mark
-MOST_FIELDS = 1 << 17  # of a record
-_SEPARATOR_LINE = re.compile(
-    r"sep=(.)\r?", re.IGNORECASE
-)  # a first line for Excel that declares the delimiter
-_INSIDE = re.compile(r'[^"]*+(?:""[^"]*+)*+')  # the rest of a quoted field on a line
-
-Cells = tuple[int, list[str]]
-"""The first line number of a record, and its fields."""
+BACKSLASH = "\\"
+MAJORITY = 0.8  # of the first rows must have the width of the header for lines to be a table
+_SEPARATOR_LINE = "sep="
+"""Begins a first line for Excel that declares the delimiter."""
+_HEAD = 100  # lines that are looked at
 
 
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether the lines have a header with a usual name, and records of equally many fields."""
+    """Whether the lines have a header with a usual name, and most records as many fields as the header."""
     lines: list[Line] = list(enumerate(texts, start=1))
     rows = [cells for _, cells in read_cells(iter(lines), DataSource("", report=lambda error: None))]
-    even = bool(rows) and all(len(row) == len(rows[0]) > 1 for row in rows)
-    return even and guess_delimiter(lines) in texts[0] and has_header(rows, DEFAULT_READ_OPTIONS)
+    if not rows:
+        return False
+    if len(rows[0]) == 1:
+        return is_text_name(rows[0][0]) and len(rows) > 1 and "\t" not in texts[0]
+    even = [row for row in rows if len(row) == len(rows[0])]
+    if fraction_true(len(row) == len(rows[0]) for row in rows) < MAJORITY:
+        return False
+    return guess_delimiter(lines) in texts[0] and has_header(even, DEFAULT_READ_OPTIONS)
 
 
 def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     """The rows of a csv file, without blank lines."""
-    delimiter = source.options.delimiter
-    head, lines = look_ahead(lines, count=100)
-    if head and (declared := _SEPARATOR_LINE.fullmatch(head[0][1])):
+    options, declared = source.options, None
+    head, lines = look_ahead(lines, count=_HEAD)
+    if head and (first := head[0][1].removesuffix("\r"))[:-1].lower() == _SEPARATOR_LINE:
         next(lines)
-        delimiter = delimiter or declared[1]
-    if delimiter is None:
-        delimiter = guess_delimiter(head)
-        if delimiter != ",":
-            source.notes.append(f"fields are separated by {delimiter!r} - override with --delimiter")
-    delimiter = delimiter.replace("\\t", "\t")
-    if len(delimiter) != 1 or delimiter in '"\r\n':
+        head, declared = head[1:], first[-1]
+    requested = declared if options.delimiter is None else options.delimiter
+    delimiter = (requested or "").replace("\\t", "\t")
+    if requested is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise ConfigError(f"delimiter {delimiter!r}; expected one character, such as ';' or '\\t'")
-    yield from _records(lines, delimiter, source)
+    if options.escape is not None and (len(options.escape) != 1 or options.escape in f'"{delimiter}\r\n'):
+        raise ConfigError(f"escape {options.escape!r}; expected one character, such as '\\'")
+    dialect = _guess_dialect(head, delimiter, options)
+    if not delimiter and dialect.delimiter not in (",", ONE_COLUMN):
+        source.notes.append(f"fields are separated by {dialect.delimiter!r} - override with --delimiter")
+    if not dialect.quoted and options.quoting is None:
+        source.notes.append("quotation marks are characters of the texts - override with --quoting double")
+    if dialect.escape and options.escape is None:
+        source.notes.append(
+            "a backslash before a quotation mark escapes it - override with --quoting double"
+        )
+    source.delimiter = dialect.delimiter
+    yield from read_records(lines, dialect, source)
 
 
 def guess_delimiter(head: list[Line]) -> str:
     """The delimiter for which most rows have the same number of fields, at least two."""
-
-    def agreement(delimiter: str) -> float:
-        quiet = DataSource("", report=lambda error: None)
-        rows = list(islice(_records(iter(head), delimiter, quiet), 100))
-        counts = Counter(len(cells) for _, cells in rows)
-        common, times = counts.most_common(1)[0] if counts else (0, 0)
-        return times / len(rows) if common > 1 else 0.0
-
-    return max(DELIMITERS, key=agreement)
+    return max(DELIMITERS, key=lambda delimiter: _examine(head, Dialect(delimiter)).agreement)
 
 
-def _records(lines: Iterator[Line], delimiter: str, source: DataSource) -> Iterator[Cells]:
-    """The rows of a csv file with a known delimiter; invalid ones are reported and left out."""
-    for number, text in lines:
-        if '"' in text:
-            try:
-                yield number, _quoted_record(number, text, lines, delimiter, source.path)
-            except DataError as error:
-                source.report(error)
-        elif text.strip(" \r"):
-            if text.count(delimiter) >= MOST_FIELDS:
-                source.report(too_many_fields_error(source.path, number))
-                continue
-            yield number, text.removesuffix("\r").split(delimiter)
-        else:
-            source.blank += 1
+@dataclass(frozen=True)
+class _Fit:
+    """How well a dialect fits the first lines of a file.
+
+    Attributes:
+        agreement: The fraction of the readable rows that have the usual number of fields; 0 for one field.
+        exceptions: The rows with another number, and those that cannot be read.
+    """
+
+    agreement: float
+    exceptions: int
 
 
-def too_many_fields_error(path: str, number: int) -> DataError:
-    """The error for a record of more than `MOST_FIELDS` fields."""
-    problem = f"a row of more than {MOST_FIELDS:,} fields"
-    return DataError("HW110", problem, expected="a table", path=path, line=number)
+def _examine(head: Sequence[Line], dialect: Dialect) -> _Fit:
+    errors: list[DataError] = []
+    rows = list(islice(read_records(iter(head), dialect, DataSource("", report=errors.append)), _HEAD))
+    # A quoted field may go on below the lines that are looked at.
+    cut = (
+        len(head) >= _HEAD and bool(errors) and errors[-1].code == "HW114" and "never" in errors[-1].problem
+    )
+    counts = Counter(len(cells) for _, cells in rows)
+    common, times = counts.most_common(1)[0] if counts else (0, 0)
+    exceptions = len(rows) - times + len(errors) - cut
+    return _Fit(times / len(rows) if common > 1 else 0.0, exceptions)
 
 
-def _quoted_record(number: int, text: str, lines: Iterator[Line], delimiter: str, path: str) -> list[str]:
-    """The fields of a record that starts with the line `text` and may take more `lines`."""
-    cells, at = [], 0
-    while True:
-        if not text.startswith('"', at):
-            end = text.find(delimiter, at)
-            if end < 0:
-                return [*cells, text[at:].removesuffix("\r")]
-            cells.append(text[at:end])
-            at = end + 1
-            continue
-        opening, parts, length = (number, at + 1), [], 0
-        at += 1
-        while True:
-            inside = _INSIDE.match(text, at)
-            end = inside.end() if inside else at
-            parts.append(text[at:end].replace('""', '"'))
-            if end == len(text):  # the field goes on in the next line
-                length += len(parts[-1])
-                following = next(lines, None)
-                if following is None or length > LONGEST_FIELD:
-                    raise DataError(
-                        "HW114",
-                        "a quotation mark that is never closed",
-                        expected='a closing " before the end of the file',
-                        advice='write a " inside a quoted field as ""',
-                        path=path,
-                        line=opening[0],
-                        column=opening[1],
-                    )
-                parts.append("\n")
-                (number, text), at = following, 0
-            else:
-                at = end + 1
-                break
-        cells.append("".join(parts))
-        if len(cells) > MOST_FIELDS:
-            raise too_many_fields_error(path, number)
-        if at == len(text) or (at == len(text) - 1 and text[at] == "\r"):
-            return cells
-        if text[at] != delimiter:
-            raise DataError(
-                "HW114",
-                f"{text[at]!r} after a closing quotation mark",
-                expected=f"{delimiter!r} or the end of the line",
-                advice='write a " inside a quoted field as ""',
-                path=path,
-                line=number,
-                column=at + 1,
-            )
-        at += 1
+def _guess_dialect(head: list[Line], delimiter: str, options: ReadOptions) -> Dialect:
+    """The dialect of the first lines, as far as the options leave it open."""
+    quoted = options.quoting != "none"
+    dialect = Dialect(delimiter or guess_delimiter(head), quoted, options.escape)
+    if not delimiter and head and _is_one_column(head, dialect):
+        return replace(dialect, delimiter=ONE_COLUMN)
+    if options.quoting is not None or options.escape is not None:
+        return dialect
+    if not (exceptions := _examine(head, dialect).exceptions):
+        return dialect
+    if any(f'{BACKSLASH}"' in text for _, text in head):
+        escaped = replace(dialect, escape=BACKSLASH)
+        if (fit := _examine(head, escaped)).agreement and fit.exceptions < exceptions:
+            return escaped
+    # In a text a comma is common, so that only other delimiters prove that marks enclose nothing.
+    for mark in delimiter or "\t|":
+        raw = Dialect(mark, quoted=False)
+        fit = _examine(head, raw)
+        if mark not in ",;" and fit.agreement and not fit.exceptions and _has_raw_marks(head, mark):
+            return raw
+    return dialect
+
+
+def _is_one_column(head: Sequence[Line], dialect: Dialect) -> bool:
+    """Whether the header is a single usual name, and no other delimiter divides nearly all lines alike."""
+    first = head[0][1].strip(" \r")
+    if not is_text_name(first.strip('"')):
+        return False
+    below = head[1:]
+    return _examine(below, dialect).agreement < 0.9
+
+
+def _has_raw_marks(head: Sequence[Line], delimiter: str) -> bool:
+    """Whether several fields begin with a quotation mark, and most of these do not end with one."""
+    fields = [cell for _, text in head for cell in text.removesuffix("\r").split(delimiter)]
+    opened = [cell for cell in fields if cell.startswith('"')]
+    closed = [cell for cell in opened if len(cell) > 1 and cell.endswith('"')]
+    return len(opened) > 1 and 2 * len(closed) < len(opened)

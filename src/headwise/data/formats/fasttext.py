@@ -1,5 +1,6 @@
 """The format of fastText: `__label__name text` per line; for multi-label data any number of labels."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from headwise.data.columns.reading_options import MultiLabelOptions
@@ -7,6 +8,7 @@ from headwise.data.files.file_source import DataSource, Record, most_true
 from headwise.data.files.text_lines import Line, without_returns
 
 PREFIX = "__label__"
+_LABEL = re.compile(rf"{PREFIX}(\S*)\s?")
 
 
 def recognise(texts: Sequence[str]) -> bool:
@@ -27,11 +29,16 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         label, rest = "", text
         if multi_label:
             labels, rest = labels_of(text)
+            if any(PREFIX in label for label in labels):
+                _report_joined(text, number, source)
+                continue
             yield Record(number, {"label": labels, "text": rest})
             continue
         if text.startswith(PREFIX):
-            label, _, rest = text.replace("\t", " ", 1).partition(" ")
-            label = label.removeprefix(PREFIX)
+            [label], rest = labels_of(text, 1)
+            if PREFIX in label:
+                _report_joined(text, number, source)
+                continue
             if rest.startswith(PREFIX):
                 source.report_error(
                     "HW121",
@@ -45,10 +52,21 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         yield Record(number, {"label": label, "text": rest})
 
 
-def labels_of(line: str) -> tuple[list[str], str]:
-    """The labels at the start of a line, and the rest of the line."""
-    labels, rest = [], line.replace("\t", " ")
-    while rest.startswith(PREFIX):
-        label, _, rest = rest.partition(" ")
-        labels.append(label.removeprefix(PREFIX))
-    return labels, line[len(line) - len(rest) :]
+def _report_joined(text: str, number: int, source: DataSource) -> None:
+    column = text.index(PREFIX, 1) + 1
+    source.report_error(
+        "HW121",
+        "a second label without a blank before it",
+        number,
+        column,
+        expected="a blank after each label",
+    )
+
+
+def labels_of(line: str, most: int | None = None) -> tuple[list[str], str]:
+    """The labels at the start of a line, at most so many, and the rest of the line."""
+    labels, at = list[str](), 0
+    while len(labels) != most and (label := _LABEL.match(line, at)):
+        labels.append(label[1])
+        at = label.end()
+    return labels, line[at:]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from headwise.data.columns.column_names import TEXT_NAMES, name_rank
 from headwise.data.files.file_source import DataSource
 from headwise.data.files.text_lines import Line
-from headwise.data.formats.csv import LONGEST_FIELD
+from headwise.data.formats.csv_records import LONGEST_FIELD
 
 LIST_NAMES = ("common_examples", "annotations", "data", "examples", "records", "rows", "documents", "items")
 """Names of the list of records in a file that is one object."""

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.annotation_exports import flatten_exports
-from headwise.data.formats.csv import MOST_FIELDS, too_many_fields_error
+from headwise.data.formats.csv_records import MOST_FIELDS, too_many_fields_error
+from headwise.data.formats.frame_json import ADVICE, is_frame
 from headwise.data.formats.json_documents import (
     begins_with_array,
     elements,
@@ -60,6 +61,10 @@ def _value_at_path(fields: object, name: str) -> object:
 def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per JSON object; invalid ones are reported and left out."""
     head, lines = look_ahead(lines, count=100)
+    if is_frame([text for _, text in head]):
+        problem = "a data frame in one object, which holds columns or cells of all rows"
+        source.report_error("HW116", problem, expected="one object a line", advice=ADVICE)
+        return
     if is_indented_object(head):
         head, lines = look_ahead(lines)
     start = find_objects(head)

@@ -1,23 +1,43 @@
-"""`label<TAB>text` or `label text`: the label is the part before the first separator."""
+"""`label<TAB>text` or `label text`: the label is the part before the first separator.
+
+The majority of the lines decides what separates, so that a bad line is named and changes no other.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
-from headwise.data.files.file_source import DataSource, Record, look_ahead, values_recur
+from headwise.data.files.file_source import (
+    DataSource,
+    Record,
+    fraction_true,
+    look_ahead,
+    most_true,
+    values_recur,
+)
 from headwise.data.files.text_lines import Line, without_returns
-from headwise.data.formats.table_header import has_header
+from headwise.data.formats.table_header import has_header, is_text_name
+from headwise.data.formats.tsv import unquoted
 
 _NUMBER = re.compile(r"-?\d+ ")
+_MAJORITY = 0.9  # of the lines must begin with a number, where a space separates
 
 
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether lines look like a label and a text: a few short labels, then a tab, and no further columns;
-    or a number, then a space."""
-    if not all("\t" in text for text in texts):
-        return all(map(_NUMBER.match, texts)) and values_recur(text.split()[0] for text in texts)
-    rows = [text.split("\t") for text in texts]
+    """Whether most lines look like a label and a text: a few short labels, then a tab, and no further
+    columns; or a number, then a space."""
+    tabbed = [text for text in texts if "\t" in text]
+    if 2 * len(tabbed) <= len(texts):
+        numbered = [text for text in texts if _NUMBER.match(text)]
+        return len(numbered) >= _MAJORITY * len(texts) and values_recur(
+            text.split()[0] for text in numbered
+        )
+    if "\t" not in texts[0] and is_text_name(texts[0]):
+        return False
+    rows = [text.split("\t") for text in tabbed]
+    if len(rows) < len(texts) and len(set(map(len, rows))) == 1 and has_header(rows, DEFAULT_READ_OPTIONS):
+        return False
     table = has_header(rows, DEFAULT_READ_OPTIONS) or all(len(row) == len(rows[0]) > 2 for row in rows)
     first = [row[0] for row in rows]
     return not table and max(len(cell.split()) for cell in first) <= 3 and values_recur(first)
@@ -26,14 +46,15 @@ def recognise(texts: Sequence[str]) -> bool:
 def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per line, without blank lines.
 
-    The separator is a tab if all of the first lines have one, otherwise a space. Further separators belong
-    to the text.
+    The separator is a tab if most of the first lines have one, otherwise a space. Further separators belong
+    to the text. Where a space separates and nearly all labels are numbers, so must be the others.
     """
-    separator = source.options.delimiter
+    separator, numbers = source.options.delimiter, False
     if separator is None:
         head, lines = look_ahead(lines, count=100)
-        tabs = all("\t" in text for _, text in head if text.strip())
-        separator = "\t" if tabs else " "
+        full = [text for _, text in head if text.strip()]
+        separator = "\t" if most_true("\t" in text for text in full) else " "
+        numbers = separator == " " and fraction_true(map(bool, map(_NUMBER.match, full))) >= _MAJORITY
     separator = separator.replace("\\t", "\t")
     if not separator:
         raise ConfigError("delimiter ''; expected what stands between label and text, such as '\\t'")
@@ -42,7 +63,17 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             source.blank += 1
             continue
         label, matched, rest = text.partition(separator)
-        if matched:
+        if matched and numbers and not _NUMBER.match(text):
+            source.report_error(
+                "HW120",
+                f"a line that begins with {label[:40]!r}",
+                number,
+                expected="a number, which is the label, as in nearly all lines",
+                advice="mend the line, or give --delimiter ' ' if its first word is its label",
+            )
+        elif matched and len(label) > 1 and label[0] == label[-1] == '"':
+            yield Record(number, {"label": unquoted(label), "text": unquoted(rest)})
+        elif matched:
             yield Record(number, {"label": label, "text": rest})
         else:
             source.report_error(
@@ -50,5 +81,5 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
                 f"a line without a {'tab' if separator == chr(9) else repr(separator)}",
                 number,
                 expected="a label, the separator, and a text",
-                advice="give --delimiter, or --format text if there are no labels",
+                advice="mend the line; or give --delimiter, or --format text if there are no labels",
             )

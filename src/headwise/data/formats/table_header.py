@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from headwise.data.columns.column_names import (
     LABEL_NAMES,
     TEXT_NAMES,
+    clean_name,
+    has_usual_name,
     is_pair_header,
     joined_column_names,
     normal_name,
@@ -20,30 +22,74 @@ from headwise.data.columns.reading_options import ReadOptions
 def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
     """Guess whether the first row is a header.
 
-    It is if the options name a column; if one of its cells is a usual column name and none recurs below; if
-    it has no number but a column below it has only numbers; or if its cells are short and a column below it
-    is running text.
+    It is if the options name a column; if it numbers the columns, of which one is text, as pandas does; if
+    one of its cells is a usual column name and none but numbers recurs below; if it has no number but a
+    column below it has only numbers; or if its cells are short and a column below it is running text. A
+    header may come again as a whole, where files were put together.
     """
     tabular = (column.name for column in options.tabular_columns)
     requested = [name for name in (options.text_column, options.label_column, *tabular) if name]
     if any(not part.isdecimal() for name in requested for part in joined_column_names(name)):
         return True
-    first, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
+    first = [clean_name(cell) for cell in rows[0]]
+    below = [row for row in rows[1:] if len(row) == len(first)]
+    usual = _has_usual_name(first)
+    names_apart = below and not any(map(_is_number, first))
+    if usual or names_apart:
+        below = [row for row in below if not is_same_header(first, row)]
     columns = [[row[i] for row in below if row[i].strip()] for i in range(len(first))]
-    if any(cell in column for cell, column in zip(first, columns, strict=True)):
-        return False
-    if any(normal_name(cell) in (*TEXT_NAMES, *LABEL_NAMES) for cell in first) or is_pair_header(first):
+    if _numbers_columns(first, columns):
         return True
-    full = [cell for cell in first if cell.strip()]
-    if not below or len(set(full)) < len(full):
+    if any(
+        cell in column and not (usual and _is_number(cell))
+        for cell, column in zip(first, columns, strict=True)
+    ):
         return False
-    if any(map(_is_number, first)):
+    if usual:
+        return True
+    if not names_apart:
         return False
-    pairs = [pair for pair in zip(first, columns, strict=True) if pair[0].strip() and pair[1]]
-    if any(all(map(_is_number, column)) for _, column in pairs):
+    full = [cell for cell in first if cell]
+    pairs = [pair for pair in zip(first, columns, strict=True) if pair[0] and pair[1]]
+    if len(set(full)) == len(full) and any(all(map(_is_number, column)) for _, column in pairs):
         return True
     short = all(len(cell.split()) <= 3 for cell in first)
     return short and any(len(cell.split()) <= 2 and _mean_words(column) >= 5 for cell, column in pairs)
+
+
+def is_same_header(header: Sequence[str], row: Sequence[str]) -> bool:
+    """Whether a row below the header repeats it."""
+    return len(row) == len(header) and all(
+        clean_name(cell) == clean_name(name) for name, cell in zip(header, row, strict=True)
+    )
+
+
+def is_text_name(cell: str) -> bool:
+    """Whether a cell is a usual name of a column of texts, also at the end of a name in several parts."""
+    name = normal_name(clean_name(cell))
+    return name in TEXT_NAMES or ("_" in cell.strip() and has_usual_name(name, TEXT_NAMES))
+
+
+def _has_usual_name(first: Sequence[str]) -> bool:
+    names = [clean_name(cell) for cell in first]
+    if len(names) == 1 and is_text_name(names[0]):
+        return True
+    return any(normal_name(cell) in (*TEXT_NAMES, *LABEL_NAMES) for cell in names) or is_pair_header(names)
+
+
+def _numbers_columns(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row numbers the columns from 0 or 1, in any order, the first (an index) perhaps
+    without a number, and one of the numbered columns is text."""
+    names = [cell.strip() for cell in first]
+    counted = names[1:] if len(names) > 1 and not names[0] else names
+    if all({*counted} != {str(start + n) for n in range(len(counted))} for start in (0, 1)):
+        return False
+    texts = [column for name, column in zip(names, columns, strict=True) if name and _is_text(column)]
+    return any(not {*counted} & {*column} for column in texts)
+
+
+def _is_text(column: Sequence[str]) -> bool:
+    return bool(column) and _mean_words(column) >= 2 and not all(map(_is_number, column))
 
 
 def _is_number(cell: str) -> bool:

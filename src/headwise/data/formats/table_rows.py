@@ -1,17 +1,21 @@
-"""Convert rows of cells to records with named fields: find the header, and check the width of rows."""
+"""Convert rows of cells to records with named fields: find the header, and check the rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, clean_name, normal_name
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats import table_header as orange
-from headwise.data.formats.csv import Cells
-from headwise.data.formats.table_header import has_header, title_rows
+from headwise.data.formats.csv_records import Cells
+from headwise.data.formats.swallowed_rows import SwallowedRows
+from headwise.data.formats.table_header import has_header, is_same_header, title_rows
 
 
 def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Record]:
     """The rows as records, with fields named by the header.
 
-    Without a header the fields are named by column number, from "1".
+    Without a header the fields are named by column number, from "1". A row that repeats the header, as
+    where files were put together, is left out; `source.repeated` has its line. A header without rows leaves
+    its names in `source.empty_header`.
     """
     head, rows = look_ahead(rows)
     if not head:
@@ -37,40 +41,97 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     if header:
         for _ in range(3 if declared else 1):
             next(rows)
-        names = [name.strip() or str(i) for i, name in enumerate(first, start=1)]
-        _check_header(names, len(head) > (3 if declared else 1), line, source)
+        names = _column_names(first, source)
+        source.header_line = line
+        source.empty_header = () if len(head) > (3 if declared else 1) else tuple(names)
     else:
         names = [str(i) for i in range(1, len(first) + 1)]
+    check = SwallowedRows(sample[bool(header) :], len(names), source.delimiter or ",")
     for number, cells in rows:
-        if len(cells) == len(names):
-            yield Record(number, dict(zip(names, cells, strict=True)))
+        if len(cells) != len(names):
+            _report_width(cells, len(names), number, line, source)
+        elif header and is_same_header(first, cells):
+            source.repeated.append(number)
+        elif number != line and _is_other_header(first if header else (), cells):
+            source.report_error(
+                "HW129",
+                f"a row of column names: {', '.join(map(repr, cells[:8]))}",
+                number,
+                expected="one table with one header",
+                advice="put files together by the names of their columns, or give them one by one",
+            )
+        elif swallowed := check.lines_in(cells) if source.checks_quotes else 0:
+            _report_swallowed(swallowed, number, source)
         else:
-            _report_width(len(cells), len(names), number, line, source)
+            yield Record(number, dict(zip(names, cells, strict=True)))
 
 
-def _check_header(names: list[str], rows: bool, line: int, source: DataSource) -> None:
-    first: dict[str, int] = {}
-    column = next((i for i, name in enumerate(names, 1) if first.setdefault(name, i) != i), None)
-    if column is not None:
-        twice = names[column - 1]
-        raise source.error(
-            "HW112",
-            f"two columns named {twice!r} (the second is column {column})",
-            line,
-            advice="rename one",
+def _column_names(first: Sequence[str], source: DataSource) -> list[str]:
+    """A distinct name for each column: a column without one is named by its number, and the second of two
+    columns of a name gets a number. `source.headings` has the names as they stand in the file."""
+    headings = [clean_name(name) for name in first]
+    names: list[str] = []
+    taken = {*headings}
+    for number, heading in enumerate(headings, start=1):
+        name = heading
+        if not heading or heading in names:
+            stem = heading or f"column {number}"
+            name = _free_name(stem if heading else str(number), stem, taken)
+            source.headings[name] = heading
+        if heading and name != heading:
+            source.duplicates[name] = heading
+            source.duplicates[heading] = heading
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _free_name(first: str, stem: str, taken: set[str]) -> str:
+    """The first of `first`, `stem_2`, `stem_3`, ... that is not taken."""
+    name, number = first, 2
+    while name in taken:
+        name, number = f"{stem}_{number}", number + 1
+    return name
+
+
+def _is_other_header(header: Sequence[str], cells: Sequence[str]) -> bool:
+    """Whether a row holds nothing but names of columns: those of the header in another order, or usual ones
+    of a text and a label."""
+    if len(cells) < 2:
+        return False
+    names = [normal_name(cell) for cell in cells]
+    if header and sorted(names) == sorted(map(normal_name, header)) and len({*names}) == len(names):
+        return any(name in TEXT_NAMES or name in LABEL_NAMES for name in names)
+    usual = all(name in TEXT_NAMES or name in LABEL_NAMES for name in names)
+    return usual and not {*names}.isdisjoint(TEXT_NAMES) and not {*names}.isdisjoint(LABEL_NAMES)
+
+
+def _report_width(cells: Sequence[str], expected: int, line: int, first: int, source: DataSource) -> None:
+    width = len(cells)
+    if lines := max(cell.count("\n") for cell in cells):
+        advice = (
+            f"a quoted field here goes on for {lines + 1} lines; if its quotation mark is a character, "
+            "give --quoting none"
         )
-    if not rows:
-        advice = "if this row is data give --no-header"
-        raise source.error("HW113", "a header without rows below it", line, advice=advice)
-
-
-def _report_width(width: int, expected: int, line: int, first: int, source: DataSource) -> None:
+    elif source.table:
+        advice = "empty the cells beside the table, or remove them"
+    else:
+        advice = "a field that holds the delimiter or a line end has to stand in quotes in a csv file"
     source.report_error(
         "HW110",
         f"a row of {width} field{'s' * (width != 1)}",
         line,
         expected=f"{expected} as in line {first}",
-        advice="empty the cells beside the table, or remove them"
-        if source.table
-        else "a field that holds the delimiter or a line end has to stand in quotes in a csv file",
+        advice=advice,
+    )
+
+
+def _report_swallowed(lines: int, number: int, source: DataSource) -> None:
+    source.report_error(
+        "HW114",
+        f"a quoted field of {lines} lines, to line {number + lines - 1}, which are rows of the table",
+        number,
+        expected="a quotation mark that ends in its own row",
+        advice="remove the stray quotation marks in the first and last of these lines, or give --quoting "
+        "none where marks are characters, --quoting double where the text is meant so",
     )

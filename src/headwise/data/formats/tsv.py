@@ -3,27 +3,35 @@
 The format has no quoting, so a quotation mark is an ordinary character and a field never continues on the
 next line. Spreadsheets and pandas quote fields that contain a quotation mark, so a field that begins and
 ends with one, with all marks between them doubled, is unquoted. (For quoted fields with tabs or line ends,
-read the file as csv with the delimiter "\\t".)
+give --quoting double.)
 """
 
 from collections.abc import Iterator, Sequence
 
-from headwise.data.files.file_source import DataSource
+from headwise.data.files.file_source import DataSource, fraction_true
 from headwise.data.files.text_lines import Line, without_returns
-from headwise.data.formats.csv import Cells
+from headwise.data.formats.csv_records import Cells, Dialect, read_records
+
+MAJORITY = 0.8  # of the first lines must have a tab
 
 
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether all lines have tabs; lines of a label and a text are recognised before."""
-    return all("\t" in text for text in texts)
+    """Whether the first line and most others have tabs; lines of a label and a text are recognised
+    before."""
+    return "\t" in texts[0] and fraction_true("\t" in text for text in texts) >= MAJORITY
 
 
 def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     """The rows of a tsv file, without blank lines."""
+    options, source.delimiter = source.options, "\t"
+    if options.quoting == "double" or options.escape is not None:
+        dialect = Dialect("\t", options.quoting == "double", options.escape)
+        yield from read_records(lines, dialect, source)
+        return
     for number, text in without_returns(lines):
         if not text.strip(" "):
             source.blank += 1
-        elif '"' in text:
+        elif '"' in text and options.quoting is None:
             yield number, [unquoted(cell) for cell in text.split("\t")]
         else:
             yield number, text.split("\t")

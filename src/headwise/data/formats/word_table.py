@@ -19,7 +19,8 @@ from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, fraction_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.conll import TAG_NAMES, TOKEN_NAMES, Block, TokenColumns, check_cells
-from headwise.data.formats.csv import Cells, read_cells
+from headwise.data.formats.csv import read_cells
+from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.unanswered import skips_unanswered
 from headwise.data.items.examples import TaggedSentence
 

@@ -11,7 +11,7 @@ Overlapping windows over a long text.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from typing import Any, Generic, NamedTuple, Self, TypeVar
@@ -88,7 +88,12 @@ class InputRow(Generic[Item]):
 class InputRows(Generic[Item]):
     """The records of a file as a stream, which can be iterated once, with its format and columns.
 
-    `notes` and `columns` are complete as soon as the object exists.
+    `notes` and `columns` are complete as soon as the object exists, `closing_notes` after the last row.
+
+    Attributes:
+        headings: The names of the fields as they stand in the file, where these are others: "" for a column
+            without a name.
+        empty_header: The names of the fields of a table that has a header and no rows.
     """
 
     rows: Iterator[InputRow[Item]]
@@ -96,6 +101,9 @@ class InputRows(Generic[Item]):
     format: str
     columns: Any
     notes: tuple[str, ...] = ()
+    headings: Mapping[str, str] = field(default_factory=dict)
+    empty_header: tuple[str, ...] = ()
+    closing_notes: Sequence[str] = ()
 
     def __iter__(self) -> Iterator[InputRow[Item]]:
         return self.rows

@@ -16,6 +16,7 @@ from headwise.core.errors import HeadwiseError
 from headwise.data.doctor.examined_file import BetweenCheck, Check
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.doctor.label_checks import (
+    glued_labels,
     inseparable_labels,
     missing_value_labels,
     no_labels,
@@ -170,6 +171,7 @@ class SingleLabelType(LabelType):
             conflicting_labels,
             rare_labels,
             spelling_variants,
+            glued_labels,
             missing_value_labels,
             unlikely_labels,
             uneven_weights,
@@ -180,6 +182,7 @@ class SingleLabelType(LabelType):
         conflicting_labels,
         rare_labels,
         spelling_variants,
+        glued_labels,
         missing_value_labels,
         unlikely_labels,
         uneven_weights,
@@ -238,6 +241,7 @@ class LabelSetType(LabelType):
             none_labels,
             inseparable_labels,
             spelling_variants,
+            glued_labels,
             uneven_weights,
             leaks,
         ),
@@ -361,7 +365,7 @@ def respell_labels(training_labels: Sequence[str], data: Dataset) -> tuple[Datas
     if not names:
         return data, ()
     shown = abbreviate([f"{label!r} as {training_label!r}" for label, training_label in names.items()])
-    message = f"labels that are numbers are read as training spells them: {shown}"
+    message = f"labels that are numbers or truth values are read as training spells them: {shown}"
     return data.with_items([rename_labels(item, names) for item in data.items]), (message,)
 
 

@@ -9,6 +9,7 @@ Soft labels (label probabilities from a teacher model or several annotators) and
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
@@ -16,11 +17,16 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import items_at
 
+T = TypeVar("T")
+
 _WHOLE = re.compile(r"(-?(?:0|[1-9]\d{0,14}))(?:\.0+)?")
 """Whole numbers as programs write them; in a column with a missing value 1 becomes 1.0."""
+_TRUTH_VALUES = ("true", "false", "yes", "no")
+"""Truth values, which pandas writes as True, JSON as true, and spreadsheets as TRUE."""
 
 
 class LabelledItem(Protocol):
@@ -52,19 +58,46 @@ def _is_number(name: str) -> bool:
 
 
 def training_spellings(labels: Iterable[str], training_labels: Iterable[str]) -> dict[str, str]:
-    """The training spelling of labels that are whole numbers and spelt otherwise (`1.0` and `1`), by label.
-    Labels that training spells in several ways are left out."""
+    """The training spelling of labels that are whole numbers or truth values and spelt otherwise (`1.0` and
+    `1`, `TRUE` and `True`), by label. Labels that training spells in several ways are left out."""
     training_labels = set(training_labels)
     spellings: dict[str, list[str]] = {}
     for name in training_labels:
-        if match := _WHOLE.fullmatch(name):
-            spellings.setdefault(match[1], []).append(name)
+        if (value := _value_of(name)) is not None:
+            spellings.setdefault(value, []).append(name)
     spelling_of = {}
     for label in set(labels) - training_labels:
-        match = _WHOLE.fullmatch(label)
-        if match and len(candidates := spellings.get(match[1], [])) == 1:
+        value = _value_of(label)
+        if value is not None and len(candidates := spellings.get(value, [])) == 1:
             spelling_of[label] = candidates[0]
     return dict(sorted(spelling_of.items()))
+
+
+def _value_of(label: str) -> str | None:
+    """The usual spelling of a whole number or a truth value; None for other labels."""
+    if match := _WHOLE.fullmatch(label):
+        return match[1]
+    return label.lower() if label.lower() in _TRUTH_VALUES else None
+
+
+def unify_spellings(items: list[T]) -> tuple[list[T], tuple[str, ...]]:
+    """Items of one file with one spelling of each whole number and truth value, the commonest, and notes
+    for the user: files that were put together may spell them in several ways."""
+    labelled: list[Any] = items
+    counts = Counter(label for item in labelled for label in item.labels)
+    spellings: dict[str, list[str]] = {}
+    for label in counts:
+        if (value := _value_of(label)) is not None:
+            spellings.setdefault(value, []).append(label)
+    names = {}
+    for variants in spellings.values():
+        commonest = max(sorted(variants), key=lambda label: counts[label])
+        names |= {label: commonest for label in variants if label != commonest}
+    if not names:
+        return items, ()
+    shown = abbreviate([f"{label!r} as {name!r}" for label, name in sorted(names.items())])
+    message = f"labels of one value that are spelt in two ways are read as one: {shown}"
+    return [rename_labels(item, names) for item in items], (message,)
 
 
 def rename_labels(item: Any, names: Mapping[str, str]) -> Any:
@@ -209,7 +242,6 @@ def look_like_measurements(labels: Mapping[str, int]) -> bool:
     )
 
 
-T = TypeVar("T")
 Floats = NDArray[np.float32]
 TOLERANCE = 0.02
 """Largest deviation from 1 of a sum of probabilities, which allows for rounding in files."""

@@ -23,7 +23,8 @@ from headwise.data.columns.text_columns import find_column
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.archives import read_member_lines
 from headwise.data.files.file_source import DataSource, look_ahead
-from headwise.data.formats.csv import Cells, read_cells
+from headwise.data.formats.csv import read_cells
+from headwise.data.formats.csv_records import Cells
 from headwise.data.items.dataset import Dataset
 
 BAG_NAMES = ("bag_id", "bag", "bag_name", "bagid", "set_id", "set", "group_id", "group", "molecule_name")
@@ -120,7 +121,15 @@ def read_bags(
         DataError: HW101 to HW106, HW111, HW112, HW114, HW120, HW290 to HW293.
     """
     decoding = options.encoding, options.encoding_errors
-    reading, skipped = ReadOptions(delimiter=options.delimiter, encoding=options.encoding), 0
+    reading, skipped = (
+        ReadOptions(
+            delimiter=options.delimiter,
+            quoting=options.quoting,
+            escape=options.escape,
+            encoding=options.encoding,
+        ),
+        0,
+    )
 
     def counting(error: DataError) -> None:
         nonlocal skipped

@@ -2,6 +2,7 @@
 
 import difflib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,8 +10,10 @@ from os import PathLike, fspath
 from typing import Any, Protocol, TypeVar
 
 from headwise.core.errors import ConfigError
+from headwise.core.invisible import without_invisible
 from headwise.data.columns.cell_values import is_link, is_structured
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
+from headwise.data.columns.duplicate_names import check_duplicate_names, duplicate_name_error
 from headwise.data.columns.multi_hot_columns import MultiHotColumns, has_label_columns
 from headwise.data.columns.multi_label_columns import cells_of, choose_multi_label_columns, is_unlabelled
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, MultiLabelOptions, ReadOptions
@@ -21,22 +24,26 @@ from headwise.data.columns.soft_label_columns import (
     read_weight,
 )
 from headwise.data.columns.tabular_columns import TabularColumn
-from headwise.data.columns.text_columns import Columns, choose_columns, tabular_names
-from headwise.data.doctor.findings import Finding, count
-from headwise.data.errors import DataError, OnError, raise_error
+from headwise.data.columns.text_columns import Columns, choose_columns, names_in, tabular_names
+from headwise.data.doctor.findings import Finding, abbreviate, count
+from headwise.data.errors import NO_LABEL_CODES, DataError, OnError, raise_error
 from headwise.data.files.file_preview import guess_format
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.files.label_folders import is_flat
 from headwise.data.files.tables import TABLES
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import FORMATS
+from headwise.data.formats.glued_labels import GLUED_FORMATS, labels_with_words
 from headwise.data.formats.jsonl import as_text
 from headwise.data.formats.unanswered import answered_records, skips_unanswered
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
+from headwise.data.items.labels import unify_spellings
+from headwise.data.readers.left_out import clean_label, note_left_out, repeated_header_notes
 from headwise.data.readers.tabular_cells import read_cells, source_of, typed_columns, with_values
 
 Chosen = TypeVar("Chosen", covariant=True)
+Item = TypeVar("Item")
 
 _SHOWN = 80  # characters of an invalid text that a message shows
 
@@ -92,9 +99,13 @@ def read_examples(
         source.notes.append(f"neutral trees or phrases (label 2) left out: {source.neutral:,}")
     if source.bare:
         source.notes.append(f"texts without a label left out: {source.bare:,}")
-    note_null_texts(source)
-    if source.blank:
-        source.notes.append(f"blank lines passed over: {source.blank:,}")
+    note_left_out(source)
+    counts = Counter(label for example in examples for label in example.labels)
+    if form in GLUED_FORMATS and (glued := labels_with_words(counts)):
+        shown = abbreviate([*map(repr, glued)])
+        source.notes.append(f"labels that seem to hold the first word of their text: {shown}")
+    examples, spelling_notes = unify_spellings(examples)
+    source.notes += spelling_notes
     empty = sum(not example.text.strip() for example in examples)
     details = (tuple(source.notes), empty, source.neutral + source.bare, tuple(source.findings))
     return Dataset(examples, source.path, form, columns, *details)
@@ -131,6 +142,7 @@ def _multi_label_examples(
         weight = None if text is None or cells is None else read_weight(record, columns.weight, source)
         if text is None or cells is None or weight is None:
             continue
+        cells = [clean_label(cell, source) for cell in cells]
         labels = tuple(dict.fromkeys(filter(None, cells)))
         if len(labels) < len(cells):
             repeated.append(record.line)
@@ -168,14 +180,29 @@ def read_rows(
     """
     source = source_of(fspath(path), options, on_error, tabular)
     form, columns, records = open_records(source, labelled=False)
-    return InputRows(_rows(records, columns, source), source.path, form, columns, tuple(source.notes))
+    return input_rows(_rows(records, columns, source), source, form, columns)
+
+
+def input_rows(
+    rows: Iterator[InputRow[Item]], source: DataSource, form: str, columns: object
+) -> InputRows[Item]:
+    """The records to predict of a source, with what there is to tell of them after the last."""
+    notes, closing = tuple(source.notes), list[str]()
+
+    def until_end() -> Iterator[InputRow[Item]]:
+        yield from rows
+        closing.extend(repeated_header_notes(source))
+
+    return InputRows(
+        until_end(), source.path, form, columns, notes, source.headings, source.empty_header, closing
+    )
 
 
 def _rows(records: Iterator[Record], columns: Columns, source: DataSource) -> Iterator[InputRow[Example]]:
     for record in records:
         text = read_text_field(record, columns.text, source)
         if text is not None:
-            label = as_text(record.fields.get(columns.label or "")).strip() or None
+            label = without_invisible(as_text(record.fields.get(columns.label or ""))) or None
             example = Example(text, label, record.line, tabular=read_cells(record, columns.tabular))
             for item in with_values([example], columns.tabular, source) if columns.tabular else [example]:
                 yield InputRow(record.line, dict(record.fields), item)
@@ -232,6 +259,9 @@ def find_format(source: DataSource, *, labelled: bool) -> tuple[str, Iterator[Li
         close = difflib.get_close_matches(name, FORMATS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise ConfigError(f"unknown format {name!r}; expected one of {', '.join(FORMATS)}{hint}")
+    quoting = "--quoting" if options.quoting else "--escape" if options.escape is not None else ""
+    if quoting and name not in ("csv", "tsv"):
+        raise ConfigError(f"{quoting} does not apply to the format {name}; leave it out")
     if options.delimiter and name not in ("csv", "label-text"):
         raise ConfigError(f"--delimiter does not apply to the format {name}; leave it out")
     return name, lines
@@ -249,13 +279,26 @@ def open_table(
     if labelled:
         records = answered_records(_not_blank(records, source), source)
     sample, records = look_ahead(records)
+    if source.empty_header:
+        if labelled:
+            advice = "if this row is data give --no-header"
+            raise source.error("HW113", "a header without rows below it", source.header_line, advice=advice)
+        sample = [Record(source.header_line, dict.fromkeys(source.empty_header, ""))]
     if not sample:
         raise _no_records_error(source)
-    columns: Any = choose(sample, source, labelled=labelled)
+    try:
+        columns: Any = choose(sample, source, labelled=labelled)
+    except DataError as error:
+        if error.code in NO_LABEL_CODES and source.duplicates:
+            heading = next(iter(source.duplicates.values()))
+            raise duplicate_name_error(heading, names_in(sample), source) from None
+        raise
     if requested := source.options.tabular_columns:
         names = tabular_names(sample, source)
         tabular = [replace(column, name=name) for column, name in zip(requested, names, strict=True)]
         columns = replace(columns, tabular=tuple(tabular))
+    if source.duplicates:
+        check_duplicate_names(columns, sample, source)
     return columns, records
 
 
@@ -280,12 +323,6 @@ def _not_blank(records: Iterator[Record], source: DataSource) -> Iterator[Record
 
 def _no_records_error(source: DataSource) -> DataError:
     return DataError("HW103", "no records", expected="one record a line", path=source.path)
-
-
-def note_null_texts(source: DataSource) -> None:
-    """Add a note with the number of texts that are null in JSON."""
-    if source.nulls:
-        source.notes.append(f"texts that are null, read as empty ones: {source.nulls:,}")
 
 
 def read_text_field(record: Record, name: str, source: DataSource) -> str | None:
@@ -321,7 +358,7 @@ def _members(value: object) -> Iterable[tuple[object, object]]:
 def read_label_field(record: Record, name: str, source: DataSource) -> str | None:
     """The label of a record; None, after reporting an error, if there is none."""
     value = record.fields.get(name)
-    label = as_text(value).strip()
+    label = clean_label(value, source)
     if label and not is_structured(value) and not is_link(value):
         return label
     skip_hint = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")

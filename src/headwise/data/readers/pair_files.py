@@ -10,24 +10,27 @@ from functools import partial
 from itertools import zip_longest
 from os import PathLike, fspath
 
+from headwise.core.invisible import without_invisible
 from headwise.data.columns.pair_columns import PairColumns, choose_pair_columns
 from headwise.data.columns.reading_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.soft_label_columns import read_weight
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.archives import read_member_lines
-from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Pair
+from headwise.data.items.labels import unify_spellings
 from headwise.data.readers.labelled_files import (
     find_format,
-    note_null_texts,
+    input_rows,
     open_table,
     read_label_field,
     read_text_field,
 )
+from headwise.data.readers.left_out import clean_label, note_left_out
 
 ALIGNED = "aligned"
 
@@ -70,9 +73,9 @@ def read_pairs(
         source.notes.append(f"pairs without a label ({options.no_label!r}) left out: {skipped:,}")
     if source.bare:
         source.notes.append(f"pairs with an empty label left out: {source.bare:,}")
-    note_null_texts(source)
-    if source.blank:
-        source.notes.append(f"blank lines passed over: {source.blank:,}")
+    note_left_out(source)
+    pairs, spelling_notes = unify_spellings(pairs)
+    source.notes += spelling_notes
     return Dataset(pairs, source.path, form, columns, tuple(source.notes), empty, skipped + source.bare)
 
 
@@ -104,7 +107,7 @@ def pair_rows(source: DataSource, options: PairOptions) -> InputRows[Pair]:
                 item = pair if has_label else replace(pair, label=None)
                 yield InputRow(record.line, dict(record.fields), item)
 
-    return InputRows(rows(), source.path, form, columns, tuple(source.notes))
+    return input_rows(rows(), source, form, columns)
 
 
 def open_pairs(
@@ -120,7 +123,7 @@ def open_pairs(
     form, lines = find_format(source, labelled=False)
     if form == "label-text":
         head, lines = look_ahead(lines)
-        if all("\t" in text for _, text in head if text.strip()):
+        if most_true("\t" in text for _, text in head if text.strip()):
             form = "tsv"  # two text columns without a label, or pairs of short texts
     if not FORMATS[form].table:
         expected, advice = "a table of two texts and a label", "give --format csv, tsv or jsonl"
@@ -140,7 +143,7 @@ def _pair(record: Record, columns: PairColumns, source: DataSource, *, labelled:
         label = read_label_field(record, columns.label, source)
         weight = None if label is None else read_weight(record, columns.weight, source)
         return None if weight is None else Pair(first, second, label, record.line, weight=weight)
-    label = as_text(record.fields.get(columns.label or "")).strip() or None
+    label = without_invisible(as_text(record.fields.get(columns.label or ""))) or None
     return Pair(first, second, label, record.line)
 
 
@@ -170,7 +173,7 @@ def read_aligned_pairs(
     ]
     pairs, empty, skipped = [], 0, 0
     for number, (first_text, second_text, *gold) in enumerate(_aligned(files, paths), start=1):
-        label = gold[0].strip() if gold else None
+        label = clean_label(gold[0], source) if gold else None
         if label == "":
             source.report_error("HW120", "an empty label", number, advice="fill it in")
         elif label == options.no_label:

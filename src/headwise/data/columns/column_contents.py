@@ -1,0 +1,134 @@
+"""What the first cells of a column tell of it: a text, a label, a number, a date, the id of a record."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from headwise.data.columns.cell_values import is_link
+from headwise.data.columns.column_names import HEADING_NAMES, is_never_label, normal_name
+from headwise.data.items.labels import parse_number, with_decimal_point
+
+_MANY = 20  # cells from which on a column of many single words can be told from a column of few values
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the sample, which is the first records of a file."""
+
+    name: str
+    values: list[str]
+    strings: bool  # at least one value is a string, as none need be in JSON
+
+    @property
+    def words(self) -> float:
+        """Mean number of words."""
+        return sum(len(value.split()) for value in self.values) / len(self.values)
+
+    @property
+    def is_mostly_filled(self) -> bool:
+        """Whether at least half of the cells are not empty: a sparse column of remarks is not the text
+        column."""
+        return 2 * sum(map(bool, map(str.strip, self.values))) >= len(self.values)
+
+    @property
+    def distinct(self) -> int:
+        return len(set(self.values))
+
+    @property
+    def has_unique_words(self) -> bool:
+        """Whether the values are alphabetic words, most of them unique."""
+        plain = [value for value in self.values if value.replace(" ", "").replace("-", "").isalpha()]
+        many = len(self.values) >= _MANY and 2 * self.distinct > len(self.values)
+        return self.strings and many and 10 * len(plain) >= 9 * len(self.values)
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether the values are few, short and recurring, and none is missing."""
+        few = 1 if len(self.values) < 4 else len(self.values) // 2
+        return self.distinct <= few and self.words <= 3 and all(map(str.strip, self.values))
+
+    @property
+    def is_recurring(self) -> bool:
+        """Whether the values that are not empty are few, short and recurring, and not too few to tell."""
+        full = [value for value in self.values if value.strip()]
+        filled = 10 * len(full) >= len(self.values) and len(full) > 1
+        return filled and replace(self, values=full).is_categorical
+
+    @property
+    def identifies(self) -> bool:
+        """Whether the values number, date or link the records: they are never the text."""
+        full = [value.strip() for value in self.values if value.strip()]
+        if not full:
+            return False
+        return any(
+            all(map(is_kind, full)) for is_kind in (is_link, is_date, is_address, _is_number)
+        ) or _are_codes(full)
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether most values are distinct and of several words, as those of texts are."""
+        many = len(self.values) >= _MANY and 10 * self.distinct >= 9 * len(self.values)
+        return self.strings and many and self.words >= 1.5 and not self.numbers
+
+    @property
+    def is_never_label(self) -> bool:
+        """Whether the name or the values say that it is no label: dates, links, addresses, counts of
+        votes."""
+        full = [value.strip() for value in self.values if value.strip()]
+        dated = bool(full) and any(all(map(kind, full)) for kind in (is_link, is_date, is_address))
+        return dated or is_never_label(self.name, numbers=self.numbers)
+
+    @property
+    def has_few_values(self) -> bool:
+        """Whether many records share few values, such as the titles of the works that texts are from."""
+        return len(self.values) >= _MANY and 4 * self.distinct <= len(self.values)
+
+    @property
+    def heads(self) -> bool:
+        """Whether it is named like a heading or a summary, which is the text column only where there is no
+        other."""
+        return normal_name(self.name) in HEADING_NAMES
+
+    @property
+    def is_decimal(self) -> bool:
+        """Whether all values are decimal fractions: measurements rather than classes."""
+        values = [with_decimal_point(value) or value for value in self.values]
+        return all("." in value and value.lstrip("-").replace(".", "").isdecimal() for value in values)
+
+    @property
+    def numbers(self) -> bool:
+        """Whether most of the values are numbers; reading the file reports the others."""
+        values = [with_decimal_point(value) or value for value in self.values if value.strip()]
+        numeric = [parse_number(value) is not None for value in values]
+        return 2 * sum(numeric) > len(numeric)
+
+
+_CODE = re.compile(r"[\w.:/#{}-]*\d[\w.:/#{}-]*|[0-9A-Fa-f]{8,}")
+_CLOCK = r"\d\d?:\d\d(:\d\d([.,]\d+)?)?( ?[ap]m)?"
+_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?"
+_DATE = re.compile(
+    rf"(\d{{4}}[-/]\d\d?[-/]\d\d?|\d\d?[./-]\d\d?[./-]\d{{2,4}})([T ]+{_CLOCK} ?(Z|UTC|[+-]\d\d:?\d\d)?)?"
+    rf"|{_CLOCK}|((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?(\d\d? )?{_MONTH} (\d\d?(st|nd|rd|th)?,? )?"
+    rf"({_CLOCK} ([A-Z]{{3,4}} |[+-]\d{{4}} )?)?\d{{4}}( {_CLOCK}( [+-]\d{{4}}| GMT| UTC)?)?",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|@\w+")
+
+
+def is_date(value: str) -> bool:
+    """Whether a value is a date or a time."""
+    return _DATE.fullmatch(value) is not None
+
+
+def is_address(value: str) -> bool:
+    """Whether a value is an e-mail address or the name of an account."""
+    return _ADDRESS.fullmatch(value) is not None
+
+
+def _is_number(value: str) -> bool:
+    return parse_number(value) is not None
+
+
+def _are_codes(values: Sequence[str]) -> bool:
+    """Whether values are distinct codes, one of digits and letters for each record."""
+    return len(set(values)) == len(values) and all(_CODE.fullmatch(value) for value in values)

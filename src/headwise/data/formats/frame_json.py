@@ -1,0 +1,42 @@
+"""Recognise data frames that pandas wrote as one JSON object, which holds columns instead of records."""
+
+import json
+import re
+from collections.abc import Sequence
+
+ADVICE = "write it with to_json(PATH, orient='records', lines=True)"
+
+_NAME = r'"(?:[^"\\]|\\.)*"\s*:\s*'
+_INDENTED = re.compile(rf'\{{\s*(?:{_NAME}\{{\s*"0"\s*:|"0"\s*:\s*\{{|"schema"\s*:\s*\{{\s*"fields"\s*:)')
+_SPLIT = {"columns", "data"}
+
+
+def is_frame(head: Sequence[str]) -> bool:
+    """Whether the first lines are the beginning of a frame in one object (the orients columns, index, split
+    and table of `DataFrame.to_json`)."""
+    lines = [text for text in head if text.strip()]
+    if not lines or not lines[0].lstrip().startswith("{"):
+        return False
+    if lines[0].strip() == "{":
+        text = "\n".join(lines)
+        return bool(_INDENTED.match(text)) or all(f'"{key}"' in text for key in _SPLIT)
+    return len(lines) == 1 and _holds_columns(lines[0])
+
+
+def _holds_columns(line: str) -> bool:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(value, dict) or not value:
+        return False
+    if value.keys() >= _SPLIT and all(isinstance(value[key], list) for key in _SPLIT):
+        return True
+    if isinstance(value.get("schema"), dict) and isinstance(value.get("data"), list):
+        return True
+    columns = [*value.values()]
+    if not all(isinstance(column, dict) and len(column) > 1 for column in columns):
+        return False
+    return all(column.keys() == columns[0].keys() for column in columns) and (
+        len(columns) > 1 or all(key.isdecimal() for key in columns[0])
+    )

@@ -1,0 +1,34 @@
+"""What readers leave out of files, and out of labels, and the notes that say so."""
+
+from headwise.core.invisible import without_invisible
+from headwise.data.doctor.findings import abbreviate
+from headwise.data.files.file_source import DataSource
+from headwise.data.formats.jsonl import as_text
+
+
+def repeated_header_notes(source: DataSource) -> list[str]:
+    """A note on the rows that repeat the header, if there are any."""
+    if not source.repeated:
+        return []
+    lines = abbreviate([str(line) for line in source.repeated])
+    return [f"rows that repeat the header left out: {len(source.repeated):,} (line {lines})"]
+
+
+def note_left_out(source: DataSource) -> None:
+    """Add notes with the numbers of null texts, blank lines, repeated headers and cleaned labels."""
+    if source.nulls:
+        source.notes.append(f"texts that are null, read as empty ones: {source.nulls:,}")
+    if source.blank:
+        source.notes.append(f"blank lines passed over: {source.blank:,}")
+    source.notes.extend(repeated_header_notes(source))
+    if source.cleaned:
+        what = "labels with invisible characters, or white space at their ends, which are taken away"
+        source.notes.append(f"{what}: {source.cleaned:,}")
+
+
+def clean_label(value: object, source: DataSource) -> str:
+    """A label without invisible characters and white space at its ends; counts those that had any."""
+    written = as_text(value)
+    label = without_invisible(written)
+    source.cleaned += label != written
+    return label

@@ -1,0 +1,135 @@
+"""Dialects of csv: raw quotation marks, escapes, blanks before a quotation mark, a single column."""
+
+import pytest
+
+from headwise.core.errors import ConfigError
+from headwise.data.columns.column_names import TEXT_NAMES
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.file_source import DataSource
+from headwise.data.formats import FORMATS
+from headwise.data.formats.csv import read_cells
+from headwise.data.readers.labelled_files import read_rows
+
+
+def cells(text, report=None, **options):
+    source = DataSource("a.csv", ReadOptions(**options))
+    if report is not None:
+        source.report = report.append
+    lines = list(enumerate(text.removesuffix("\n").split("\n"), start=1))
+    return [row for _, row in read_cells(iter(lines), source)], source.notes
+
+
+def test_without_quoting_marks_are_characters():
+    rows, _ = cells('a,"b\n"c",d"\n', quoting="none")
+    assert rows == [["a", '"b'], ['"c"', 'd"']]
+    assert cells('"a"\t"b" c\n', quoting="none", delimiter="\\t")[0] == [['"a"', '"b" c']]
+
+
+RAW = ['text@label\n"Great", he said@pos\n"Awful" they said@neg\nfine@pos\n', "@", '"Great", he said']
+
+
+@pytest.mark.parametrize("delimiter", ["@", "\t", "|"])
+def test_marks_that_enclose_nothing_are_characters(delimiter):
+    text, _, first = RAW
+    rows, notes = cells(text.replace("@", delimiter), delimiter=delimiter if delimiter == "@" else None)
+    assert rows[1] == [first, "pos"]
+    assert len(rows) == 4
+    assert any("--quoting double" in note for note in notes)
+
+
+def test_a_quoted_delimiter_is_not_split():
+    text = 'text\tlabel\n"a\tb"\tx\n"c, d"\ty\n"e"\tx\n'
+    assert cells(text)[0] == [["text", "label"], ["a\tb", "x"], ["c, d", "y"], ["e", "x"]]
+
+
+def test_with_commas_a_raw_mark_is_an_error_that_says_what_to_do():
+    problems = []
+    rows, _ = cells('text,label\n"Great" he said,pos\n"Awful" they said,neg\nfine,pos\n', problems)
+    assert rows == [["text", "label"], ["fine", "pos"]]
+    assert [problem.line for problem in problems] == [2, 3]
+    assert all("--quoting none" in problem.advice for problem in problems)
+
+
+@pytest.mark.parametrize("options", [{}, {"escape": "\\"}])
+def test_a_backslash_escapes_a_quotation_mark(options):
+    text = 'text,label\n"a \\"big\\" one, and C:\\new",x\n"so \\"so\\"",y\n"it ends in \\\\",z\n'
+    rows, notes = cells(text, **options)
+    assert rows[1:] == [['a "big" one, and C:\\new', "x"], ['so "so"', "y"], ["it ends in \\", "z"]]
+    assert any("--quoting double" in note for note in notes) is not bool(options)
+
+
+def test_other_escapes():
+    assert cells("a\\,b,c\nd\\\ne,f\n", escape="\\")[0] == [["a,b", "c"], ["d\ne", "f"]]
+    assert cells('"a~"b",c\n', escape="~")[0] == [['a"b', "c"]]
+    for escape in ('"', "", "ab", ","):
+        with pytest.raises(ConfigError, match="escape"):
+            cells("a,b\n", escape=escape, delimiter=",")
+
+
+def test_a_single_escape_in_a_file_of_doubled_marks_is_an_error_that_names_it():
+    problems = []
+    cells('"a ""b"" c",x\n"a ""b"", d",x\n"a \\"b",y\n', problems, quoting="double")
+    assert problems[0].line == 3
+    assert "--escape" in problems[0].advice
+
+
+def test_blanks_before_and_after_quotation_marks():
+    assert cells('a, "b, c"\nd,  "e"\n')[0] == [["a", "b, c"], ["d", "e"]]
+    assert cells('"a" ,"b"  \n')[0] == [["a", "b"]]
+    assert cells('a, "b" c\nd, e\n')[0] == [["a", ' "b" c'], ["d", " e"]]
+    assert cells('"a" "b c"\n', delimiter=" ")[0] == [["a", "b c"]]
+
+
+def test_tsv_with_and_without_quotation_marks(write):
+    path = write("a.tsv", 'text\tlabel\n"a ""b"""\tx\n"c"\ty\n')
+    assert [row.item.text for row in read_rows(path)] == ['a "b"', "c"]
+    raw = read_rows(path, ReadOptions(quoting="none"))
+    assert [row.item.text for row in raw] == ['"a ""b"""', '"c"']
+    path = write("b.tsv", 'text\tlabel\n"a\nb\tc"\tx\nd\ty\n')
+    assert [row.item.text for row in read_rows(path, ReadOptions(quoting="double"))] == ["a\nb\tc", "d"]
+
+
+@pytest.mark.parametrize("option", [{"quoting": "none"}, {"escape": "\\"}])
+def test_other_formats_have_no_quoting(write, option):
+    with pytest.raises(ConfigError, match="does not apply"):
+        read_rows(write("a.jsonl", '{"text": "a"}\n'), ReadOptions(**option))
+
+
+ONE_COLUMN = [
+    '{}\n"rake, soil"\n"oven\nand flour"\nchain\n',
+    "{}\nrake, soil\noven; flour\nchain\n",
+    '"{}"\r\n"rake"\r\n"oven"\r\n',
+    "{}\na, b\nc; d, e\nf\n\ng\n",
+    "\ufeff{}\nrake\noven\n",
+]
+
+
+@pytest.mark.parametrize("name", [*TEXT_NAMES, "Review Text", "tweet_text"])
+def test_a_single_usual_name_is_a_header_with_and_without_a_file_name(write, name):
+    for number, layout in enumerate(ONE_COLUMN):
+        contents = layout.format(name)
+        texts = [
+            [row.item.text for row in read_rows(write(f"{number}{suffix}", contents))]
+            for suffix in (".csv", ".txt", "")
+        ]
+        assert texts[0] == texts[1] == texts[2]
+        assert name not in texts[0]
+    assert len(texts[0]) == 2
+
+
+@pytest.mark.parametrize("text", ["text\na,x\nb,y\n", "text\na;x\nb;y\n", "text\na\tx\nb\ty\n"])
+def test_a_header_that_lacks_a_name_is_an_error_with_and_without_a_file_name(write, fails, text):
+    for name in ("a.csv", "a.txt"):
+        path = write(name, text)
+        assert fails(lambda: list(read_rows(path)))[:2] == ("HW110", 2)  # noqa: B023
+
+
+def test_prose_that_begins_with_a_short_line_is_no_table():
+    assert not FORMATS["csv"].recognise(["Introduction", "It was late.", "The rain, too."])
+    assert not FORMATS["csv"].recognise(["text"])
+
+
+def test_one_bad_row_does_not_hide_a_table():
+    rows = ["text,label", *["a film,x", "a book,y"] * 5, "a song"]
+    assert FORMATS["csv"].recognise(rows)
+    assert FORMATS["tsv"].recognise([row.replace(",", "\t") for row in rows])
