@@ -288,6 +288,8 @@ def test_flags_exist(capsys, monkeypatch):
         "--help",
         "--help-all",
         "--no-deps",
+        "--rm",  # of docker, as the next
+        "--build-arg",
     }
     used = {flag for page in PAGES for flag in re.findall(r"(?<![\w<!-])--[a-z][\w.-]*", read(page))}
     assert used <= known
