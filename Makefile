@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install core demo docs test test-benchmarks lowest lint types format accuracy reproduce base fuzz faults clean
+.PHONY: help install core sanitize demo docs test test-benchmarks lowest lint types format accuracy reproduce base fuzz faults clean
 
 help:  ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -30,6 +30,15 @@ core: $(STAMP)  ## Build the compiled core again, with its type stub, after a ch
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m nanobind.stubgen --quiet --exclude-docstrings --module headwise.core.native \
 		--output-file src/headwise/core/native.pyi
+
+sanitize: $(STAMP)  ## Attack the compiled core with address and undefined-behaviour sanitizers (Linux, GCC)
+	@mkdir -p build && $(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DHEADWISE_SANITIZE=ON \
+		-DSKBUILD=ON -DPython_EXECUTABLE=$(abspath $(BIN))/python > build/sanitize.log
+	@$(BIN)/cmake --build build/sanitize >> build/sanitize.log
+	@rm -rf build/sanitize/src && mkdir -p build/sanitize/src && cp -r src/headwise build/sanitize/src
+	@rm -f build/sanitize/src/headwise/core/native*.so && cp build/sanitize/native*.so build/sanitize/src/headwise/core
+	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+		PYTHONPATH=build/sanitize/src $(BIN)/python -m pytest -q -p no:cacheprovider tests/core/test_native_fuzz.py
 
 demo: $(STAMP)  ## Train on the help-desk messages that come with headwise, judge the model and use it
 	@$(BIN)/python examples/demo.py
