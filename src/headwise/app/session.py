@@ -24,11 +24,12 @@ from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import EXPORTED
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.errors import NO_LABEL_CODES, DataError
-from headwise.data.files.text_lines import file_name
+from headwise.data.files.file_lists import FilesArgument, first_path, list_files, paths_of
 from headwise.data.items.dataset import InputRows
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES, options_for, rows_to_predict
 from headwise.data.items.parses import ParseReader, rows_with_parses, with_parses
+from headwise.data.readers.file_sets import read_files_as_one, rows_of_files
 from headwise.linear.tabular_features import unseen_notes, unseen_values
 from headwise.metrics.operating_points import confidence_threshold
 from headwise.models.novelty_evaluation import split_off_unknown
@@ -108,7 +109,7 @@ class Session(ABC):
 
     def rows(
         self,
-        file: Path | str,
+        file: FilesArgument,
         *,
         parses: Path | str | None = None,
         reading: Mapping[str, Any] | None = None,
@@ -117,7 +118,7 @@ class Session(ABC):
         """The records of a file to predict, with their parses.
 
         Args:
-            file: The file; "-" is standard input.
+            file: The file, or several, which are read as one; "-" is standard input.
             parses: See `FileArguments`.
             reading: See `FileArguments`.
             reporter: See `FileArguments`.
@@ -125,12 +126,11 @@ class Session(ABC):
         Raises:
             HeadwiseError: The file cannot be read.
         """
-        path = file_name(file)
+        first, *rest = paths_of(list_files(file))
         self._check_features(reading or {})
-        options, column_notes = reading_options_as_trained(
-            self.kind, self.info, path, reading or {}, answers=False
-        )
-        rows = rows_to_predict(self.kind, self.task_name, path, options, like=self.schema)
+        rows, column_notes = self._rows_of_file(first, reading or {})
+        if rest:
+            rows = rows_of_files(rows, (self._rows_of_file(path, reading or {})[0] for path in rest))
         reporter.notes((*rows.notes, *column_notes, *self._unused_parses_notes(parses)))
         if parses is None:
             return rows
@@ -141,6 +141,13 @@ class Session(ABC):
             names = ", ".join(repr(column.name) for column in getattr(self.schema, "tabular", ()))
             reads = f"the columns {names}" if names else "no columns"
             raise ConfigError(f"--features is for training: this model reads {reads} beside the text")
+
+    def _rows_of_file(
+        self, path: str, reading: Mapping[str, Any]
+    ) -> tuple[InputRows[Any], tuple[str, ...]]:
+        """The records of one file to predict, and notes on its columns."""
+        options, notes = reading_options_as_trained(self.kind, self.info, path, reading, answers=False)
+        return rows_to_predict(self.kind, self.task_name, path, options, like=self.schema), notes
 
     def _unused_parses_notes(self, parses: Path | str | None) -> list[str]:
         if parses is None or self.uses_trees:
@@ -272,7 +279,7 @@ class ModelSession(Session):
 
     def read(
         self,
-        file: Path | str,
+        file: FilesArgument,
         *,
         parses: Path | str | None = None,
         reading: Mapping[str, Any] | None = None,
@@ -298,7 +305,7 @@ class ModelSession(Session):
         no label.
 
         Args:
-            file: The file; "-" is standard input.
+            file: The file, or several, which are read as one; "-" is standard input.
             parses: See `FileArguments`.
             reading: See `FileArguments`.
             reporter: See `FileArguments`.
@@ -313,12 +320,14 @@ class ModelSession(Session):
         kind, model = self.kind, self.model
         if parses is not None and not kind.sides:
             raise kind.no_parses_error()
-        path = file_name(file)
+        files = list_files(file)
         self._check_features(reading or {})
-        requested, column_notes = reading_options_as_trained(kind, self.info, path, reading or {})
+        requested, column_notes = reading_options_as_trained(
+            kind, self.info, first_path(files), reading or {}
+        )
         options = self.task.options(model, options_for(self.task_name, requested))
         try:
-            data = kind.read(path, options, like=self.schema)
+            data = read_files_as_one(kind, files, options, like=self.schema)
         except DataError as error:
             if error.code in NO_LABEL_CODES and not getattr(options, "label_column", None):
                 reporter.note("a file without answers is one for headwise predict")

@@ -3,6 +3,7 @@
 The output folder of a training run: what it holds, and a run in it that has finished.
 """
 
+import os
 import shlex
 import shutil
 from dataclasses import fields
@@ -17,6 +18,7 @@ from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.folder_layout import MANIFEST, RUN_FOLDER
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.files.compression import read_once
+from headwise.data.files.file_lists import place
 from headwise.data.items.item_types import infer_task
 from headwise.data.splits.data_parts import PART_NAMES, DataParts
 from headwise.data.splits.line_lists import drop_listed_items, reweight_listed_items
@@ -34,7 +36,7 @@ def warn_of_label_problems(parts: DataParts, request: TrainingRequest, reporter:
     findings = [finding for check in checks for finding in check(file)]
     for finding in findings:
         reporter.warn(f"{finding.message}; {finding.fix}")
-    if findings and not read_once(file.data.path):
+    if findings and os.path.exists(file.data.path) and not read_once(file.data.path):
         reporter.note(
             f"headwise doctor {' '.join(_reading_arguments(file.data.path, request.config))} says where"
         )
@@ -96,8 +98,8 @@ def check_parses(parts: DataParts, config: RunConfig) -> None:
         flag = f"--{name}-parses" if has_file and name != "train" else "--parses"
         more = f" (nor have {len(bare) - 1:,} more of it)" if len(bare) > 1 else ""
         raise ParseError(
-            f"{path}:{bare[0].line}: no parse{more}, but the encoder goes by dependency trees. Give the "
-            f"parses of {path} with {flag} FILE, name a spaCy pipeline that makes them "
+            f"{place(path, bare[0].line)}: no parse{more}, but the encoder goes by dependency trees. Give "
+            f"the parses of {path} with {flag} FILE, name a spaCy pipeline that makes them "
             "(--syntax.pipeline), or train with --encoder.tree-fallback word: then the way from word to "
             "word takes their place",
             code="HW235",

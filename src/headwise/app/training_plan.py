@@ -18,6 +18,7 @@ from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import MANIFEST
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.doctor.findings import abbreviate
+from headwise.data.files.file_lists import Files, first_path, paths_of
 from headwise.data.files.fingerprint import file_sha256
 from headwise.data.items.item_types import infer_task
 from headwise.data.items.labels import training_spellings
@@ -52,7 +53,7 @@ class TrainingFiles:
     """The files of a training run.
 
     Attributes:
-        train: The training file; "-" is standard input.
+        train: The training file, or several; "-" is standard input.
         dev: The dev file; None to split dev items off.
         test: The test file; None to split test items off.
         parses: The parse files.
@@ -60,9 +61,9 @@ class TrainingFiles:
         weight: A list of lines with weights.
     """
 
-    train: str
-    dev: str | None = None
-    test: str | None = None
+    train: Files
+    dev: Files | None = None
+    test: Files | None = None
     parses: ParseFiles = NO_PARSES
     drop: str | None = None
     weight: str | None = None
@@ -71,7 +72,7 @@ class TrainingFiles:
         """All files."""
         parses = self.parses.train, self.parses.dev, self.parses.test
         files = self.train, self.dev, self.test, *parses, self.drop, self.weight
-        return [path for path in files if path is not None]
+        return [path for names in files if names is not None for path in paths_of(names)]
 
 
 @dataclass(frozen=True)
@@ -355,7 +356,7 @@ def _check_tabular_columns(data: RunData, previous: PreviousModel | None) -> Non
 
 def resolve(
     settings: Sequence[Sections] | Sections = (),
-    file: str | None = None,
+    file: Files | None = None,
     *,
     warm_start: bool = True,
     reporter: Reporter = NULL_REPORTER,
@@ -375,7 +376,7 @@ def resolve(
     """
     layers = (settings,) if isinstance(settings, Mapping) else tuple(settings)
     if file is not None:
-        layers, note = with_task(file, layers)
+        layers, note = with_task(first_path(file), layers)
         reporter.notes([note] if note else [])
     previous, layers = _split_init_from(layers) if warm_start else (None, layers)
     config = build_config(*layers)

@@ -124,6 +124,7 @@ class DataError(HeadwiseError):
         line: int | None = None,
         column: int | None = None,
     ):
+        path = getattr(line, "file", path)  # of several files, the one that holds the line
         self.path, self.line, self.column = path, line, column
         self.problem, self.expected, self.advice = problem, expected, advice
         parts = [problem]

@@ -299,7 +299,8 @@ class RecordLayout:
         return self._delimiter.join(map(quoted, cells)) + "\n"
 
     def _unfit(self, row: InputRow, problem: str, advice: str) -> OutputError:
-        return OutputError(f"line {row.line} of the input: {problem}; {advice}", code="HW603")
+        where = f"line {row.line} of {getattr(row.line, 'file', 'the input')}"
+        return OutputError(f"{where}: {problem}; {advice}", code="HW603")
 
 
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d*\.?\d+(e[+-]?\d+)?$)")

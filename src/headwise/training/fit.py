@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.data.files.file_lists import place
 from headwise.data.items.labels import evaluated_items
 from headwise.data.splits.data_parts import DataParts
 from headwise.nn.attention.cpu import compiled
@@ -215,7 +216,7 @@ def item_locator(parts: DataParts[Any]) -> Callable[[int], str] | None:
     if not path or not parts.kind.has_keys:
         return None
     # Items behind the texts are label names.
-    return lambda number: f"{path}:{parts.train[number].line}" if number < len(parts.train) else path
+    return lambda number: place(path, parts.train[number].line) if number < len(parts.train) else path
 
 
 @dataclass(frozen=True)

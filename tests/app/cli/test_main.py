@@ -164,11 +164,7 @@ def test_the_reader_of_the_output_goes_away(spawn, model, table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (
-            ["train", "a.csv", "b.csv"],
-            "'b.csv' is one argument too many: it takes one file; give development",
-        ),
-        (["evaluate", "m", "a.csv", "b.csv"], "'b.csv' is one argument too many: it takes a model and one"),
+        (["explain", "m", "a.csv", "b.csv"], "'b.csv' is one argument too many: it takes a model and one"),
         (
             ["predict", "m", "a text"],
             "there is no file 'a text'; to predict a text itself, give it on stand",

@@ -564,3 +564,18 @@ def test_weights_of_goods_are_told(run, tmp_path):
     told = " ".join(err.split())
     assert "warning by the weights in column 'weight' 60 texts tell as much as 18 of equal weight" in told
     assert "--weight-column none" in told
+
+
+def test_several_files_are_trained_on_and_predicted_as_one(run, tmp_path):
+    for part, start in enumerate(range(0, 60, 20)):
+        rows = [f"{'a good film' if n % 2 else 'a bad film'} {n},{n % 2}" for n in range(start, start + 20)]
+        (tmp_path / f"part-{part}.csv").write_text("\n".join(["text,label", *rows, ""]))
+    small = ("--epochs", "1", "--encoder.width", "8", "--encoder.heads", "2", "--encoder.layers", "1")
+    code, _, err = run("train", "part-0.csv", "part-1.csv", "--dev", "part-2.csv", *small, "--output", "m")
+    assert code == 0, err
+    assert "2 files are read one after the other" in " ".join(err.split())
+    code, out, err = run("predict", "m", "part-*.csv")
+    assert code == 0, err
+    assert [line.split(",")[0].split()[-1] for line in out.splitlines()[1:]] == [*map(str, range(60))]
+    code, out, err = run("evaluate", "m", "part-0.csv", "part-1.csv", "--json")
+    assert (code, '"file": "part-0.csv and 1 more"' in out) == (0, True), err

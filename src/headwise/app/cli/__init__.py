@@ -48,10 +48,7 @@ COMMANDS = {
 `headwise.app.cli.NAME_command`."""
 
 _FILE_ARGUMENT_HINTS = {
-    "train": "it takes one file; give development and test data with --dev and --test",
-    "evaluate": "it takes a model and one file",
     "explain": "it takes a model and one file; pipe a text to standard input, with - as the file",
-    "predict": "it takes a model and one file; pipe a text to standard input, with - as the file",
     "priors": "it takes none; give the file of a search with --search",
 }
 """Hints for a second file argument, by command."""
@@ -216,7 +213,9 @@ def _usage(error: CycloptsError) -> str:
         option = error.token.keyword or error.token.value
         message = f"unknown option {option}" + _suggestion(option, error.argument_collection)
     elif message.startswith("unknown option ") and error.app is not None:  # see `arguments`
-        message += _suggestion(message.split()[2], error.app.assemble_argument_collection())
+        option = message.split()[2]
+        hint = _suggestion(option, error.app.assemble_argument_collection())
+        message = message + hint if hint == "." else f"unknown option {option}{hint}"
     if error.command_chain == ("distill",) and message.startswith("unknown option"):
         message += " headwise train takes all settings, and --teacher and --unlabelled too."
     return f"{message} See {help_of}"

@@ -64,7 +64,12 @@ def distill(
     if recipe is None and not {"text_column", "label_column"} <= named.keys():  # else columns are named
         require_one_label_task(str(file), named, _ADVICE)
     return train(
-        file, teacher=teacher, unlabelled=unlabelled, output=output, task=DEFAULT_TASK, dev=dev, test=test,
-        base=base, recipe=recipe, work=work, resume=resume, overwrite=overwrite, no_baseline=no_baseline,
+        file, teacher=teacher, unlabelled=unlabelled, output=output, task=DEFAULT_TASK,
+        dev=_listed(dev), test=_listed(test), base=base, recipe=recipe, work=work, resume=resume,
+        overwrite=overwrite, no_baseline=no_baseline,
         settings=SimpleNamespace(teach=teach, data=data),
     )  # fmt: skip
+
+
+def _listed(path: Path | None) -> tuple[Path, ...]:
+    return () if path is None else (path,)

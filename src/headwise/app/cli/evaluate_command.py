@@ -15,6 +15,7 @@ from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
+from headwise.data.files.file_lists import list_files
 
 if TYPE_CHECKING:
     from headwise.app.workflows.evaluate import EvaluationReport
@@ -26,7 +27,7 @@ def evaluate(
     model: ModelFolder,
     file: FileArgument,
     /,
-    *,
+    *more: FileArgument,
     json: Switch = False,
     errors: Integer = 0,
     unsure: str | None = None,
@@ -42,7 +43,9 @@ def evaluate(
 
     Args:
         model: Folder of the model.
-        file: Labelled texts, plain or compressed; "-" is standard input.
+        file: Labelled texts, plain or compressed; "-" is standard input. A pattern ("part-*.csv") stands
+            for several files with the same columns.
+        more: More files with the same columns.
         json: Print JSON instead of tables.
         errors: Number of wrong predictions to show, the most confident first.
         unsure: Also score selective prediction: the model abstains below this probability (0.9), or below
@@ -58,13 +61,14 @@ def evaluate(
     """
     if errors < 0:
         raise ConfigError(f"--errors {errors}; expected 0 or more")
+    texts = list_files([file, *more])
     from headwise.app.workflows.evaluate import evaluate_file  # with it comes torch
 
     keep_freed_memory()
     terminal = TerminalReporter()
     judged = evaluate_file(
         model,
-        file,
+        texts,
         parses=parses,
         errors=errors,
         unsure=unsure,

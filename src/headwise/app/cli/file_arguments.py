@@ -17,6 +17,7 @@ from headwise.core.folder_layout import EXPORTED
 from headwise.data.files.archives import split_member
 from headwise.data.files.compression import STANDARD_INPUT
 from headwise.data.files.file_checks import check_input_file
+from headwise.data.files.file_lists import list_files, paths_of
 
 
 def _path(type_: object, tokens: Sequence[Token]) -> Path:
@@ -43,7 +44,9 @@ def _later(check: Callable[[Path], None]) -> Callable[[object, Path | None], Non
 
 
 def _check_input(path: Path) -> None:
-    check_input_file(str(path))
+    """Check a file, or the files that match a pattern."""
+    for file in paths_of(list_files(path)):
+        check_input_file(file)
 
 
 def _defer_texts(type_: object, path: Path | None) -> None:
@@ -66,6 +69,16 @@ def _check_recipe(path: Path) -> None:
         raise ConfigError(f"{path}: cannot read the recipe: {problem}")
 
 
+def _later_each(type_: object, paths: tuple[Path, ...] | None) -> None:
+    for path in paths or ():
+        defer_check(_check_input, path)
+
+
+def _paths(type_: object, tokens: Sequence[Token]) -> tuple[Path, ...]:
+    return tuple(_path(type_, [token]) for token in tokens)
+
+
+_FILES = Parameter(allow_leading_hyphen=True, converter=_paths)
 _FILE = Parameter(allow_leading_hyphen=True, converter=_path)
 
 UncheckedFile = Annotated[Path, _FILE]
@@ -76,6 +89,9 @@ FileArgument = Annotated[Path, _FILE, Parameter(validator=_later(_check_input))]
 
 TextsArgument = Annotated[Path, _FILE, Parameter(validator=_defer_texts)]
 """A file of texts, in whose place a user may give a text."""
+
+OptionalFiles = Annotated[tuple[Path, ...], _FILES, Parameter(negative=(), validator=_later_each)]
+"""Any number of files to read as one, each with the flag."""
 
 OptionalFile = Annotated[Path | None, _FILE, Parameter(validator=_later(_check_input))]
 """An optional file to read."""
@@ -96,6 +112,10 @@ OptionalOutputFile = Annotated[Path | None, _FILE]
 """An optional picture or page to write; "-" is standard output."""
 
 
+def _names_standard(path: Path | tuple[Path, ...] | None) -> bool:
+    return any(map(is_standard, path)) if isinstance(path, tuple) else is_standard(path)
+
+
 def check_output_is_folder(output: Path | None, flag: str = "--output") -> None:
     """Check that a folder to write is not given as "-".
 
@@ -106,12 +126,12 @@ def check_output_is_folder(output: Path | None, flag: str = "--output") -> None:
         raise ConfigError(f"{flag} -: this command writes a folder, which standard output cannot take")
 
 
-def check_one_standard_input(**paths: Path | None) -> None:
+def check_one_standard_input(**paths: Path | tuple[Path, ...] | None) -> None:
     """Check that standard input is given once at most.
 
     Raises:
         ConfigError: It is given to several arguments.
     """
-    names = [name.replace("_", "-") for name, path in paths.items() if is_standard(path)]
+    names = [name.replace("_", "-") for name, path in paths.items() if _names_standard(path)]
     if len(names) > 1:
         raise ConfigError(f"- (standard input) is given for {' and '.join(names)}; it can be read once")

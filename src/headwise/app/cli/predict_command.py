@@ -20,13 +20,14 @@ from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
 from headwise.data.files.archives import split_member
+from headwise.data.files.file_lists import list_files
 
 
 def predict(
     model: ModelFolder,
     file: TextsArgument,
     /,
-    *,
+    *more: TextsArgument,
     output: OptionalOutput = None,
     format_out: str | None = None,
     resume: Switch = False,
@@ -50,7 +51,9 @@ def predict(
     Args:
         model: Folder of the model.
         file: A csv, tsv or jsonl file, or one text per line, plain or compressed; for taggers also files of
-            tagged sentences; "-" is standard input.
+            tagged sentences; "-" is standard input. A pattern ("part-*.csv") stands for several files with
+            the same columns.
+        more: More files with the same columns.
         output: File for the predictions: .csv, .tsv, .jsonl (taggers: .jsonl, .conll), plus .gz or .xz to
             compress. Default: standard output.
         format_out: Format of the predictions, if it differs from the output's suffix.
@@ -69,14 +72,17 @@ def predict(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
-    check_file(model, file)
-    check_one_standard_input(file=file, parses=parses)
+    files = (file, *more)
+    for path in files:
+        check_file(model, path)
+    check_one_standard_input(file=files, parses=parses)
+    texts = list_files(files)
     from headwise.app.workflows.predict import predict_file  # with it comes torch
 
     keep_freed_memory()
     predict_file(
         model,
-        file,
+        texts,
         None if is_standard(output) else output,
         form=format_out,
         resume=resume,

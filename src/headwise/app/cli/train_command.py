@@ -12,6 +12,7 @@ from headwise.app.cli.console import check_page_output, note, warn
 from headwise.app.cli.file_arguments import (
     FileArgument,
     OptionalFile,
+    OptionalFiles,
     OptionalOutput,
     OptionalOutputFile,
     OptionalRecipe,
@@ -25,6 +26,7 @@ from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import read_once
 from headwise.data.files.file_checks import check_labelled_folder
+from headwise.data.files.file_lists import first_path, list_files, optional_files, paths_of
 from headwise.models.tasks import TASKS
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, ENCODER_CONFIGS
 
@@ -37,14 +39,14 @@ _SWITCH = Parameter(group=_RUN, negative=(), show_default=False)
 def train(
     file: Annotated[FileArgument, Parameter(group=_FILES, show_default=False)],
     /,
-    *,
+    *more: Annotated[FileArgument, Parameter(group=_FILES, show_default=False)],
     output: Annotated[OptionalOutput, Parameter(group=_FILES)] = None,
     task: Annotated[
         str | None,
         Parameter(group=_FILES, help=f"{', '.join(TASKS)}. \\[by the looks of the file]"),
     ] = None,
-    dev: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
-    test: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
+    dev: Annotated[OptionalFiles, Parameter(group=_FILES, show_default=False)] = (),
+    test: Annotated[OptionalFiles, Parameter(group=_FILES, show_default=False)] = (),
     drop: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
     weight: Annotated[OptionalFile, Parameter(group=_FILES)] = None,
     vectors: Annotated[OptionalFile, Parameter(group=_MODEL)] = None,
@@ -82,7 +84,9 @@ def train(
     Args:
         file: The training texts, plain or compressed; "-" is standard input. Labelled: csv, tsv, jsonl,
             "label, tab, text", fastText, sentiment trees. Tagged: columns (CoNLL), CoNLL-U, word/TAG,
-            bracketed trees. Bags of instances: csv with a row of numbers for each instance.
+            bracketed trees. Bags of instances: csv with a row of numbers for each instance. A pattern
+            ("part-*.csv") stands for several files with the same columns.
+        more: More training files with the same columns.
         output: Folder of the model. [FILE without its suffix, plus .model]
         task: Replaced by the list of tasks.
         dev: Labelled texts that choose the best epoch and set the temperature. [split off]
@@ -124,14 +128,16 @@ def train(
     """
     check_page_output(report)
     check_output_is_folder(output)
-    inputs = {"FILE": file, "--dev": dev, "--test": test, "--drop": drop, "--weight": weight}
+    texts = list_files([file, *more])
+    inputs = {"FILE": (file, *more), "--dev": dev, "--test": test, "--drop": drop, "--weight": weight}
     inputs |= {"--parses": parses, "--dev-parses": dev_parses, "--test-parses": test_parses}
     inputs |= {"--recipe": recipe, "--unlabelled": unlabelled}
     check_one_standard_input(**inputs)
     if is_standard(vectors):
         raise ConfigError("--vectors -: word vectors are read more than once; give a file")
     if task is None:  # only other tasks read texts without labels
-        check_labelled_folder(str(file))
+        for path in paths_of(texts):
+            check_labelled_folder(path)
     from headwise.app.configuration import read_preset
 
     presets = (read_preset(recipe),) if recipe else ()
@@ -145,7 +151,7 @@ def train(
     from headwise.training.run_state import TrainingInterrupted
 
     keep_freed_memory()
-    output = output or _output_for(file)
+    output = output or _output_for(Path(first_path(texts)))
     named = section_values(settings)
     teach = named.pop("teach", {})
     for section, name, value in (
@@ -162,10 +168,10 @@ def train(
     terminal = TerminalReporter()
     try:
         outcome = train_files(
-            file,
+            texts,
             output,
-            dev=dev,
-            test=test,
+            dev=optional_files(dev),
+            test=optional_files(test),
             drop=drop,
             weight=weight,
             parses=ParseFiles(
@@ -199,7 +205,12 @@ def train(
         from headwise.app.workflows.report import report_file, report_outcome
 
         page = (
-            report_file(output, test, parses=test_parses if test else None, reading=named.get("data", {}))
+            report_file(
+                output,
+                optional_files(test),
+                parses=test_parses if test else None,
+                reading=named.get("data", {}),
+            )
             if outcome is None
             else report_outcome(outcome, output)
         )

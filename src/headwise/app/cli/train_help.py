@@ -18,6 +18,7 @@ _ENCODER_FLAGS = {"base", "vectors", "encoder"}
 _TEACHER_FLAGS = {"unlabelled", "teacher"}
 _ALWAYS_SHOWN = {
     "file",
+    "more",
     "output",
     "task",
     "dev",

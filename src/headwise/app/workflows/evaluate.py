@@ -13,6 +13,7 @@ from headwise.app.training_report import score_unseen, unseen_name
 from headwise.artifacts.model_info import DataInfo
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
+from headwise.data.files.file_lists import FilesArgument
 from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
 from headwise.metrics.classification_scores import wilson_interval
@@ -85,7 +86,7 @@ class EvaluationReport:
 @renamed_parameters(heads="parses", listener="reporter")
 def evaluate_file(
     folder: Path | str,
-    file: Path | str,
+    file: FilesArgument,
     *,
     errors: int = 0,
     unsure: str | None = None,
@@ -102,7 +103,7 @@ def evaluate_file(
 
     Args:
         folder: The model's folder.
-        file: The file; "-" is standard input.
+        file: The file, or several, which are read as one; "-" is standard input.
         errors: How many mistakes to give.
         unsure: From which probability on the model is sure enough to answer, see
             `headwise.app.workflows.predict.predict_file`.

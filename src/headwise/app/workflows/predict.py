@@ -30,8 +30,8 @@ from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import locked_file
 from headwise.core.folder_layout import EXPORTED, MANIFEST
+from headwise.data.files.file_lists import FilesArgument, first_path, list_files, paths_of
 from headwise.data.files.file_preview import has_byte_order_mark
-from headwise.data.files.text_lines import file_name
 from headwise.data.items.dataset import InputRow
 from headwise.models.prediction_file import (
     COMPRESSED,
@@ -149,7 +149,7 @@ def _predict_chunk(items: Sequence[Any]) -> PredictionBatch:
 @renamed_parameters(heads="parses", listener="reporter")
 def predict_file(
     folder: Path | str,
-    file: Path | str,
+    file: FilesArgument,
     output: Path | str | None = None,
     *,
     form: str | None = None,
@@ -167,7 +167,7 @@ def predict_file(
 
     Args:
         folder: The model's folder, or what `headwise export` made of it.
-        file: The file; "-" is standard input.
+        file: The file, or several, which are read as one; "-" is standard input.
         output: File for the predictions; standard output by default.
         form: Format of the predictions, if not that of the output's suffix.
         resume: Go on with an output that was interrupted.
@@ -188,14 +188,16 @@ def predict_file(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
-    file, reporter = Path(file_name(file)), how.get("reporter", NULL_REPORTER)
+    files, reporter = list_files(file), how.get("reporter", NULL_REPORTER)
+    inputs = [Path(path) for path in paths_of(files)]
     output = None if output is None else Path(output)
     if batch_tokens < 1:
         raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
     if workers < 1:
         raise ConfigError(f"--workers {workers}; expected 1 or more")
     if output is not None:
-        check_output_file(output, file, resume=resume, overwrite=overwrite)
+        for path in inputs:
+            check_output_file(output, path, resume=resume, overwrite=overwrite)
     elif resume or overwrite:
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
     mark = _model_digest(folder)
@@ -208,9 +210,9 @@ def predict_file(
         raise session.kind.no_parses_error()
     form, marked = (
         choose_format(output, form, predictor.formats, predictor.form),
-        has_byte_order_mark(str(file)),
+        has_byte_order_mark(first_path(files)),
     )
-    rows = session.rows(file, **how)
+    rows = session.rows(files, **how)
     chunks = cut_chunks(iter(rows))
     first = next(chunks, [])
     # A header without rows is an empty batch: its output is a header, too.
@@ -222,7 +224,7 @@ def predict_file(
     with (
         nullcontext()
         if output is None
-        else _exclusive_output(output, file, resume=resume, overwrite=overwrite)
+        else _exclusive_output(output, inputs[0], resume=resume, overwrite=overwrite)
     ):
         if resume and output is not None and output.is_file() and output.stat().st_size:
             with reporting_write_errors(output):
@@ -236,7 +238,7 @@ def predict_file(
                 return partial(_open_unchanged, folder, mark, session.opener(workers), predictor_arguments)
 
             predicted = _predicted(start.chunks, predictor, workers, opening, session.computing())
-            seconds = _write(start, predicted, layout, predictor, output, file, reporter)
+            seconds = _write(start, predicted, layout, predictor, output, Path(str(files)), reporter)
     reporter.notes(rows.closing_notes)
     for remark in predictor.summary(seconds):
         reporter.remark(remark)

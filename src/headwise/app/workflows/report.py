@@ -14,6 +14,8 @@ from headwise.artifacts.model_info import MetricsInfo
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import STANDARD_INPUT
+from headwise.data.files.file_lists import FilesArgument
+from headwise.data.files.file_lists import place as place_of
 from headwise.data.items.examples import Pair
 from headwise.data.splits.contamination import in_fingerprint
 from headwise.data.splits.duplicates import find_near_duplicates, words_for_comparison
@@ -36,7 +38,7 @@ _COMPARED = 5_000  # items that are compared with each other
 @renamed_parameters(heads="parses", listener="reporter")
 def report_file(
     folder: Path | str,
-    data: Path | str | None = None,
+    data: FilesArgument | None = None,
     *,
     unknown_label: str | None = None,
     device: str = "auto",
@@ -133,7 +135,7 @@ def _item_material(session: ModelSession, judged: EvaluatedItems) -> dict[str, A
     except ConfigError:  # a language model has no labels that could be wrong
         mistakes_found = []
     listed = mistakes_found[:MOST_MISTAKES]
-    places = {f"{data.path}:{item.line}": item for item in items} if listed else {}
+    places = {place_of(data.path, item.line): item for item in items} if listed else {}
     wrong = [places[mistake["where"]] for mistake in listed[:MOST_EXPLAINED] if mistake["where"] in places]
     explanations = _explanations(session, _sample_items(items, MOST_EXPLAINED))
     # What is explained of a part of an item need not be the part that is wrong.

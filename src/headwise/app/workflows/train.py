@@ -10,17 +10,17 @@ from headwise.app.training_job import TrainingJob
 from headwise.app.training_plan import TrainingFiles
 from headwise.app.training_report import TrainingReport
 from headwise.core.deprecation import renamed_parameters
-from headwise.data.files.text_lines import file_name
+from headwise.data.files.file_lists import FilesArgument, list_files, optional_files
 from headwise.data.items.parses import NO_PARSES, ParseFiles
 
 
 @renamed_parameters(listener="reporter", teaching="distillation")
 def train_files(
-    file: Path | str,
+    file: FilesArgument,
     output: Path | str,
     *,
-    dev: Path | str | None = None,
-    test: Path | str | None = None,
+    dev: FilesArgument | None = None,
+    test: FilesArgument | None = None,
     drop: Path | str | None = None,
     weight: Path | str | None = None,
     parses: ParseFiles = NO_PARSES,
@@ -35,7 +35,8 @@ def train_files(
     """Train a model on a file of labelled items, evaluate it beside a baseline, and save it.
 
     Args:
-        file: The training file; "-" is standard input.
+        file: The training file; a list of files, or a pattern such as part-*.parquet, is read as one file;
+            "-" is standard input.
         output: Folder of the model.
         dev: The file that selects the best epoch; by default dev items are split off.
         test: The file for the final report; by default test items are split off.
@@ -57,10 +58,10 @@ def train_files(
         TrainingInterrupted: Ctrl-C came; the state is saved.
         TrainingFinished: The run to resume has finished before.
     """
-    dev, test = (None if path is None else file_name(path) for path in (dev, test))
+    dev, test = optional_files(dev), optional_files(test)
     drop, weight = (None if path is None else str(path) for path in (drop, weight))
     return TrainingJob(
-        TrainingFiles(file_name(file), dev, test, parses, drop, weight),
+        TrainingFiles(list_files(file), dev, test, parses, drop, weight),
         Path(output),
         settings,
         distillation,

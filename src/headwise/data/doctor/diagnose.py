@@ -24,9 +24,10 @@ from headwise.data.doctor.findings import (
 from headwise.data.doctor.label_checks import spread
 from headwise.data.errors import DataError
 from headwise.data.files.compression import read_once
-from headwise.data.files.text_lines import file_name
+from headwise.data.files.file_lists import Files, FilesArgument, first_path, list_files
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES, infer_task, options_for
+from headwise.data.readers.file_sets import read_files_as_one
 
 ROLES = ("train", "dev", "test")
 _NAMES = {"train": "train", "training": "train", "test": "test", "eval": "test"} | dict.fromkeys(
@@ -36,15 +37,16 @@ _ORDER = ("error", "warning", "info")
 
 
 def doctor_files(
-    paths: Sequence[Path | str] | Path | str,
+    paths: Sequence[FilesArgument] | Path | str,
     task: str | None = None,
     reading: Mapping[str, object] | None = None,
 ) -> DoctorReport:
     """Check data files before training.
 
     Args:
-        paths: Training data, or a list with these, then perhaps development and test data ("train", "dev"
-            or "test" in a file's name goes before its place); "-" is standard input.
+        paths: Training data (a pattern such as part-*.csv is read as one file), or a list with these, then
+            perhaps development and test data ("train", "dev" or "test" in a file's name goes before its
+            place); "-" is standard input.
         task: The task that the files are for; guessed from the first file by default.
         reading: Reading options, where the guess may be wrong: fields of the options of the task's item
             type (`headwise.data.items.item_types.ITEM_TYPES`).
@@ -54,20 +56,20 @@ def doctor_files(
     """
     if isinstance(paths, str) or not isinstance(paths, Sequence):
         paths = [paths]
-    paths = [file_name(path) for path in paths]
-    if not paths:
+    files = [list_files(path) for path in paths]
+    if not files:
         raise ConfigError("no files to look at; expected at least one, such as train.tsv")
     reading, why = reading or {}, ""
     if task is None:
-        task, why = infer_task(paths[0], reading)
+        task, why = infer_task(first_path(files[0]), reading)
     if task not in ITEM_TYPES:
         raise unknown_name_error("task", task, list(ITEM_TYPES))
     kind = ITEM_TYPES[task]
-    diagnosis = diagnose(kind, paths, options_for(task, reading))
+    diagnosis = diagnose(kind, files, options_for(task, reading))
     return replace(diagnosis, task=task, why=why)
 
 
-def diagnose(kind: ItemType, paths: Sequence[str], options: Any = None) -> DoctorReport:
+def diagnose(kind: ItemType, paths: Sequence[Files], options: Any = None) -> DoctorReport:
     """Read and check files of an item type; what cannot be read becomes a finding.
 
     A record that cannot be used is skipped and reported, and a file that is not in the given encoding is
@@ -77,7 +79,7 @@ def diagnose(kind: ItemType, paths: Sequence[str], options: Any = None) -> Docto
     files: dict[str, CheckedFile] = {}
     findings: list[Finding] = []
     like: Any = None
-    for role, path in zip(guess_roles(paths), paths, strict=True):
+    for role, path in zip(guess_roles([*map(first_path, paths)]), paths, strict=True):
         errors: list[DataError] = []
         try:
             data = _read(kind, path, options, errors, like)
@@ -124,14 +126,15 @@ def _role(path: str) -> str | None:
     return next((_NAMES[word] for word in words if word in _NAMES), None)
 
 
-def _read(kind: ItemType, path: str, options: Any, errors: list[DataError], like: Any) -> Any:
+def _read(kind: ItemType, path: Files, options: Any, errors: list[DataError], like: Any) -> Any:
     try:
-        return kind.examine(path, options, errors.append, like=like)
+        return read_files_as_one(kind, path, options, errors.append, like=like, examine=True)
     except DataError as error:
-        if error.code != "HW105" or read_once(path) or not hasattr(options, "encoding_errors"):
+        if error.code != "HW105" or read_once(first_path(path)) or not hasattr(options, "encoding_errors"):
             raise
         errors[:] = [error]
-    return kind.examine(path, replace(options, encoding_errors="replace"), errors.append, like=like)
+    options = replace(options, encoding_errors="replace")
+    return read_files_as_one(kind, path, options, errors.append, like=like, examine=True)
 
 
 def _error_findings(errors: Sequence[DataError]) -> list[Finding]:

@@ -20,6 +20,7 @@ import numpy as np
 
 from headwise.core.errors import ConfigError
 from headwise.data.doctor.findings import SHOWN, Finding, with_remainder
+from headwise.data.files.file_lists import place
 
 Item = TypeVar("Item")
 
@@ -62,7 +63,7 @@ class Dataset(Generic[Item]):
     def where(self, item: int) -> str:
         """`path:line` of the item with this index."""
         example: Any = self.items[item]
-        return f"{self.path}:{example.line}"
+        return place(self.path, example.line)
 
     def places(self, items: Sequence[int]) -> tuple[str, ...]:
         """`path:line` of the first few of these items, and how many more there are."""
@@ -178,11 +179,11 @@ def chunks_by_length(texts: Sequence[Text], most: int) -> Iterator[Sequence[Text
     """Slices of the texts with about `most` words or characters in total each, which bounds the memory
     needed."""
     start = size = 0
-    for place, text in enumerate(texts):
+    for number, text in enumerate(texts):
         size += len(text)
         if size >= most:
-            yield texts[start : place + 1]
-            start, size = place + 1, 0
+            yield texts[start : number + 1]
+            start, size = number + 1, 0
     if start < len(texts):
         yield texts[start:]
 

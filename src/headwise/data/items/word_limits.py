@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from headwise.core.tokenizer import Tokenizer
+from headwise.data.files.file_lists import place
 from headwise.data.items.item_type import ItemType
 from headwise.data.splits.data_parts import DataParts
 
@@ -122,4 +123,4 @@ def _has_outlier(kind: ItemType[Any], items: Iterable[Any]) -> bool:
 def _place(parts: DataParts[Any], name: str, item: Any) -> str:
     data = parts.files.get(name) or parts.files.get("train")
     path, line = getattr(data, "path", ""), getattr(item, "line", 0)
-    return f"{path}:{line}" if path and line else f"a text of the {name} data"
+    return place(path, line) if path and line else f"a text of the {name} data"

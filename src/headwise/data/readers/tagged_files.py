@@ -92,7 +92,9 @@ class TaggedData(Dataset[TaggedSentence]):
         The line is exact in files with one token per row; otherwise it is that of the sentence.
         """
         path = next((path for path, first in reversed(self.files) if first <= item), self.path)
-        return f"{path}:{_line(self.items[item], token, self.format)}"
+        sentence = self.items[item]
+        file = getattr(sentence.line, "file", path)
+        return f"{file}:{_line(sentence, token, self.format)}"
 
 
 def read_tagged(

@@ -9,9 +9,11 @@ import numpy as np
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.doctor.findings import abbreviate
+from headwise.data.files.file_lists import Files, paths_of
 from headwise.data.files.fingerprint import Fingerprint
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.parses import NO_PARSES, ParseFiles, ParseReader, with_parses
+from headwise.data.readers.file_sets import read_files_as_one
 from headwise.data.splits.contamination import PartOverlap, find_overlaps, make_fingerprint
 
 PART_NAMES = ("train", "dev", "test")
@@ -95,9 +97,9 @@ class DataParts(Generic[Part]):
 
 def read_parts(
     kind: ItemType,
-    train: str,
-    dev: str | None = None,
-    test: str | None = None,
+    train: Files,
+    dev: Files | None = None,
+    test: Files | None = None,
     options: Any = None,
     split: SplitConfig | None = None,
     parses: ParseFiles = NO_PARSES,
@@ -108,7 +110,7 @@ def read_parts(
 
     Args:
         kind: The item type.
-        train: The training file; "-" is standard input.
+        train: The training file, or several that are read as one; "-" is standard input.
         dev: The development file, if any.
         test: The test file, if any.
         options: The reading options, of the type `kind.options`.
@@ -138,9 +140,9 @@ def read_parts(
         )
     shares = {"dev": split.dev, "test": split.test}
     cut = [name for name, share in shares.items() if share and name not in provided]
-    like = kind.prepare([*provided.values()], options)
+    like = kind.prepare([path for names in provided.values() for path in paths_of(names)], options)
     for name, path in provided.items():
-        data = kind.read(path, kind.part_options(options, name, cut), like=like)
+        data = read_files_as_one(kind, path, kind.part_options(options, name, cut), like=like)
         if (heads := getattr(parses, name)) is not None:
             if reader is None:
                 raise kind.no_parses_error()
@@ -167,7 +169,7 @@ def read_parts(
     parts = {name: data.items for name, data in files.items()}
     if cut:
         dev_share, test_share = (shares[name] if name in cut else 0 for name in ("dev", "test"))
-        done = kind.split(train_items, dev_share, test_share, split.seed, path=train)
+        done = kind.split(train_items, dev_share, test_share, split.seed, path=str(train))
         part_notes += [("train", note) for note in done.notes]
         parts = {"train": done.train, "dev": done.dev, "test": done.test} | {
             name: part for name, part in parts.items() if name != "train"

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
+from headwise.data.files.file_lists import FileLine
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.csv import read_cells
 from headwise.data.items.examples import Example, writable_separator
@@ -78,6 +79,8 @@ def reweight_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int
 def _rows(parts: DataParts, listed: str) -> Iterator[tuple[Example, dict[str, str], int]]:
     """The training items that a list names, each with its row of the list and the line of that row."""
     data = parts.files["train"]
+    if data.items and isinstance(data.items[0].line, FileLine):
+        raise ConfigError(f"{listed}: a list of lines is of one training file, and there are several")
     items = {item.line: item for item in data.items}
     sets = parts.kind.answer.multi_label
     separator = writable_separator(data) if sets else None

@@ -13,6 +13,7 @@ import numpy as np
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.errors import DataError
+from headwise.data.files.file_lists import place
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import check_label_names
@@ -375,7 +376,7 @@ def check_labelled(data: Any) -> None:
 
 def location_of(data: Any, number: int) -> str:
     """The place of an item, `file:line`."""
-    return f"{data.path}:{data.items[number].line}"
+    return place(data.path, data.items[number].line)
 
 
 def names_of(parts: DataParts[Any]) -> Sequence[str]:

@@ -1,0 +1,106 @@
+"""Several files that are read one after the other, as one: lists of files, and patterns such as
+`part-*.parquet`.
+
+Codes: HW101 no file matches a pattern.
+"""
+
+import glob
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+from headwise.core.errors import ConfigError
+from headwise.data.errors import DataError
+from headwise.data.files.archives import split_member
+from headwise.data.files.compression import read_once
+from headwise.data.files.text_lines import file_name
+
+
+class FileLine(int):
+    """The line of a record in one of several files.
+
+    Attributes:
+        file: The file.
+    """
+
+    file: str
+
+    def __new__(cls, line: int, file: str) -> "FileLine":
+        number = super().__new__(cls, line)
+        number.file = file
+        return number
+
+    def __reduce__(self) -> tuple[type["FileLine"], tuple[int, str]]:
+        return FileLine, (int(self), self.file)
+
+
+def place(path: str, line: int) -> str:
+    """`file:line` of a record; of several files, the one that holds it."""
+    return f"{getattr(line, 'file', path)}:{int(line)}"
+
+
+@dataclass(frozen=True)
+class FileList:
+    """Two or more files that are read as one, in this order."""
+
+    paths: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.paths[0]} and {len(self.paths) - 1:,} more"
+
+
+Files = str | FileList
+"""One file or several, as readers take them."""
+
+FilesArgument = str | PathLike[str] | FileList | Sequence[str | PathLike[str]]
+"""One file, a pattern or several of them, as users give them."""
+
+
+def list_files(files: FilesArgument) -> Files:
+    """The files that are meant; patterns stand for the files that match, by name.
+
+    Raises:
+        ConfigError: There is none, one is given twice, standard input is among several, or something else
+            than names is given.
+        DataError: HW101, no file matches a pattern.
+    """
+    if isinstance(files, FileList):
+        return files
+    if not isinstance(files, list | tuple):
+        files = [file_name(files)]
+    paths = [path for name in files for path in _matches(file_name(name))]
+    if not paths:
+        raise ConfigError("no files; expected at least one, such as train.csv")
+    if len(paths) == 1:
+        return paths[0]
+    if stream := next(filter(read_once, paths), None):
+        raise ConfigError(f"{stream}: standard input and pipes cannot be read beside other files")
+    if twice := next((path for number, path in enumerate(paths) if path in paths[:number]), None):
+        raise ConfigError(f"{twice} is given twice; leave it out once")
+    return FileList(tuple(paths))
+
+
+def paths_of(files: Files) -> tuple[str, ...]:
+    """The paths of one file or several."""
+    return (files,) if isinstance(files, str) else files.paths
+
+
+def first_path(files: Files) -> str:
+    """The path of the first file, whose beginning tells the format of all."""
+    return paths_of(files)[0]
+
+
+def optional_files(files: FilesArgument | None) -> Files | None:
+    """The files of an optional argument; None or an empty list for none."""
+    return None if files is None or files in ([], ()) else list_files(files)
+
+
+def _matches(path: str) -> Iterable[str]:
+    """The files that a pattern matches; the path itself if it is none, or names a file."""
+    if not glob.has_magic(path) or os.path.exists(path) or split_member(path)[1] is not None:
+        return [path]
+    matches = [match for match in sorted(glob.glob(path, recursive=True)) if os.path.isfile(match)]
+    if not matches:
+        raise DataError("HW101", "no file matches this pattern", path=path)
+    return matches

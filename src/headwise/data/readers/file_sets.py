@@ -1,0 +1,140 @@
+"""Read several files as one data set: their columns must agree, and the order is kept.
+
+Code: HW111 the columns of a file are not those of the first.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from headwise.data.errors import DataError, OnError, raise_error
+from headwise.data.files.file_lists import FileLine, Files
+from headwise.data.formats import FORMATS
+from headwise.data.items.dataset import InputRow, InputRows
+from headwise.data.items.item_type import ItemType
+
+_SUFFIX = "_column"
+
+
+def read_files_as_one(
+    kind: ItemType[Any],
+    files: Files,
+    options: Any = None,
+    on_error: OnError = raise_error,
+    *,
+    like: Any = None,
+    examine: bool = False,
+) -> Any:
+    """Read one file or several with labels into memory; see `ItemType.read`.
+
+    Columns that were guessed are those of the first file, by name. The line of an item of several files is
+    a `FileLine`, so that places in messages name the right file.
+
+    Args:
+        kind: The item type.
+        files: The files.
+        options: See `ItemType.read`.
+        on_error: See `ItemType.read`.
+        like: See `ItemType.read`.
+        examine: Read for the doctor.
+
+    Raises:
+        DataError: HW111, the columns of a file are not those of the first; and as `ItemType.read`.
+    """
+    read = kind.examine if examine else kind.read
+    if isinstance(files, str):
+        return read(files, options, on_error, like=like)
+    first_name, *names = files.paths
+    first = read(first_name, options, on_error, like=like)
+    options = _with_columns(kind.options() if options is None else options, first)
+    like = kind.schema(first) if like is None else like
+    data_sets = [first]
+    for name in names:
+        data = read(name, options, on_error, like=like)
+        check_columns(first, data)
+        data_sets.append(kind.answer.respell_as_training(list(first.labels), data)[0])
+    notes = list(first.notes)
+    notes += [note for data in data_sets[1:] for note in data.notes if note not in notes]
+    sizes = ", ".join(f"{data.path} {len(data.items):,}" for data in data_sets[:3])
+    more = ", ..." * (len(data_sets) > 3)
+    nouns = kind.nouns.many
+    notes.append(f"{len(data_sets):,} files are read one after the other; {nouns}: {sizes}{more}")
+    merged = {
+        "items": [
+            replace(item, line=FileLine(item.line, data.path)) for data in data_sets for item in data.items
+        ],
+        "path": str(files),
+        "notes": tuple(dict.fromkeys(notes)),
+        "empty": sum(data.empty for data in data_sets),
+        "skipped": sum(data.skipped for data in data_sets),
+        "findings": tuple(finding for data in data_sets for finding in data.findings),
+    }
+    if hasattr(first, "documents"):  # numbers of sentences, which begin again in each file
+        merged |= {"documents": (), "files": ()}
+    return replace(first, **merged)
+
+
+def rows_of_files(first: InputRows[Any], rest: Iterator[InputRows[Any]]) -> InputRows[Any]:
+    """The records of several files as one stream; each file is opened when it is reached.
+
+    Raises:
+        DataError: HW111, the columns of a file are not those of the first; while iterating.
+    """
+
+    def rows() -> Iterator[InputRow[Any]]:
+        yield from _placed(first)
+        for later in rest:
+            check_columns(first, later)
+            yield from _placed(later)
+
+    return replace(first, rows=rows())
+
+
+def _placed(rows: InputRows[Any]) -> Iterator[InputRow[Any]]:
+    for row in rows:
+        line = FileLine(row.line, rows.path)
+        yield replace(row, line=line, item=replace(row.item, line=line))
+
+
+def _with_columns(options: Any, data: Any) -> Any:
+    """Reading options that name the columns of a table that has been read, as far as none was named."""
+    form = FORMATS.get(data.format)
+    if form is None or not form.table:
+        return options
+    names = {
+        option.name: name
+        for option in fields(options)
+        if option.name.endswith(_SUFFIX)
+        and getattr(options, option.name) is None
+        and isinstance(name := getattr(data.columns, option.name.removesuffix(_SUFFIX), None), str)
+    }
+    exclusive = getattr(options, "label_columns", None) or getattr(options, "probability_columns", None)
+    if exclusive:
+        names.pop("label_column", None)
+    return replace(options, **names)
+
+
+def check_columns(first: Any, later: Any) -> None:
+    """Check that two files were read from the same columns.
+
+    Raises:
+        DataError: HW111, naming the second file.
+    """
+    ours, theirs = (_names(data.columns) for data in (first, later))
+    if ours != theirs:
+        shown, expected = (
+            ", ".join(f"{key} {name!r}" for key, name in names.items()) for names in (theirs, ours)
+        )
+        raise DataError(
+            "HW111",
+            f"the columns are {shown or 'unnamed'}, not those of {first.path}",
+            expected=expected or "a file without columns",
+            advice="give files with the same columns, or name the columns",
+            path=later.path,
+        )
+
+
+def _names(columns: Any) -> Mapping[str, str]:
+    """The chosen columns of a file, by what they hold."""
+    keys = ("text", "label", "first", "second", "bag", "token", "tag")
+    return {key: name for key in keys if isinstance(name := getattr(columns, key, None), str)}

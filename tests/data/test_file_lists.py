@@ -1,0 +1,94 @@
+"""Several files that are read as one."""
+
+import pickle
+
+import pytest
+
+from headwise.core.errors import ConfigError
+from headwise.data.doctor.diagnose import doctor_files
+from headwise.data.errors import DataError
+from headwise.data.files.file_lists import FileLine, FileList, list_files, place
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.readers.file_sets import read_files_as_one
+from headwise.data.splits.data_parts import read_parts
+
+CLASSIFY = ITEM_TYPES["classify"]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"text number {n},{'ab'[n % 2]}" for n in range(60)]
+    (tmp_path / "b.csv").write_text("\n".join(["text,label", *rows[:30], ""]))
+    swapped = [",".join(reversed(row.split(","))) for row in rows[30:]]
+    (tmp_path / "a.csv").write_text("\n".join(["label,text", *swapped, ""]))
+    return tmp_path
+
+
+def test_the_order_is_that_of_the_names_or_of_the_pattern(files):
+    assert list_files(["b.csv", "a.csv"]) == FileList(("b.csv", "a.csv"))
+    assert list_files("*.csv") == FileList(("a.csv", "b.csv"))
+    assert list_files(files / "a*.csv") == str(files / "a.csv")
+    (files / "x[1].csv").write_text("text\n")
+    assert list_files("x[1].csv") == "x[1].csv"  # a file of this name
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [([], "no files"), (["a.csv", "a.csv"], "given twice"), (["-", "a.csv"], "cannot be read beside")],
+)
+def test_what_is_no_list_of_files(files, given, message):
+    with pytest.raises(ConfigError, match=message):
+        list_files(given)
+
+
+def test_a_pattern_without_a_file(files):
+    with pytest.raises(DataError, match=r"none-\*.csv: no file matches"):
+        list_files("none-*.csv")
+
+
+def test_items_are_in_order_and_know_their_file(files):
+    data = read_files_as_one(CLASSIFY, FileList(("b.csv", "a.csv")))
+    assert [item.text for item in data.items] == [f"text number {n}" for n in range(60)]
+    assert [item.label for item in data.items[28:32]] == ["a", "b", "a", "b"]  # columns by their names
+    assert (data.where(0), data.where(59)) == ("b.csv:2", "a.csv:31")
+    assert any("b.csv 30, a.csv 30" in note for note in data.notes)
+
+
+def test_lines_survive_pickling():
+    line = pickle.loads(pickle.dumps(FileLine(7, "a.csv")))
+    assert (line, place("b.csv", line), place("b.csv", 7)) == (7, "a.csv:7", "b.csv:7")
+
+
+def test_an_error_names_the_file_and_its_line(files):
+    (files / "c.csv").write_text("text,label\na,x\nb,\n")
+    with pytest.raises(DataError, match=r"c\.csv:3: an empty label"):
+        read_files_as_one(CLASSIFY, FileList(("b.csv", "c.csv")))
+    (files / "d.csv").write_text("body,label\na,x\nb,y\n")
+    with pytest.raises(DataError, match=r"d\.csv") as caught:
+        read_files_as_one(CLASSIFY, FileList(("b.csv", "d.csv")))
+    assert caught.value.code == "HW111"
+
+
+def test_duplicates_and_leaks_are_found_across_files(files):
+    (files / "c.csv").write_text("text,label\ntext number 0,a\nsomething new,b\n")
+    parts = read_parts(CLASSIFY, FileList(("a.csv", "c.csv")), dev="b.csv")
+    assert parts.overlaps()
+    found = doctor_files(["*.csv"]).findings
+    duplicates = next(finding for finding in found if finding.code == "HW153")
+    assert "c.csv:2" in duplicates.where  # the other is b.csv:2
+
+
+@pytest.mark.parametrize("task", ["tag", "pair", "multi-label", "regress"])
+def test_every_kind_of_item(files, task):
+    contents = {
+        "tag": "a\tO\nb\tB-X\n\nc\tO\n\n",
+        "pair": "premise,hypothesis,label\na,b,x\nc,d,y\n",
+        "multi-label": "text,labels\na,x|y\nb,y\n",
+        "regress": "text,score\na,1.5\nb,2.5\n",
+    }
+    for name in ("one.txt", "two.txt"):
+        (files / name).write_text(contents[task])
+    data = read_files_as_one(ITEM_TYPES[task], FileList(("one.txt", "two.txt")))
+    assert len(data.items) == 4
+    assert data.where(2).startswith("two.txt:")
