@@ -18,35 +18,91 @@ using Ends = Array1<const int64_t>;
 using Hashes = std::tuple<Result<uint32_t>, Result<int64_t>>;
 using Counts = std::tuple<Result<int32_t>, Result<int32_t>, Result<int64_t>>;
 
-// Texts by their offsets, which must not lead out of the array of `size` values.
-void check_ends(const Ends& ends, size_t size) {
-    if (ends.size() == 0) throw std::invalid_argument("offsets hold at least one number");
-    int64_t before = 0;
-    for (size_t text = 0; text < ends.size(); ++text) {
-        if (ends(text) < before || ends(text) > static_cast<int64_t>(size))
-            throw std::invalid_argument("offsets ascend from 0 to the number of values");
-        before = ends(text);
-    }
-}
-
 void check_slots(size_t size) {
     if (size == 0 || (size & (size - 1)) != 0)
         throw std::invalid_argument("a table's size is a power of two");
 }
 
+// Appends the hashes of words and of their pairs, word by word.
+class PairHashes {
+  public:
+    PairHashes(int reach, bool edges, std::vector<uint32_t>& hashes)
+        : reach_(reach), edges_(edges), before_(std::max(reach, 1)), hashes_(hashes) {}
+
+    void begin_text() {
+        std::fill(before_.begin(), before_.end(), 0);
+        if (edges_) before_[0] = kBegin;
+    }
+
+    void add(uint64_t word) {
+        hashes_.push_back(static_cast<uint32_t>(word >> 32));
+        for (int gap = 0; gap < reach_; ++gap)
+            if (before_[gap] != 0) hashes_.push_back(pair_hash(before_[gap], word, gap == 0));
+        for (int gap = reach_ - 1; gap > 0; --gap) before_[gap] = before_[gap - 1];
+        before_[0] = word;
+    }
+
+    void end_text() {
+        for (int gap = 0; edges_ && gap < reach_; ++gap)
+            if (before_[gap] != 0 && before_[gap] != kBegin)
+                hashes_.push_back(pair_hash(before_[gap], kEnd, gap == 0));
+    }
+
+  private:
+    int reach_;
+    bool edges_;
+    std::vector<uint64_t> before_;  // the previous words, the last one first; 0 is none
+    std::vector<uint32_t>& hashes_;
+};
+
+Result<uint64_t> word_states(Codes codes, Ends ends) {
+    check_offsets(ends, codes.size());
+    std::vector<uint64_t> states;
+    states.reserve(ends.size());
+    for (size_t word = 0; word + 1 < ends.size(); ++word) {
+        uint64_t state = kFirst;
+        for (int64_t place = ends(word); place < ends(word + 1); ++place)
+            state = add_character(state, codes(place));
+        states.push_back(mix(state));
+    }
+    return to_numpy(std::move(states));
+}
+
+Hashes read_hashes(Array1<const uint64_t> states, Array1<const int32_t> words, Ends ends, int reach,
+                   bool edges) {
+    check_offsets(ends, words.size());
+    if (reach < 0) throw std::invalid_argument("reach is 0 or more");
+    std::vector<uint32_t> hashes;
+    std::vector<int64_t> bounds(ends.size(), 0);
+    hashes.reserve((reach + 1) * words.size() + 16);
+    {
+        nb::gil_scoped_release release;
+        PairHashes pairs(reach, edges, hashes);
+        for (size_t text = 0; text + 1 < ends.size(); ++text) {
+            pairs.begin_text();
+            for (int64_t place = ends(text); place < ends(text + 1); ++place) {
+                if (static_cast<size_t>(words(place)) >= states.size())
+                    throw std::invalid_argument("a word without a state");
+                pairs.add(states(words(place)));
+            }
+            pairs.end_text();
+            bounds[text + 1] = static_cast<int64_t>(hashes.size());
+        }
+    }
+    return {to_numpy(std::move(hashes)), to_numpy(std::move(bounds))};
+}
+
 Hashes word_hashes(Codes codes, Ends ends, int reach, bool edges) {
-    check_ends(ends, codes.size());
+    check_offsets(ends, codes.size());
     if (reach < 0) throw std::invalid_argument("reach is 0 or more");
     std::vector<uint32_t> hashes;
     std::vector<int64_t> bounds(ends.size(), 0);
     {
         nb::gil_scoped_release release;
         hashes.reserve((reach + 1) * codes.size() / 4 + 16);
-        std::vector<uint64_t> before(
-            std::max(reach, 1));  // the previous words, the last one first; 0 is none
+        PairHashes pairs(reach, edges, hashes);
         for (size_t text = 0; text + 1 < ends.size(); ++text) {
-            std::fill(before.begin(), before.end(), 0);
-            if (edges) before[0] = kBegin;
+            pairs.begin_text();
             uint64_t word = kFirst;
             bool empty = true;
             for (int64_t position = ends(text); position <= ends(text + 1); ++position) {
@@ -54,19 +110,12 @@ Hashes word_hashes(Codes codes, Ends ends, int reach, bool edges) {
                     word = add_character(word, codes(position));
                     empty = false;
                 } else if (!empty) {
-                    word = mix(word);
-                    hashes.push_back(static_cast<uint32_t>(word >> 32));
-                    for (int gap = 0; gap < reach; ++gap)
-                        if (before[gap] != 0) hashes.push_back(pair_hash(before[gap], word, gap == 0));
-                    for (int gap = reach - 1; gap > 0; --gap) before[gap] = before[gap - 1];
-                    before[0] = word;
+                    pairs.add(mix(word));
                     word = kFirst;
                     empty = true;
                 }
             }
-            for (int gap = 0; edges && gap < reach; ++gap)
-                if (before[gap] != 0 && before[gap] != kBegin)
-                    hashes.push_back(pair_hash(before[gap], kEnd, gap == 0));
+            pairs.end_text();
             bounds[text + 1] = static_cast<int64_t>(hashes.size());
         }
     }
@@ -74,7 +123,7 @@ Hashes word_hashes(Codes codes, Ends ends, int reach, bool edges) {
 }
 
 Hashes character_hashes(Codes codes, Ends ends, int least, int most) {
-    check_ends(ends, codes.size());
+    check_offsets(ends, codes.size());
     if (least < 1 || most < least) throw std::invalid_argument("lengths of n-grams ascend from 1");
     std::vector<uint32_t> hashes;
     std::vector<int64_t> bounds(ends.size(), 0);
@@ -82,26 +131,8 @@ Hashes character_hashes(Codes codes, Ends ends, int least, int most) {
         nb::gil_scoped_release release;
         hashes.reserve(codes.size() * (most - least + 1) + 16);
         for (size_t text = 0; text + 1 < ends.size(); ++text) {
-            const int64_t end = ends(text + 1);
-            for (int64_t position = ends(text); position < end;) {
-                if (is_blank(codes(position))) {
-                    ++position;
-                    continue;
-                }
-                const int64_t first = position;
-                while (position < end && !is_blank(codes(position))) ++position;
-                const int64_t size = position - first + 2;  // with a blank on either side
-                for (int64_t begin = 0; begin < size; ++begin) {
-                    uint64_t run = kThird;
-                    const int64_t longest = std::min<int64_t>(most, size - begin);
-                    for (int64_t length = 1; length <= longest; ++length) {
-                        const int64_t at = begin + length - 1;
-                        run = add_character(run, 0 < at && at < size - 1 ? codes(first + at - 1) : 32);
-                        if (length >= least || (begin == 0 && length == size))
-                            hashes.push_back(static_cast<uint32_t>(mix(run + length) >> 32));
-                    }
-                }
-            }
+            for_each_run(codes.data(), ends(text), ends(text + 1), least, most,
+                         [&](uint32_t hash) { hashes.push_back(hash); });
             bounds[text + 1] = static_cast<int64_t>(hashes.size());
         }
     }
@@ -123,7 +154,7 @@ Result<uint64_t> table_of(Array1<const uint32_t> keys, size_t capacity) {
 
 Counts count_features(Array1<const uint32_t> hashes, Ends bounds, Array1<const uint64_t> slots,
                       int64_t size) {
-    check_ends(bounds, hashes.size());
+    check_offsets(bounds, hashes.size());
     check_slots(slots.size());
     std::vector<int32_t> features, counts;
     std::vector<int64_t> ends(bounds.size(), 0);
@@ -169,7 +200,7 @@ std::tuple<size_t, size_t> add_keys(Array1<const uint32_t> hashes, size_t start,
 
 std::tuple<int64_t, Result<int64_t>> keep_features(Array1<int32_t> features, Array1<int32_t> counts,
                                                    Ends ends, Array1<const int32_t> renumbered) {
-    check_ends(ends, std::min(features.size(), counts.size()));
+    check_offsets(ends, std::min(features.size(), counts.size()));
     std::vector<int64_t> bounds(ends.size(), 0);
     int64_t place = 0;
     for (size_t text = 0; text + 1 < ends.size(); ++text) {
@@ -190,7 +221,7 @@ std::tuple<int64_t, Result<int64_t>> keep_features(Array1<int32_t> features, Arr
 
 Result<float> tfidf_values(Array1<const int32_t> features, Array1<const int32_t> counts, Ends ends,
                            Array1<const float> idf) {
-    check_ends(ends, std::min(features.size(), counts.size()));
+    check_offsets(ends, std::min(features.size(), counts.size()));
     std::vector<float> values(features.size());
     {
         nb::gil_scoped_release release;
@@ -222,6 +253,9 @@ Result<float> tfidf_values(Array1<const int32_t> features, Array1<const int32_t>
 void bind_hashing(nb::module_& module) {
     module.def("word_hashes", &word_hashes, array("codes"), array("ends"), nb::arg("reach"),
                nb::arg("edges"));
+    module.def("word_states", &word_states, array("codes"), array("ends"));
+    module.def("read_hashes", &read_hashes, array("states"), array("words"), array("ends"),
+               nb::arg("reach"), nb::arg("edges"));
     module.def("character_hashes", &character_hashes, array("codes"), array("ends"), nb::arg("least"),
                nb::arg("most"));
     module.def("table_of", &table_of, array("keys"), nb::arg("capacity"));

@@ -2,6 +2,7 @@
 // indices.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace headwise {
@@ -34,6 +35,31 @@ inline bool is_blank(uint32_t code) {
     if (code < 0x1680) return code == 0x85 || code == 0xA0;
     return code == 0x1680 || (0x2000 <= code && code <= 0x200A) || code == 0x2028 || code == 0x2029 ||
            code == 0x202F || code == 0x205F || code == 0x3000;
+}
+
+// Calls `use` with the hash of each character n-gram, n from `least` to `most`, of the words between white
+// space from `position` to `end`, padded with a blank on either side.
+template <typename Use>
+void for_each_run(const uint32_t* codes, int64_t position, int64_t end, int least, int most, Use use) {
+    while (position < end) {
+        if (is_blank(codes[position])) {
+            ++position;
+            continue;
+        }
+        const int64_t first = position;
+        while (position < end && !is_blank(codes[position])) ++position;
+        const int64_t size = position - first + 2;
+        for (int64_t begin = 0; begin < size; ++begin) {
+            uint64_t run = kThird;
+            const int64_t longest = std::min<int64_t>(most, size - begin);
+            for (int64_t length = 1; length <= longest; ++length) {
+                const int64_t at = begin + length - 1;
+                run = add_character(run, 0 < at && at < size - 1 ? codes[first + at - 1] : 32);
+                if (length >= least || (begin == 0 && length == size))
+                    use(static_cast<uint32_t>(mix(run + length) >> 32));
+            }
+        }
+    }
 }
 
 // An open-addressing hash table; an entry is `key << 32 | index + 1`, 0 is free. The size is a power of

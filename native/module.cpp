@@ -4,7 +4,11 @@
 
 NB_MODULE(native, module) {
     module.doc() = "The compiled loops of headwise.";
+    nanobind::set_leak_warnings(false);  // readers of texts live as long as the process
     headwise::bind_hashing(module);
+    headwise::bind_number_texts(module);
+    headwise::bind_piece_table(module);
+    headwise::bind_sparse_scorer(module);
     headwise::bind_surface_features(module);
     headwise::bind_svm_solver(module);
     headwise::bind_chain_decoding(module);
@@ -14,4 +18,5 @@ NB_MODULE(native, module) {
     headwise::bind_skip_gram(module);
     headwise::bind_near_duplicates(module);
     headwise::bind_softmax_loss(module);
+    headwise::bind_word_vectors(module);
 }

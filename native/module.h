@@ -6,6 +6,9 @@
 namespace headwise {
 
 void bind_hashing(nanobind::module_& module);
+void bind_number_texts(nanobind::module_& module);
+void bind_piece_table(nanobind::module_& module);
+void bind_sparse_scorer(nanobind::module_& module);
 void bind_surface_features(nanobind::module_& module);
 void bind_svm_solver(nanobind::module_& module);
 void bind_chain_decoding(nanobind::module_& module);
@@ -15,5 +18,6 @@ void bind_pair_alignment(nanobind::module_& module);
 void bind_skip_gram(nanobind::module_& module);
 void bind_near_duplicates(nanobind::module_& module);
 void bind_softmax_loss(nanobind::module_& module);
+void bind_word_vectors(nanobind::module_& module);
 
 }  // namespace headwise

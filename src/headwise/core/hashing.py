@@ -45,6 +45,26 @@ def word_hashes(
     return native.word_hashes(codes, ends, reach, edges)
 
 
+def word_states(words: Sequence[str]) -> NDArray[np.uint64]:
+    """The states of words, from which `read_hashes` makes their hashes and those of pairs, `[words]`."""
+    return native.word_states(*code_points(words))
+
+
+def read_hashes(
+    states: NDArray[np.uint64], words: NDArray[np.int32], ends: Ends, reach: int = 1, edges: bool = False
+) -> tuple[NDArray[np.uint32], Ends]:
+    """What `word_hashes` returns, for texts whose words are numbered.
+
+    Args:
+        states: The states of the different words, see `word_states`.
+        words: Numbers of the words of all texts, `[total]`.
+        ends: Offsets of the texts, `[texts + 1]`.
+        reach: See `word_hashes`.
+        edges: See `word_hashes`.
+    """
+    return native.read_hashes(states, words, ends, reach, edges)
+
+
 def character_hashes(codes: Codes, ends: Ends, least: int, most: int) -> tuple[NDArray[np.uint32], Ends]:
     """Hashes of the character n-grams, n from `least` to `most`, inside words padded with one blank on
     either side.

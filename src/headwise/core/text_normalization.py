@@ -51,7 +51,8 @@ _STRAY_JOINER = regex.compile(
     r"(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}])\u200D|\u200D(?!\p{Extended_Pictographic})"
 )
 _LONG_RUN = regex.compile(rf"\p{{M}}{{{_MOST_MARKS},}}")
-_CLUSTER = regex.compile(r"\X", regex.V1)
+_CLUSTER = regex.compile(r"(?s:.)(?:\P{ccc=0}|\p{NFC_QC=Maybe})*+", regex.V1)
+"""A character, and what may be composed with it."""
 
 
 def normalize_text(text: str) -> str:
@@ -119,7 +120,7 @@ def _kept_joiners(text: str) -> set[int]:
 
 
 def _clusters(text: str) -> list[tuple[int, int]]:
-    """Parts of a text that are composed independently of each other: grapheme clusters, or all of it."""
+    """Parts of a text that are composed independently of each other; all of it where that fails."""
     parts = [match.span() for match in _CLUSTER.finditer(text)]
     if "".join(_compose(text[first:last]) for first, last in parts) == _compose(text):
         return parts

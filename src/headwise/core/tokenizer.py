@@ -41,6 +41,12 @@ class Tokenizer(Protocol):
         """The spelling in which `text` is read; the text itself where it is read as written."""
         ...
 
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether the words of a piece between white space may depend on the text after it, where it ends
+        with an initial (`J. Rowling`) or within an HTML tag."""
+        ...
+
 
 # U+001C..U+001F are whitespace to str.split and str.isspace, though not to Unicode.
 _SPACE = r"\s\x1C-\x1F"
@@ -116,7 +122,7 @@ _PENN = [
 _PLAINLY_PATTERN = regex.compile(rf"[{_CJK}]|{_CLUSTER}|[^{_SPACE}{_UNSPACED}]++", regex.V1)
 _WHITESPACE_PATTERN = regex.compile(rf"[^{_SPACE}]++")
 _PENN_PATTERN = regex.compile(rf"(?![{_SPACE}])(?:" + "|".join(_PENN) + ")", regex.V1)
-_INITIAL = regex.compile(r"[A-HJ-Z]\.$")
+_INITIAL = regex.compile(r"[A-HJ-Z]\.\Z")
 _CACHED, _LONGEST_CACHED = 1 << 15, 32
 
 
@@ -125,7 +131,7 @@ class _Chunks(dict[str, tuple[str, ...]]):
     on the text after whitespace: the former raise KeyError, the latter must not be looked up."""
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
-        if _INITIAL.search(chunk):
+        if ends_with_initial(chunk):
             raise KeyError(chunk)
         words = tuple(_PENN_PATTERN.findall(chunk))
         if len(self) < _CACHED and len(chunk) <= _LONGEST_CACHED:
@@ -151,6 +157,7 @@ class PennTokenizer:
     """
 
     name = "penn"
+    looks_ahead = True
 
     def __init__(self) -> None:
         self._chunks = _Chunks()
@@ -182,6 +189,7 @@ class WhitespaceTokenizer:
     """The pieces between whitespace, as `str.split` gives them."""
 
     name = "whitespace"
+    looks_ahead = False
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """The (start, end) character offsets of the words of `text`."""
@@ -206,6 +214,7 @@ class NormalizingTokenizer:
 
     def __init__(self, tokenizer: Tokenizer):
         self._tokenizer, self.name = tokenizer, tokenizer.name
+        self.looks_ahead = tokenizer.looks_ahead
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """The (start, end) character offsets of the words of `text`."""
@@ -229,6 +238,11 @@ TOKENIZERS: dict[str, Tokenizer] = {
     **{tokenizer.name: NormalizingTokenizer(tokenizer) for tokenizer in _TOKENIZERS},
     **{tokenizer.name + UNNORMALIZED: tokenizer for tokenizer in _TOKENIZERS},
 }
+
+
+def ends_with_initial(piece: str) -> bool:
+    """Whether a piece of text ends with an initial, `J.`, whose full stop may depend on what follows."""
+    return _INITIAL.search(piece) is not None
 
 
 def normalize_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> Sequence[str]:

@@ -4,7 +4,7 @@ LinearModel: a linear model of texts as arrays.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
@@ -14,8 +14,10 @@ from scipy.sparse import csr_matrix, hstack
 from headwise.core.surface_features import FEATURE_COUNT, surface_features
 from headwise.core.tokenizer import get_tokenizer
 from headwise.linear.pair_features import GROUPS
+from headwise.linear.sparse_scores import SparseScores
 from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary, LinearTexts
+from headwise.text.text_reader import text_reader
 
 STRENGTHS, DENSE = (0.5, 0.15, 1.5, 4.0), (1.0, 0.5, 2.0, 4.0)
 """Candidate values of C and of the length of vectors; the search starts at the first of each."""
@@ -103,6 +105,7 @@ class LinearModel:
     form: bool = False
     edges: bool = False
     tabular: int = 0
+    _scoring: "_Scoring" = field(init=False, repr=False, compare=False, default_factory=lambda: _Scoring())
 
     @property
     def form_place(self) -> slice:
@@ -134,8 +137,7 @@ class LinearModel:
         """Surface features of texts, and the features of the columns beside them (0 if not known)."""
         parts = list[NDArray]()
         if self.form:
-            normalize = get_tokenizer(self.tokenizer).normalize
-            parts.append(surface_features([normalize(text) for text in cast(Sequence[str], texts)]))
+            parts.append(self._surface(cast(Sequence[str], texts)))
         if self.tabular:
             size = (len(texts), self.tabular)
             parts.append(np.zeros(size, dtype=np.float32) if tabular is None else tabular)
@@ -163,7 +165,42 @@ class LinearModel:
             numbers: Comparison features of pairs, or the features of the columns beside the texts, `[texts,
                 numbers]`.
         """
-        return expand_columns(self.machine.scores(self.rows(texts, dense, numbers)), self.classes)
+        machine = self.machine
+        if self.sparse_scores is None:
+            return expand_columns(machine.scores(self.rows(texts, dense, numbers)), self.classes)
+        listed = cast(Sequence[str], texts)
+        scores = self.sparse_scores(text_reader(self.tokenizer).read(listed))
+        features = self.dense(len(listed), dense, self._text_numbers(listed, numbers))
+        return expand_columns(scores + features @ machine.dense + machine.bias, self.classes)
+
+    @property
+    def sparse_scores(self) -> SparseScores | None:
+        """Computes the scores of the sparse features in one pass; None for pairs, and where the weights are
+        sparse or there are none."""
+        weights = self.machine.weights
+        if self.pairs or isinstance(weights, csr_matrix) or not weights.size:
+            return None
+        return self._scoring.of(self)
+
+    def _surface(self, texts: Sequence[str]) -> Floats:
+        normalize = get_tokenizer(self.tokenizer).normalize
+        return surface_features([normalize(text) for text in texts])
+
+
+class _Scoring:
+    """Holds the `SparseScores` of a model, which are made when they are needed."""
+
+    def __init__(self) -> None:
+        self._scores: SparseScores | None = None
+
+    def __reduce__(self) -> tuple[type["_Scoring"], tuple[()]]:
+        return _Scoring, ()  # copies and other processes make them anew
+
+    def of(self, model: LinearModel) -> SparseScores:
+        if self._scores is None:
+            weights = cast(Floats, model.machine.weights)
+            self._scores = SparseScores(model.blocks, weights, model.reach, model.edges)
+        return self._scores
 
 
 def expand_columns(scores: Floats, classes: int) -> Floats:

@@ -7,7 +7,7 @@ words, as in scikit-learn's `char_wb`; they cover inflections, spelling mistakes
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, cast
 
 import numpy as np
@@ -18,6 +18,7 @@ from headwise.core import hashing
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.dataset import chunks_by_length
 from headwise.linear.pair_features import compare_matrices
+from headwise.text.text_reader import WordMemo, text_reader
 
 LinearTexts = Sequence[str] | Sequence[tuple[str, str]]
 """Texts, or pairs of them."""
@@ -76,9 +77,9 @@ class BlockReader:
         """Feature hashes of texts, in portions, with their offsets per text."""
         for portion in chunks_by_length(texts, _PORTION):
             if self.block == "words":
-                cut = get_tokenizer(self.tokenizer).words
-                words = [hashing.SEPARATOR.join(cut(text)).lower() for text in portion]
-                yield hashing.word_hashes(*hashing.code_points(words), self.reach, self.edges)
+                read = text_reader(self.tokenizer).read(portion)
+                states = _state_memo(self.tokenizer).of(read.lexicon, _states_of)
+                yield hashing.read_hashes(states, read.words, read.ends, self.reach, self.edges)
             else:
                 normalize = get_tokenizer(self.tokenizer).normalize
                 codes, ends = hashing.code_points([normalize(text).lower() for text in portion])
@@ -152,6 +153,16 @@ class BlockReader:
     def _read(self, matrix: csr_matrix) -> csr_matrix:
         half = matrix.shape[0] // 2  # type: ignore[index]
         return compare_matrices(matrix[:half], matrix[half:]) if self.pairs else matrix
+
+
+@cache
+def _state_memo(tokenizer: str) -> WordMemo:
+    """The states of the words that the reader with this tokenizer knows."""
+    return WordMemo()
+
+
+def _states_of(words: list[str]) -> NDArray[np.uint64]:
+    return hashing.word_states([word.lower() for word in words])
 
 
 @dataclass

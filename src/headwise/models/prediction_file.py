@@ -13,6 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from headwise.core import native
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import atomic_output
 from headwise.data.formats.jsonl import as_text
@@ -212,23 +213,40 @@ class RecordLayout:
         Raises:
             OutputError: HW603, the format cannot hold the row.
         """
-        probabilities, novelty = self.split_novelty(probabilities)
-        number = int(predict_labels(probabilities, self.thresholds))
-        label, shown = self.labels[number], [f"{probability:.6g}" for probability in probabilities.tolist()]
-        values = [shown[number]]
+        return self.records([row], probabilities[None])
+
+    def records(self, rows: Sequence[InputRow], predictions: Any) -> str:
+        """The records of rows and their predictions, see `record`."""
+        probabilities = np.ascontiguousarray(predictions, dtype=np.float64)
+        further = list[list[str]]()  # fields after the probability
+        if self.novelty_threshold is not None:
+            novelty, probabilities = probabilities[:, -1:], np.ascontiguousarray(probabilities[:, :-1])
+            unknown = np.where(novelty[:, 0] > self.novelty_threshold, "true", "false")
+            further += [unknown.tolist(), native.number_texts(np.ascontiguousarray(novelty), [""])]
+        numbers = predict_labels(probabilities, self.thresholds)
+        best = probabilities[np.arange(len(numbers)), numbers]
         if self.least is not None:
-            values.append("true" if probabilities[number] < self.least else "false")
-        values += novelty
-        if self.form != "jsonl":
-            # Numbers need no quotation marks.
-            return (
-                self.start(row) + self._delimiter.join([self._line([label])[:-1], *values, *shown]) + "\n"
-            )
+            further.insert(0, np.where(best < self.least, "true", "false").tolist())
         # The formatted numbers are inserted as text, so that they look the same in every format.
-        *names, probabilities_key = map(json_text, self.added[1:])
-        first = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
-        pairs = ", ".join(f"{json_text(name)}: {p}" for name, p in zip(self.labels, shown, strict=True))
-        return f"{self.start(row)}{json_text(label)}, {first}, {probabilities_key}: {{{pairs}}}}}\n"
+        if self.form != "jsonl":
+            delimiter, end = self._delimiter, "\n"
+            labels = [self._line([label])[:-1] for label in self.labels]
+            names = [delimiter] * (1 + len(further))
+            before = [delimiter] * len(self.labels)
+        else:
+            *keys, probabilities_key = map(json_text, self.added[1:])
+            labels, end = [json_text(label) for label in self.labels], "}}\n"
+            names = [f", {key}: " for key in keys]
+            before = [f", {json_text(name)}: " for name in self.labels]
+            before[0] = f", {probabilities_key}: {{{before[0][2:]}"
+        values = native.number_texts(best[:, None], names[:1])
+        for name, column in zip(names[1:], further, strict=True):
+            values = [f"{value}{name}{more}" for value, more in zip(values, column, strict=True)]
+        shown = native.number_texts(probabilities, before)
+        return "".join(
+            f"{self.start(row)}{labels[number]}{value}{rest}{end}"
+            for row, number, value, rest in zip(rows, numbers.tolist(), values, shown, strict=True)
+        )
 
     def split_novelty(self, prediction: np.ndarray) -> tuple[np.ndarray, list[str]]:
         """The probabilities of a prediction, and the values of the fields `unknown` and `novelty`; no

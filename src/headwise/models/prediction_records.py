@@ -23,7 +23,15 @@ from headwise.nn.networks.tag_outputs import TaggedText
 
 
 @dataclass(frozen=True)
-class MultiLabelLayout(RecordLayout):
+class _SingleRecords(RecordLayout):
+    """The base class of layouts that write one record at a time."""
+
+    def records(self, rows: Sequence[InputRow[Any]], predictions: Any) -> str:
+        return "".join(map(self.record, rows, predictions))
+
+
+@dataclass(frozen=True)
+class MultiLabelLayout(_SingleRecords):
     """The record layout of label sets: `prediction`, the predicted labels joined by the separator (a list
     in jsonl), `unknown` and `novelty` if there is a `novelty_threshold`, and then the probability of every
     label.
@@ -103,7 +111,7 @@ class MultiLabelPredictor(LabelPredictor):
 
 
 @dataclass(frozen=True)
-class NumberLayout(RecordLayout):
+class NumberLayout(_SingleRecords):
     """The record layout of numbers: one added column, `prediction`, rounded to 6 significant digits of the
     standard deviation.
 
@@ -160,7 +168,7 @@ _DOCUMENT = f"{DOCUMENT}\tO\n\n"
 
 
 @dataclass(frozen=True)
-class TagLayout(RecordLayout):
+class TagLayout(_SingleRecords):
     """The record layout of tags: in jsonl the words, their tags and, if known, their character offsets; in
     conll one word and its tag per line, with -DOCSTART- where the input begins a document.
 

@@ -7,18 +7,19 @@ EncodedPair: the model input for a pair of texts. This module does not import to
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.errors import HeadwiseError
-from headwise.core.tokenizer import get_tokenizer
 from headwise.data.columns.tabular_columns import TabularRow
 from headwise.data.items.dataset import require_list
 from headwise.data.items.examples import Example, Pair, as_example
 from headwise.text.static_embeddings.base_vectors import BaseTokens
 from headwise.text.syntax import DependencyHeads, ParseError, TreeUse, validate_heads
+from headwise.text.text_reader import ReadTexts, text_reader
 from headwise.text.vocabulary import Vocabulary
 
 
@@ -96,7 +97,8 @@ class TextFeatures:
         most: Callable[[], int] | None = None,
         cut: bool = False,
     ):
-        self.tokenizer = get_tokenizer(tokenizer)
+        self.reader = text_reader(tokenizer)
+        self.tokenizer = self.reader.tokenizer
         self.vocabulary = vocabulary
         self.trees: TreeUse = trees
         self.parser = parser
@@ -112,7 +114,7 @@ class TextFeatures:
             ConfigError: It is one text, and no list; or one of them is no text.
         """
         examples = [as_example(text) for text in require_list(texts)]
-        return self.encode_words([self.tokenizer.words(example.text) for example in examples], examples)
+        return self.encode_words(self.reader.read([example.text for example in examples]), examples)
 
     def encode_words(
         self, words: Sequence[Sequence[str]], examples: Sequence[Example]
@@ -125,18 +127,35 @@ class TextFeatures:
         most = 0 if self.most is None else self.most()
         read = self._truncate(words, examples, most) if most else words
         spelling = [None] * len(read) if self.spell is None else self.spell(read)
-        texts = [
-            example.text if len(tokens) == len(full) else self._until(example.text, len(tokens))
-            for tokens, full, example in zip(read, words, examples, strict=True)
-        ]
-        encoded = [
-            EncodedText(self.vocabulary.encode(tokens), spelled, cut=len(full) - len(tokens), text=text)
-            for tokens, spelled, full, text in zip(read, spelling, words, texts, strict=True)
-        ]
+        if isinstance(read, ReadTexts):
+            ids, bounds = self.vocabulary.encode_read(read), pairwise(read.ends.tolist())
+            encoded = [
+                EncodedText(ids[start:end], spelled, text=example.text)
+                for (start, end), spelled, example in zip(bounds, spelling, examples, strict=True)
+            ]
+        else:
+            encoded = self._encode_lists(read, spelling, words, examples)
         if self.trees == "none":
             return encoded
         heads = self._heads(examples, words)
         return [replace(text, parse=parse) for text, parse in zip(encoded, heads, strict=True)]
+
+    def _encode_lists(
+        self,
+        read: Sequence[Sequence[str]],
+        spelling: Sequence[object],
+        words: Sequence[Sequence[str]],
+        examples: Sequence[Example],
+    ) -> list[EncodedText]:
+        """Encode texts of which the words `read` are read."""
+        texts = [
+            example.text if len(tokens) == len(full) else self._until(example.text, len(tokens))
+            for tokens, full, example in zip(read, words, examples, strict=True)
+        ]
+        return [
+            EncodedText(self.vocabulary.encode(tokens), spelled, cut=len(full) - len(tokens), text=text)
+            for tokens, spelled, full, text in zip(read, spelling, words, texts, strict=True)
+        ]
 
     def _truncate(
         self, words: Sequence[Sequence[str]], examples: Sequence[Example], most: int

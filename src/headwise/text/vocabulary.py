@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import normalize_spelling
 from headwise.text.text_configs import Case
+from headwise.text.text_reader import ReadTexts, WordMemo
 
 
 class VectorsError(HeadwiseError):
@@ -187,6 +188,7 @@ class Vocabulary:
     counts: tuple[int, ...]
     case: Case = "lower"
     _ids: "_Ids" = field(init=False, repr=False, compare=False)
+    _memo: WordMemo = field(init=False, repr=False, compare=False, default_factory=WordMemo)
 
     def __post_init__(self) -> None:
         _check_case(self.case)
@@ -269,6 +271,10 @@ class Vocabulary:
     def encode(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The numbers of `words`, int64 `[words]`; 0 for those not known."""
         return np.fromiter(map(self._ids.__getitem__, words), dtype=np.int64, count=len(words))
+
+    def encode_read(self, read: ReadTexts) -> NDArray[np.int64]:
+        """The numbers of the words of all texts that were read together, int64 `[total]`."""
+        return self._memo.of(read.lexicon, self.encode)[read.words]
 
     def coverage(self, vectors: WordVectors) -> Coverage:
         """How many of the training words in this vocabulary have a pretrained vector."""

@@ -328,7 +328,7 @@ def _write(
         with reading as update, ExitStack() as files, closing(predicted):
             target = None
             for chunk, answers in predicted:
-                records = "".join(map(layout.record, chunk, predictor.take(answers)))
+                records = layout.records(chunk, predictor.take(answers))
                 if target is None:
                     # Only now: what can predict nothing leaves an earlier file as it is.
                     target = files.enter_context(open_output(output, append=start.size > 0))

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, normalize
 
+from headwise.core import native
 from headwise.nn.ragged import Layout, Ragged
 from headwise.text.static_embeddings.base_vectors import (
     BaseError,
@@ -176,10 +177,15 @@ class BaseEmbedding(nn.Module):
             return self._means(kinds.take(selected))
         if kinds.vectors is None or kinds.vectors.device != self.values.device:
             kinds.vectors = self._means(kinds)
+        if len(selected) == len(kinds):
+            return kinds.vectors
         return kinds.vectors.index_select(0, torch.from_numpy(selected).to(self.values.device))
 
     def _means(self, kinds: DistinctWords) -> Tensor:
         """The mean of the rows of each word, `[kinds, size]`."""
+        if self.values.device.type == "cpu":
+            table = self.values.numpy(), self.scales.float().numpy()
+            return torch.from_numpy(native.mean_vectors(*table, kinds.rows, kinds.ends))
         used, shown = unique_with_inverse(kinds.rows, len(self.values))  # words share rows
         lengths = np.diff(kinds.ends)
         shares = np.repeat((1 / lengths).astype(np.float32), lengths)

@@ -8,9 +8,10 @@ The vector of a text is the weighted mean of its word vectors, normalised to len
 Pieces: the words of a text as indices into vectors of a base.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,9 @@ from headwise.text.static_embeddings.word_groups import (
     WordClusters,
     compound_parts,
     find_spelling_variant,
-    ngram_bucket_ids,
+    ngram_buckets,
 )
+from headwise.text.text_reader import Lexicon, ReadTexts
 
 
 class BaseError(HeadwiseError):
@@ -105,6 +107,10 @@ class StaticEmbeddings:
     _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
     _cache: dict[str, WordComposition] = field(init=False, repr=False, compare=False, default_factory=dict)
 
+    _compositions: "_CompositionMemo" = field(
+        init=False, repr=False, compare=False, default_factory=lambda: _CompositionMemo()
+    )
+
     def __post_init__(self) -> None:
         rows, size = self.table.values.shape
         if rows != len(self.words) or len(self.weights) != rows + 1:
@@ -135,24 +141,43 @@ class StaticEmbeddings:
         return piece
 
     def _piece(self, word: str) -> WordComposition:
-        numbers = self._numbers
-        number = numbers.get(word)
+        if listed := self._listed(word):
+            return WordComposition(tuple(listed), float(self.weights[listed].sum()))
+        runs, _ = ngram_buckets([word], len(self.subwords))
+        return WordComposition(tuple((len(self.words) + runs).tolist()), float(self.weights[-1]))
+
+    def _listed(self, word: str) -> list[int]:
+        """The number of a word in its plain spelling, or those of the parts of a compound; empty if neither
+        is listed."""
+        number = self._numbers.get(word)
         if number is None:
-            number = find_spelling_variant(word, numbers)
-        if number is not None:
-            return WordComposition((number,), float(self.weights[number]))
-        if compound := compound_parts(word, numbers):
-            return WordComposition(tuple(compound), float(self.weights[compound].sum()))
-        runs = ngram_bucket_ids(word, len(self.subwords))
-        return WordComposition(tuple(len(self.words) + run for run in runs), float(self.weights[-1]))
+            number = find_spelling_variant(word, self._numbers)
+        return compound_parts(word, self._numbers) if number is None else [number]
+
+    def compositions(self, words: Sequence[str]) -> "DistinctWords":
+        """The compositions of words as written."""
+        plain = [normalize_spelling(word.lower()) for word in words]
+        listed = [self._listed(word) for word in plain]
+        sizes = np.fromiter(map(len, listed), np.int64, len(listed))
+        weights = np.full(len(words), self.weights[-1], dtype=np.float32)
+        for place in np.flatnonzero(sizes).tolist():
+            weights[place] = self.weights[listed[place]].sum()
+        unlisted = sizes == 0
+        runs, ends = ngram_buckets([plain[place] for place in np.flatnonzero(unlisted)], len(self.subwords))
+        sizes[unlisted] = np.diff(ends)
+        rows, is_run = np.empty(int(sizes.sum()), dtype=np.int32), np.repeat(unlisted, sizes)
+        rows[is_run] = runs + len(self.words)
+        rows[~is_run] = np.fromiter(chain.from_iterable(listed), np.int32, len(rows) - len(runs))
+        return DistinctWords(rows, np.append(0, sizes.cumsum()), weights)
+
+    def compositions_of(self, lexicon: Lexicon) -> "DistinctWords":
+        """The compositions of all words of a lexicon, each computed once."""
+        return self._compositions.of(lexicon, self.compositions)
 
     def vectors(self, words: Sequence[str]) -> tuple[Floats, Floats]:
         """The vectors of words as written, `[words, size]`, and their weights, `[words]`."""
-        pieces = [self.piece(word) for word in words]
-        weights = np.array([piece.weight for piece in pieces], dtype=np.float32)
-        ends = np.cumsum([0, *(len(piece.rows) for piece in pieces)])
-        rows = np.fromiter((row for piece in pieces for row in piece.rows), np.int64, int(ends[-1]))
-        return self.means(rows, ends), weights
+        kinds = self.compositions(words)
+        return self.means(kinds.rows, kinds.ends), kinds.weights
 
     def means(self, rows: NDArray, ends: NDArray) -> Floats:
         """Means of vectors, `[words, size]`.
@@ -220,6 +245,51 @@ class DistinctWords:
         return DistinctWords(self.rows[places], ends, self.weights[kinds])
 
 
+class _CompositionMemo:
+    """The compositions of the words of a lexicon, in arrays that grow by doubling."""
+
+    def __init__(self) -> None:
+        self._lexicon: Lexicon | None = None
+        self._kinds = DistinctWords(*(np.zeros(size, kind) for size, kind in _EMPTY))
+        self._words = self._rows = 0
+        self._lock = Lock()
+
+    def __reduce__(self) -> tuple[type["_CompositionMemo"], tuple[()]]:
+        return _CompositionMemo, ()  # copies and other processes begin anew
+
+    def of(self, lexicon: Lexicon, compute: Callable[[Sequence[str]], DistinctWords]) -> DistinctWords:
+        with self._lock:
+            if lexicon is not self._lexicon:
+                self._lexicon, self._words, self._rows = lexicon, 0, 0
+            if (words := len(lexicon)) > self._words:
+                self._append(compute(lexicon.words[self._words : words]))
+            kinds = self._kinds
+            ends = kinds.ends[: self._words + 1]
+            return DistinctWords(kinds.rows[: self._rows], ends, kinds.weights[: self._words])
+
+    def _append(self, new: DistinctWords) -> None:
+        words, rows, kinds = self._words + len(new), self._rows + len(new.rows), self._kinds
+        kinds.rows = _grown(kinds.rows, self._rows, rows)
+        kinds.weights = _grown(kinds.weights, self._words, words)
+        kinds.ends = _grown(kinds.ends, self._words + 1, words + 1)
+        kinds.rows[self._rows : rows] = new.rows
+        kinds.weights[self._words : words] = new.weights
+        kinds.ends[self._words + 1 : words + 1] = new.ends[1:] + self._rows
+        self._words, self._rows = words, rows
+
+
+_EMPTY = ((0, np.int32), (1, np.int64), (0, np.float32))
+
+
+def _grown(array: NDArray, size: int, needed: int) -> NDArray:
+    """An array with room for `needed` values, whose first `size` values are those of `array`."""
+    if needed <= len(array):
+        return array
+    grown = np.zeros(2 * needed, dtype=array.dtype)
+    grown[:size] = array[:size]
+    return grown
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseTokens:
     """The words of a text.
@@ -241,20 +311,27 @@ class BaseTokens:
     @classmethod
     def of(cls, base: StaticEmbeddings, texts: Sequence[Sequence[str]]) -> "list[BaseTokens]":
         """Encode tokenised texts."""
+        if isinstance(texts, ReadTexts):
+            used, numbers = unique_with_inverse(texts.words, len(texts.lexicon))
+            kinds = base.compositions_of(texts.lexicon).take(used)
+            return cls._split(kinds, numbers.astype(np.int32), texts.ends, len(base.words))
         words = list(chain.from_iterable(texts))
         places = {word: place for place, word in enumerate(dict.fromkeys(words))}
         numbers = np.fromiter(map(places.__getitem__, words), np.int32, len(words))
-        pieces = [base.piece(word) for word in places]
-        rows = np.array([row for piece in pieces for row in piece.rows], dtype=np.int32)
-        ends = np.cumsum([0, *(len(piece.rows) for piece in pieces)])
-        kinds = DistinctWords(rows, ends, np.array([piece.weight for piece in pieces], dtype=np.float32))
-        unlisted = rows[ends[1:] - 1] >= len(base.words)
         bounds = np.cumsum([0, *map(len, texts)])
+        return cls._split(base.compositions(list(places)), numbers, bounds, len(base.words))
+
+    @classmethod
+    def _split(
+        cls, kinds: DistinctWords, numbers: NDArray[np.int32], bounds: NDArray[np.int64], listed: int
+    ) -> "list[BaseTokens]":
+        """The texts of a batch, from the indices of all their words in `kinds`."""
+        unlisted = kinds.rows[kinds.ends[1:] - 1] >= listed
         unknown = np.diff(np.append(0, unlisted[numbers].cumsum())[bounds]).tolist()
         spans = pairwise(bounds.tolist())
         return [
-            cls(kinds, numbers[slice(*span)], unknown_words)
-            for span, unknown_words in zip(spans, unknown, strict=True)
+            cls(kinds, numbers[start:end], unknown_words)
+            for (start, end), unknown_words in zip(spans, unknown, strict=True)
         ]
 
     @staticmethod
@@ -280,9 +357,14 @@ class BaseTokens:
         return selections, places
 
 
+_FEW = 64  # sorting a number takes as long as passing so many flags
+
+
 def unique_with_inverse(numbers: NDArray, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The distinct values among `numbers`, which are below `count`, in ascending order, and the index of
-    each number among them (`np.unique` with `return_inverse`, without sorting)."""
+    each number among them (`np.unique` with `return_inverse`, without sorting unless there are few)."""
+    if _FEW * len(numbers) < count:
+        return np.unique(numbers, return_inverse=True)
     seen = np.zeros(count, dtype=np.bool_)
     seen[numbers] = True
     return np.flatnonzero(seen), (seen.cumsum() - 1)[numbers]

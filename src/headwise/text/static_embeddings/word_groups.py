@@ -16,12 +16,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core import native
 from headwise.core.errors import ConfigError
+from headwise.core.hashing import code_points
 from headwise.core.tokenizer import normalize_spelling
 
-_LENGTHENED = re.compile(r"(.)\1{2,}")
-_DOUBLED = re.compile(r"(.)\1+")
 _PARTS = re.compile(r"[-/_.']")
+_VARIED = re.compile(r"(.)\1|[-/_.'#@*~]")
+"""Occurs in every word that has a variant or parts by the rules below."""
 _SHORTEST, _LONGEST = 3, 5
 _MOST_LETTERS = 40
 """Characters of a word that are read: a megabyte without spaces is no word."""
@@ -30,11 +32,10 @@ _MOST_LETTERS = 40
 def find_spelling_variant(word: str, numbers: Mapping[str, int]) -> int | None:
     """The number of the listed word of which `word` is a spelling variant (`soooo`: so, `#happy`: happy,
     `U.S.`: U.S); None if there is none."""
-    if len(word) > _MOST_LETTERS:
+    if len(word) > _MOST_LETTERS or not _VARIED.search(word):
         return None
     for spelling in (
-        _LENGTHENED.sub(r"\1\1", word),
-        _DOUBLED.sub(r"\1", word),
+        *_shortened(word),
         word.lstrip("#@"),
         word.rstrip("."),
         word.strip("'*_-.~"),
@@ -44,23 +45,28 @@ def find_spelling_variant(word: str, numbers: Mapping[str, int]) -> int | None:
     return None
 
 
+def _shortened(word: str) -> tuple[str, str]:
+    """The word with each run of a character cut to two, and to one."""
+    triples = zip(word[2:], word[1:], word, strict=False)
+    twice = word[:2] + "".join([third for third, second, first in triples if not first == second == third])
+    return twice, word[:1] + "".join(
+        [next for next, last in zip(word[1:], word, strict=False) if next != last]
+    )
+
+
 def compound_parts(word: str, numbers: Mapping[str, int]) -> list[int]:
     """The numbers of the listed parts of a compound (`well-made`); empty if fewer than two are listed."""
-    if len(word) > 4 * _MOST_LETTERS:
+    if len(word) > 4 * _MOST_LETTERS or not _PARTS.search(word):
         return []
     listed = [numbers[part] for part in _PARTS.split(word) if part in numbers]
     return listed if len(listed) > 1 else []
 
 
-def ngram_bucket_ids(word: str, buckets: int) -> list[int]:
-    """Hash buckets (CRC-32) of the character n-grams of a word, n from 3 to 5, with boundary marks."""
-    marked = f"<{word[:_MOST_LETTERS]}>"
-    runs = [
-        marked[start : start + size]
-        for size in range(_SHORTEST, _LONGEST + 1)
-        for start in range(len(marked) - size + 1)
-    ]
-    return [zlib.crc32(run.encode("utf-8", "surrogatepass")) % buckets for run in runs or [marked]]
+def ngram_buckets(words: Sequence[str], buckets: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Hash buckets (CRC-32) of the character n-grams of words, n from 3 to 5, with boundary marks: word
+    after word, and where those of each word begin, `[words + 1]`."""
+    marked = [f"<{word[:_MOST_LETTERS]}>" for word in words]
+    return native.ngram_buckets(*code_points(marked), _SHORTEST, _LONGEST, buckets)
 
 
 LEVELS = (8, 32, 128, 512, 2048)

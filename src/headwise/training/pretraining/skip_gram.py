@@ -25,7 +25,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix, diags
 
 from headwise.core import native
-from headwise.text.static_embeddings.word_groups import ngram_bucket_ids
+from headwise.text.static_embeddings.word_groups import ngram_buckets
 from headwise.training.pretraining.base_config import ContextConfig
 from headwise.training.pretraining.word_numbers import EncodedPassages
 from headwise.training.pretraining.work_folder import atomic_path
@@ -34,10 +34,8 @@ from headwise.training.pretraining.work_folder import atomic_path
 def word_ngrams(words: Sequence[str], buckets: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Hash buckets of the character n-grams of words, word after word, and the start of each word's
     n-grams, with the end, `[words + 1]`."""
-    runs = [ngram_bucket_ids(word, buckets) for word in words]
-    starts = np.zeros(len(runs) + 1, np.int64)
-    np.cumsum([len(word_runs) for word_runs in runs], out=starts[1:])
-    return np.fromiter((run for word_runs in runs for run in word_runs), np.int64, int(starts[-1])), starts
+    runs, starts = ngram_buckets(words, buckets)
+    return runs.astype(np.int64), starts
 
 
 Floats = NDArray[np.float32]

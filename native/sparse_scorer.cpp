@@ -1,0 +1,274 @@
+// The kernels of headwise.linear.sparse_scores, which documents them: the word, pair and character features
+// of texts, weighted by TF-IDF, times the weights of a linear model, without a matrix in between.
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "arrays.h"
+#include "hashing.h"
+#include "module.h"
+
+namespace headwise {
+namespace {
+
+using Codes = Array1<const uint32_t>;
+using Ends = Array1<const int64_t>;
+
+// The features of one block: their hash table, their IDF, and the rows of their weights. They are in the
+// order of their spread, so that frequent ones share cache lines.
+struct Block {
+    struct Feature {
+        float idf = 0, weight = 0;  // the weight of the one column, if there is one
+        int32_t row = 0;
+    };
+    std::vector<uint64_t> slots;
+    std::vector<uint64_t> filter;  // a bit for the first bits of each key: most other keys end there
+    std::vector<Feature> features;
+    std::vector<uint32_t> counts;  // in the current text
+
+    static constexpr int kFilterBits = 20;
+
+    // `rows` are the weights, `[features, columns]`; `first` is the block's first row.
+    Block(Array1<const uint32_t> keys, Array1<const float> idf, const float* rows, size_t columns,
+          size_t first)
+        : filter((1 << kFilterBits) / 64, 0), features(keys.size()), counts(keys.size(), 0) {
+        const size_t size = keys.size();
+        if (idf.size() != size) throw std::invalid_argument("each feature has one IDF");
+        std::vector<uint32_t> order(size);
+        for (size_t place = 0; place < size; ++place) order[place] = static_cast<uint32_t>(place);
+        std::stable_sort(order.begin(), order.end(),
+                         [&](uint32_t a, uint32_t b) { return idf(a) < idf(b); });
+        size_t capacity = 4;
+        while (capacity < 2 * size) capacity *= 2;
+        slots.assign(capacity, 0);
+        for (size_t place = 0; place < size; ++place) {
+            const uint32_t old = order[place];
+            features[place].idf = idf(old);
+            features[place].row = static_cast<int32_t>(first + old);
+            if (columns == 1) features[place].weight = rows[first + old];
+            const uint32_t key = keys(old), bit = key >> (32 - kFilterBits);
+            filter[bit / 64] |= uint64_t{1} << bit % 64;
+            slots[find_slot(key, slots.data(), capacity)] = static_cast<uint64_t>(key) << 32 | (place + 1);
+        }
+    }
+
+    bool may_have(uint32_t key) const {
+        const uint32_t bit = key >> (32 - kFilterBits);
+        return filter[bit / 64] >> bit % 64 & 1;
+    }
+
+    // The index of a feature; -1 for an unknown one.
+    int32_t find(uint32_t key) const {
+        if (!may_have(key)) return -1;
+        const uint64_t entry = slots[find_slot(key, slots.data(), slots.size())];
+        return static_cast<int32_t>(entry & 0xFFFFFFFF) - 1;
+    }
+};
+
+class SparseScorer {
+  public:
+    SparseScorer(Array1<const uint32_t> word_keys, Array1<const float> word_idf,
+                 Array1<const uint32_t> run_keys, Array1<const float> run_idf, Array2<const float> weights,
+                 int reach, bool edges, int least, int most)
+        : columns_(weights.shape(1)),
+          weights_(weights.data(), weights.data() + weights.size()),
+          words_(word_keys, word_idf, weights_.data(), columns_, 0),
+          runs_(run_keys, run_idf, weights_.data(), columns_, word_keys.size()),
+          reach_(reach),
+          edges_(edges),
+          least_(least),
+          most_(most),
+          run_offsets_{0},
+          logarithms_(1024) {
+        if (weights.shape(0) != word_keys.size() + run_keys.size() || columns_ == 0)
+            throw std::invalid_argument("each feature has one row of weights");
+        if (reach < 1 || least < 1 || most < least) throw std::invalid_argument("a length below 1");
+        for (size_t count = 0; count < logarithms_.size(); ++count)
+            logarithms_[count] = std::log(static_cast<double>(count + 1)) + 1;
+    }
+
+    void add_tokens(Codes codes, Ends ends) {
+        check_offsets(ends, codes.size());
+        for (size_t token = 0; token + 1 < ends.size(); ++token) {
+            uint64_t state = kFirst;
+            for (int64_t place = ends(token); place < ends(token + 1); ++place)
+                state = add_character(state, codes(place));
+            states_.push_back(mix(state));
+            token_features_.push_back(words_.find(static_cast<uint32_t>(states_.back() >> 32)));
+        }
+    }
+
+    void add_pieces(Codes codes, Ends ends) {
+        check_offsets(ends, codes.size());
+        for (size_t piece = 0; piece + 1 < ends.size(); ++piece) {
+            for_each_run(codes.data(), ends(piece), ends(piece + 1), least_, most_, [&](uint32_t hash) {
+                const int32_t feature = runs_.find(hash);
+                if (feature >= 0) run_features_.push_back(feature);
+            });
+            run_offsets_.push_back(static_cast<int64_t>(run_features_.size()));
+        }
+        piece_counts_.resize(run_offsets_.size(), 0);
+    }
+
+    // Forgets the tokens and the pieces.
+    void clear() {
+        states_.clear();
+        token_features_.clear();
+        run_features_.clear();
+        run_offsets_.assign(1, 0);
+    }
+
+    Result<float> scores(Array1<const int32_t> tokens, Ends token_ends, Array1<const int32_t> pieces,
+                         Ends piece_ends) {
+        check_offsets(token_ends, tokens.size());
+        check_offsets(piece_ends, pieces.size());
+        if (token_ends.size() != piece_ends.size())
+            throw std::invalid_argument("as many texts are expected");
+        for (size_t place = 0; place < tokens.size(); ++place)
+            if (static_cast<size_t>(tokens(place)) >= states_.size())
+                throw std::invalid_argument("a new token");
+        for (size_t place = 0; place < pieces.size(); ++place)
+            if (pieces(place) < 0 || static_cast<size_t>(pieces(place)) + 1 >= run_offsets_.size())
+                throw std::invalid_argument("a new piece");
+        const size_t texts = token_ends.size() - 1;
+        std::vector<float> scores(texts * columns_, 0);
+        for (size_t text = 0; text < texts; ++text) {
+            float* row = scores.data() + text * columns_;
+            if (!words_.features.empty()) {
+                count_words(tokens.data() + token_ends(text), tokens.data() + token_ends(text + 1));
+                add_products(words_, row);
+            }
+            if (!runs_.features.empty()) {
+                count_runs(pieces.data() + piece_ends(text), pieces.data() + piece_ends(text + 1));
+                add_products(runs_, row);
+            }
+        }
+        return to_numpy(std::move(scores), {texts, columns_});
+    }
+
+  private:
+    // Without branches, which nothing could predict; `reserve` has made room.
+    void count(Block& block, int32_t feature, uint32_t times) {
+        uint32_t& counted = block.counts[feature];
+        present_[present_count_] = feature;
+        present_count_ += counted == 0;
+        counted += times;
+    }
+
+    void note_pair(uint64_t before, uint64_t word, int gap) {
+        const uint32_t key = pair_hash(before, word, gap == 0);
+        keys_[key_count_] = key;
+        key_count_ += words_.may_have(key);
+    }
+
+    static void reserve(std::vector<int32_t>& values, size_t size) {
+        if (values.size() < size) values.resize(2 * size);
+    }
+
+    void count_words(const int32_t* token, const int32_t* last) {
+        before_.assign(reach_, 0);
+        if (edges_) before_[0] = kBegin;
+        const size_t most = static_cast<size_t>(last - token) * (reach_ + 1) + reach_ + 1;
+        if (keys_.size() < most) keys_.resize(2 * most);
+        reserve(present_, most);
+        key_count_ = 0;
+        for (; token < last; ++token) {
+            const uint64_t word = states_[*token];
+            if (token_features_[*token] >= 0) count(words_, token_features_[*token], 1);
+            for (int gap = 0; gap < reach_; ++gap)
+                if (before_[gap] != 0) note_pair(before_[gap], word, gap);
+            for (int gap = reach_ - 1; gap > 0; --gap) before_[gap] = before_[gap - 1];
+            before_[0] = word;
+        }
+        for (int gap = 0; edges_ && gap < reach_; ++gap)
+            if (before_[gap] != 0 && before_[gap] != kBegin) note_pair(before_[gap], kEnd, gap);
+        for (size_t place = 0; place < key_count_; ++place) {
+            const int32_t feature = words_.find(keys_[place]);
+            if (feature >= 0) count(words_, feature, 1);
+        }
+    }
+
+    void count_runs(const int32_t* piece, const int32_t* last) {
+        different_.clear();
+        size_t most = 1;
+        for (; piece < last; ++piece)
+            if (piece_counts_[*piece]++ == 0) {
+                different_.push_back(*piece);
+                most += static_cast<size_t>(run_offsets_[*piece + 1] - run_offsets_[*piece]);
+            }
+        reserve(present_, most);
+        for (const int32_t one : different_) {
+            for (int64_t at = run_offsets_[one]; at < run_offsets_[one + 1]; ++at)
+                count(runs_, run_features_[at], piece_counts_[one]);
+            piece_counts_[one] = 0;
+        }
+    }
+
+    // Adds the products of the features of a text, at length 1, with their weights; forgets the features.
+    void add_products(Block& block, float* row) {
+        double total = 0, product = 0;
+        if (columns_ > 1) products_.assign(columns_, 0);
+        for (size_t place = 0; place < present_count_; ++place) {
+            const int32_t index = present_[place];
+            const Block::Feature& feature = block.features[index];
+            const uint32_t times = block.counts[index];
+            block.counts[index] = 0;
+            const double often =
+                times <= 1024 ? logarithms_[times - 1] : std::log(static_cast<double>(times)) + 1;
+            const double value = often * feature.idf;
+            total += value * value;
+            if (columns_ == 1) {
+                product += value * feature.weight;
+            } else {
+                const float* weights = weights_.data() + feature.row * columns_;
+                const float factor = static_cast<float>(value);
+                for (size_t column = 0; column < columns_; ++column)
+                    products_[column] += factor * weights[column];
+            }
+        }
+        present_count_ = 0;
+        if (total <= 0) return;
+        const double scale = 1 / std::sqrt(total);
+        if (columns_ == 1) row[0] += static_cast<float>(product * scale);
+        for (size_t column = 0; columns_ > 1 && column < columns_; ++column)
+            row[column] += products_[column] * static_cast<float>(scale);
+    }
+
+    size_t columns_;
+    std::vector<float> weights_;
+    Block words_, runs_;
+    int reach_;
+    bool edges_;
+    int least_, most_;
+    std::vector<uint64_t> states_;  // of the tokens
+    std::vector<int32_t> token_features_;
+    std::vector<int32_t> run_features_;  // the known ones of the pieces
+    std::vector<int64_t> run_offsets_;
+    std::vector<double> logarithms_;
+    std::vector<int32_t> present_;  // the features of the current text
+    size_t present_count_ = 0;
+    std::vector<float> products_;
+    std::vector<uint64_t> before_;
+    std::vector<uint32_t> keys_;  // of its word pairs
+    size_t key_count_ = 0;
+    std::vector<uint32_t> piece_counts_;  // in the current text
+    std::vector<int32_t> different_;
+};
+
+}  // namespace
+
+void bind_sparse_scorer(nb::module_& module) {
+    nb::class_<SparseScorer>(module, "SparseScorer")
+        .def(nb::init<Array1<const uint32_t>, Array1<const float>, Array1<const uint32_t>,
+                      Array1<const float>, Array2<const float>, int, bool, int, int>(),
+             array("word_keys"), array("word_idf"), array("run_keys"), array("run_idf"), array("weights"),
+             nb::arg("reach"), nb::arg("edges"), nb::arg("least"), nb::arg("most"))
+        .def("add_tokens", &SparseScorer::add_tokens, array("codes"), array("ends"))
+        .def("add_pieces", &SparseScorer::add_pieces, array("codes"), array("ends"))
+        .def("clear", &SparseScorer::clear)
+        .def("scores", &SparseScorer::scores, array("tokens"), array("token_ends"), array("pieces"),
+             array("piece_ends"));
+}
+
+}  // namespace headwise

@@ -1,0 +1,94 @@
+"""Scores in one pass are those of the feature matrix times the weights."""
+
+from copy import deepcopy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+
+from headwise.core import native
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_model import LinearModel, expand_columns
+from headwise.linear.svm_solver import LinearWeights
+from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
+
+WORDS = ["good", "bad", "so", "a", "film", "Fine", "don\u2019t", "J.", "Row", "<br", "/>"]
+WORDS += ["\u00e9t\u00e9", "e\u0301", "\ud800", "x" * 50]
+texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join) | st.text(max_size=15)
+BLOCKS: list[tuple[BlockName, ...]] = [("words",), ("characters",), ("words", "characters")]
+
+
+def model(blocks: tuple[BlockName, ...], columns: int, reach: int, edges: bool) -> LinearModel:
+    random = np.random.default_rng(columns)
+    train = [" ".join(random.choice(WORDS, 8)) for _ in range(60)]
+    readers = {name: BlockReader(name, reach=reach, edges=edges) for name in blocks}
+    vocabularies: dict[BlockName, FeatureVocabulary] = {
+        name: reader.fit(train, max_features=500)[0] for name, reader in readers.items()
+    }
+    features = sum(map(len, vocabularies.values()))
+    weights = random.normal(size=(features, columns)).astype(np.float32)
+    machine = LinearWeights(weights, np.zeros((0, columns), np.float32), np.ones(columns, np.float32))
+    return LinearModel(vocabularies, machine, max(columns, 2), reach=reach, edges=edges)
+
+
+def by_matrix(linear: LinearModel, items: list[str]) -> np.ndarray:
+    return expand_columns(linear.machine.scores(linear.rows(items)), linear.classes)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("blocks", BLOCKS)
+@pytest.mark.parametrize(("reach", "edges"), [(1, False), (3, True)])
+@settings(max_examples=40, deadline=None)
+@given(items=st.lists(texts, max_size=5))
+def test_scores_are_those_of_the_matrix(blocks, columns, reach, edges, items):
+    linear = model(blocks, columns, reach, edges)
+    for own in (linear, deepcopy(linear)):
+        scores = own.scores(items)
+        assert scores.dtype == np.float32
+        np.testing.assert_allclose(scores, by_matrix(linear, items), atol=1e-5)
+        np.testing.assert_array_equal(own.scores(items), scores)
+
+
+def test_a_word_that_is_very_frequent():
+    linear = model(("words", "characters"), 1, 1, False)
+    items = ["good " * 5_000, "good bad " * 2_000]
+    np.testing.assert_allclose(linear.scores(items), by_matrix(linear, items), atol=1e-5)
+
+
+def test_fitted_models_with_all_inputs():
+    random = np.random.default_rng(0)
+    items = [" ".join(random.choice(WORDS, 8)) + " good" * (place % 3) for place in range(90)]
+    vectors = random.normal(size=(90, 4)).astype(np.float32)
+    weights = np.ones(90, dtype=np.float32)
+    linear = fit_linear(items, np.arange(90) % 3, 3, sample_weight=weights, dense=vectors).model
+    rows = linear.rows(items, vectors)
+    np.testing.assert_allclose(linear.scores(items, vectors), linear.machine.scores(rows), atol=1e-5)
+
+
+def test_sparse_weights_and_pairs_take_the_matrix():
+    linear = model(("words",), 3, 1, False)
+    sparse = replace(linear, machine=replace(linear.machine, weights=csr_matrix(linear.machine.weights)))
+    assert sparse.sparse_scores is None
+    assert replace(linear, pairs=True).sparse_scores is None
+    np.testing.assert_allclose(sparse.scores(["good film"]), linear.scores(["good film"]), atol=1e-5)
+
+
+def test_the_scorer_refuses_what_it_cannot_use():
+    keys, idf = np.array([5, 7], dtype=np.uint32), np.ones(2, dtype=np.float32)
+    none, no_idf = keys[:0], idf[:0]
+    weights = np.ones((2, 1), dtype=np.float32)
+    with pytest.raises(ValueError, match="one IDF"):
+        native.SparseScorer(keys, no_idf, none, no_idf, weights, 1, False, 2, 5)
+    with pytest.raises(ValueError, match="row of weights"):
+        native.SparseScorer(keys[:1], idf[:1], none, no_idf, weights, 1, False, 2, 5)
+    scorer = native.SparseScorer(keys, idf, none, no_idf, weights, 1, False, 2, 5)
+    ends = np.array([0, 1])
+    for bad in (0, -1):
+        one = np.array([bad], dtype=np.int32)
+        with pytest.raises(ValueError, match="new token"):
+            scorer.scores(one, ends, one[:0], np.zeros(2, dtype=np.int64))
+        with pytest.raises(ValueError, match="new piece"):
+            scorer.scores(one[:0], np.zeros(2, dtype=np.int64), one, ends)
