@@ -24,9 +24,8 @@ BLOCKS: list[tuple[BlockName, ...]] = [("words",), ("characters",), ("words", "c
 def model(blocks: tuple[BlockName, ...], columns: int, reach: int, edges: bool) -> LinearModel:
     random = np.random.default_rng(columns)
     train = [" ".join(random.choice(WORDS, 8)) for _ in range(60)]
-    readers = {name: BlockReader(name, reach=reach, edges=edges) for name in blocks}
     vocabularies: dict[BlockName, FeatureVocabulary] = {
-        name: reader.fit(train, max_features=500)[0] for name, reader in readers.items()
+        name: BlockReader(name, reach=reach, edges=edges).fit(train, max_features=500)[0] for name in blocks
     }
     features = sum(map(len, vocabularies.values()))
     weights = random.normal(size=(features, columns)).astype(np.float32)

@@ -171,7 +171,8 @@ class LinearModel:
         listed = cast(Sequence[str], texts)
         scores = self.sparse_scores(text_reader(self.tokenizer).read(listed))
         features = self.dense(len(listed), dense, self._text_numbers(listed, numbers))
-        return expand_columns(scores + features @ machine.dense + machine.bias, self.classes)
+        total = np.asarray(scores + features @ machine.dense + machine.bias, dtype=np.float32)
+        return expand_columns(total, self.classes)
 
     @property
     def sparse_scores(self) -> SparseScores | None:

@@ -89,8 +89,8 @@ def test_explanations_index_the_text_as_written(tiny):
     assert explanation.texts == (text,)
     words = [(word.word, text[word.start : word.end]) for word in explanation.words]
     assert words == [(word, word) for word in ("ba\u0301nh", "mì", ",", "do", "n\u2019t")]
-    shares = [[word.share for word in one.words] for one in (plain, explanation)]
-    np.testing.assert_allclose(*shares, atol=1e-6)
+    first, second = ([word.share for word in one.words] for one in (plain, explanation))
+    np.testing.assert_allclose(first, second, atol=1e-6)
 
 
 def test_folders_without_the_mark_read_texts_as_written(tiny, tmp_path, monkeypatch):

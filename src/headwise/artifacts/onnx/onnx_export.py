@@ -291,7 +291,7 @@ def _network(model: Any) -> dict[str, bytes]:
         **(_tags(model) if tags else {}),
     )
     outputs = ("states", "summaries") if summary else ("states",)
-    about = {"format": EXPORTED.format, "headwise": __version__, **NORMALIZED_TEXTS}
+    about: dict[str, Any] = {"format": EXPORTED.format, "headwise": __version__, **NORMALIZED_TEXTS}
     about["model"] = settings.to_json()
     files = {
         CONFIG: to_json(about),

@@ -250,7 +250,9 @@ class _CompositionMemo:
 
     def __init__(self) -> None:
         self._lexicon: Lexicon | None = None
-        self._kinds = DistinctWords(*(np.zeros(size, kind) for size, kind in _EMPTY))
+        self._kinds = DistinctWords(
+            np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.float32)
+        )
         self._words = self._rows = 0
         self._lock = Lock()
 
@@ -276,9 +278,6 @@ class _CompositionMemo:
         kinds.weights[self._words : words] = new.weights
         kinds.ends[self._words + 1 : words + 1] = new.ends[1:] + self._rows
         self._words, self._rows = words, rows
-
-
-_EMPTY = ((0, np.int32), (1, np.int64), (0, np.float32))
 
 
 def _grown(array: NDArray, size: int, needed: int) -> NDArray:
