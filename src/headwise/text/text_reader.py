@@ -97,10 +97,10 @@ class Lexicon:
     def _read_again(
         self, texts: Sequence[str], general: Sequence[int], words: Indices, ends: Offsets
     ) -> tuple[Indices, Offsets]:
-        """Tokenise texts as a whole whose pieces do not tell their words."""
+        """Tokenise texts as a again whose pieces do not tell their words."""
         parts = [
-            self._numbers(self.tokenizer.words(text)) if whole else words[start:end]
-            for text, whole, start, end in zip(texts, general, ends, ends[1:], strict=False)
+            self._numbers(self.tokenizer.words(text)) if again else words[start:end]
+            for text, again, start, end in zip(texts, general, ends, ends[1:], strict=False)
         ]
         ends = np.zeros(len(texts) + 1, dtype=np.int64)
         np.cumsum(list(map(len, parts)), out=ends[1:])
