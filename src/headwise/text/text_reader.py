@@ -97,7 +97,7 @@ class Lexicon:
     def _read_again(
         self, texts: Sequence[str], general: Sequence[int], words: Indices, ends: Offsets
     ) -> tuple[Indices, Offsets]:
-        """Tokenise texts as a again whose pieces do not tell their words."""
+        """Tokenise entire texts whose pieces do not tell their words."""
         parts = [
             self._numbers(self.tokenizer.words(text)) if again else words[start:end]
             for text, again, start, end in zip(texts, general, ends, ends[1:], strict=False)
