@@ -4,8 +4,8 @@
 
 The other source is a folder with `src/headwise`, its compiled core built. The sources take turns, so that
 a slow moment of the machine affects both. The table has the median of the CPU seconds of all threads,
-starting and saving included, and the accuracy that each command reports. A first command of each is not
-counted.
+starting and saving included, and the test accuracy that each command reports. A first command of each is
+not counted.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def run(tree: Path, arguments: list[str]) -> tuple[float, str]:
         after = os.times()
     if done.returncode:
         sys.exit(done.stderr)
-    accuracy = re.search(r"accuracy +([\d.]+) %", done.stdout)
+    accuracy = re.search(r"^ +accuracy +([\d.]+) %", done.stdout, re.MULTILINE)
     seconds = after.children_user + after.children_system - before.children_user - before.children_system
     return seconds, "-" if accuracy is None else accuracy[1]
 

@@ -27,6 +27,6 @@ def test_the_sources_take_turns_and_the_first_round_is_not_counted(monkeypatch, 
 
 
 def test_the_accuracy_is_read(monkeypatch, tmp_path):
-    done = CompletedProcess([], 0, "On the held-out test texts:\n  accuracy   86.0 %   83.4 %\n", "")
+    done = CompletedProcess([], 0, "Trained: accuracy 84.5 %.\n  accuracy   86.0 %   83.4 %\n", "")
     monkeypatch.setattr(train_commands.subprocess, "run", lambda *_, **__: done)
     assert train_commands.run(tmp_path, [])[1] == "86.0"
