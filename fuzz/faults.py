@@ -6,8 +6,13 @@ A process kills itself at the so-many-th file that it opens, renames, makes or r
 the system kills it at the so-many-th byte of any file that it writes: the byte before is on the disk.
 What is compared is the weights of the model, and the file of predictions, with those of a run that nothing
 stopped. All processes are forks of this one, which has imported what they need. With --cold they are not:
+<<<<<<< HEAD
 each is new, and at every other start it finds no compiled kernels, as on a machine where nothing ever ran.
 Each session of 200 seconds or more adds a line to fuzz/results/faults.jsonl.
+=======
+each is new.
+Each session adds a line to fuzz/results/faults.jsonl.
+>>>>>>> 8094cd2d (The attention kernels of the CPU are C++: nothing compiles at the user's, and Numba goes)
 """
 
 import argparse
@@ -32,7 +37,6 @@ import headwise.app.cli.predict_command
 import headwise.app.cli.train_command  # noqa: F401 - here, so that children need not import it
 from campaign import MEMORY, add_result, until
 from headwise.app.cli import main as command
-from headwise.nn.attention.cpu import compiled
 from readers import quietly
 from tasks import rows_of_tasks
 
@@ -106,14 +110,12 @@ def run(arguments: list[str], folder: Path, touches: int = 0, seconds: float = 0
 
 
 def run_anew(
-    arguments: list[str], folder: Path, cache: str, touches: int = 0, seconds: float = 0.0, size: int = 0
+    arguments: list[str], folder: Path, touches: int = 0, seconds: float = 0.0, size: int = 0
 ) -> int:
-    """The same in a new process, which keeps its compiled kernels in `cache`, and whose time begins when it
-    touches its first file."""
+    """The same in a new process, whose time begins when it touches its first file."""
     given = [sys.executable, __file__, CHILD, folder, touches, seconds, size, *arguments]
     with open(folder / "log", "wb") as log:
-        own = {**os.environ, "NUMBA_CACHE_DIR": cache} if cache else None
-        done = subprocess.run([*map(str, given)], stdout=log, stderr=log, env=own, check=False)
+        done = subprocess.run([*map(str, given)], stdout=log, stderr=log, check=False)
     return killed(done.returncode)
 
 
@@ -156,11 +158,7 @@ class Target:
         arguments, kills, code = [*self.command, "--output", str(self.output)], 0, -9
         while code == -9:
             how = {} if kills == KILLS else self.choose(chance)
-            if self.cold:
-                cache = tempfile.mkdtemp(dir=self.folder.parent) if chance.random() < 0.5 else ""
-                code = run_anew(arguments, self.folder, cache, **how)
-            else:
-                code = run(arguments, self.folder, **how)
+            code = (run_anew if self.cold else run)(arguments, self.folder, **how)
             kills += code == -9
             arguments = [*self.command, "--output", str(self.output), "--resume"]
         problem = ""
@@ -223,7 +221,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--folder", type=Path, default=Path("build/faults"))
     parser.add_argument("--tasks", nargs="*")
-    parser.add_argument("--cold", action="store_true", help="new processes, some without compiled kernels")
+    parser.add_argument("--cold", action="store_true", help="new processes in place of forks")
     parser.add_argument("--seed", type=int)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -233,8 +231,6 @@ def main() -> None:
     seed = kept["sessions"] if asked.seed is None else asked.seed
     print(f"session {kept['sessions']}, seed {seed}", flush=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    for library in (compiled.BANDED, compiled.EDGES):
-        compiled.prepare(library)
     rows = {name: row for name, row in rows_of_tasks().items() if not asked.tasks or name in asked.tasks}
     chance, more, began = random.Random(seed), until(asked.seconds), time.monotonic()
     found, wrong, total = Counter[str](), Counter[str](), Counter[str](kept["found"])

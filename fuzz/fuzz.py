@@ -33,10 +33,7 @@ def data(campaign: Campaign, place: Path) -> Iterator[tuple[Attack, int]]:
 def models(campaign: Campaign, place: Path) -> Iterator[tuple[Attack, int]]:
     """The same of models."""
     import folders
-    from headwise.nn.attention.cpu import compiled
 
-    for library in (compiled.BANDED, compiled.EDGES):
-        compiled.prepare(library)  # else models say something else when they are there
     sounds = [folders.Sound.of(path.name, place) for path in sorted(folders.GOLDEN.iterdir())]
     flags, wholes = folders.known_flags(), dict[str, bytes]()
     yield lambda: folders.attack_folder(campaign, sounds), 100

@@ -5,6 +5,7 @@
 
 namespace headwise {
 
+void bind_attention(nanobind::module_& module);
 void bind_hashing(nanobind::module_& module);
 void bind_number_texts(nanobind::module_& module);
 void bind_piece_table(nanobind::module_& module);

@@ -31,7 +31,6 @@ from benchmarks.papers.language_modelling_output import print_tables
 from benchmarks.papers.language_modelling_training import MODELS, POSITIONS, TEXTS, Settings, Stopped, train
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import HeadwiseError
-from headwise.nn.attention.cpu import banded, compiled
 
 RESULTS = Path(__file__).parent / "results"
 NEAR = 0.95  # a run that took this share of the other's time is not made again
@@ -148,10 +147,8 @@ def _runs(asked: argparse.Namespace, results: Results) -> Iterator[tuple[str, di
 
 
 def _prepared(asked: argparse.Namespace) -> Path:
-    """Kernels are compiled; the folder for the states of runs."""
+    """The folder for the states of runs."""
     keep_freed_memory()
-    banded.prepare()
-    compiled.prepare(compiled.EDGES)
     return asked.results / "cache" / "language_modelling"
 
 

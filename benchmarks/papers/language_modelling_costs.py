@@ -9,7 +9,6 @@ import torch
 
 from benchmarks.papers.language_modelling_training import Settings
 from headwise.data.items.symbols import SymbolVocabulary
-from headwise.nn.attention.cpu import banded, compiled
 from headwise.nn.layers.language_layers import LanguageWindow
 from headwise.nn.networks.language_model import LanguageModel, window_batch
 
@@ -20,8 +19,6 @@ TIMES = 4
 
 def cost_of(settings: Settings) -> dict[str, float]:
     """Tokens per second of a training step, and its memory, of 8,192 tokens in windows of the context."""
-    banded.prepare()
-    compiled.prepare(compiled.EDGES)
     torch.manual_seed(0)
     symbols = SymbolVocabulary("characters", tuple(map(chr, range(97, 147))), (1,) * 50)
     model = LanguageModel(settings.model_config, symbols)

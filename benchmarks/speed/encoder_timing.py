@@ -28,7 +28,6 @@ from headwise.artifacts import load_model
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import from_dict, unknown_name_error
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.nn.attention.cpu.compiled import VARIABLE
 from headwise.nn.encoders import ENCODERS
 
 EncoderFlags = flags(
@@ -104,7 +103,6 @@ def time_encoder(
     if threads:
         torch.set_num_threads(threads)
     keep_freed_memory()
-    os.environ.setdefault(VARIABLE, "wait")  # time the compiled kernels, as later processes use them
     speeds = [measure(module, width, length, batch, rounds=rounds) for length in lengths]
     if as_json:
         _print_json(name, speeds, rounds)

@@ -22,7 +22,6 @@ from benchmarks import ROOT
 from benchmarks.common.runs import append_line, read_lines
 from headwise import __version__
 from headwise.artifacts import load_model
-from headwise.nn.attention.cpu import compiled
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
@@ -99,8 +98,6 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
     asked = parser.parse_args()
     if not asked.table:
-        for library in (compiled.BANDED, compiled.EDGES):
-            compiled.prepare(library)
         for system in asked.only:
             for words in asked.words:  # a process for each, as memory that was taken is not given back
                 process = multiprocessing.get_context("fork").Process(target=measure, args=(system, words))

@@ -137,7 +137,6 @@ def main(words: list[str] | None = None) -> int:
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     keep_freed_memory()
-    os.environ.setdefault("HEADWISE_KERNELS", "wait")  # or the first process would be timed without them
     path = arguments.json or (CACHE / "speed-quick.json" if arguments.quick else RESULTS / "speed.json")
     results: dict[str, Result] = {}
     for name, run in parts(arguments).items():

@@ -13,10 +13,9 @@ SMALL = ("--lengths", "6", "12", "--batch", "2", "--rounds", "1")
 
 @pytest.fixture(autouse=True)
 def nothing_stays(monkeypatch):
-    """Nothing of this process is to change for the tests that follow, and nothing is to be compiled."""
+    """Nothing of this process is to change for the tests that follow."""
     monkeypatch.setattr("benchmarks.speed.encoder_timing.keep_freed_memory", lambda: True)
     monkeypatch.setenv("HEADWISE_KERNELS", "off")
-    monkeypatch.setattr("headwise.nn.attention.cpu.compiled._decisions", {})
 
 
 @pytest.fixture

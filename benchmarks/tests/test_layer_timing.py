@@ -19,7 +19,7 @@ SIZES = {"width": 8, "layers": 2, "heads": 2, "head_size": 5}
 
 @pytest.fixture(autouse=True)
 def no_kernels(monkeypatch):
-    monkeypatch.setattr("headwise.nn.attention.cpu.compiled._decisions", {"banded_kernels": "not here"})
+    monkeypatch.setenv("HEADWISE_KERNELS", "off")
 
 
 def timed(encoder):

@@ -40,7 +40,6 @@ def small(monkeypatch):
     monkeypatch.setattr(speed_training, "TransformerConfig", lambda: TransformerConfig(layers=1))
     monkeypatch.setattr("benchmarks.speed.speed.keep_freed_memory", lambda: True)
     monkeypatch.setenv("HEADWISE_KERNELS", "off")
-    monkeypatch.setattr("headwise.nn.attention.cpu.compiled._decisions", {})
 
 
 def test_encoders(data, tmp_path, capsys):

@@ -23,7 +23,6 @@ def test_without_a_gpu_it_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     monkeypatch.setattr("benchmarks.speed.speed.keep_freed_memory", lambda: True)
     monkeypatch.setenv("HEADWISE_KERNELS", "off")
-    monkeypatch.setattr("headwise.nn.attention.cpu.compiled._decisions", {})
     assert speed.main(["--only", "gpu", "--json", str(tmp_path / "speed.json")]) == 2
     assert capsys.readouterr().out == "gpu is skipped: there is no CUDA GPU here\n"
 

@@ -22,7 +22,6 @@ from headwise.artifacts import StoreError
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.data.errors import CODES
 from headwise.models.prediction_file import OutputError
-from headwise.nn.attention.cpu import compiled
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.priors import PRIORS
 
@@ -73,8 +72,6 @@ def shorten(messages: Path) -> None:
 def run_page(place):
     """Run the blocks of a page, once; those that others build on go first."""
     done = set()
-    for library in (compiled.BANDED, compiled.EDGES):  # nobody is to tell that they are being compiled
-        compiled.prepare(library)
 
     def run_page(page: str) -> None:
         if page in done:

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from headwise.core.errors import HeadwiseError
 from headwise.training.loop import STATE, train
-from headwise.training.run_state import RunProgress, load_state, save_state
+from headwise.training.run_state import RunProgress, load_state, load_tensors, save_state, write_atomically
 from headwise.training.settings import TrainConfig
 
 CONFIG = TrainConfig(epochs=2, batch_texts=16, average=0.9)
@@ -185,19 +185,12 @@ def test_damaged_best_weights(make_objective, folder, change):
     assert caught.value.code == "HW402"
 
 
-def test_a_resumed_run_computes_as_it_began(tmp_path, monkeypatch):
-    from headwise.nn.attention.cpu import compiled
-
-    path, went_with = tmp_path / "state.safetensors", []
-    monkeypatch.setattr(compiled, "_decisions", {compiled.BANDED: "still being compiled"})
-    save_state(path, {"a": torch.zeros(2)}, RunProgress(), {})
-    monkeypatch.setattr(compiled, "_decisions", {})
-    monkeypatch.setattr(compiled, "prepare", went_with.append)
-    with compiled.wait_for_kernels():
-        load_state(path, {})
-        assert isinstance(compiled.compiled_kernels(compiled.BANDED), str)
-    assert not went_with
-    monkeypatch.setattr(compiled, "_decisions", {compiled.EDGES: compiled})  # any module will do
-    save_state(path, {"a": torch.zeros(2)}, RunProgress(), {})
-    load_state(path, {})
-    assert went_with == [compiled.EDGES]
+def test_a_state_of_an_older_version_names_its_kernels_and_is_resumed(tmp_path):
+    path, identity = tmp_path / "state.safetensors", {"texts": "t"}
+    save_state(path, {"a": torch.arange(2)}, RunProgress(step=3), identity)
+    tensors, metadata = load_tensors(path)
+    assert "kernels" not in metadata
+    write_atomically(tensors, path, {**metadata, "kernels": json.dumps({"banded_kernels": False})})
+    loaded, progress = load_state(path, identity)
+    assert loaded["a"].tolist() == [0, 1]
+    assert progress.step == 3

@@ -6,7 +6,6 @@ Models of both runtimes are opened here, and torch is imported only when a model
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -175,10 +174,6 @@ class Session(ABC):
         """The description and scores of the model as an HTML fragment."""
 
     @abstractmethod
-    def computing(self) -> Callable[[], AbstractContextManager[Any]]:
-        """A context in which the same input always gives the same bits; picklable."""
-
-    @abstractmethod
     def opener(self, workers: int) -> "Callable[[], Session]":
         """A function that opens the model in one of `workers` processes that share the processor;
         picklable."""
@@ -229,9 +224,6 @@ class ExportedSession(Session):
             "<p>It was exported: it predicts without PyTorch. How good it is, and why it says what it "
             "says, is told by the model folder.</p>"
         )
-
-    def computing(self) -> Callable[[], AbstractContextManager[Any]]:
-        return nullcontext
 
     def opener(self, workers: int) -> Callable[[], Session]:
         threads = max(1, (requested_threads() or os.cpu_count() or 1) // workers)
@@ -373,11 +365,6 @@ class ModelSession(Session):
         from headwise.artifacts.model_card import model_html
 
         return model_html(self.model, self.info)
-
-    def computing(self) -> Callable[[], AbstractContextManager[Any]]:
-        from headwise.nn.attention.cpu import compiled
-
-        return compiled.wait_for_kernels
 
     def opener(self, workers: int) -> Callable[[], Session]:
         import torch

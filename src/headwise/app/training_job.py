@@ -31,7 +31,6 @@ from headwise.data.doctor.findings import count
 from headwise.data.files.file_checks import check_input_file
 from headwise.data.items.parses import NO_PARSES
 from headwise.data.splits.contamination import repetition_warning
-from headwise.nn.attention.cpu import compiled
 from headwise.nn.encoders.encoder import needs_trees
 from headwise.nn.encoders.encoder_configs import encoder_name
 
@@ -75,7 +74,7 @@ class TrainingJob:
             check_input_file(path)  # before the output folder is made
         request = resolve(self.settings, self.files.train, reporter=self.reporter)
         check_target(self.output)
-        with locked(self.output), compiled.wait_for_kernels():  # to the end: resumed it computes in one way
+        with locked(self.output):
             contents = check_output_folder(self.output, resume=self.resume, overwrite=self.overwrite)
             if self.resume and contents == "nothing":
                 self.reporter.note(f"{self.output}: there is no interrupted run; a new one starts")

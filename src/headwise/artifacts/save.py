@@ -63,7 +63,7 @@ from headwise.core.version import __version__
 from headwise.data.files.fingerprint import file_sha256
 from headwise.models.metric_table import section_of
 from headwise.models.tasks import find_task_settings
-from headwise.nn.attention.cpu import compiled
+from headwise.nn.attention.cpu.kernel_rows import describe_kernels
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 
@@ -77,7 +77,7 @@ def describe_environment(seed: int | None = None) -> dict[str, Any]:
         "numpy": np.__version__,
         "platform": platform.platform(),
         "threads": torch.get_num_threads(),
-        "kernels": compiled.describe(),
+        "kernels": describe_kernels(),
         "seed": seed,
     }
 

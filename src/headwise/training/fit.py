@@ -17,7 +17,6 @@ from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.files.file_lists import place
 from headwise.data.items.labels import evaluated_items
 from headwise.data.splits.data_parts import DataParts
-from headwise.nn.attention.cpu import compiled
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.networks.text_model import WordModel
@@ -140,20 +139,17 @@ def fit(
         task.begin(model, objective)
         hashes = {name: parts.kind.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")}
         begun = {} if recipe.init_from is None else {"former": recipe.init_from.digest}
-        with (
-            compiled.wait_for_kernels()
-        ):  # else the first run on a machine would end with different weights
-            progress = train(
-                model,
-                objective if until is None else LossOnlyObjective(objective, recipe.train.score),
-                recipe.train,
-                folder,
-                identity={"texts": hashes, **recipe.to_json(), **begun},
-                rates=learning_rates(recipe) if isinstance(model, WordModel) else {},
-                until=until,
-                where=item_locator(parts),
-                **how,
-            )
+        progress = train(
+            model,
+            objective if until is None else LossOnlyObjective(objective, recipe.train.score),
+            recipe.train,
+            folder,
+            identity={"texts": hashes, **recipe.to_json(), **begun},
+            rates=learning_rates(recipe) if isinstance(model, WordModel) else {},
+            until=until,
+            where=item_locator(parts),
+            **how,
+        )
         round_to_half(model)
         if isinstance(embedding := getattr(model, "embedding", None), PretrainedEmbedding):
             embedding.clear_cache()

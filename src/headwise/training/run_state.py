@@ -28,7 +28,6 @@ from torch import Tensor
 from headwise.core.allocator import is_out_of_memory
 from headwise.core.config import differences, from_dict
 from headwise.core.errors import HeadwiseError
-from headwise.nn.attention.cpu import compiled
 
 FORMAT = "headwise-training-state-1"
 
@@ -98,8 +97,6 @@ def save_state(
         "format": FORMAT,
         "progress": json.dumps(counters),
         "identity": json.dumps(identity),
-        # Other kernels round differently, and the run would end with different weights.
-        "kernels": json.dumps(compiled.decisions()),
     }
     write_atomically(tensors, path, metadata)
 
@@ -119,12 +116,10 @@ def load_state(path: Path, identity: dict[str, Any]) -> tuple[dict[str, Tensor],
     try:
         saved, counters = dict(json.loads(metadata["identity"])), dict(json.loads(metadata["progress"]))
         progress = _progress(counters)
-        kernels = {str(name): bool(used) for name, used in json.loads(metadata["kernels"]).items()}
     except (HeadwiseError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         reason = error.args[0] if error.args else "nested too deeply"
         raise _damaged(path, f"its counters cannot be read: {reason}") from None
     compare_runs(saved, identity, path)
-    compiled.reuse_decisions(kernels)
     return tensors, progress
 
 

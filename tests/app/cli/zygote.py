@@ -21,10 +21,7 @@ def serve(requests: socket.socket) -> None:
     import headwise.app.cli.evaluate_command
     import headwise.app.cli.predict_command
     import headwise.app.cli.train_command  # noqa: F401
-    from headwise.nn.attention.cpu import compiled
 
-    for library in (compiled.BANDED, compiled.EDGES):
-        compiled.prepare(library)
     requests.sendall(b"ready\n")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the watchers
     while True:

@@ -1,6 +1,5 @@
 """Priors that nobody needs but every implementation must survive, and inputs for the tests of attention."""
 
-import os
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import ClassVar
@@ -8,7 +7,6 @@ from typing import ClassVar
 import pytest
 import torch
 
-from headwise.nn.attention.cpu import banded, compiled
 from headwise.nn.priors import Prior
 
 
@@ -49,15 +47,6 @@ def _inputs(lengths, heads, size, dtype=torch.float64, seed=0, value_size=None):
     random = torch.Generator().manual_seed(seed)
     shapes = [(sum(lengths), heads, n) for n in (size, size, value_size or size)]
     return [torch.randn(*shape, generator=random, dtype=torch.float64).to(dtype) for shape in shapes]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled_kernels():
-    """Tests wait for the compiler, where nothing is compiled yet; a second process meanwhile compiles what
-    the first would compile later."""
-    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
-        compiled.prepare(compiled.EDGES)
-    banded.prepare()
 
 
 @pytest.fixture(scope="session")

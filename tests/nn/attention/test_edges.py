@@ -4,19 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from headwise.nn.attention.cpu import compiled, edges
+from headwise.nn.attention.cpu import edges
 from headwise.nn.attention.cpu.edges import Tiles, Trees, tile_attention, tree_attention
 from headwise.nn.ragged import Layout
 
 LENGTHS = (5, 0, 1, 37, 2, 18)
 HEADS = 2
 EXTRA = 7  # rows of keys beyond the queries, seen by the texts in turn
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_edges():
-    ready = compiled.prepare(compiled.EDGES)
-    assert not isinstance(ready, str)
 
 
 def random_edges(seed=0, labels=4):

@@ -3,17 +3,12 @@
 import pytest
 import torch
 
-from headwise.nn.attention.cpu import compiled, edges
+from headwise.nn.attention.cpu import edges
 from headwise.nn.encoders import BPTransformer, BPTransformerConfig
 from headwise.nn.ragged import Ragged
 
 LENGTHS = (5, 1, 0, 2, 77, 16, 17, 33)
 WIDTH = 12
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_edges():
-    assert not isinstance(compiled.prepare(compiled.EDGES), str)
 
 
 def encoder_of(**config):

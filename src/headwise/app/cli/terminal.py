@@ -42,8 +42,7 @@ def signal_of(interrupt: BaseException | None) -> int:
 @contextmanager
 def reliable_interrupts() -> Iterator[None]:
     """Within this context, SIGTERM interrupts as Ctrl-C does, unless it is ignored. An interrupt is sent
-    again if Python drops the exception, as it does in callbacks of compiled code (Numba, when it loads a
-    kernel) and in destructors."""
+    again if Python drops the exception, as it does in callbacks of compiled code and in destructors."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread can handle signals
         return

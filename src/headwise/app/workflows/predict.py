@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -48,7 +48,6 @@ Chunk = list[InputRow[Any]]
 _AHEAD = 2  # chunks for each worker that are read before the first of them is predicted
 
 _opening: Callable[[], Predictor]
-_computing: Callable[[], AbstractContextManager[Any]]
 _predictor: Predictor | None = None
 
 
@@ -56,7 +55,6 @@ def predict_in_workers(
     chunks: Iterator[Chunk],
     workers: int,
     opening: Callable[[], Predictor],
-    computing: Callable[[], AbstractContextManager[Any]] = nullcontext,
 ) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
     """What a model says of chunks of rows, in their order; so many processes take the next one in turn.
 
@@ -67,14 +65,13 @@ def predict_in_workers(
         chunks: Read as they are needed.
         workers: How many processes.
         opening: Opens the model in a process of its own; must be picklable.
-        computing: Surrounds what they compute, so that it does not depend on who does; likewise.
 
     Raises:
         OutputError: HW607, a process has ended before its time.
         HeadwiseError: What they raise.
     """
     lifeline, hold = (context := get_context("spawn")).Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, context, _init_worker, (opening, computing, lifeline))
+    pool = ProcessPoolExecutor(workers, context, _init_worker, (opening, lifeline))
     try:
         waiting: deque[tuple[Chunk, Any]] = deque()
         for chunk in chunks:
@@ -114,14 +111,10 @@ def _next(waiting: deque[tuple[Chunk, Any]]) -> tuple[Chunk, PredictionBatch]:
     return chunk, answer.result()
 
 
-def _init_worker(
-    opening: Callable[[], Predictor],
-    computing: Callable[[], AbstractContextManager[Any]],
-    lifeline: Connection,
-) -> None:
+def _init_worker(opening: Callable[[], Predictor], lifeline: Connection) -> None:
     """Make this process ready: it ends when nobody holds the other end of its lifeline any more."""
-    global _opening, _computing
-    _opening, _computing = opening, computing
+    global _opening
+    _opening = opening
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_exit_with_parent, args=(lifeline,), daemon=True).start()
     keep_freed_memory()
@@ -138,10 +131,8 @@ def _predict_chunk(items: Sequence[Any]) -> PredictionBatch:
     global _predictor
     if _predictor is None:
         _predictor = _opening()
-    # All compute with the same kernels, or what is said would depend on who says it.
     try:
-        with _computing():
-            return _predictor.predict(items)
+        return _predictor.predict(items)
     except HeadwiseError as error:  # not every class of them survives being sent
         raise HeadwiseError(error.args[0], code=error.code) from None
 
@@ -231,15 +222,18 @@ def predict_file(
                 start = find_resume_point(output, layout, start.chunks, predictor.predict_uncounted)
                 os.truncate(output, start.size)
             reporter.note(f"{output}: the first {start.rows:,} records are kept")
-        # An output that is gone on with has to end as if nothing had happened, whoever computes by then.
-        with session.computing()() if output is not None else nullcontext():
 
-            def opening() -> Callable[[], Predictor]:
-                return partial(_open_unchanged, folder, mark, session.opener(workers), predictor_arguments)
+        def opening() -> Callable[[], Predictor]:
+            return partial(_open_unchanged, folder, mark, session.opener(workers), predictor_arguments)
 
+<<<<<<< HEAD
             predicted = _predicted(start.chunks, predictor, workers, opening, session.computing())
             seconds = _write(start, predicted, layout, predictor, output, Path(str(files)), reporter)
     reporter.notes(rows.closing_notes)
+=======
+        predicted = _predicted(start.chunks, predictor, workers, opening)
+        seconds = _write(start, predicted, layout, predictor, output, file, reporter)
+>>>>>>> 8094cd2d (The attention kernels of the CPU are C++: nothing compiles at the user's, and Numba goes)
     for remark in predictor.summary(seconds):
         reporter.remark(remark)
     if predictor.trouble:
@@ -281,13 +275,12 @@ def _predicted(
     predictor: Predictor,
     workers: int,
     opening: Callable[[], Callable[[], Predictor]],
-    computing: Callable[[], AbstractContextManager[Any]],
 ) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
     """What is said of chunks, in their order; of a single one, by this process."""
     first = list(islice(chunks, 2 if workers > 1 else 0))
     chunks = chain(first, chunks)
     if len(first) == 2:
-        yield from predict_in_workers(chunks, workers, opening(), computing)
+        yield from predict_in_workers(chunks, workers, opening())
     for chunk in chunks:
         yield chunk, predictor.predict([row.item for row in chunk])
 

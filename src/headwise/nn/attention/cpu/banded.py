@@ -1,8 +1,8 @@
 """Attention within bands, on the CPU, straight on ragged rows: nothing is padded, nothing is [n, n].
 
 Runs every head whose prior is a `Band` (windows, directions, distances, sums of these, everything), with
-the kernels of `headwise.nn.attention.cpu.banded_kernels`. Work and memory grow with the band, not with the
-square of the text. Results do not depend on the number of threads, nor on the texts beside a text.
+the kernels of `native/banded_attention.cpp`. Work and memory grow with the band, not with the square of the
+text. Results do not depend on the number of threads, nor on the texts beside a text.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,11 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwise.core.errors import ConfigError
+from headwise.core import native
 from headwise.core.threads import run_jobs
 from headwise.nn.attention.bands import cut_texts, looking_bands, reference_gradients, unbanded_reason
-from headwise.nn.attention.cpu import compiled
-from headwise.nn.attention.cpu.native import SPARE, computable, flat, library, unsupported_rows_reason
+from headwise.nn.attention.cpu.kernel_rows import computable, unsupported_rows_reason
 from headwise.nn.priors import Band, Prior
 from headwise.nn.ragged import Layout
 
@@ -27,22 +26,7 @@ _ALONE = 200_000  # pairs of a query and a key from which more threads than one 
 
 def unsupported_reason(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | None:
     """Why `attention` cannot run this, or None where it can."""
-    if (why := unsupported_rows_reason(query) or unbanded_reason(priors, layout)) is not None:
-        return why
-    ready = compiled.compiled_kernels()
-    return ready if isinstance(ready, str) else None
-
-
-def prepare() -> None:
-    """Wait until the kernels are compiled, about fifteen seconds where they never were, and use them in
-    this process.
-
-    Raises:
-        ConfigError: They cannot be compiled here.
-    """
-    ready = compiled.prepare()
-    if isinstance(ready, str):
-        raise ConfigError(f"banded attention cannot be prepared: {ready}")
+    return unsupported_rows_reason(query) or unbanded_reason(priors, layout)
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout) -> Tensor:
@@ -67,8 +51,8 @@ class _Banded(torch.autograd.Function):
     ) -> Tensor:
         q, k, v = computable(query, key, value)
         out = torch.empty_like(v, memory_format=torch.contiguous_format)
-        stats = q.new_empty(2 * (query.shape[0] * query.shape[1] + SPARE))
-        plan.run(_kernels().forward, (q, k, v, out), stats)
+        stats = q.new_empty(2, query.shape[1], query.shape[0])
+        plan.run(native.banded_forward, (q, k, v, out, stats))
         plan.copy_value_heads(v, out)
         ctx.save_for_backward(query, key, value, out, stats)
         ctx.plan, ctx.made_for = plan, made_for
@@ -81,13 +65,9 @@ class _Banded(torch.autograd.Function):
             return *reference_gradients(query, key, value, *ctx.made_for, grad=grad), None, None
         *rows, grad_out = computable(query, key, value, grad)
         gradients = [torch.empty_like(x, memory_format=torch.contiguous_format) for x in rows]
-        ctx.plan.run(_kernels().backward, (*rows, out, grad_out, *gradients), stats)
+        ctx.plan.run(native.banded_backward, (*rows, out, grad_out, *gradients, stats))
         ctx.plan.copy_value_heads(grad_out, gradients[2])
         return *(x.to(grad.dtype) for x in gradients), None, None
-
-
-def _kernels() -> compiled.Kernels:
-    return library(compiled.BANDED, "banded attention")
 
 
 @dataclass(frozen=True)
@@ -95,19 +75,16 @@ class _BandedPlan:
     """Work items of priors on the texts of a batch; cached in the layout's memo.
 
     Attributes:
-        items: `[items, 8]`, int64, see `headwise.nn.attention.cpu.banded_kernels`; those of a text
-            together.
+        items: `[items, 8]`, int64, see `BandedItem` in `native/attention.h`; those of a text together.
         pairs: `[items]`: about how many pairs of query and key each item and those before it have.
         slopes: `[heads]`, float64.
         value_heads: The heads that have no query and key: their output is their value.
-        longest: Rows of the longest text.
     """
 
     items: np.ndarray
     pairs: np.ndarray
     slopes: np.ndarray
     value_heads: list[int]
-    longest: int
 
     @classmethod
     def of(cls, layout: Layout, priors: tuple[Prior, ...], queries: int) -> "_BandedPlan":
@@ -135,27 +112,21 @@ class _BandedPlan:
         seen = np.minimum(items[:, 6] + items[:, 7] + 1, items[:, 3]).clip(min=0)
         pairs = ((items[:, 5] - items[:, 4]) * (seen + 16)).cumsum()
         value_heads = [h for h in range(heads) if h not in looking]
-        return cls(items, pairs, np.array([band.slope for band in bands]), value_heads, layout.longest)
+        return cls(items, pairs, np.array([band.slope for band in bands]), value_heads)
 
     def copy_value_heads(self, source: Tensor, target: Tensor) -> None:
         """The heads without query and key, from one tensor `[total, heads, size]` into another."""
         for run in _runs(self.value_heads):
             target[:, run] = source[:, run]
 
-    def run(self, kernel: Callable[..., None], tensors: Sequence[Tensor], stats: Tensor) -> None:
+    def run(self, kernel: Callable[..., None], tensors: Sequence[Tensor]) -> None:
         """Call a kernel for all items, in as many threads as torch would use."""
         if not len(self.items):
             return
-        query, _, value = tensors[:3]
-        total, _, size = query.shape
-        steps = np.array([x.stride() for x in tensors], np.int64)
-        arrays = [flat(x) for x in (*tensors, stats)]
-        numbers = (size, value.shape[2], total)
-        workspace = _kernels().workspace(*numbers[:2], self.longest)
+        arrays = [x.detach().numpy() for x in tensors]
 
         def work(job: tuple[int, int]) -> None:
-            scratch = np.empty(workspace, arrays[0].dtype)
-            kernel(*arrays, steps, self.items[slice(*job)], self.slopes, *numbers, scratch)
+            kernel(*arrays, self.items[slice(*job)], self.slopes)
 
         threads = torch.get_num_threads() if self.pairs[-1] > _ALONE else 1
         run_jobs(work, self._jobs(1 if threads == 1 else 4 * threads), threads)

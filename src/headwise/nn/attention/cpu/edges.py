@@ -1,47 +1,39 @@
 """Attention along edges, on the CPU, straight on ragged rows: no gathered copies, no [rows, degree].
 
 The same mathematics as `headwise.nn.attention.graph_attention.graph_attention`, and attention of the
-spans of binary trees, with the kernels of `headwise.nn.attention.cpu.edge_kernels`. Results do not depend
-on the number of threads, nor on the texts beside a text.
+spans of binary trees, with the kernels of `native/edge_attention.cpp` and `native/tree_attention.cpp`.
+Results do not depend on the number of threads, nor on the texts beside a text.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from headwise.core import native
 from headwise.core.errors import ConfigError
 from headwise.core.threads import run_jobs
 from headwise.nn.attention.bands import once_differentiable
-from headwise.nn.attention.cpu import compiled
-from headwise.nn.attention.cpu.native import SPARE, computable, flat, library, unsupported_rows_reason
+from headwise.nn.attention.cpu.kernel_rows import computable, unsupported_rows_reason
 from headwise.nn.ragged import Layout
 
 _PARTS = 4  # of a batch, for threads: whole texts, as many of them for every number of threads
 _ALONE = 4_000  # rows times heads from which more threads than one are worth it
 _MOST_LABELS = 2**15 - 2
-_KEYS = 64  # the kernels take so many keys at a time
 _WAY_OUT = "with HEADWISE_KERNELS=off in the environment it is computed by operations that can be"
 
 
 def unsupported_reason(rows: Tensor) -> str | None:
     """Why queries, keys and values like these cannot be computed here, or None where they can."""
-    if (why := unsupported_rows_reason(rows)) is not None:
-        return why
-    ready = compiled.compiled_kernels(compiled.EDGES)
-    return ready if isinstance(ready, str) else None
+    return unsupported_rows_reason(rows)
 
 
 def lanes(dtype: torch.dtype) -> int:
     """Numbers in one of the kernels' vectors, where `unsupported_reason` has nothing against the dtype."""
-    return _library().lanes_of(8 if dtype == torch.float64 else 4)
-
-
-def _library() -> compiled.Kernels:
-    return library(compiled.EDGES, "attention along edges")
+    return native.vector_bytes() // (8 if dtype == torch.float64 else 4)
 
 
 @dataclass(frozen=True)
@@ -50,10 +42,10 @@ class Tiles:
 
     Attributes:
         width: Queries of a tile, in the lanes of one or two vectors.
-        tiles: `[tiles, 5]`, see `headwise.nn.attention.cpu.edge_kernels.forward`.
+        tiles: `[tiles, 5]`, see `Tile` in `native/attention.h`.
         keys: The rows of the keys, tile by tile.
-        labels: For each key and each query of its tile, 1 + the place of the edge's label among `used`; 0
-            where there is no edge.
+        labels: `[keys, width]`, for each key and each query of its tile 1 + the place of the edge's label
+            among `used`; 0 where there is no edge.
         used: The labels that occur.
         parts: Where each part of the batch begins among the tiles, and the end of the last.
     """
@@ -100,7 +92,7 @@ class Tiles:
             tiles[:, 3] = np.diff(np.append(tiles[:, 2], len(keys)))
             tiles[:, 4] = np.maximum.reduceat(labels.max(1), tiles[:, 2])
         parts = _parts(np.append(start, len(tiles)), np.append(tiles[:, 2], len(keys)))
-        return cls(width, tiles, keys.astype(np.int32), labels.reshape(-1), used, parts)
+        return cls(width, tiles, keys.astype(np.int32), labels, used, parts)
 
 
 def _parts(starts: np.ndarray, costs: np.ndarray) -> list[int]:
@@ -120,7 +112,7 @@ class Trees:
     """Binary trees over the tokens of texts, in vectors of tokens.
 
     Attributes:
-        blocks: `[blocks, 6]`, see `headwise.nn.attention.cpu.edge_kernels.tree_forward`.
+        blocks: `[blocks, 6]`, see `TreeBlock` in `native/attention.h`.
         firsts: `[levels, texts]`, the row of the first span of each level, from the first span of all.
         parts: Where each part of the batch begins among the blocks, and the end of the last.
     """
@@ -213,14 +205,20 @@ class _TileAttention(torch.autograd.Function):
         drop: float,
         seed: int,
     ) -> Tensor:
-        rows = computable(query, key, value, table)
-        call = _Call(rows[0], tiles.width, drop, seed)
-        out = torch.empty_like(rows[0], memory_format=torch.contiguous_format)
-        stats = call.stats()
-        scratch = call.scratch(0, table=len(table))
-        call.run("forward", [*rows[:3], out], (rows[3],), stats, _plan(tiles), tiles.parts, scratch)
+        q, k, v, labels = computable(query, key, value, table)
+        out = torch.empty_like(q, memory_format=torch.contiguous_format)
+        stats = _statistics(q)
+        arrays = _arrays(q, k, v, labels.contiguous(), out, stats)
+        dropout = seed, _threshold(drop)
+        kernel: Callable[..., None] = native.tile_forward
+
+        def work(head: int, part: int) -> None:
+            place = head, *tiles.parts[part : part + 2]
+            kernel(*arrays, tiles.tiles, tiles.keys, tiles.labels, *place, *dropout)
+
+        _run(work, q, tiles.parts)
         ctx.save_for_backward(query, key, value, table, out, stats)
-        ctx.tiles, ctx.call = tiles, call
+        ctx.tiles, ctx.dropout = tiles, dropout
         return out.to(query.dtype)
 
     @staticmethod
@@ -228,18 +226,22 @@ class _TileAttention(torch.autograd.Function):
     def backward(ctx, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         *inputs, out, stats = ctx.saved_tensors
         q, k, v, table, grad_out = computable(*inputs, grad)
-        call, tiles = ctx.call, ctx.tiles
+        tiles, dropout = ctx.tiles, ctx.dropout
         dq = torch.empty_like(q, memory_format=torch.contiguous_format)
         dk, dv = (torch.zeros_like(x, memory_format=torch.contiguous_format) for x in (k, v))
-        parts = len(tiles.parts) - 1
-        heads = q.shape[1]
-        of_table = q.new_zeros(heads * max(parts, 1), call.padded // call.panel, len(table), call.panel)
-        tensors = [q, k, v, out, grad_out, dq, dk, dv]
-        scratch = call.scratch(1, table=len(table))
-        call.run("backward", tensors, (table, of_table), stats, _plan(tiles), tiles.parts, scratch)
-        of_table = of_table.sum(0).transpose(0, 1).flatten(1)[:, : call.size]
-        gradients = [x.to(source.dtype) for x, source in zip((dq, dk, dv, of_table), inputs, strict=True)]
-        return *gradients, None, None, None
+        table_parts = q.new_zeros(max(len(tiles.parts) - 1, 1), q.shape[1], *table.shape)
+        arrays = _arrays(q, k, v, table.contiguous(), out, grad_out, dq, dk, dv)
+        of_table, statistics = _arrays(table_parts, stats)
+        kernel: Callable[..., None] = native.tile_backward
+
+        def work(head: int, part: int) -> None:
+            place = head, *tiles.parts[part : part + 2]
+            plan = tiles.tiles, tiles.keys, tiles.labels
+            kernel(*arrays, of_table[part, head], statistics, *plan, *place, *dropout)
+
+        _run(work, q, tiles.parts)
+        found = dq, dk, dv, table_parts.sum((0, 1))
+        return *(x.to(source.dtype) for x, source in zip(found, inputs, strict=True)), None, None, None
 
 
 class _TreeAttention(torch.autograd.Function):
@@ -247,16 +249,20 @@ class _TreeAttention(torch.autograd.Function):
     def forward(
         ctx, query: Tensor, key: Tensor, value: Tensor, trees: Trees, drop: float, seed: int
     ) -> Tensor:
-        rows = computable(query, key, value)
-        call = _Call(rows[0], 0, drop, seed)
-        out = torch.empty_like(rows[0], memory_format=torch.contiguous_format)
-        stats = call.stats()
-        scratch = call.tree_scratch(trees)
-        call.run(
-            "tree_forward", [*rows, out], (), stats, (trees.blocks, trees.firsts), trees.parts, scratch
-        )
+        q, k, v = computable(query, key, value)
+        out = torch.empty_like(q, memory_format=torch.contiguous_format)
+        stats = _statistics(q)
+        arrays = _arrays(q, k, v, out, stats)
+        dropout = seed, _threshold(drop)
+        kernel: Callable[..., None] = native.tree_forward
+
+        def work(head: int, part: int) -> None:
+            place = head, *trees.parts[part : part + 2]
+            kernel(*arrays, trees.blocks, trees.firsts, *place, *dropout)
+
+        _run(work, q, trees.parts)
         ctx.save_for_backward(query, key, value, out, stats)
-        ctx.trees, ctx.call = trees, call
+        ctx.trees, ctx.dropout = trees, dropout
         return out.to(query.dtype)
 
     @staticmethod
@@ -264,96 +270,35 @@ class _TreeAttention(torch.autograd.Function):
     def backward(ctx, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         *inputs, out, stats = ctx.saved_tensors
         *rows, grad_out = computable(*inputs, grad)
-        call, trees = ctx.call, ctx.trees
+        trees, dropout = ctx.trees, ctx.dropout
         gradients = [torch.empty_like(x, memory_format=torch.contiguous_format) for x in rows]
-        tensors = [*rows, out, grad_out, *gradients]
-        plan, scratch = (trees.blocks, trees.firsts), call.tree_scratch(trees)
-        call.run("tree_backward", tensors, (), stats, plan, trees.parts, scratch)
+        arrays = _arrays(*rows, out, grad_out, *gradients, stats)
+        kernel: Callable[..., None] = native.tree_backward
+
+        def work(head: int, part: int) -> None:
+            place = head, *trees.parts[part : part + 2]
+            kernel(*arrays, trees.blocks, trees.firsts, *place, *dropout)
+
+        _run(work, rows[0], trees.parts)
         return *(x.to(grad.dtype) for x in gradients), None, None, None
 
 
-def _plan(tiles: Tiles) -> tuple[np.ndarray, ...]:
-    return tiles.tiles, tiles.keys, tiles.labels
+def _statistics(query: Tensor) -> Tensor:
+    """Room for the maximum of each row's logits, and 1 / the sum of its weights: `[2, heads, rows]`."""
+    return query.new_empty(2, query.shape[1], query.shape[0])
 
 
-class _Call:
-    """The numbers that the kernels are called with.
+def _arrays(*tensors: Tensor) -> list[np.ndarray]:
+    return [x.detach().numpy() for x in tensors]
 
-    Args:
-        query: `[rows, heads, size]`.
-        width: Queries of a tile; 0 for trees.
-        drop: Dropout on the weights.
-        seed: What is dropped depends on it.
-    """
 
-    def __init__(self, query: Tensor, width: int, drop: float, seed: int):
-        self.rows, self.heads, self.size = query.shape
-        self.lanes = lanes(query.dtype)
-        self.width = width
-        self.panel = self.lanes * (1 if self.size <= self.lanes else 2)
-        self.padded = -(-self.size // self.panel) * self.panel
-        self.dtype = query.dtype
-        self.threshold = min(int(drop * 2**32), 2**32 - 1)
-        self.seed = seed
+def _threshold(drop: float) -> int:
+    """Which of 2^32 random numbers drop a weight: those below."""
+    return min(int(drop * 2**32), 2**32 - 1)
 
-    def stats(self) -> Tensor:
-        """Room for maximum and sum of each row's weights."""
-        return torch.empty(2 * (self.heads * self.rows + SPARE), dtype=self.dtype, device="cpu")
 
-    def scratch(self, backward: int, *, table: int) -> int:
-        """Numbers of scratch memory that a call for tiles needs."""
-        w, p = self.width, self.padded
-        if not backward:
-            return w * (2 * p + 2 + _KEYS) + _KEYS * p + (table + 1) * w
-        return w * (5 * p + 3 + 3 * _KEYS) + _KEYS * (p + self.panel) + 2 * (table + 1) * w
-
-    def tree_scratch(self, trees: Trees) -> int:
-        """Numbers of scratch memory that a call for trees needs."""
-        n, p = self.lanes, self.padded
-        most = len(trees.firsts) + n
-        return n * (3 * p + self.panel) + most * (3 * p + 2 * n + 2) + n
-
-    def run(
-        self,
-        kernel: str,
-        tensors: Sequence[Tensor],
-        more: Sequence[Tensor],
-        stats: Tensor,
-        plan: Sequence[np.ndarray],
-        parts: Sequence[int],
-        scratch: int,
-    ) -> None:
-        """Call a kernel for all heads and parts, in as many threads as torch would use.
-
-        Args:
-            kernel: Its name.
-            tensors: `[rows, heads, size]` each.
-            more: What else it takes between those that it reads and those that it writes.
-            stats: Room for those of each row.
-            plan: What is to be computed.
-            parts: Where its parts begin.
-            scratch: Numbers of scratch memory.
-        """
-        function: Callable[..., None] = getattr(_library(), kernel)
-        steps = np.array([x.stride() for x in tensors], np.int64)
-        arrays = [flat(x) for x in tensors]
-        if kernel == "forward":
-            arrays.insert(3, flat(more[0].contiguous()))
-        elif kernel == "backward":
-            arrays.insert(3, flat(more[0].contiguous()))
-            arrays.append(flat(more[1]))
-        columns = max(1, self.width // self.lanes)
-        numbers = np.array(
-            [self.size, self.padded, self.panel, columns, self.rows, self.seed, self.threshold], np.int64
-        )
-        ranges = list(pairwise(parts))
-
-        def work(job: tuple[int, tuple[int, int]]) -> None:
-            head, (begin, end) = job
-            part = ranges.index((begin, end)) * self.heads + head
-            place = np.array([head, begin, end, part], np.int64)
-            room = np.empty(scratch, arrays[0].dtype)
-            function(*arrays, flat(stats), steps, *plan, numbers, place, room)
-
-        threads = torch.get_num_threads() if self.rows * self.heads > _ALONE else 1
-        run_jobs(work, product(range(self.heads), ranges), threads)
+def _run(work: Callable[[int, int], None], query: Tensor, parts: Sequence[int]) -> None:
+    """Call `work(head, part)` for all heads and parts, in as many threads as torch would use."""
+    rows, heads, _ = query.shape
+    threads = torch.get_num_threads() if rows * heads > _ALONE else 1
+    run_jobs(lambda job: work(*job), product(range(heads), range(len(parts) - 1)), threads)

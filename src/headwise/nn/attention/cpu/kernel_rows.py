@@ -1,0 +1,41 @@
+"""The rows that the kernels for the CPU take, and the switch that turns the kernels off."""
+
+import os
+
+import torch
+from torch import Tensor, nn
+from torch._C._functorch import is_functorch_wrapped_tensor
+
+from headwise.core import native
+
+VARIABLE = "HEADWISE_KERNELS"
+"""The environment variable: with `off`, attention is computed by operations of PyTorch."""
+
+_DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
+
+
+def unsupported_rows_reason(rows: Tensor) -> str | None:
+    """Why the kernels cannot take such rows, or None where they can."""
+    if rows.device.type != "cpu":
+        return f"it runs on the CPU, the rows are on {rows.device.type}"
+    if rows.dtype not in _DTYPES:
+        return f"it does not compute in {rows.dtype}"
+    if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
+        return "it cannot be traced"
+    if is_functorch_wrapped_tensor(rows) or type(rows) not in (Tensor, nn.Parameter):
+        return "the rows are of another kind than plain tensors"
+    if os.environ.get(VARIABLE) == "off":
+        return f"it is switched off by {VARIABLE}=off"
+    return None
+
+
+def computable(*tensors: Tensor) -> list[Tensor]:
+    """Tensors as they are computed with: what is stored in 16 bits, in float32."""
+    return [x.float() if x.dtype.itemsize == 2 else x for x in tensors]
+
+
+def describe_kernels() -> str:
+    """What computes attention on the CPU: kernels with vectors of so many bits, or PyTorch."""
+    if os.environ.get(VARIABLE) == "off":
+        return f"switched off by {VARIABLE}=off"
+    return f"vectors of {8 * native.vector_bytes()} bits"
