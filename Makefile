@@ -38,7 +38,8 @@ sanitize: $(STAMP)  ## Attack the compiled core with address and undefined-behav
 	@rm -rf build/sanitize/src && mkdir -p build/sanitize/src && cp -r src/headwise build/sanitize/src
 	@rm -f build/sanitize/src/headwise/core/native*.so && cp build/sanitize/native*.so build/sanitize/src/headwise/core
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
-		PYTHONPATH=build/sanitize/src $(BIN)/python -m pytest -q -p no:cacheprovider tests/core/test_native_fuzz.py
+		PYTHONPATH=build/sanitize/src $(BIN)/python -m pytest -q -p no:cacheprovider tests/core/test_native_fuzz.py \
+		tests/nn/attention/test_kernel_arguments.py tests/nn/attention/test_edges.py
 
 demo: $(STAMP)  ## Train on the help-desk messages that come with headwise, judge the model and use it
 	@$(BIN)/python examples/demo.py

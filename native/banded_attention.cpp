@@ -28,7 +28,7 @@ void restrict_to_band(T* tile, int64_t rows, int64_t first, int64_t place, int64
             const Vector<T> away = counting<T>() + static_cast<T>(place + at - first - r);
             Vector<T> x = load(tile + r * width + at);
             if (slope != 0) x -= steep * larger<T>(away, -away);
-            if (!inside) x = (away >= least) & (away <= most) ? x : hidden;
+            if (!inside) x = choose((away >= least) & (away <= most), x, hidden);
             store(tile + r * width + at, x);
         }
     }

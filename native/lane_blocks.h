@@ -45,8 +45,8 @@ inline void product_rows(const T* a, int64_t a_next, int64_t a_term, const T* b,
 // out[r] = sum over t of a[r, t] * b[t] for vectors b[t] and out[r] of so many columns, where a[r, t] is
 // a[r * a_next + t * a_term] and b[t] begins at t * b_term. With `add`, to what `out` holds.
 template <typename T, int columns>
-__attribute__((noinline)) void products(const T* a, int64_t a_next, int64_t a_term, const T* b,
-                                        int64_t b_term, int64_t terms, T* out, int64_t rows, bool add) {
+HEADWISE_NOINLINE void products(const T* a, int64_t a_next, int64_t a_term, const T* b, int64_t b_term,
+                                int64_t terms, T* out, int64_t rows, bool add) {
     constexpr int most = columns == 1 ? 8 : kMostRows;
     int64_t r = 0;
     const auto advance = [&](int64_t done) {
@@ -131,8 +131,8 @@ inline void clear(T* numbers, int64_t count) {
 // Has the features of a row brought to the caches.
 template <typename T>
 inline void prefetch_row(const T* row, int64_t size) {
-    for (int64_t c = 0; c < size; c += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(row + c);
-    __builtin_prefetch(row + size - 1);
+    for (int64_t c = 0; c < size; c += 64 / static_cast<int64_t>(sizeof(T))) prefetch(row + c);
+    prefetch(row + size - 1);
 }
 
 // Has the rows from `first` to `end` brought to the caches. They are far apart, with the other heads
@@ -169,9 +169,8 @@ inline void row_products(const Rows<T>& a, const Rows<const T>& b, int64_t head,
 // `count` neighbouring rows into the lanes of a block [padded, width], times `factor`; the last row also
 // into the lanes that are left, 0 into the features that are.
 template <typename T>
-__attribute__((noinline)) void rows_to_lanes(const Rows<const T>& rows, int64_t first, int64_t head,
-                                             int64_t count, int64_t size, int64_t padded, T factor,
-                                             T* block, int64_t width) {
+HEADWISE_NOINLINE void rows_to_lanes(const Rows<const T>& rows, int64_t first, int64_t head, int64_t count,
+                                     int64_t size, int64_t padded, T factor, T* block, int64_t width) {
     constexpr int64_t n = lanes<T>;
     if (rows.step == 1 && size >= n) {
         for (int64_t i = 0; i < width; i += n) {
@@ -193,8 +192,8 @@ __attribute__((noinline)) void rows_to_lanes(const Rows<const T>& rows, int64_t 
 
 // The lanes of a block [size, width] back into `count` rows, times `factor`.
 template <typename T>
-__attribute__((noinline)) void lanes_to_rows(const T* block, int64_t width, int64_t count, int64_t size,
-                                             T factor, const Rows<T>& rows, int64_t first, int64_t head) {
+HEADWISE_NOINLINE void lanes_to_rows(const T* block, int64_t width, int64_t count, int64_t size, T factor,
+                                     const Rows<T>& rows, int64_t first, int64_t head) {
     constexpr int64_t n = lanes<T>;
     if (rows.step == 1 && size >= n) {
         for (int64_t i = 0; i < count; i += n) {

@@ -89,16 +89,15 @@ inline void score_rows(const T* rows, int64_t room, int64_t count, const T* bloc
 template <typename T>
 inline Vector<T> dropout_factors(const Dropout& dropout, int64_t index) {
     using Words = typename VectorTypes<T>::Words;
-    using Mask = typename VectorTypes<T>::Mask;
     Words x;
     for (int64_t lane = 0; lane < lanes<T>; ++lane) x[lane] = static_cast<uint32_t>(lane);
     x = (x + static_cast<uint32_t>(index)) * 0x9E3779B1u + static_cast<uint32_t>(dropout.seed);
     x = (x ^ (x >> 16)) * 0x85EBCA6Bu;  // the end of MurmurHash3 (Appleby)
     x = (x ^ (x >> 13)) * 0xC2B2AE35u;
     x = x ^ (x >> 16);
-    const Mask stays = __builtin_convertvector(x >= static_cast<uint32_t>(dropout.threshold), Mask);
+    const auto stays = mask_for<T>(x >= static_cast<uint32_t>(dropout.threshold));
     const T factor = static_cast<T>(4294967296.0 / (4294967296.0 - static_cast<double>(dropout.threshold)));
-    return stays ? splat(factor) : Vector<T>{};
+    return choose(stays, splat(factor), Vector<T>{});
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ template <typename T>
 Vector<T> hide_others(Vector<T> x, const Span& span) {
     const Vector<T> lane = counting<T>(), first = splat(static_cast<T>(span.begin));
     const Vector<T> last = splat(static_cast<T>(span.end - 1));
-    return (lane >= first) & (lane <= last) ? x : splat(static_cast<T>(-INFINITY));
+    return choose((lane >= first) & (lane <= last), x, splat(static_cast<T>(-INFINITY)));
 }
 
 // Row `r` of sums in panels, times `factor`.

@@ -14,9 +14,20 @@
 #define HEADWISE_VECTOR_BYTES 16
 #endif
 
+// Without the vectors of GCC and Clang, loops stand in for them.
+#if defined(__GNUC__) && !defined(HEADWISE_PLAIN_VECTORS)
+#define HEADWISE_GNU_VECTORS 1
+#define HEADWISE_NOINLINE __attribute__((noinline))
+#else
+#define HEADWISE_GNU_VECTORS 0
+#define HEADWISE_NOINLINE
+#include "plain_vectors.h"
+#endif
+
 namespace headwise {
 namespace {
 
+#if HEADWISE_GNU_VECTORS
 template <typename T>
 struct VectorTypes;
 
@@ -35,6 +46,19 @@ struct VectorTypes<double> {
     typedef uint64_t Bits __attribute__((vector_size(HEADWISE_VECTOR_BYTES)));
     typedef uint32_t Words __attribute__((vector_size(HEADWISE_VECTOR_BYTES / 2)));
 };
+
+// Lane by lane `yes` or `no`; the mask is the result of a comparison.
+template <typename Mask, typename Numbers>
+inline Numbers choose(Mask mask, Numbers yes, Numbers no) {
+    return mask ? yes : no;
+}
+
+// The result of a comparison of 32-bit words, for numbers of type T.
+template <typename T, typename Mask>
+inline typename VectorTypes<T>::Mask mask_for(Mask mask) {
+    return __builtin_convertvector(mask, typename VectorTypes<T>::Mask);
+}
+#endif
 
 template <typename T>
 using Vector = typename VectorTypes<T>::Numbers;
@@ -71,7 +95,15 @@ inline Vector<T> counting() {
 
 template <typename T>
 inline Vector<T> larger(Vector<T> a, Vector<T> b) {
-    return a > b ? a : b;
+    return choose(a > b, a, b);
+}
+
+// The same bits as another type.
+template <typename To, typename From>
+inline To bits_as(From from) {
+    To to;
+    std::memcpy(&to, &from, sizeof to);
+    return to;
 }
 
 // exp(x) where x <= 0 or little above, to 1e-7 (float) or 2e-16 (double) of it; NaN of NaN. What is below
@@ -90,7 +122,7 @@ inline Vector<T> exp(Vector<T> x) {
     constexpr T low = static_cast<T>(single ? -2.12194440e-4 : 1.90821492927058770002e-10);
     const Vector<T> least = splat(static_cast<T>(single ? -87 : -708));
     const Vector<T> rounder = splat(static_cast<T>(1.5 * static_cast<double>(int64_t{1} << mantissa)));
-    const Vector<T> inside = x < least ? least : x;
+    const Vector<T> inside = choose(x < least, least, x);
     const Vector<T> shifted = inside * inverse + rounder;
     const Vector<T> n = shifted - rounder;
     const Vector<T> r = (inside - n * high) - n * low;
@@ -98,10 +130,9 @@ inline Vector<T> exp(Vector<T> x) {
     for (int k = 1; k <= degree; ++k) factorials[k] = factorials[k - 1] * k;
     Vector<T> series = splat(static_cast<T>(1 / factorials[degree]));
     for (int k = degree - 1; k >= 0; --k) series = series * r + static_cast<T>(1 / factorials[k]);
-    const Bits power = reinterpret_cast<Bits>(shifted) << mantissa;
-    const Vector<T> y = reinterpret_cast<Vector<T>>(reinterpret_cast<Bits>(series) + power);
-    const Vector<T> result = x < least ? Vector<T>{} : y;
-    return x == x ? result : x;
+    const Bits power = bits_as<Bits>(shifted) << mantissa;
+    const Vector<T> y = bits_as<Vector<T>>(bits_as<Bits>(series) + power);
+    return choose(x == x, choose(x < least, Vector<T>{}, y), x);
 }
 
 // `merge` of all lanes, in pairs of halves.
@@ -136,7 +167,10 @@ constexpr int exchanged(int lane, int count) {
 template <typename T, int step, bool lower, int... lane>
 inline Vector<T> exchange(Vector<T> x, Vector<T> y, std::integer_sequence<int, lane...>) {
     constexpr int count = sizeof...(lane);
-#if defined(__clang__) || __GNUC__ >= 12
+#if !HEADWISE_GNU_VECTORS
+    const auto pick = [&](int place) { return place < count ? x[place] : y[place - count]; };
+    return Vector<T>{{pick(exchanged<step, lower>(lane, count))...}};
+#elif defined(__clang__) || __GNUC__ >= 12
     return __builtin_shufflevector(x, y, exchanged<step, lower>(lane, count)...);
 #else
     return __builtin_shuffle(x, y, typename VectorTypes<T>::Mask{exchanged<step, lower>(lane, count)...});
@@ -172,6 +206,16 @@ inline void transpose(const T* from, int64_t from_step, int64_t from_rows, T* ou
 #pragma GCC unroll 16
     for (int64_t j = 0; j < lanes<T>; ++j)
         if (j < out_rows) store(out + j * out_step, rows[j]);
+}
+
+// Has the memory around a number brought to the caches.
+template <typename T>
+inline void prefetch(const T* number) {
+#if HEADWISE_GNU_VECTORS
+    __builtin_prefetch(number);
+#else
+    (void)number;
+#endif
 }
 
 inline int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }

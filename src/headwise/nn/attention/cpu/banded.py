@@ -16,7 +16,7 @@ from torch import Tensor
 from headwise.core import native
 from headwise.core.threads import run_jobs
 from headwise.nn.attention.bands import cut_texts, looking_bands, reference_gradients, unbanded_reason
-from headwise.nn.attention.cpu.kernel_rows import computable, unsupported_rows_reason
+from headwise.nn.attention.cpu.kernel_rows import computable, switched_off_reason, unsupported_rows_reason
 from headwise.nn.priors import Band, Prior
 from headwise.nn.ragged import Layout
 
@@ -26,7 +26,7 @@ _ALONE = 200_000  # pairs of a query and a key from which more threads than one 
 
 def unsupported_reason(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | None:
     """Why `attention` cannot run this, or None where it can."""
-    return unsupported_rows_reason(query) or unbanded_reason(priors, layout)
+    return unsupported_rows_reason(query) or unbanded_reason(priors, layout) or switched_off_reason()
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout) -> Tensor:

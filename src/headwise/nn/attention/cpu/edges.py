@@ -17,7 +17,7 @@ from headwise.core import native
 from headwise.core.errors import ConfigError
 from headwise.core.threads import run_jobs
 from headwise.nn.attention.bands import once_differentiable
-from headwise.nn.attention.cpu.kernel_rows import computable, unsupported_rows_reason
+from headwise.nn.attention.cpu.kernel_rows import computable, switched_off_reason, unsupported_rows_reason
 from headwise.nn.ragged import Layout
 
 _PARTS = 4  # of a batch, for threads: whole texts, as many of them for every number of threads
@@ -28,7 +28,7 @@ _WAY_OUT = "with HEADWISE_KERNELS=off in the environment it is computed by opera
 
 def unsupported_reason(rows: Tensor) -> str | None:
     """Why queries, keys and values like these cannot be computed here, or None where they can."""
-    return unsupported_rows_reason(rows)
+    return unsupported_rows_reason(rows) or switched_off_reason()
 
 
 def lanes(dtype: torch.dtype) -> int:

@@ -24,9 +24,12 @@ def unsupported_rows_reason(rows: Tensor) -> str | None:
         return "it cannot be traced"
     if is_functorch_wrapped_tensor(rows) or type(rows) not in (Tensor, nn.Parameter):
         return "the rows are of another kind than plain tensors"
-    if os.environ.get(VARIABLE) == "off":
-        return f"it is switched off by {VARIABLE}=off"
     return None
+
+
+def switched_off_reason() -> str | None:
+    """That the kernels are switched off, or None where they are not."""
+    return f"it is switched off by {VARIABLE}=off" if os.environ.get(VARIABLE) == "off" else None
 
 
 def computable(*tensors: Tensor) -> list[Tensor]:
@@ -36,6 +39,6 @@ def computable(*tensors: Tensor) -> list[Tensor]:
 
 def describe_kernels() -> str:
     """What computes attention on the CPU: kernels with vectors of so many bits, or PyTorch."""
-    if os.environ.get(VARIABLE) == "off":
+    if switched_off_reason() is not None:
         return f"switched off by {VARIABLE}=off"
     return f"vectors of {8 * native.vector_bytes()} bits"
