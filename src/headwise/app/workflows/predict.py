@@ -226,14 +226,9 @@ def predict_file(
         def opening() -> Callable[[], Predictor]:
             return partial(_open_unchanged, folder, mark, session.opener(workers), predictor_arguments)
 
-<<<<<<< HEAD
-            predicted = _predicted(start.chunks, predictor, workers, opening, session.computing())
-            seconds = _write(start, predicted, layout, predictor, output, Path(str(files)), reporter)
-    reporter.notes(rows.closing_notes)
-=======
         predicted = _predicted(start.chunks, predictor, workers, opening)
-        seconds = _write(start, predicted, layout, predictor, output, file, reporter)
->>>>>>> 8094cd2d (The attention kernels of the CPU are C++: nothing compiles at the user's, and Numba goes)
+        seconds = _write(start, predicted, layout, predictor, output, Path(str(files)), reporter)
+    reporter.notes(rows.closing_notes)
     for remark in predictor.summary(seconds):
         reporter.remark(remark)
     if predictor.trouble:
