@@ -6,13 +6,8 @@ A process kills itself at the so-many-th file that it opens, renames, makes or r
 the system kills it at the so-many-th byte of any file that it writes: the byte before is on the disk.
 What is compared is the weights of the model, and the file of predictions, with those of a run that nothing
 stopped. All processes are forks of this one, which has imported what they need. With --cold they are not:
-<<<<<<< HEAD
-each is new, and at every other start it finds no compiled kernels, as on a machine where nothing ever ran.
-Each session of 200 seconds or more adds a line to fuzz/results/faults.jsonl.
-=======
 each is new.
-Each session adds a line to fuzz/results/faults.jsonl.
->>>>>>> 8094cd2d (The attention kernels of the CPU are C++: nothing compiles at the user's, and Numba goes)
+Each session of 200 seconds or more adds a line to fuzz/results/faults.jsonl.
 """
 
 import argparse

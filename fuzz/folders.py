@@ -33,7 +33,6 @@ from headwise.core.folder_layout import DATA, ENVIRONMENT, MANIFEST, METRICS, TR
 from headwise.data.files.fingerprint import file_sha256
 from headwise.data.items.item_types import rows_to_predict
 from headwise.models.tasks import find_task
-from headwise.nn.attention.cpu import compiled
 from headwise.training.run_state import RunProgress, load_state, save_state
 from inputs import SEEDS, STRANGE, altered, damaged
 from readers import TEXT, VALUES, quietly
@@ -230,8 +229,7 @@ def attack_state(campaign: Campaign, place: Path) -> None:
     path.write_bytes(data)
 
     def use() -> None:
-        with compiled.wait_for_kernels():  # at whose end the kernels that the state names are forgotten
-            load_state(path, IDENTITY)
+        load_state(path, IDENTITY)
 
     campaign.attack("state", data, use)
 

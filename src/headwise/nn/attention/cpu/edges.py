@@ -240,8 +240,8 @@ class _TileAttention(torch.autograd.Function):
             kernel(*arrays, of_table[part, head], statistics, *plan, *place, *dropout)
 
         _run(work, q, tiles.parts)
-        found = dq, dk, dv, table_parts.sum((0, 1))
-        return *(x.to(source.dtype) for x, source in zip(found, inputs, strict=True)), None, None, None
+        gradients = dq, dk, dv, table_parts.sum((0, 1))
+        return *(x.to(source.dtype) for x, source in zip(gradients, inputs, strict=True)), None, None, None
 
 
 class _TreeAttention(torch.autograd.Function):
