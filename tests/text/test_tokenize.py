@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.core.errors import ConfigError
-from headwise.core.tokenizer import TOKENIZERS, UNNORMALIZED, count_words, get_tokenizer, normalize_spelling
+from headwise.core.folder_layout import UNNORMALIZED
+from headwise.core.tokenizer import TOKENIZERS, count_words, get_tokenizer, normalize_spelling
 
 DATA = Path(os.environ.get("HEADWISE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 PENN, WHITESPACE = (get_tokenizer(name + UNNORMALIZED) for name in ("penn", "whitespace"))

@@ -285,7 +285,7 @@ class ModelSession(Session):
 
     def read_scoped(
         self,
-        file: Path | str,
+        file: FilesArgument,
         *,
         parses: Path | str | None = None,
         reading: Mapping[str, Any] | None = None,

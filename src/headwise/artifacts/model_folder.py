@@ -29,10 +29,10 @@ from headwise.core.folder_layout import (
     MODEL,
     RUN_FOLDER,
     STAGING,
+    UNNORMALIZED,
     VOCABULARY,
     FolderKind,
 )
-from headwise.core.tokenizer import UNNORMALIZED
 from headwise.core.version import __version__
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 FORMAT = "headwise-model-3"
+UNNORMALIZED = "-unnormalized"
+"""Ends the name of a tokenizer that reads texts as written, as models did before texts were normalised."""
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"

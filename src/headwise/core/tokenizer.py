@@ -15,6 +15,7 @@ from unicodedata import normalize as unicode_normalize
 import regex
 
 from headwise.core.errors import ConfigError
+from headwise.core.folder_layout import UNNORMALIZED
 from headwise.core.text_normalization import normalize_text, original_spans
 
 
@@ -231,8 +232,6 @@ class NormalizingTokenizer:
         return normalize_text(text)
 
 
-UNNORMALIZED = "-unnormalized"
-"""Ends the name of a tokenizer that reads texts as written, as models did before texts were normalised."""
 _TOKENIZERS = PennTokenizer(), WhitespaceTokenizer()
 TOKENIZERS: dict[str, Tokenizer] = {
     **{tokenizer.name: NormalizingTokenizer(tokenizer) for tokenizer in _TOKENIZERS},

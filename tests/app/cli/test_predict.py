@@ -114,7 +114,6 @@ def test_as_many_unknown_words_as_in_the_test_are_no_news(run, save, tmp_path):
     [
         (None, [], "[HW101] in.csv: no such file"),
         (b"", [], "[HW103] in.csv: the file is empty"),
-        (b"text,label\n", [], "[HW113] in.csv:1: a header without rows"),
         (b"text,n\nw1,2\n", ["--text-column", "txt"], "there is no column 'txt'"),
         (b"text,n\nw1,2\n", ["--text-column", "txt"], "did you mean --text-column 'text'?"),
         (b"text\n\xff\n", [], "[HW105] in.csv:2:1"),
