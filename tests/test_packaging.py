@@ -5,8 +5,11 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-NOT_ASKED = {"headwise", "triton", "ruff", "pyright"}
-"""An extra of extras; what PyTorch brings as it fits it; what checks the code alone."""
+NOT_ASKED = {
+    *("headwise", "triton", "ruff", "pyright", "clang-format", "check-jsonschema"),
+    *("cmake", "nanobind", "ninja", "scikit-build-core", "mkdocs-material", "mkdocstrings"),
+}
+"""An extra of extras; what PyTorch brings as it fits it; what checks the code, builds the core or the site."""
 
 
 def test_the_oldest_libraries_that_are_allowed_are_tested():

@@ -156,6 +156,8 @@ def test_predictions_can_be_resumed(run, folder, tmp_path):
     ],
 )
 def test_what_cannot_be_trained(run, tmp_path, arguments, message):
+    for name in ("glove.txt", "trees.txt"):
+        (tmp_path / name).write_text("a 0\n")
     (tmp_path / "a.csv").write_text(bags(30))
     code, _, err = run("train", "a.csv", "--task", "bags", *arguments)
     assert code == 2
@@ -163,6 +165,7 @@ def test_what_cannot_be_trained(run, tmp_path, arguments, message):
 
 
 def test_files_that_do_not_fit_the_model(run, folder, tmp_path):
+    (tmp_path / "trees.txt").write_text("0\n")
     (tmp_path / "other.csv").write_text(bags(4, names=("x1", "x2", "z")))
     (tmp_path / "strange.csv").write_text(bags(4).replace("far", "middle"))
     code, _, err = run("predict", folder / "model", "other.csv")

@@ -203,10 +203,10 @@ def test_threads_that_wait_sleep(files):
         "        if name == 'torch': sys.exit('policy: ' + os.environ.get('OMP_WAIT_POLICY', 'none'))\n"
         "sys.meta_path.insert(0, Look())\n"
         "from headwise.app.cli import main\n"
-        "main(['evaluate', 'no-model', 'no-file'])\n"
+        "main(['train', sys.argv[1], '--output', sys.argv[1] + '.model'])\n"
     )
     environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
-    command = [sys.executable, "-c", code]
+    command = [sys.executable, "-c", code, str(files / "reviews.csv")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert "policy: PASSIVE" in done.stderr
 

@@ -13,7 +13,7 @@ from headwise.app.cli.console import output as console
 from headwise.app.cli.file_arguments import (
     FileArgument,
     ModelFolder,
-    OptionalFile,
+    OptionalParses,
     OutputFile,
     check_output_is_folder,
 )
@@ -33,7 +33,7 @@ def calibrate(
     thresholds: str | None = None,
     overwrite: Switch = False,
     json: Switch = False,
-    parses: OptionalFile = None,
+    parses: OptionalParses = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:

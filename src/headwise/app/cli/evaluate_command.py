@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from headwise.app.cli.console import Integer, Switch, excerpt, output, print_json, visible
-from headwise.app.cli.file_arguments import FileArgument, ModelFolder, OptionalFile
+from headwise.app.cli.file_arguments import FileArgument, ModelFolder, OptionalParses
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.terminal import TerminalReporter
@@ -33,7 +33,7 @@ def evaluate(
     unsure: str | None = None,
     unknown_labels: Literal["stop", "skip"] = "stop",
     unknown_label: str | None = None,
-    parses: OptionalFile = None,
+    parses: OptionalParses = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:

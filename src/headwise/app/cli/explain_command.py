@@ -15,8 +15,8 @@ from headwise.app.cli.console import Switch, note, visible
 from headwise.app.cli.console import output as console
 from headwise.app.cli.file_arguments import (
     ModelFolder,
-    OptionalFile,
     OptionalOutput,
+    OptionalParses,
     TextsArgument,
     check_one_standard_input,
     is_standard,
@@ -46,7 +46,7 @@ def explain(
     *,
     output: OptionalOutput = None,
     json: Switch = False,
-    parses: OptionalFile = None,
+    parses: OptionalParses = None,
     opening: OpeningArgument = None,
     overwrite: Switch = False,
     # The files may have labels, but these are not used.

@@ -49,6 +49,13 @@ def _check_input(path: Path) -> None:
         check_input_file(file)
 
 
+def _check_parses(path: Path) -> None:
+    """Check a file of parses, or the two files of pairs with a comma between them."""
+    names = [str(path)] if path.exists() else str(path).split(",")
+    for name in names:
+        _check_input(Path(name))
+
+
 def _defer_texts(type_: object, path: Path | None) -> None:
     """The validator of a file of texts; a text in its place is reported by the command, with advice."""
     if path is not None:
@@ -95,6 +102,9 @@ OptionalFiles = Annotated[tuple[Path, ...], _FILES, Parameter(negative=(), valid
 
 OptionalFile = Annotated[Path | None, _FILE, Parameter(validator=_later(_check_input))]
 """An optional file to read."""
+
+OptionalParses = Annotated[Path | None, _FILE, Parameter(validator=_later(_check_parses))]
+"""An optional file of dependency parses, or two for pairs of texts: `first.heads,second.heads`."""
 
 OptionalRecipe = Annotated[Path | None, _FILE, Parameter(validator=_later(_check_recipe))]
 """An optional recipe: a TOML file, or the name of a recipe in headwise."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwise.app.cli.console import Switch, columns, note, output, print_json
-from headwise.app.cli.file_arguments import FileArgument, ModelFolder, OptionalFile
+from headwise.app.cli.file_arguments import FileArgument, ModelFolder, OptionalParses
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
@@ -25,7 +25,7 @@ def heads(
     prune: Path | None = None,
     overwrite: Switch = False,
     json: Switch = False,
-    parses: OptionalFile = None,
+    parses: OptionalParses = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:

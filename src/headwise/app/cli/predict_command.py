@@ -9,8 +9,8 @@ from pathlib import Path
 from headwise.app.cli.console import Integer, Switch
 from headwise.app.cli.file_arguments import (
     ModelFolder,
-    OptionalFile,
     OptionalOutput,
+    OptionalParses,
     TextsArgument,
     check_one_standard_input,
     is_standard,
@@ -34,7 +34,7 @@ def predict(
     overwrite: Switch = False,
     escape_formulas: Switch = False,
     unsure: str | None = None,
-    parses: OptionalFile = None,
+    parses: OptionalParses = None,
     opening: OpeningArgument = None,
     batch_tokens: Integer = 16_384,
     workers: Integer = 1,

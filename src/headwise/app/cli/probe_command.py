@@ -16,7 +16,12 @@ from headwise.app.cli.console import (
     print_json,
     write_atomically,
 )
-from headwise.app.cli.file_arguments import FileArgument, OptionalFile, OptionalOutputFile, is_standard
+from headwise.app.cli.file_arguments import (
+    FileArgument,
+    OptionalOutputFile,
+    OptionalParses,
+    is_standard,
+)
 from headwise.app.cli.flags import LABEL_SETTINGS, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.errors import ConfigError
@@ -29,7 +34,7 @@ def probe(
     *,
     most: Integer = 200,
     svg: OptionalOutputFile = None,
-    parses: OptionalFile = None,
+    parses: OptionalParses = None,
     json: Switch = False,
     read: section_flags("data", LABEL_SETTINGS) = None,
 ) -> None:

@@ -9,7 +9,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headwise.app.cli.console import Switch, note, write_atomically
-from headwise.app.cli.file_arguments import ModelFolder, OptionalFile, OutputFile, is_standard
+from headwise.app.cli.file_arguments import (
+    ModelFolder,
+    OptionalFile,
+    OptionalParses,
+    OutputFile,
+    is_standard,
+)
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
@@ -23,7 +29,7 @@ def report(
     output: Annotated[OutputFile, Parameter(alias="-o")] = Path("report.html"),
     overwrite: Switch = False,
     unknown_label: str | None = None,
-    parses: OptionalFile = None,
+    parses: OptionalParses = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
 ) -> int:

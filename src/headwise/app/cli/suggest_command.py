@@ -13,8 +13,8 @@ from cyclopts import Parameter
 from headwise.app.cli.console import Integer, Switch, note
 from headwise.app.cli.file_arguments import (
     ModelFolder,
-    OptionalFile,
     OptionalOutput,
+    OptionalParses,
     TextsArgument,
     check_one_standard_input,
     is_standard,
@@ -38,7 +38,7 @@ def suggest(
     count: Annotated[Integer, Parameter(alias="-n")] = 100,
     output: OptionalOutput = None,
     overwrite: Switch = False,
-    parses: OptionalFile = None,
+    parses: OptionalParses = None,
     opening: OpeningArgument = None,
     read: section_flags("data", {"label_columns", "probability_columns"}) = None,
 ) -> int:

@@ -70,27 +70,28 @@ def _column_names(first: Sequence[str], source: DataSource) -> list[str]:
     """A distinct name for each column: a column without one is named by its number, and the second of two
     columns of a name gets a number. `source.headings` has the names as they stand in the file."""
     headings = [clean_name(name) for name in first]
-    names: list[str] = []
-    taken = {*headings}
+    names: dict[str, None] = {}  # in their order
+    taken, numbers = {*headings}, dict[str, int]()
     for number, heading in enumerate(headings, start=1):
         name = heading
         if not heading or heading in names:
             stem = heading or f"column {number}"
-            name = _free_name(stem if heading else str(number), stem, taken)
+            name = _free_name(stem if heading else str(number), stem, taken, numbers)
             source.headings[name] = heading
         if heading and name != heading:
             source.duplicates[name] = heading
             source.duplicates[heading] = heading
         taken.add(name)
-        names.append(name)
-    return names
+        names[name] = None
+    return list(names)
 
 
-def _free_name(first: str, stem: str, taken: set[str]) -> str:
-    """The first of `first`, `stem_2`, `stem_3`, ... that is not taken."""
-    name, number = first, 2
+def _free_name(first: str, stem: str, taken: set[str], numbers: dict[str, int]) -> str:
+    """The first of `first`, `stem_2`, ... that is not taken; `numbers` has the next of each stem."""
+    name, number = first, numbers.get(stem, 2)
     while name in taken:
         name, number = f"{stem}_{number}", number + 1
+    numbers[stem] = number
     return name
 
 
