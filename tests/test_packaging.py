@@ -9,7 +9,7 @@ NOT_ASKED = {
     *("headwise", "triton", "ruff", "pyright", "clang-format", "check-jsonschema"),
     *("cmake", "nanobind", "ninja", "scikit-build-core", "mkdocs-material", "mkdocstrings"),
 }
-"""An extra of extras; what PyTorch brings as it fits it; what checks the code, builds the core or the site."""
+"""Extras of extras; what PyTorch brings as it fits it; what checks the code, builds core or site."""
 
 
 def test_the_oldest_libraries_that_are_allowed_are_tested():

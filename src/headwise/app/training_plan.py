@@ -18,6 +18,7 @@ from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import MANIFEST
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.doctor.findings import abbreviate
+from headwise.data.files.file_checks import parse_file_names
 from headwise.data.files.file_lists import Files, first_path, paths_of
 from headwise.data.files.fingerprint import file_sha256
 from headwise.data.items.item_types import infer_task
@@ -70,9 +71,10 @@ class TrainingFiles:
 
     def paths(self) -> list[str]:
         """All files."""
+        files = self.train, self.dev, self.test, self.drop, self.weight
+        paths = [path for names in files if names is not None for path in paths_of(names)]
         parses = self.parses.train, self.parses.dev, self.parses.test
-        files = self.train, self.dev, self.test, *parses, self.drop, self.weight
-        return [path for names in files if names is not None for path in paths_of(names)]
+        return [*paths, *(name for path in parses if path is not None for name in parse_file_names(path))]
 
 
 @dataclass(frozen=True)

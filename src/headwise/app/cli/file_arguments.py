@@ -16,7 +16,7 @@ from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import EXPORTED
 from headwise.data.files.archives import split_member
 from headwise.data.files.compression import STANDARD_INPUT
-from headwise.data.files.file_checks import check_input_file
+from headwise.data.files.file_checks import check_input_file, parse_file_names
 from headwise.data.files.file_lists import list_files, paths_of
 
 
@@ -51,8 +51,7 @@ def _check_input(path: Path) -> None:
 
 def _check_parses(path: Path) -> None:
     """Check a file of parses, or the two files of pairs with a comma between them."""
-    names = [str(path)] if path.exists() else str(path).split(",")
-    for name in names:
+    for name in parse_file_names(path):
         _check_input(Path(name))
 
 

@@ -49,3 +49,9 @@ def check_labelled_folder(path: str) -> None:
     if os.path.isdir(path) and is_flat(path):
         advice = "give a file in it, or a folder with a folder of texts for each label"
         raise DataError("HW101", "a folder of files, which have no labels", advice=advice, path=path)
+
+
+def parse_file_names(parses: str | os.PathLike[str]) -> list[str]:
+    """The file of parses, or the files of both texts of pairs, which have a comma between their names."""
+    name = os.fspath(parses)
+    return [name] if os.path.exists(name) else name.split(",")
