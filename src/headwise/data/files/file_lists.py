@@ -98,7 +98,8 @@ def optional_files(files: FilesArgument | None) -> Files | None:
 
 def _matches(path: str) -> Iterable[str]:
     """The files that a pattern matches; the path itself if it is none, or names a file."""
-    if not glob.has_magic(path) or os.path.exists(path) or split_member(path)[1] is not None:
+    archive = path.partition("!")[0]  # whose members have patterns of their own
+    if not glob.has_magic(archive) or os.path.exists(path) or split_member(path)[1] is not None:
         return [path]
     matches = [match for match in sorted(glob.glob(path, recursive=True)) if os.path.isfile(match)]
     if not matches:
