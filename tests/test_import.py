@@ -3,7 +3,9 @@
 import importlib
 import subprocess
 import sys
+from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -74,3 +76,8 @@ def test_old_modules_lead_to_modules(old):
     module = importlib.import_module(new)
     assert all(hasattr(module, name) for name in names.values())
     importlib.import_module(old)
+
+
+def test_the_package_is_one_folder():
+    """Else its data is not found beside its code: an editable installation may have two."""
+    assert (Path(str(files("headwise"))) / "data" / "samples" / "helpdesk.tsv").is_file()
