@@ -81,6 +81,34 @@ int64_t vector_bytes_here() {
 
 void limit_vectors(int64_t bytes) { most_vector_bytes = bytes; }
 
+// A call on these rows; what else a kernel reads is filled in by its own function.
+template <typename Call, typename T>
+Call call_on(const Tensor<const T>& query, const Tensor<const T>& key, const Tensor<const T>& value,
+             const Tensor<T>& out, const Array3<T>& statistics) {
+    Call call = {};
+    call.query = rows_of(query);
+    call.key = rows_of(key);
+    call.value = rows_of(value);
+    call.out = rows_of(out);
+    call.statistics = statistics_of(statistics);
+    call.size = static_cast<int64_t>(query.shape(2));
+    return call;
+}
+
+// The gradient of the output, and the gradients to write, each with the shape of what it belongs to.
+template <typename Call, typename T>
+void add_gradients(Call& call, const Tensor<const T>& query, const Tensor<const T>& key,
+                   const Tensor<const T>& value, const Tensor<T>& out, const Tensor<const T>& out_gradient,
+                   const Tensor<T>& query_gradient, const Tensor<T>& key_gradient,
+                   const Tensor<T>& value_gradient) {
+    expect_shape("out_gradient", out_gradient, out.shape(0), out.shape(1), out.shape(2));
+    expect_shape("query_gradient", query_gradient, query.shape(0), query.shape(1), query.shape(2));
+    expect_shape("key_gradient", key_gradient, key.shape(0), key.shape(1), key.shape(2));
+    expect_shape("value_gradient", value_gradient, value.shape(0), value.shape(1), value.shape(2));
+    call.out_gradient = rows_of(out_gradient);
+    call.gradients = {rows_of(query_gradient), rows_of(key_gradient), rows_of(value_gradient)};
+}
+
 // Banded attention
 
 template <typename T>
@@ -94,15 +122,9 @@ BandedCall<T> banded_call(const Tensor<const T>& query, const Tensor<const T>& k
     expect_shape("out", out, rows, value.shape(1), value.shape(2));
     expect_shape("statistics", statistics, 2, heads, rows);
     expect(slopes.size() == heads, "each head has a slope");
-    BandedCall<T> call = {};
-    call.query = rows_of(query);
-    call.key = rows_of(key);
-    call.value = rows_of(value);
-    call.out = rows_of(out);
-    call.statistics = statistics_of(statistics);
+    auto call = call_on<BandedCall<T>>(query, key, value, out, statistics);
     call.items = items_of<BandedItem>(items, "items");
     call.count = static_cast<int64_t>(items.shape(0));
-    call.size = static_cast<int64_t>(size);
     call.value_size = static_cast<int64_t>(value.shape(2));
     call.slopes = slopes.data();
     for (int64_t i = 0; i < call.count; ++i) {
@@ -130,12 +152,7 @@ void run_banded_backward(Tensor<const T> query, Tensor<const T> key, Tensor<cons
                          Tensor<T> value_gradient, Array3<T> statistics, Plan items,
                          Array1<const double> slopes) {
     BandedCall<T> call = banded_call<T>(query, key, value, out, statistics, items, slopes);
-    expect_shape("out_gradient", out_gradient, value.shape(0), value.shape(1), value.shape(2));
-    expect_shape("query_gradient", query_gradient, query.shape(0), query.shape(1), query.shape(2));
-    expect_shape("key_gradient", key_gradient, query.shape(0), query.shape(1), query.shape(2));
-    expect_shape("value_gradient", value_gradient, value.shape(0), value.shape(1), value.shape(2));
-    call.out_gradient = rows_of(out_gradient);
-    call.gradients = {rows_of(query_gradient), rows_of(key_gradient), rows_of(value_gradient)};
+    add_gradients(call, query, key, value, out, out_gradient, query_gradient, key_gradient, value_gradient);
     nb::gil_scoped_release release;
     on_processor([&](auto processor) { banded_backward<decltype(processor)>(call); });
 }
@@ -168,12 +185,7 @@ TileCall<T> tile_call(const Tensor<const T>& query, const Tensor<const T>& key,
                                                      std::to_string(lanes) + " or " +
                                                      std::to_string(2 * lanes));
     expect(labels.shape(0) == keys.size(), "each key has labels");
-    TileCall<T> call = {};
-    call.query = rows_of(query);
-    call.key = rows_of(key);
-    call.value = rows_of(value);
-    call.out = rows_of(out);
-    call.statistics = statistics_of(statistics);
+    auto call = call_on<TileCall<T>>(query, key, value, out, statistics);
     call.table = table.data();
     call.tiles = items_of<Tile>(tiles, "tiles");
     call.keys = keys.data();
@@ -183,7 +195,6 @@ TileCall<T> tile_call(const Tensor<const T>& query, const Tensor<const T>& key,
     call.end_tile = end;
     call.all_keys = static_cast<int64_t>(keys.size());
     call.width = width;
-    call.size = static_cast<int64_t>(size);
     call.table_rows = static_cast<int64_t>(table.shape(0));
     for (int64_t number = begin; number < end; ++number) {
         const Tile& tile = call.tiles[number];
@@ -234,16 +245,10 @@ void run_tile_backward(Tensor<const T> query, Tensor<const T> key, Tensor<const 
                        int64_t begin, int64_t end, int64_t seed, int64_t threshold) {
     TileCall<T> call =
         tile_call<T>(query, key, value, table, out, statistics, tiles, keys, labels, head, begin, end);
-    const size_t heads = query.shape(1), size = query.shape(2);
-    expect_shape("out_gradient", out_gradient, query.shape(0), heads, size);
-    expect_shape("query_gradient", query_gradient, query.shape(0), heads, size);
-    expect_shape("key_gradient", key_gradient, key.shape(0), heads, size);
-    expect_shape("value_gradient", value_gradient, key.shape(0), heads, size);
-    expect(table_gradient.shape(0) == table.shape(0) && table_gradient.shape(1) == size,
+    add_gradients(call, query, key, value, out, out_gradient, query_gradient, key_gradient, value_gradient);
+    expect(table_gradient.shape(0) == table.shape(0) && table_gradient.shape(1) == query.shape(2),
            "the table's gradient has the table's shape");
     call.dropout = dropout_of(seed, threshold);
-    call.out_gradient = rows_of(out_gradient);
-    call.gradients = {rows_of(query_gradient), rows_of(key_gradient), rows_of(value_gradient)};
     call.table_gradient = table_gradient.data();
     nb::gil_scoped_release release;
     on_processor([&](auto processor) { tile_backward<decltype(processor)>(call); });
@@ -265,12 +270,7 @@ TreeCall<T> tree_call(const Tensor<const T>& query, const Tensor<const T>& key,
     expect(0 <= begin && begin <= end && end <= static_cast<int64_t>(blocks.shape(0)),
            "there are no such blocks");
     expect(firsts.shape(0) <= 63, "a tree has at most 62 levels above its tokens");
-    TreeCall<T> call = {};
-    call.query = rows_of(query);
-    call.key = rows_of(key);
-    call.value = rows_of(value);
-    call.out = rows_of(out);
-    call.statistics = statistics_of(statistics);
+    auto call = call_on<TreeCall<T>>(query, key, value, out, statistics);
     call.blocks = items_of<TreeBlock>(blocks, "blocks");
     call.firsts = firsts.data();
     call.head = head;
@@ -279,7 +279,6 @@ TreeCall<T> tree_call(const Tensor<const T>& query, const Tensor<const T>& key,
     call.all_blocks = static_cast<int64_t>(blocks.shape(0));
     call.levels = static_cast<int64_t>(firsts.shape(0));
     call.texts = static_cast<int64_t>(firsts.shape(1));
-    call.size = static_cast<int64_t>(size);
     const int64_t lanes = vector_bytes_here() / static_cast<int64_t>(sizeof(T));
     for (int64_t number = begin; number < end; ++number) {
         const TreeBlock& block = call.blocks[number];
@@ -315,14 +314,8 @@ void run_tree_backward(Tensor<const T> query, Tensor<const T> key, Tensor<const 
                        Tensor<T> value_gradient, Array3<T> statistics, Plan blocks, Plan firsts,
                        int64_t head, int64_t begin, int64_t end, int64_t seed, int64_t threshold) {
     TreeCall<T> call = tree_call<T>(query, key, value, out, statistics, blocks, firsts, head, begin, end);
-    const size_t heads = query.shape(1), size = query.shape(2);
-    expect_shape("out_gradient", out_gradient, query.shape(0), heads, size);
-    expect_shape("query_gradient", query_gradient, query.shape(0), heads, size);
-    expect_shape("key_gradient", key_gradient, key.shape(0), heads, size);
-    expect_shape("value_gradient", value_gradient, key.shape(0), heads, size);
+    add_gradients(call, query, key, value, out, out_gradient, query_gradient, key_gradient, value_gradient);
     call.dropout = dropout_of(seed, threshold);
-    call.out_gradient = rows_of(out_gradient);
-    call.gradients = {rows_of(query_gradient), rows_of(key_gradient), rows_of(value_gradient)};
     nb::gil_scoped_release release;
     on_processor([&](auto processor) { tree_backward<decltype(processor)>(call); });
 }

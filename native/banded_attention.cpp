@@ -3,6 +3,8 @@
 // The gradients of queries are computed with queries in the lanes, those of keys and values with keys in
 // the lanes: two more products than in one pass, but every row of a gradient has one owner, so that no
 // result depends on threads.
+#include <type_traits>
+
 #include "attention.h"
 #include "lane_blocks.h"
 
@@ -229,34 +231,37 @@ void backward_item(const BandedCall<T>& call, const BandedItem& item, BackwardMe
     key_gradients<T, columns>(call, item, memory, low, scale);
 }
 
+// Runs each item with the number of vectors that are its lanes, `std::integral_constant<int, 1 or 2>`; the
+// rows of the next item are on their way meanwhile.
+template <typename T, typename Run>
+void for_each_item(const BandedCall<T>& call, const Run& run) {
+    for (int64_t i = 0; i < call.count; ++i) {
+        const BandedItem& item = call.items[i];
+        const int columns = columns_of(item);
+        if (i + 1 < call.count) prefetch_item(call, call.items[i + 1], columns * lanes<T>);
+        if (columns == 2)
+            run(item, std::integral_constant<int, 2>{});
+        else
+            run(item, std::integral_constant<int, 1>{});
+    }
+}
+
 }  // namespace
 
 template <typename Processor, typename T>
 void banded_forward(const BandedCall<T>& call) {
     ForwardMemory<T> memory(call);
-    for (int64_t i = 0; i < call.count; ++i) {
-        const BandedItem& item = call.items[i];
-        const int columns = columns_of(item);
-        if (i + 1 < call.count) prefetch_item(call, call.items[i + 1], columns * lanes<T>);
-        if (columns == 2)
-            forward_item<T, 2>(call, item, memory);
-        else
-            forward_item<T, 1>(call, item, memory);
-    }
+    for_each_item(call, [&](const BandedItem& item, auto columns) {
+        forward_item<T, decltype(columns)::value>(call, item, memory);
+    });
 }
 
 template <typename Processor, typename T>
 void banded_backward(const BandedCall<T>& call) {
     BackwardMemory<T> memory(call);
-    for (int64_t i = 0; i < call.count; ++i) {
-        const BandedItem& item = call.items[i];
-        const int columns = columns_of(item);
-        if (i + 1 < call.count) prefetch_item(call, call.items[i + 1], columns * lanes<T>);
-        if (columns == 2)
-            backward_item<T, 2>(call, item, memory);
-        else
-            backward_item<T, 1>(call, item, memory);
-    }
+    for_each_item(call, [&](const BandedItem& item, auto columns) {
+        backward_item<T, decltype(columns)::value>(call, item, memory);
+    });
 }
 
 template <typename Processor>
