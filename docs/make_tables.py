@@ -242,26 +242,6 @@ def papers(name: str) -> str:
     return table(*MEASURED[name]())
 
 
-PAPERS = (
-    "encoders",
-    "domains",
-    "domains, not in training",
-    "domains, with the linear model",
-    "differences",
-    "costs",
-    "sixteen",
-    "sixteen, masked words",
-    "sixteen, refit",
-    "sixteen, 12 epochs",
-    "each domain",
-    "sst2",
-    "sst5",
-    "phrases",
-    "published",
-    "imdb",
-)
-
-
 def tagging() -> str:
     """What benchmarks/papers/tagging.py has measured with the recipes as they are now."""
     sys.path.insert(0, str(BENCHMARKS.parent))
@@ -401,13 +381,18 @@ TABLES: dict[str, Callable[[], str]] = {
     "syntax": lambda: settings(SyntaxConfig),
     "unknown": unknown,
     **{f"encoder:{name}": lambda name=name: encoder(name) for name in ENCODERS},
-    **{f"papers: {name}": lambda name=name: papers(name) for name in PAPERS},
 }
 
 
 def with_tables(page: str) -> str:
     """A page with its tables made anew."""
-    return _TABLE.sub(lambda found: found[1] + TABLES[found[2]]() + found[3], page)
+    return _TABLE.sub(lambda found: found[1] + made(found[2]) + found[3], page)
+
+
+def made(name: str) -> str:
+    """The table of a name; `papers: NAME` is one of benchmarks/papers/accuracy_page.py."""
+    group, _, of_group = name.partition(": ")
+    return papers(of_group) if group == "papers" else TABLES[name]()
 
 
 if __name__ == "__main__":

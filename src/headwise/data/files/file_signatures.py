@@ -44,10 +44,7 @@ _SIGNATURES = {
     b"\x1f\x9d": ("an archive of compress (.Z)", _UNPACK),
     b"7z\xbc\xaf": (SEVEN_ZIP, _UNPACK),
     b"Rar!\x1a\x07": ("a RAR archive", _UNPACK),
-    b"SQLite format 3\0": (
-        "an SQLite database",
-        "export the table as csv: sqlite3 -header -csv FILE 'SELECT ...'",
-    ),
+    b"SQLite format 3\0": ("an SQLite database", _DATABASE),
     b"PK\x05\x06": ("a zip archive without files", _TABLE),
     b"Obj\x01": ("an Avro file", _TABLE),
     b"\x89PNG": ("a PNG picture", _NO_TEXT),
