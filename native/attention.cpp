@@ -19,10 +19,6 @@ using Plan = Array2<const int64_t>;
 
 constexpr int64_t kFarthest = int64_t{1} << 40;  // rows; sums of some of them are no overflow
 
-void expect(bool condition, const std::string& message) {
-    if (!condition) throw std::invalid_argument(message);
-}
-
 template <typename T>
 Rows<T> rows_of(const Tensor<T>& tensor) {
     return {tensor.data(), tensor.stride(0), tensor.stride(1), tensor.stride(2)};
@@ -36,20 +32,21 @@ Statistics<T> statistics_of(const Array3<T>& statistics) {
 
 template <typename T>
 void expect_shape(const char* name, const T& tensor, size_t rows, size_t heads, size_t size) {
+    if (tensor.shape(0) == rows && tensor.shape(1) == heads && tensor.shape(2) == size) return;
     const auto spell = [](size_t a, size_t b, size_t c) {
         return "[" + std::to_string(a) + ", " + std::to_string(b) + ", " + std::to_string(c) + "]";
     };
-    expect(tensor.shape(0) == rows && tensor.shape(1) == heads && tensor.shape(2) == size,
-           std::string(name) + " has the shape " +
-               spell(tensor.shape(0), tensor.shape(1), tensor.shape(2)) + "; expected " +
-               spell(rows, heads, size));
+    throw std::invalid_argument(std::string(name) + " has the shape " +
+                                spell(tensor.shape(0), tensor.shape(1), tensor.shape(2)) + "; expected " +
+                                spell(rows, heads, size));
 }
 
 // The rows of a plan as structures of as many numbers.
 template <typename Item>
 const Item* items_of(const Plan& plan, const char* name) {
     constexpr size_t columns = sizeof(Item) / sizeof(int64_t);
-    expect(plan.shape(1) == columns, std::string(name) + " have " + std::to_string(columns) + " columns");
+    if (plan.shape(1) != columns)
+        throw std::invalid_argument(std::string(name) + " have " + std::to_string(columns) + " columns");
     return reinterpret_cast<const Item*>(plan.data());
 }
 
@@ -116,12 +113,12 @@ BandedCall<T> banded_call(const Tensor<const T>& query, const Tensor<const T>& k
                           const Tensor<const T>& value, const Tensor<T>& out, const Array3<T>& statistics,
                           const Plan& items, const Array1<const double>& slopes) {
     const size_t rows = query.shape(0), heads = query.shape(1), size = query.shape(2);
-    expect(size > 0, "heads have one or more features");
+    require(size > 0, "heads have one or more features");
     expect_shape("key", key, rows, heads, size);
     expect_shape("value", value, rows, value.shape(1), value.shape(2));
     expect_shape("out", out, rows, value.shape(1), value.shape(2));
     expect_shape("statistics", statistics, 2, heads, rows);
-    expect(slopes.size() == heads, "each head has a slope");
+    require(slopes.size() == heads, "each head has a slope");
     auto call = call_on<BandedCall<T>>(query, key, value, out, statistics);
     call.items = items_of<BandedItem>(items, "items");
     call.count = static_cast<int64_t>(items.shape(0));
@@ -133,7 +130,8 @@ BandedCall<T> banded_call(const Tensor<const T>& query, const Tensor<const T>& k
                           is_range(item.start, item.length, rows) && 0 <= item.begin &&
                           item.begin <= item.end && item.end <= item.length && -kFarthest < item.left &&
                           item.left < kFarthest && -kFarthest < item.right && item.right < kFarthest;
-        expect(fits, "item " + std::to_string(i) + " leads out of the rows or heads");
+        if (!fits)
+            throw std::invalid_argument("item " + std::to_string(i) + " leads out of the rows or heads");
     }
     return call;
 }
@@ -160,7 +158,7 @@ void run_banded_backward(Tensor<const T> query, Tensor<const T> key, Tensor<cons
 // Attention along edges
 
 Dropout dropout_of(int64_t seed, int64_t threshold) {
-    expect(0 <= threshold && threshold < int64_t{1} << 32, "the dropout threshold is from 0 to 2^32 - 1");
+    require(0 <= threshold && threshold < int64_t{1} << 32, "the dropout threshold is from 0 to 2^32 - 1");
     return {seed, threshold};
 }
 
@@ -170,21 +168,21 @@ TileCall<T> tile_call(const Tensor<const T>& query, const Tensor<const T>& key,
                       const Array3<T>& statistics, const Plan& tiles, const Array1<const int32_t>& keys,
                       const Array2<const int16_t>& labels, int64_t head, int64_t begin, int64_t end) {
     const size_t rows = query.shape(0), heads = query.shape(1), size = query.shape(2);
-    expect(size > 0, "heads have one or more features");
+    require(size > 0, "heads have one or more features");
     expect_shape("key", key, key.shape(0), heads, size);
     expect_shape("value", value, key.shape(0), heads, size);
     expect_shape("out", out, rows, heads, size);
     expect_shape("statistics", statistics, 2, heads, rows);
-    expect(table.shape(1) == size, "the table of labels has a head's features");
-    expect(is_range(head, 1, heads), "there is no such head");
-    expect(0 <= begin && begin <= end && end <= static_cast<int64_t>(tiles.shape(0)),
-           "there are no such tiles");
+    require(table.shape(1) == size, "the table of labels has a head's features");
+    require(is_range(head, 1, heads), "there is no such head");
+    require(0 <= begin && begin <= end && end <= static_cast<int64_t>(tiles.shape(0)),
+            "there are no such tiles");
     const int64_t width = static_cast<int64_t>(labels.shape(1));
     const int64_t lanes = vector_bytes_here() / static_cast<int64_t>(sizeof(T));
-    expect(width == lanes || width == 2 * lanes, "tiles are as wide as one or two vectors, " +
-                                                     std::to_string(lanes) + " or " +
-                                                     std::to_string(2 * lanes));
-    expect(labels.shape(0) == keys.size(), "each key has labels");
+    if (width != lanes && width != 2 * lanes)
+        throw std::invalid_argument("tiles are as wide as one or two vectors, " + std::to_string(lanes) +
+                                    " or " + std::to_string(2 * lanes));
+    require(labels.shape(0) == keys.size(), "each key has labels");
     auto call = call_on<TileCall<T>>(query, key, value, out, statistics);
     call.table = table.data();
     call.tiles = items_of<Tile>(tiles, "tiles");
@@ -219,7 +217,9 @@ TileCall<T> tile_call(const Tensor<const T>& query, const Tensor<const T>& key,
             }
             fits = least >= 0 && most <= tile.labels;
         }
-        expect(fits, "tile " + std::to_string(number) + " leads out of the rows, keys or labels");
+        if (!fits)
+            throw std::invalid_argument("tile " + std::to_string(number) +
+                                        " leads out of the rows, keys or labels");
     }
     return call;
 }
@@ -246,8 +246,8 @@ void run_tile_backward(Tensor<const T> query, Tensor<const T> key, Tensor<const 
     TileCall<T> call =
         tile_call<T>(query, key, value, table, out, statistics, tiles, keys, labels, head, begin, end);
     add_gradients(call, query, key, value, out, out_gradient, query_gradient, key_gradient, value_gradient);
-    expect(table_gradient.shape(0) == table.shape(0) && table_gradient.shape(1) == query.shape(2),
-           "the table's gradient has the table's shape");
+    require(table_gradient.shape(0) == table.shape(0) && table_gradient.shape(1) == query.shape(2),
+            "the table's gradient has the table's shape");
     call.dropout = dropout_of(seed, threshold);
     call.table_gradient = table_gradient.data();
     nb::gil_scoped_release release;
@@ -261,15 +261,15 @@ TreeCall<T> tree_call(const Tensor<const T>& query, const Tensor<const T>& key,
                       const Tensor<const T>& value, const Tensor<T>& out, const Array3<T>& statistics,
                       const Plan& blocks, const Plan& firsts, int64_t head, int64_t begin, int64_t end) {
     const size_t spans = query.shape(0), heads = query.shape(1), size = query.shape(2);
-    expect(size > 0, "heads have one or more features");
+    require(size > 0, "heads have one or more features");
     expect_shape("key", key, key.shape(0), heads, size);
     expect_shape("value", value, key.shape(0), heads, size);
     expect_shape("out", out, spans, heads, size);
     expect_shape("statistics", statistics, 2, heads, spans);
-    expect(is_range(head, 1, heads), "there is no such head");
-    expect(0 <= begin && begin <= end && end <= static_cast<int64_t>(blocks.shape(0)),
-           "there are no such blocks");
-    expect(firsts.shape(0) <= 63, "a tree has at most 62 levels above its tokens");
+    require(is_range(head, 1, heads), "there is no such head");
+    require(0 <= begin && begin <= end && end <= static_cast<int64_t>(blocks.shape(0)),
+            "there are no such blocks");
+    require(firsts.shape(0) <= 63, "a tree has at most 62 levels above its tokens");
     auto call = call_on<TreeCall<T>>(query, key, value, out, statistics);
     call.blocks = items_of<TreeBlock>(blocks, "blocks");
     call.firsts = firsts.data();
@@ -293,7 +293,9 @@ TreeCall<T> tree_call(const Tensor<const T>& query, const Tensor<const T>& key,
             const int64_t first = call.firsts[level * call.texts + block.text];
             fits = 0 <= first && first < static_cast<int64_t>(spans) - node;
         }
-        expect(fits, "block " + std::to_string(number) + " leads out of the rows, spans or levels");
+        if (!fits)
+            throw std::invalid_argument("block " + std::to_string(number) +
+                                        " leads out of the rows, spans or levels");
     }
     return call;
 }

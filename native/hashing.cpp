@@ -18,11 +18,6 @@ using Ends = Array1<const int64_t>;
 using Hashes = std::tuple<Result<uint32_t>, Result<int64_t>>;
 using Counts = std::tuple<Result<int32_t>, Result<int32_t>, Result<int64_t>>;
 
-void check_slots(size_t size) {
-    if (size == 0 || (size & (size - 1)) != 0)
-        throw std::invalid_argument("a table's size is a power of two");
-}
-
 // Appends the hashes of words and of their pairs, word by word.
 class PairHashes {
   public:

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 namespace headwise {
 
@@ -60,6 +62,12 @@ void for_each_run(const uint32_t* codes, int64_t position, int64_t end, int leas
             }
         }
     }
+}
+
+// Checks the size of a hash table, see `find_slot`.
+inline void check_slots(size_t size) {
+    if (size == 0 || (size & (size - 1)) != 0)
+        throw std::invalid_argument("a table's size is a power of two");
 }
 
 // An open-addressing hash table; an entry is `key << 32 | index + 1`, 0 is free. The size is a power of

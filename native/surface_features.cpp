@@ -1,7 +1,6 @@
 // The kernel of headwise.core.surface_features, which documents the features.
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <vector>
 
 #include "arrays.h"
@@ -22,11 +21,8 @@ bool is_letter_beyond_table(uint32_t code) {
 
 Result<float> count_surface_features(Array1<const uint32_t> codes, Array1<const int64_t> ends,
                                      Array1<const uint8_t> kinds) {
-    if (ends.size() == 0) throw std::invalid_argument("offsets hold at least one number");
+    check_offsets(ends, codes.size());
     const size_t texts = ends.size() - 1;
-    for (size_t text = 0; text < ends.size(); ++text)
-        if (ends(text) < (text ? ends(text - 1) : 0) || ends(text) > static_cast<int64_t>(codes.size()))
-            throw std::invalid_argument("offsets ascend from 0 to the number of values");
     std::vector<float> features(texts * kFeatures, 0);
     {
         nb::gil_scoped_release release;

@@ -53,7 +53,7 @@ Result<uint32_t> combine_attributes(Array1<const int64_t> words, Array1<const in
 
 Result<int32_t> find_features(Array2<const uint32_t> features, Array1<const uint64_t> slots) {
     const size_t size = slots.size();
-    require(size > 0 && (size & (size - 1)) == 0, "a table's size is a power of two");
+    check_slots(size);
     require(std::find(slots.data(), slots.data() + size, 0u) != slots.data() + size,
             "a table has a free slot");
     std::vector<int32_t> places(features.size());

@@ -1,4 +1,5 @@
-// The kernels of headwise.text.static_embeddings.base_vectors: rows of vectors that words are composed of.
+// Rows of the vectors that words are composed of, and their means: for
+// headwise.text.static_embeddings.word_groups and headwise.nn.embeddings.base_embedding.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -88,9 +89,7 @@ Result<float> mean_vectors(Array2<const int8_t> values, Array1<const float> scal
                            Array1<const int32_t> rows, Array1<const int64_t> ends) {
     check_offsets(ends, rows.size());
     if (scales.size() != values.shape(0)) throw std::invalid_argument("each row has one scale");
-    for (size_t place = 0; place < rows.size(); ++place)
-        if (rows(place) < 0 || static_cast<size_t>(rows(place)) >= scales.size())
-            throw std::invalid_argument("a row beyond the table");
+    check_indices(rows.data(), rows.size(), scales.size(), "a row beyond the table");
     const size_t words = ends.size() - 1, size = values.shape(1);
     std::vector<float> means(words * size, 0);
     {

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from benchmarks.common.accuracy_tables import gains_of, means_by_seed, values
+from benchmarks.common.accuracy_tables import gains_of, means_by_seed, spread, values
 from benchmarks.common.differences import difference
 from benchmarks.common.runs import Found, Result
 from benchmarks.papers.accuracy import BRACKETS, LONGER, PHRASES, PUBLISHED, READ, Accuracy
@@ -53,12 +53,7 @@ def found() -> Found:
 
 def percent(scores: Sequence[float], *, fixed: bool = False) -> str:
     """Mean and standard deviation over seeds; says so where there is one seed of something random."""
-    if not scores:
-        return "-"
-    mean = f"{100 * statistics.mean(scores):.1f}"
-    if len(scores) > 1:
-        return f"{mean} ± {100 * statistics.stdev(scores):.1f}"
-    return mean if fixed else f"{mean}{ONE_SEED}"
+    return spread(list(scores)) + (ONE_SEED if len(scores) == 1 and not fixed else "")
 
 
 def score(system: str, tasks: Sequence[str], field: str = "test") -> str:

@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy.special import softmax
 
+from headwise.core.tokenizer import get_tokenizer
 from headwise.linear import linear_fit as text_fit
 from headwise.linear import linear_tables as text_tables
 from headwise.linear.attributions import text_attributions
@@ -88,6 +89,15 @@ def test_what_each_word_adds_is_the_same_of_sparse_weights(monkeypatch):
     sparse = text_attributions(TextLinearBuffers.of(model).linear_model(), texts[0], toward)
     np.testing.assert_allclose(sparse, dense, atol=1e-6)
     assert np.abs(dense).sum() > 0
+
+
+def test_words_may_hold_the_sign_that_separates_words_elsewhere():
+    model, _ = of_many_labels()
+    model = TextLinearBuffers.of(model).linear_model()
+    text = 'see <a b="x\x1fy"> red now'
+    words = get_tokenizer(model.tokenizer).words(text)
+    assert any("\x1f" in word for word in words)
+    assert text_attributions(model, text, np.linspace(-1, 1, 40)).shape[0] == len(words)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import Any
 from headwise.core.config import from_dict, unknown_name_error
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import SplitConfig
+from headwise.data.files.compression import STANDARD_INPUT
 from headwise.data.items.item_types import DEFAULT_TASK, options_for
 from headwise.models.tasks import find_task_settings
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
@@ -103,14 +104,13 @@ def read_preset(path: Path) -> dict[str, dict[str, Any]]:
     """
     recipes = {item.name.removesuffix(".toml"): item for item in files("headwise.app.presets").iterdir()}
     recipes = {name: item for name, item in recipes.items() if item.name.endswith(".toml")}
-    if str(path) == "-":
-        recipes["-"] = path
-    if not path.suffix and not path.exists() and str(path) not in recipes:
+    is_standard = str(path) == STANDARD_INPUT
+    if not (is_standard or path.suffix or path.exists()) and str(path) not in recipes:
         raise unknown_name_error("recipe", str(path), [*sorted(recipes), "any TOML file"])
     try:
-        source = path if path.suffix or path.exists() else recipes[str(path)]
-        if str(path) == "-":
+        if is_standard:
             return tomllib.load(sys.stdin.buffer)
+        source = path if path.suffix or path.exists() else recipes[str(path)]
         with source.open("rb") as file:
             return tomllib.load(file)
     except OSError as error:

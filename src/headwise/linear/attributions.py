@@ -101,7 +101,7 @@ class _Words:
 
     @cached_property
     def owners(self) -> Numbers:
-        """The two word positions of each occurrence from `hashing.word_hashes`, `[occurrences, 2]`; both
+        """The two word positions of each occurrence from `hashing.read_hashes`, `[occurrences, 2]`; both
         equal for a single word, or a word paired with an edge of the text."""
         last = len(self.spans)
         seconds = np.arange(last + (self.edges and last > 0))[:, None]
@@ -115,10 +115,10 @@ class _Words:
     def features(self, block: BlockName, vocabulary: FeatureVocabulary) -> _Occurrences:
         """The occurrences of the features of a vocabulary in the text."""
         if block == "words":
-            cut = hashing.SEPARATOR.join(self.text[start:end] for start, end in self.spans).lower()
-            hashes, _ = hashing.word_hashes(*hashing.code_points([cut]), self.reach, self.edges)
-            if len(hashes) != len(self.owners):
-                raise ValueError("the words of a text hold the sign that is to separate them")
+            words = [self.text[start:end].lower() for start, end in self.spans]
+            numbers, ends = np.arange(len(words), dtype=np.int32), np.array([0, len(words)])
+            states = hashing.word_states(words)
+            hashes, _ = hashing.read_hashes(states, numbers, ends, self.reach, self.edges)
         else:
             codes, ends = hashing.code_points([self.lowered])
             hashes, _ = hashing.character_hashes(codes, ends, SHORTEST, LONGEST)

@@ -8,6 +8,7 @@ one by those who need it, and then looked up by the index of the piece or the wo
 Where the words of a piece depend on the text after it (an initial, an HTML tag), the pieces form one.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -209,7 +210,7 @@ class TextReader:
         with self._lock:
             if self._recent is not None:
                 before, read = self._recent
-                if len(before) == len(texts) and all(map(_is_same, before, texts)):
+                if len(before) == len(texts) and all(map(operator.is_, before, texts)):
                     return read
             if self._lexicon.full:
                 self._lexicon = Lexicon(self.tokenizer)
@@ -217,10 +218,6 @@ class TextReader:
             read = ReadTexts(self._lexicon, *self._lexicon.read(listed))
             self._recent = (listed, read) if len(listed) <= _RECENT else None
             return read
-
-
-def _is_same(first: str, second: str) -> bool:
-    return first is second
 
 
 @cache

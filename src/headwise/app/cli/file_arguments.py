@@ -55,11 +55,16 @@ def _check_parses(path: Path) -> None:
         _check_input(Path(name))
 
 
+def names_text(path: Path) -> bool:
+    """Whether an argument is a text itself in the place of a file: it has white space, and there is no such
+    file."""
+    return any(map(str.isspace, str(path))) and not Path(split_member(str(path))[0]).exists()
+
+
 def _defer_texts(type_: object, path: Path | None) -> None:
     """The validator of a file of texts; a text in its place is reported by the command, with advice."""
     if path is not None:
-        is_text = any(map(str.isspace, str(path))) and not Path(split_member(str(path))[0]).exists()
-        defer_check(None if is_text else _check_input, path)
+        defer_check(None if names_text(path) else _check_input, path)
 
 
 def _check_model(folder: Path) -> None:

@@ -14,12 +14,12 @@ from headwise.app.cli.file_arguments import (
     TextsArgument,
     check_one_standard_input,
     is_standard,
+    names_text,
 )
 from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
-from headwise.data.files.archives import split_member
 from headwise.data.files.file_lists import list_files
 
 
@@ -101,8 +101,7 @@ def predict(
 
 def check_file(model: Path, file: Path, command: str = "predict") -> None:
     """Raise an error with a hint if the file argument looks like a text."""
-    path = Path(split_member(str(file))[0])
-    if str(file) != "-" and not path.exists() and any(character.isspace() for character in str(file)):
+    if names_text(file):
         raise ConfigError(
             f"there is no file {str(file)!r}; to {command} a text itself, give it on standard input: "
             f"echo {shlex.quote(str(file))} | headwise {command} {model} -"

@@ -86,7 +86,7 @@ def priors(
     if search is not None:
         check_output_is_folder(output)
         check_one_standard_input(search=search, dev=dev, recipe=recipe)
-        from headwise.app.configuration import read_preset  # with it comes torch
+        from headwise.app.configuration import read_preset
 
         layers = [*([] if recipe is None else [read_preset(recipe)]), {"data": flag_values(read)}]
         how = (30.0 if minutes is None else minutes, 2 if seeds is None else seeds)

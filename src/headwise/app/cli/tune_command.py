@@ -69,7 +69,7 @@ def tune(
     """
     check_output_is_folder(output)
     check_one_standard_input(file=file, dev=dev, recipe=recipe)
-    from headwise.app.configuration import read_preset  # with it comes torch
+    from headwise.app.configuration import read_preset
 
     keep_freed_memory()
     folder = output or Path(f"{file}.tuned")

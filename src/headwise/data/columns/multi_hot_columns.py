@@ -12,6 +12,7 @@ from headwise.data.columns.column_names import is_never_label
 from headwise.data.columns.text_columns import Columns, choose_text, find_column, names_in
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.formats.jsonl import as_text
+from headwise.data.formats.unanswered import skips_unanswered
 
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "✓", "✔"})
 NO = frozenset({"0", "0.0", "false", "no", "n"})
@@ -135,7 +136,7 @@ def multi_hot_labels(record: Record, columns: MultiHotColumns, source: DataSourc
         if value in YES:
             labels.append(name)
         elif value not in NO and (value or name not in record.fields or name not in columns.ticked):
-            if value in UNKNOWN and getattr(source.options, "empty_labels", "stop") == "skip":
+            if value in UNKNOWN and skips_unanswered(source):
                 source.bare += 1
                 return None
             what = f"{value[:40]!r}" if value else "nothing" if name in record.fields else "no field"

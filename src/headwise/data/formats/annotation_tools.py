@@ -92,11 +92,8 @@ def dataturks_texts(records: Iterator[Record], source: DataSource) -> Iterator[R
             for part in _points(record.fields)
             for point, label in _labelled_points(part)
         ]
-        texts = all(span.get("text") for span in spans)
-        if not texts:
-            spans = [
-                {**span, "end": span["end"] + 1} if type(span.get("end")) is int else span for span in spans
-            ]
+        if not all(span.get("text") for span in spans):
+            spans = [*map(_with_exclusive_end, spans)]
         fields = {name: value for name, value in record.fields.items() if name != "annotation"}
         flat = Record(record.line, {**fields, "spans": spans})
         done = spans or record.fields.get("annotation") == [] or _status(record.fields) == "done"

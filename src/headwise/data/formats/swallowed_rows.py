@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from headwise.data.formats.table_header import is_number
+
 LEAST_ROWS = 4
 """Least number of lines that are rows where no column tells by its values."""
 LEAST_LINES = 5
@@ -22,7 +24,7 @@ class _Profile:
     values: frozenset[str]
 
     def fits(self, cell: str) -> bool:
-        return _is_number(cell) if self.numbers else cell.strip() in self.values
+        return is_number(cell) if self.numbers else cell.strip() in self.values
 
 
 class SwallowedRows:
@@ -85,16 +87,8 @@ def _profile(cells: Sequence[str]) -> _Profile | None:
     full = [cell.strip() for cell in cells if cell.strip()]
     if not full:
         return None
-    if all(map(_is_number, full)):
+    if all(map(is_number, full)):
         return _Profile(True, frozenset())
     values = frozenset(full)
     few = 2 * len(values) <= len(full) and all(len(value.split()) <= _SHORT for value in values)
     return _Profile(False, values) if few else None
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

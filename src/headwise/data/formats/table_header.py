@@ -34,14 +34,14 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
     first = [clean_name(cell) for cell in rows[0]]
     below = [row for row in rows[1:] if len(row) == len(first)]
     usual = _has_usual_name(first)
-    names_apart = below and not any(map(_is_number, first))
+    names_apart = below and not any(map(is_number, first))
     if usual or names_apart:
         below = [row for row in below if not is_same_header(first, row)]
     columns = [[row[i] for row in below if row[i].strip()] for i in range(len(first))]
     if _numbers_columns(first, columns):
         return True
     if any(
-        cell in column and not (usual and _is_number(cell))
+        cell in column and not (usual and is_number(cell))
         for cell, column in zip(first, columns, strict=True)
     ):
         return False
@@ -51,7 +51,7 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
         return False
     full = [cell for cell in first if cell]
     pairs = [pair for pair in zip(first, columns, strict=True) if pair[0] and pair[1]]
-    if len(set(full)) == len(full) and any(all(map(_is_number, column)) for _, column in pairs):
+    if len(set(full)) == len(full) and any(all(map(is_number, column)) for _, column in pairs):
         return True
     short = all(len(cell.split()) <= 3 for cell in first)
     return short and any(len(cell.split()) <= 2 and _mean_words(column) >= 5 for cell, column in pairs)
@@ -89,10 +89,11 @@ def _numbers_columns(first: Sequence[str], columns: Sequence[Sequence[str]]) -> 
 
 
 def _is_text(column: Sequence[str]) -> bool:
-    return bool(column) and _mean_words(column) >= 2 and not all(map(_is_number, column))
+    return bool(column) and _mean_words(column) >= 2 and not all(map(is_number, column))
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number as Python writes it."""
     try:
         float(cell)
     except ValueError:

@@ -362,7 +362,7 @@ def read_label_field(record: Record, name: str, source: DataSource) -> str | Non
     if label and not is_structured(value) and not is_link(value):
         return label
     skip_hint = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")
-    if not label and getattr(source.options, "empty_labels", "stop") == "skip":
+    if not label and skips_unanswered(source):
         source.bare += 1
     elif name not in record.fields:
         advice = f"add it or remove the row{skip_hint}"

@@ -16,7 +16,13 @@ from torch import Tensor
 from headwise.core import native
 from headwise.core.threads import run_jobs
 from headwise.nn.attention.bands import cut_texts, looking_bands, reference_gradients, unbanded_reason
-from headwise.nn.attention.cpu.kernel_rows import computable, switched_off_reason, unsupported_rows_reason
+from headwise.nn.attention.cpu.kernel_rows import (
+    arrays_of,
+    computable,
+    empty_statistics,
+    switched_off_reason,
+    unsupported_rows_reason,
+)
 from headwise.nn.priors import Band, Prior
 from headwise.nn.ragged import Layout
 
@@ -51,7 +57,7 @@ class _Banded(torch.autograd.Function):
     ) -> Tensor:
         q, k, v = computable(query, key, value)
         out = torch.empty_like(v, memory_format=torch.contiguous_format)
-        stats = q.new_empty(2, query.shape[1], query.shape[0])
+        stats = empty_statistics(q)
         plan.run(native.banded_forward, (q, k, v, out, stats))
         plan.copy_value_heads(v, out)
         ctx.save_for_backward(query, key, value, out, stats)
@@ -123,7 +129,7 @@ class _BandedPlan:
         """Call a kernel for all items, in as many threads as torch would use."""
         if not len(self.items):
             return
-        arrays = [x.detach().numpy() for x in tensors]
+        arrays = arrays_of(*tensors)
 
         def work(job: tuple[int, int]) -> None:
             kernel(*arrays, self.items[slice(*job)], self.slopes)

@@ -17,13 +17,20 @@ from headwise.core import native
 from headwise.core.errors import ConfigError
 from headwise.core.threads import run_jobs
 from headwise.nn.attention.bands import once_differentiable
-from headwise.nn.attention.cpu.kernel_rows import computable, switched_off_reason, unsupported_rows_reason
+from headwise.nn.attention.cpu.kernel_rows import (
+    VARIABLE,
+    arrays_of,
+    computable,
+    empty_statistics,
+    switched_off_reason,
+    unsupported_rows_reason,
+)
 from headwise.nn.ragged import Layout
 
 _PARTS = 4  # of a batch, for threads: whole texts, as many of them for every number of threads
 _ALONE = 4_000  # rows times heads from which more threads than one are worth it
 _MOST_LABELS = 2**15 - 2
-_WAY_OUT = "with HEADWISE_KERNELS=off in the environment it is computed by operations that can be"
+_WAY_OUT = f"with {VARIABLE}=off in the environment it is computed by operations that can be"
 
 
 def unsupported_reason(rows: Tensor) -> str | None:
@@ -207,8 +214,8 @@ class _TileAttention(torch.autograd.Function):
     ) -> Tensor:
         q, k, v, labels = computable(query, key, value, table)
         out = torch.empty_like(q, memory_format=torch.contiguous_format)
-        stats = _statistics(q)
-        arrays = _arrays(q, k, v, labels.contiguous(), out, stats)
+        stats = empty_statistics(q)
+        arrays = arrays_of(q, k, v, labels.contiguous(), out, stats)
         dropout = seed, _threshold(drop)
         kernel: Callable[..., None] = native.tile_forward
 
@@ -230,8 +237,8 @@ class _TileAttention(torch.autograd.Function):
         dq = torch.empty_like(q, memory_format=torch.contiguous_format)
         dk, dv = (torch.zeros_like(x, memory_format=torch.contiguous_format) for x in (k, v))
         table_parts = q.new_zeros(max(len(tiles.parts) - 1, 1), q.shape[1], *table.shape)
-        arrays = _arrays(q, k, v, table.contiguous(), out, grad_out, dq, dk, dv)
-        of_table, statistics = _arrays(table_parts, stats)
+        arrays = arrays_of(q, k, v, table.contiguous(), out, grad_out, dq, dk, dv)
+        of_table, statistics = arrays_of(table_parts, stats)
         kernel: Callable[..., None] = native.tile_backward
 
         def work(head: int, part: int) -> None:
@@ -251,8 +258,8 @@ class _TreeAttention(torch.autograd.Function):
     ) -> Tensor:
         q, k, v = computable(query, key, value)
         out = torch.empty_like(q, memory_format=torch.contiguous_format)
-        stats = _statistics(q)
-        arrays = _arrays(q, k, v, out, stats)
+        stats = empty_statistics(q)
+        arrays = arrays_of(q, k, v, out, stats)
         dropout = seed, _threshold(drop)
         kernel: Callable[..., None] = native.tree_forward
 
@@ -272,7 +279,7 @@ class _TreeAttention(torch.autograd.Function):
         *rows, grad_out = computable(*inputs, grad)
         trees, dropout = ctx.trees, ctx.dropout
         gradients = [torch.empty_like(x, memory_format=torch.contiguous_format) for x in rows]
-        arrays = _arrays(*rows, out, grad_out, *gradients, stats)
+        arrays = arrays_of(*rows, out, grad_out, *gradients, stats)
         kernel: Callable[..., None] = native.tree_backward
 
         def work(head: int, part: int) -> None:
@@ -281,15 +288,6 @@ class _TreeAttention(torch.autograd.Function):
 
         _run(work, rows[0], trees.parts)
         return *(x.to(grad.dtype) for x in gradients), None, None, None
-
-
-def _statistics(query: Tensor) -> Tensor:
-    """Room for the maximum of each row's logits, and 1 / the sum of its weights: `[2, heads, rows]`."""
-    return query.new_empty(2, query.shape[1], query.shape[0])
-
-
-def _arrays(*tensors: Tensor) -> list[np.ndarray]:
-    return [x.detach().numpy() for x in tensors]
 
 
 def _threshold(drop: float) -> int:

@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch._C._functorch import is_functorch_wrapped_tensor
@@ -35,6 +36,16 @@ def switched_off_reason() -> str | None:
 def computable(*tensors: Tensor) -> list[Tensor]:
     """Tensors as they are computed with: what is stored in 16 bits, in float32."""
     return [x.float() if x.dtype.itemsize == 2 else x for x in tensors]
+
+
+def empty_statistics(query: Tensor) -> Tensor:
+    """Room for the maximum of each row's logits, and 1 / the sum of its weights: `[2, heads, rows]`."""
+    return query.new_empty(2, query.shape[1], query.shape[0])
+
+
+def arrays_of(*tensors: Tensor) -> list[np.ndarray]:
+    """Tensors as arrays of the same memory."""
+    return [x.detach().numpy() for x in tensors]
 
 
 def describe_kernels() -> str:
