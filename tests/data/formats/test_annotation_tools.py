@@ -367,6 +367,31 @@ def test_rasa_texts_with_metadata_and_stories(write):
     assert ITEM_TYPES["tag"].read(path).entities == {"LOC": 2, "PER": 2}
 
 
+def test_rasa_blocks_of_several_lines(write):
+    block = """
+      - text: |
+          who is
+
+          [Bo](PER)?
+        metadata: {}
+      - text: >-
+          last
+          line"""
+    path = write("nlu.yml", YAML + STORIES.replace("\n      - text: why?", block))
+    data = ITEM_TYPES["classify"].read(path)
+    assert [item.text for item in data.items][4:] == ["who is Bo?", "who is\n\nBo?", "last\nline"]
+    assert ITEM_TYPES["tag"].read(path).entities["PER"] == 3
+
+
+def test_dataturks_texts_that_are_done_without_a_label(read):
+    rows = [
+        {"content": text, "annotation": {"labels": ["a", "b"][: 1 + n % 2]}} for n, text in enumerate(TEXTS)
+    ]
+    rows[5] |= {"annotation": {"labels": []}, "metadata": {"status": "done"}}
+    kind, data = read(rows, "export.jsonl")
+    assert (kind, len(data.items), data.items[5].labels) == ("multi-label", 6, ())
+
+
 def test_spacy_2_documents(read):
     tokens = [
         {"id": 0, "orth": "Ann", "tag": "NNP", "ner": "U-PER"},

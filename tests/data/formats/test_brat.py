@@ -50,12 +50,14 @@ def test_a_folder_of_texts(write, tmp_path):
         ("T1\tPER 4 7\tAnn", "the span 4 to 7 is 'sai', beside it stands 'Ann'"),
         ("T1\tPER 40 99\t", "a span from 40 to 99"),
         ("T1\tPER 0 3;28 30\tAnn Bo", "a span in 2 pieces, 'Ann Bo'"),
+        ("T1\tPER  0 3\tAnn", r"the span 'T1\\tPER  0 3\\tAnn'"),
     ],
 )
 def test_spans_that_cannot_be(write, line, problem):
     write("a.txt", TEXT)
-    with pytest.raises(DataError, match=f"HW246.*{problem}"):
-        read_tagged(write("a.ann", line + "\n"))
+    with pytest.raises(DataError, match=f"HW246.*{problem}") as caught:
+        read_tagged(write("a.ann", f"T0\tPER 28 30\tBo\n{line}\n"))
+    assert caught.value.line == 2
 
 
 def test_annotations_without_a_text_or_for_another_task_get_advice(write):

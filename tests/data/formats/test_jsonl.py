@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.jsonl import as_text, read_records
+from headwise.data.readers.labelled_files import read_examples
 
 
 def records(text, report=None, **options):
@@ -141,3 +142,10 @@ def test_an_object_of_very_many_lines_takes_no_long_time(takes_under):
 
     assert takes_under(5, read)
     assert [record.line for record in found] == [2, 40_004]
+
+
+@pytest.mark.parametrize("more", [' {"text": "c", "label": "x"}', '\n[{"text": "c", "label": "x"}]'])
+def test_more_text_after_an_array_is_an_error(write, fails, more):
+    """Two exports put together read as the first alone."""
+    path = write("a.json", '[{"text": "a", "label": "x"}, {"text": "b", "label": "y"}]\n' + more)
+    assert fails(read_examples, path)[0] == "HW115"

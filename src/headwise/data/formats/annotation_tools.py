@@ -141,4 +141,5 @@ def _with_labels(
         labels = labels_of(record.fields)
         answer = (labels or []) if plural else labels[0] if labels and len(labels) == 1 else labels
         flat = Record(record.line, {**record.fields, name: answer})
-        yield flat if labels else UnansweredRecord.of(flat, unanswered, "no label")
+        answered = labels or (plural and labels is not None)  # done, without a label
+        yield flat if answered else UnansweredRecord.of(flat, unanswered, "no label")

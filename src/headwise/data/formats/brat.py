@@ -79,10 +79,19 @@ def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSp
     Raises:
         DataError: HW246.
     """
-    spans = []
+    spans, numbers = list[CharacterSpan](), list[int]()
     for number, line in _lines(path, encoding, errors):
-        if not line.startswith("T") or not (match := _SPAN.match(line.removesuffix("\r"))):
+        if not line.startswith("T"):
             continue
+        if not (match := _SPAN.match(line.removesuffix("\r"))):
+            raise DataError(
+                "HW246",
+                f"the span {line[:40]!r}",
+                expected="T1<TAB>TYPE START END<TAB>TEXT",
+                advice="mend the line or take it out",
+                path=path,
+                line=number,
+            )
         pieces = [[int(offset) for offset in piece.split()] for piece in match["places"].split(";")]
         for (_, end), (start, _) in pairwise(pieces):
             if text[end:start].strip():
@@ -91,13 +100,17 @@ def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSp
                 raise DataError(
                     "HW246", problem, expected="one piece", advice=advice, path=path, line=number
                 )
+        numbers.append(number)
         spans.append(CharacterSpan(pieces[0][0], pieces[-1][1], match["type"], match["text"] or None))
     resolved, _ = resolve_offsets(spans, text)
-    for span in resolved:
+    for number, span in zip(numbers, resolved, strict=True):
         outside = f"a span from {span.start} to {span.end} in {len(text):,} characters of text"
         problem = mismatch([span], text) if 0 <= span.start < span.end <= len(text) else outside
         if problem:
-            raise DataError("HW246", problem, expected="offsets of the text", path=path)
+            advice = "export the text and its annotations together again"
+            raise DataError(
+                "HW246", problem, expected="offsets of the text", advice=advice, path=path, line=number
+            )
     return sorted(resolved, key=lambda span: span[:2])
 
 

@@ -127,6 +127,14 @@ def elements(lines: Iterator[Line], start: ObjectsStart, source: DataSource) -> 
         while (begin := _ELEMENT_SEPARATOR.match(rest, at).end()) < len(rest):  # type: ignore[union-attr]
             first, at = first + rest.count("\n", at, begin), begin
             if start.in_array and rest[at] == "]":
+                if not start.name and (rest[at + 1 :].strip() or any(text.strip() for _, text in lines)):
+                    source.report_error(
+                        "HW115",
+                        "more text after the end of the array",
+                        first,
+                        expected="one array",
+                        advice="put all objects into one array, or one on each line",
+                    )
                 return
             line = max(first, place + 1)
             try:

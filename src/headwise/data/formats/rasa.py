@@ -14,15 +14,16 @@ passed over. The JSON of Rasa is read as JSON.
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.files.text_lines import Line, without_returns
 
 _INTENT = re.compile(r"\s*-\s+intent:\s*(?P<yaml>.+?)\s*$|##\s*intent:\s*(?P<markdown>.+?)\s*$")
 _OTHER_LIST = re.compile(r"\s*-\s+(?:synonym|regex|lookup|rule|story):|##\s|\S")
-_EXAMPLE = re.compile(r"\s*(?:-\s+text:\s*(?:\||>|)|-\s+|\*\s+)(?P<text>.*)$")
+_EXAMPLE = re.compile(r"\s*(?:-\s+text:\s*(?:\||>|)|-\s+|\*\s+)(?P<text>.*)$", re.DOTALL)
 _SECTION = re.compile(r"(\w+):")  # stories and rules have intents, too, and no examples
-_TEXT_KEY = re.compile(r"\s*-\s+text:\s*[|>][-+]?\s*$")  # the text is the next line
+_BLOCK = re.compile(r"(?P<key>\s*-\s+text:)\s*[|>][-+]?\s*$")  # the text is what is indented below
 _KEY = re.compile(r"\s*[-\s]*(?:examples|metadata|sentiment|text|intent):\s*[|>]?\s*$")
 _ENTITY = re.compile(r"\[(?P<text>[^\[\]]+)\](?:\((?P<name>[^()]+)\)|(?P<object>\{[^{}]*\}))")
 
@@ -38,8 +39,8 @@ def recognise(texts: Sequence[str]) -> bool:
 def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per example."""
     intent: str | None = None
-    text_follows, in_examples = False, True
-    for number, line in without_returns(lines):
+    in_examples = True
+    for number, line in _with_blocks(without_returns(lines)):
         if section := _SECTION.match(line):
             intent, in_examples = None, section[1] in ("version", "nlu")
         elif not in_examples:
@@ -48,12 +49,6 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             intent = (match["yaml"] or match["markdown"]).strip("'\"")
         elif not line.strip():
             source.blank += 1
-        elif text_follows and intent is not None:
-            text, entities = _marked(line.strip())
-            yield Record(number, {"text": text, "intent": intent, "entities": entities})
-            text_follows = False
-        elif _TEXT_KEY.match(line):
-            text_follows = True
         elif _KEY.match(line):
             continue
         elif (example := _EXAMPLE.match(line)) and intent is not None and line[:1] in " -*\t":
@@ -64,6 +59,22 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
                 yield Record(number, {"text": text, "intent": intent, "entities": entities})
         elif _OTHER_LIST.match(line) and not line.startswith(" "):
             intent = None
+
+
+def _with_blocks(lines: Iterator[Line]) -> Iterator[Line]:
+    """The lines; a text in a block (`text: |`) is one line with its key, whatever its number of lines."""
+    first, column, parts = 0, 0, list[str]()
+    for number, line in chain(lines, [(0, "end")]):
+        if parts and (not line.strip() or len(line) - len(line.lstrip()) > column):
+            parts.append(line.strip())
+            continue
+        if parts:
+            yield first, f"{parts[0]} {chr(10).join(parts[1:]).strip()}"
+            parts = []
+        if match := _BLOCK.match(line):
+            first, column, parts = number, line.index("text:"), [match["key"]]
+        elif number:
+            yield number, line
 
 
 def _marked(text: str) -> tuple[str, list[dict[str, object]]]:
