@@ -27,7 +27,6 @@ $(STAMP): pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 	@touch $@
 
 core: $(STAMP)  ## Build the compiled core again, with its type stub, after a change in native/
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m nanobind.stubgen --quiet --exclude-docstrings --module headwise.core.native \
 		--output-file src/headwise/core/native.pyi
 
