@@ -9,9 +9,8 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-from headwise.core.config import from_dict, unknown_name_error
+from headwise.core.config import JsonMapping, JsonObject, from_dict, unknown_name_error
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.files.compression import STANDARD_INPUT
@@ -23,10 +22,10 @@ from headwise.nn.networks.model_config import CONFIGS, ModelConfig
 from headwise.training.settings import RunConfig, TrainConfig, VectorsConfig
 
 SECTIONS = ("data", "split", "vectors", "model", "encoder", *CONFIGS, "train")
-Sections = Mapping[str, Mapping[str, Any]]
+Sections = Mapping[str, JsonMapping]
 
 
-def build_config(*layers: Mapping[str, Mapping[str, Any]]) -> RunConfig:
+def build_config(*layers: Mapping[str, JsonMapping]) -> RunConfig:
     """A recipe from layers of sections; later layers override earlier ones, and missing settings are
     default.
 
@@ -34,7 +33,7 @@ def build_config(*layers: Mapping[str, Mapping[str, Any]]) -> RunConfig:
         ConfigError: A section or setting is unknown (the nearest one is suggested), has the wrong type, or
             exceeds its limit.
     """
-    merged: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+    merged: dict[str, JsonObject] = {section: {} for section in SECTIONS}
     for layer in layers:
         for section, settings in layer.items():
             if section not in SECTIONS:
@@ -78,25 +77,25 @@ def build_config(*layers: Mapping[str, Mapping[str, Any]]) -> RunConfig:
     )
 
 
-def _normalized_keys(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _normalized_keys(settings: JsonMapping) -> JsonObject:
     return {key.replace("-", "_"): value for key, value in settings.items()}
 
 
-def _encoder_settings(layers: Sequence[Mapping[str, Any]], default: str) -> dict[str, Any]:
+def _encoder_settings(layers: Sequence[JsonMapping], default: str) -> JsonObject:
     """The encoder's settings. The last layer with a name decides; settings for other encoders are
     dropped."""
     current, names = default, []
     for layer in layers:
         current = layer.get("name", current)
         names.append(current)
-    merged: dict[str, Any] = {"name": current}
+    merged: JsonObject = {"name": current}
     for name, layer in zip(names, layers, strict=True):
         if name == current:
             merged.update(layer)
     return merged
 
 
-def read_preset(path: Path) -> dict[str, dict[str, Any]]:
+def read_preset(path: Path) -> dict[str, JsonObject]:
     """The sections of a TOML recipe: a file ("-" is standard input), or the name of a recipe in headwise.
 
     Raises:
@@ -121,6 +120,6 @@ def read_preset(path: Path) -> dict[str, dict[str, Any]]:
 
 def defaults_by_size(
     items: int, *, vectors: bool, encoder: str = DEFAULT_ENCODER, task: str = DEFAULT_TASK
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, JsonObject]:
     """Default settings for a number of training items; see `TaskSettings.defaults`."""
     return find_task_settings(task).defaults(items, vectors=vectors, encoder=encoder)

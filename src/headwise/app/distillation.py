@@ -4,7 +4,7 @@ labels."""
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from scipy.special import softmax
 from headwise.app.distillation_config import DistillationConfig
 from headwise.app.teachers import EncoderTeacher, LabelFileTeacher, ModelTeacher, ProgressCallback, Teacher
 from headwise.artifacts.model_folder import is_headwise_folder
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.columns.reading_options import ReadOptions, SoftLabelOptions
 from headwise.data.doctor.findings import abbreviate
@@ -91,16 +92,16 @@ class DistillationSet:
         if not parts.kind.is_text_classification:
             raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
         self.config, self.human, self.notes = settings.config, parts, list[str]()
-        decoding: dict[str, Any] = {
+        decoding: JsonObject = {
             "encoding": reading.encoding,
             "encoding_errors": reading.encoding_errors,
         }
-        soft_options: dict[str, Any] = decoding | {"empty_labels": reading.empty_labels}
+        soft_options: JsonObject = decoding | {"empty_labels": reading.empty_labels}
         self.teacher: Teacher = _make_teacher(settings, work, SoftLabelOptions(**soft_options), report)
         texts = self._texts(settings, seed, decoding)
         self.texts = self._new(texts, parts, settings.unlabelled or settings.teacher)
 
-    def _texts(self, settings: DistillationSettings, seed: int, decoding: Mapping[str, Any]) -> list[str]:
+    def _texts(self, settings: DistillationSettings, seed: int, decoding: JsonMapping) -> list[str]:
         self.notes += [f"teacher: {note}" for note in self.teacher.notes]
         if settings.unlabelled is not None:
             options = ReadOptions(text_column=settings.config.column, **decoding)

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from headwise.artifacts.model_info import ModelInfo
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import COLUMN_JOINER, joined_column_names, normal_name
 from headwise.data.columns.reading_options import ReadOptions, TagOptions
@@ -68,10 +69,10 @@ def reading_options_as_trained(
     kind: ItemType[Any],
     info: ModelInfo,
     path: str,
-    reading: Mapping[str, Any],
+    reading: JsonMapping,
     *,
     answers: bool = True,
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+) -> tuple[JsonObject, tuple[str, ...]]:
     """How a file is read for a model: as the user says, else from the columns that it was trained on, if
     the file has columns of these names; and what there is to say of that.
 
@@ -136,7 +137,7 @@ def columns_of_training(info: ModelInfo) -> dict[str, str]:
 def _column_options_and_names(
     kind: ItemType[Any],
     path: str,
-    reading: Mapping[str, Any],
+    reading: JsonMapping,
     trained_columns: Mapping[str, str],
     answers: bool,
 ) -> tuple[list[str], Sequence[str]]:
@@ -165,7 +166,7 @@ def _column_options_and_names(
 
 
 def _table_column_names(
-    kind: ItemType[Any], head: FileHead, reading: Mapping[str, Any], trained_columns: Mapping[str, str]
+    kind: ItemType[Any], head: FileHead, reading: JsonMapping, trained_columns: Mapping[str, str]
 ) -> Sequence[str]:
     """The names of the columns of a table; none of what is none."""
     how = {

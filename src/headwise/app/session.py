@@ -5,7 +5,7 @@ Models of both runtimes are opened here, and torch is imported only when a model
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -19,6 +19,7 @@ from headwise.artifacts.model_info import ModelInfo
 from headwise.artifacts.onnx.onnx_errors import ExportError, installed
 from headwise.artifacts.onnx.onnx_load import exported_info, load_exported
 from headwise.artifacts.onnx.onnx_runner import requested_threads
+from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import EXPORTED
 from headwise.core.tokenizer import get_tokenizer
@@ -60,7 +61,7 @@ class FileArguments(TypedDict, total=False):
     """
 
     parses: Path | str | None
-    reading: Mapping[str, Any] | None
+    reading: JsonMapping | None
     reporter: Reporter
 
 
@@ -111,7 +112,7 @@ class Session(ABC):
         file: FilesArgument,
         *,
         parses: Path | str | None = None,
-        reading: Mapping[str, Any] | None = None,
+        reading: JsonMapping | None = None,
         reporter: Reporter = NULL_REPORTER,
     ) -> InputRows[Any]:
         """The records of a file to predict, with their parses.
@@ -135,15 +136,13 @@ class Session(ABC):
             return rows
         return replace(rows, rows=rows_with_parses(self.kind, iter(rows), str(parses), iterate_parses))
 
-    def _check_features(self, reading: Mapping[str, Any]) -> None:
+    def _check_features(self, reading: JsonMapping) -> None:
         if reading.get("features") is not None:
             names = ", ".join(repr(column.name) for column in getattr(self.schema, "tabular", ()))
             reads = f"the columns {names}" if names else "no columns"
             raise ConfigError(f"--features is for training: this model reads {reads} beside the text")
 
-    def _rows_of_file(
-        self, path: str, reading: Mapping[str, Any]
-    ) -> tuple[InputRows[Any], tuple[str, ...]]:
+    def _rows_of_file(self, path: str, reading: JsonMapping) -> tuple[InputRows[Any], tuple[str, ...]]:
         """The records of one file to predict, and notes on its columns."""
         options, notes = reading_options_as_trained(self.kind, self.info, path, reading, answers=False)
         return rows_to_predict(self.kind, self.task_name, path, options, like=self.schema), notes
@@ -154,7 +153,7 @@ class Session(ABC):
         return [f"--parses {parses}: not used, as no head of the model uses dependency trees"]
 
     @abstractmethod
-    def predictor(self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None) -> Predictor:
+    def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
         """A predictor of the model; see `headwise.app.workflows.predict.predict_file`.
 
         Raises:
@@ -202,7 +201,7 @@ class ExportedSession(Session):
         self.task_name = self.model.settings.task
         self.kind = ITEM_TYPES[self.task_name].with_tokenizer(self.model.settings.tokenizer)
 
-    def predictor(self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None) -> Predictor:
+    def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
         predictor = self.model.predictor(self.model, self.kind.nouns, batch_tokens, reading)
         metrics = self.info.metrics
         predictor.usual = metrics.unknown_words
@@ -274,7 +273,7 @@ class ModelSession(Session):
         file: FilesArgument,
         *,
         parses: Path | str | None = None,
-        reading: Mapping[str, Any] | None = None,
+        reading: JsonMapping | None = None,
         reporter: Reporter = NULL_REPORTER,
         known_only: bool = False,
     ) -> Any:
@@ -288,7 +287,7 @@ class ModelSession(Session):
         file: FilesArgument,
         *,
         parses: Path | str | None = None,
-        reading: Mapping[str, Any] | None = None,
+        reading: JsonMapping | None = None,
         reporter: Reporter = NULL_REPORTER,
         known_only: bool = False,
         unknown_label: str | None = None,
@@ -341,7 +340,7 @@ class ModelSession(Session):
         self.task.check_labels(model, data, str(self.folder))
         return data, outside
 
-    def predictor(self, batch_tokens: int, reading: Mapping[str, Any], unsure: str | None) -> Predictor:
+    def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
         if self.task.predictor is None:
             raise self.task.no_prediction_error()
         predictor = self.task.predictor(self.model, self.kind.nouns, batch_tokens, reading)

@@ -20,6 +20,7 @@ from spacy.training import Example
 from spacy.util import filter_spans, minibatch
 
 from headwise.app.spacy_files import AdapterError, ModelFiles
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ class HeadwiseComponent(Pipe):
             tag = _WHITESPACE_TAGS[self.attribute] if word is None else tagged.tags[word]
             setattr(token, f"{self.attribute}_", tag)
 
-    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> JsonObject:
         """The scores for `nlp.evaluate`, those of spaCy's own component of the same type; empty for a
         regressor."""
         model = self.text_model

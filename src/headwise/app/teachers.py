@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from headwise.artifacts import load_model, read_info
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import MANIFEST
 from headwise.data.columns.reading_options import SoftLabelOptions
@@ -124,7 +125,7 @@ class LabelFileTeacher(Teacher):
             ) from None
         self.name, self.notes = f"the answers in {file.name}", data.notes
         self.fingerprint = ITEM_TYPES[DEFAULT_TASK].fingerprint(data.items).sha256
-        self._items: dict[str, Any] = {}
+        self._items: JsonObject = {}
         for item in data.items:
             self._items.setdefault(normal_text(item.text), item)
         self.texts = [item.text for item in data.items]

@@ -14,6 +14,7 @@ from headwise.app.configuration import Sections, build_config
 from headwise.app.distillation import DistillationSet
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.artifacts import load_model, read_info
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import MANIFEST
 from headwise.core.tokenizer import get_tokenizer
@@ -160,7 +161,7 @@ class TrainingPlan:
             overlaps += self.config.init_from.overlaps(human)
         return overlaps if self.data.distillation is None else overlaps + self.data.distillation.overlaps()
 
-    def prints(self) -> dict[str, Any]:
+    def prints(self) -> JsonObject:
         """The data section of the model folder: fingerprints."""
         prints = self.data.parts.prints(self.config.seen)
         return (
@@ -299,7 +300,7 @@ class TrainingRequest:
         by_size = task_settings.defaults(len(parts.train), vectors=learnt, encoder=encoder)
         if vectors is not None:
             by_size["words"]["vector_size"] = vectors.size
-        note, base_section, for_base = "", {"name": ""}, dict[str, dict[str, Any]]()
+        note, base_section, for_base = "", {"name": ""}, dict[str, JsonObject]()
         if (name := self._base_name(task_settings.uses_embeddings)) != NONE:
             base, note = sources.base(name, self.config.model.words.tokenizer)
             if base is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from headwise.app.distillation import DistillationSet
 from headwise.app.training_plan import TrainingPlan
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.items.labels import evaluated_items, label_targets
 from headwise.data.splits.contamination import PartOverlap
 from headwise.data.splits.data_parts import DataParts
@@ -42,16 +43,16 @@ class TrainingReport:
     parts: DataParts
     test: Any
     rivals: Mapping[str, ComparisonSystem]
-    teaching: Mapping[str, Any] = field(default_factory=dict)
+    teaching: JsonMapping = field(default_factory=dict)
     seen: int = 0
     novelty: NoveltyScores | None = None
 
     @property
-    def test_scores(self) -> dict[str, Any]:
+    def test_scores(self) -> JsonObject:
         """The scores on the test data as JSON; empty where there are none."""
         return {} if self.test is None else {**self.test.to_json(), **novelty_json(self.novelty)}
 
-    def metrics(self) -> dict[str, Any]:
+    def metrics(self) -> JsonObject:
         """The scores stored in a model folder."""
         metrics = self.fitted.metrics()
         if self.test is not None:

@@ -31,6 +31,7 @@ from headwise.artifacts.model_folder import (
 )
 from headwise.artifacts.model_info import ModelInfo
 from headwise.artifacts.weights import DTYPES, WeightsFile
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.folder_layout import (
     CALIBRATION,
@@ -52,7 +53,7 @@ from headwise.nn.networks.outputs import NOVELTY_FACTORS, OutputsError
 from headwise.training.fit import default_float32_cpu, pick_device
 
 
-def parse_config(data: dict[str, Any], where: str) -> ModelConfig:
+def parse_config(data: JsonObject, where: str) -> ModelConfig:
     """Parse the configuration of a model.
 
     Raises:
@@ -94,7 +95,7 @@ class _SkipInitialisation(TorchFunctionMode):
 def build_empty(
     config: ModelConfig,
     vocabulary: Any,
-    outputs: Mapping[str, Any],
+    outputs: JsonMapping,
     where: tuple[str, str],
     parts: Mapping[str, Any] | None = None,
 ) -> Any:
@@ -217,6 +218,6 @@ def read_info(folder: PathLike[str] | str) -> ModelInfo:
     return ModelInfo({name.removesuffix(".json"): files.json(name) for name in _INFO})
 
 
-def _pretrained(files: VerifiedFolder) -> dict[str, Any]:
+def _pretrained(files: VerifiedFolder) -> JsonObject:
     """The files of a pretrained encoder, for `PretrainedEmbedding.from_files`."""
     return {PRETRAINED: files.json(PRETRAINED), TOKENIZER: to_json(files.json(TOKENIZER)).decode()}

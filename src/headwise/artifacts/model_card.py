@@ -4,11 +4,12 @@ The notebook display of a model: its description, and its scores next to the bas
 """
 
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from headwise.artifacts.model_info import DataInfo, MetricsInfo, ModelInfo, NoveltyInfo, PartInfo
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.version import __version__
 from headwise.models.metric_table import MISSING, MetricTable, format_number, is_number
 from headwise.models.report_page import ReportContents, scores_fragment
@@ -19,7 +20,7 @@ _MOST_LABELS = 50  # listed one by one
 _JOINERS = "\u200c\u200d"  # invisible, but part of words and emoji
 
 
-def model_card(model: Any, *, data: dict[str, Any], metrics: dict[str, Any], dtype: str) -> str:
+def model_card(model: Any, *, data: JsonObject, metrics: JsonObject, dtype: str) -> str:
     """The model card in Markdown. `data` and `metrics` are plain data, see `save_model`; missing entries
     are left out."""
     task, info = find_task(model.config.task), ModelInfo({"data": data, "metrics": metrics})
@@ -116,7 +117,7 @@ def _data(data: DataInfo, of: str) -> str:
 def _quality(metrics: MetricsInfo, sheet: MetricTable) -> str:
     """The table of the scores that are marked for the card, with their intervals."""
     baseline, unseen, of = metrics.baseline, metrics.systems.get("unseen"), sheet.of
-    named: list[tuple[str, str, Mapping[str, Any]]] = [
+    named: list[tuple[str, str, JsonMapping]] = [
         ("this model", "dev", metrics.dev),
         ("this model", "test", metrics.test or {}),
     ]
@@ -156,7 +157,7 @@ def _difference(sheet: MetricTable, difference: Any) -> str:
     return f"\n{of} (95 % interval {interval}{chance}).\n"
 
 
-def _calibration(calibration: Mapping[str, Any]) -> str:
+def _calibration(calibration: JsonMapping) -> str:
     errors = [calibration.get(f"expected_calibration_error_{when}") for when in ("before", "after")]
     if not all(map(is_number, errors)):
         return ""

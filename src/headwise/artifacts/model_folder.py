@@ -11,7 +11,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -19,6 +19,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import (
     CALIBRATION,
@@ -98,14 +99,14 @@ def read_limited(path: Path) -> bytes:
         return file.read(limit)
 
 
-def parse_json(content: bytes, where: str) -> dict[str, Any]:
+def parse_json(content: bytes, where: str) -> JsonObject:
     """Parse a JSON object strictly: no duplicate keys, no NaN, no numbers too large for a float.
 
     Raises:
         StoreError: HW507 it is not such JSON.
     """
 
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    def pairs(items: list[tuple[str, Any]]) -> JsonObject:
         table = dict(items)
         if len(table) < len(items):
             raise ValueError("a key occurs twice")
@@ -199,14 +200,14 @@ class VerifiedFolder:
         check_digest(self.path / name, hashlib.sha256(content).hexdigest(), entry)
         return content
 
-    def json(self, name: str) -> dict[str, Any]:
+    def json(self, name: str) -> JsonObject:
         """The content of a JSON file, verified against the manifest."""
         data = parse_json(self.content(name), self.name(name))
         if name == CONFIG:
             self._check_format(data, name)
         return data
 
-    def _check_format(self, data: dict[str, Any], name: str) -> None:
+    def _check_format(self, data: JsonObject, name: str) -> None:
         version = data.get("format")
         if version == self.form.format:
             return
@@ -288,7 +289,7 @@ def check_digest(path: Path, digest: str, entry: ManifestEntry) -> None:
         )
 
 
-def get_typed(data: dict[str, Any], key: str, kind: type, where: str) -> Any:
+def get_typed(data: JsonObject, key: str, kind: type, where: str) -> Any:
     """The value of a key in a JSON object, checked to be of the type `kind`.
 
     Raises:
@@ -303,7 +304,7 @@ NORMALIZED_TEXTS = {"texts": "normalized"}
 """Marks, in CONFIG, models that read texts by `headwise.core.text_normalization`."""
 
 
-def with_reading_rule(config: Mapping[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+def with_reading_rule(config: JsonMapping, settings: JsonObject) -> JsonObject:
     """Settings with a `tokenizer` that reads texts as the saved model did: models of folders without
     `NORMALIZED_TEXTS` read them as written.
 
@@ -317,7 +318,7 @@ def with_reading_rule(config: Mapping[str, Any], settings: dict[str, Any]) -> di
     return {**settings, "tokenizer": name.removesuffix(UNNORMALIZED) + UNNORMALIZED}
 
 
-def read_vocabulary(files: VerifiedFolder, read: Callable[[dict[str, Any]], Any]) -> Any:
+def read_vocabulary(files: VerifiedFolder, read: Callable[[JsonObject], Any]) -> Any:
     """The vocabulary of a folder, parsed by `read`.
 
     Raises:
@@ -354,14 +355,14 @@ def read_calibration(
     return factors
 
 
-def _label_factors(data: dict[str, Any], name: str, least: float, where: str, labels: int) -> list[float]:
+def _label_factors(data: JsonObject, name: str, least: float, where: str, labels: int) -> list[float]:
     values = data.get(name)
     if not isinstance(values, list) or len(values) != labels:
         raise StoreError(f"{where}: {name} must be {labels} numbers, one for each label", code="HW510")
     return [_factor({name: value}, name, least, where) for value in values]
 
 
-def _factor(data: dict[str, Any], name: str, least: float, where: str) -> float:
+def _factor(data: JsonObject, name: str, least: float, where: str) -> float:
     value = data.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1e12:
         raise StoreError(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.metrics.novelty import NOVELTY
 from headwise.metrics.operating_points import SELECTIVE_PREDICTION
 from headwise.models.metric_table import ComparisonSystem, is_number, lookup, section_of
@@ -81,8 +82,8 @@ class TrainingInfo:
             to a matrix.
     """
 
-    recipe: Mapping[str, Any]
-    columns: Mapping[str, Any]
+    recipe: JsonMapping
+    columns: JsonMapping
     history: list[Any]
     seconds: float | None
     label_type: object
@@ -145,11 +146,11 @@ class MetricsInfo:
         texts_per_second: How many texts a distilled model reads in a second.
     """
 
-    test: Mapping[str, Any] | None
-    dev: Mapping[str, Any]
+    test: JsonMapping | None
+    dev: JsonMapping
     baseline: ComparisonSystem | None
     systems: Mapping[str, ComparisonSystem]
-    calibration: Mapping[str, Any]
+    calibration: JsonMapping
     texts_per_second: float | None
 
     @classmethod
@@ -172,7 +173,7 @@ class MetricsInfo:
         return "dev" if self.test is None else "test"
 
     @property
-    def scores(self) -> Mapping[str, Any]:
+    def scores(self) -> JsonMapping:
         """The scores on `scored_part`."""
         return self.dev if self.test is None else self.test
 
@@ -194,7 +195,7 @@ class MetricsInfo:
 
 
 @dataclass(frozen=True)
-class ModelInfo(Mapping[str, Any]):
+class ModelInfo(JsonMapping):
     """The metadata of a model folder. As a mapping it has the contents of the JSON files, by their names
     without `.json`: config, labels, calibration, environment, data, training and metrics.
 
@@ -202,7 +203,7 @@ class ModelInfo(Mapping[str, Any]):
         contents: These contents; what is missing counts as empty.
     """
 
-    contents: Mapping[str, Any]
+    contents: JsonMapping
 
     def __getitem__(self, name: str) -> Any:
         return self.contents[name]
@@ -234,6 +235,6 @@ class ModelInfo(Mapping[str, Any]):
         return lookup(self.contents, "config.model.task")
 
     @property
-    def records(self) -> dict[str, Any]:
+    def records(self) -> JsonObject:
         """What `save_model` saves of data, training and metrics."""
         return {part: self.contents[part] for part in ("data", "training", "metrics")}

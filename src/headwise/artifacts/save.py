@@ -39,6 +39,7 @@ from headwise.artifacts.model_folder import (
     to_json,
 )
 from headwise.artifacts.weights import DTYPES, stored_dtype
+from headwise.core.config import JsonObject
 from headwise.core.folder_layout import (
     CALIBRATION,
     CARD,
@@ -68,7 +69,7 @@ from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 
 
-def describe_environment(seed: int | None = None) -> dict[str, Any]:
+def describe_environment(seed: int | None = None) -> JsonObject:
     """Versions, platform, threads and attention kernels as a JSON object."""
     return {
         "headwise": __version__,
@@ -118,10 +119,10 @@ def save_model(
     model: Any,
     folder: Path | str,
     *,
-    data: dict[str, Any],
-    training: dict[str, Any],
-    metrics: dict[str, Any],
-    environment: dict[str, Any] | None = None,
+    data: JsonObject,
+    training: JsonObject,
+    metrics: JsonObject,
+    environment: JsonObject | None = None,
     dtype: str = "float32",
 ) -> None:
     """Save a model with its data, training and evaluation records.
@@ -186,7 +187,7 @@ def save_model(
         raise StoreError(f"{folder}: the model cannot be saved: {error}", code="HW512") from error
 
 
-def calibration_parameters(model: Any) -> dict[str, Any]:
+def calibration_parameters(model: Any) -> JsonObject:
     """The calibration parameters of a model, as stored in calibration.json."""
     names = (*model.FACTORS, *model.LABEL_FACTORS)
     return {name: value for name in names if (value := getattr(model, name)) is not None}

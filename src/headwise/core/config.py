@@ -22,6 +22,11 @@ ConfigType = TypeVar("ConfigType")
 JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
 """A value as a JSON file holds it."""
 
+JsonObject = dict[str, Any]
+"""A JSON object of names and values; whoever reads an untrusted one checks the values."""
+JsonMapping = Mapping[str, Any]
+"""A JSON object that is only read."""
+
 _LARGEST = sys.float_info.max
 _MAX_DIFFERENCES = 6  # differences listed in a message
 _FINGERPRINT = re.compile("[0-9a-f]{64}")

@@ -5,11 +5,11 @@ Comparison: chooses the settings of a linear model by their log loss on held-out
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.config import JsonObject
 from headwise.core.threads import run_jobs, usable_threads
 from headwise.data.splits.duplicates import first_in_group
 from headwise.linear.linear_model import TABULAR_SCALES, WARM_START_SCALES, LinearModel, LinearSettings
@@ -113,7 +113,7 @@ def fit_linear(
     judged = len(texts) - always
     training_targets = Targets.of(targets, classes, class_weight)
     importance = TextWeights.of(training_targets, sample_weight, class_weight, judged)
-    inputs: dict[str, Any] = {"dense": dense, "numbers": numbers, "previous": previous, "judged": judged}
+    inputs: JsonObject = {"dense": dense, "numbers": numbers, "previous": previous, "judged": judged}
     data = TrainingData.of(texts, training_targets, importance, reader, max_features, **inputs)
     large = len(texts) * classes > MOST_CELLS
     crossed = judged <= (MOST_PAIRS_CROSSED if pairs else MOST_CROSSED) and not large

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.columns.tabular_columns import (
     DATES,
@@ -54,7 +55,7 @@ def _fit_column(column: TabularColumn, values: Sequence[CellValue], most: int) -
     kind = column.type or "category"
     missing = 1 - len(filled) / len(values)
     numeric = bool(filled) and kind != "category"
-    scale: dict[str, Any] = _scale(np.array(filled, dtype=np.float64), kind) if numeric else {}
+    scale: JsonObject = _scale(np.array(filled, dtype=np.float64), kind) if numeric else {}
     if not filled or kind in NUMBERS:
         return ColumnEncoding(column.name, kind, missing=missing, **scale)
     hours = _has_hours(filled)
@@ -81,13 +82,13 @@ def _has_hours(values: Sequence[CellValue]) -> bool:
     return any(isinstance(value, float) and value % 86_400 for value in values)
 
 
-def _scale(numbers: NDArray[np.float64], kind: str) -> dict[str, Any]:
+def _scale(numbers: NDArray[np.float64], kind: str) -> JsonObject:
     """Mean and deviation of numbers, and of their logarithms if they are skewed; none of a constant."""
     with np.errstate(over="ignore", invalid="ignore"):
         mean, deviation = float(numbers.mean()), float(numbers.std())
         if not np.isfinite(deviation) or deviation <= 1e-12 * max(abs(mean), 1e-300):
             return {}
-        scale: dict[str, Any] = {"mean": mean, "deviation": deviation}
+        scale: JsonObject = {"mean": mean, "deviation": deviation}
         skewness = float(np.mean(((numbers - mean) / deviation) ** 3))
     sizes = np.abs(numbers[numbers != 0])
     if kind in DATES or abs(skewness) <= _SKEWED or not len(sizes):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.metrics.classification_scores import wilson_interval
 
 NOVELTY = "novelty"
@@ -164,7 +165,7 @@ class NoveltyFit:
     out_of_scope: Doubles
     keep: float
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The numbers that reports draw: threshold, and a histogram of the scores."""
         return {
             "keep": self.keep,
@@ -262,7 +263,7 @@ def _best_weight(
     return max(WEIGHTS, key=merit)
 
 
-def histogram(in_scope: Doubles, out_of_scope: Doubles) -> dict[str, Any]:
+def histogram(in_scope: Doubles, out_of_scope: Doubles) -> JsonObject:
     """The shares of known and out-of-scope texts in equal bins of the novelty score: `edges` `[bins + 1]`,
     `known` and `unknown` `[bins]`, empty without such texts. The outermost bins hold what lies beyond."""
     every = np.concatenate([in_scope, out_of_scope])
@@ -305,9 +306,9 @@ class NoveltyScores:
     detected_interval: tuple[float, float] | None
     accuracy: float
     confusion: Mapping[str, Mapping[str, int]]
-    histogram: Mapping[str, Any]
+    histogram: JsonMapping
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A JSON object."""
         data = asdict(self)
         return {**{name: value for name, value in data.items() if name != "histogram"}, **data["histogram"]}
@@ -342,6 +343,6 @@ def score_novelty(
     )
 
 
-def novelty_json(scores: NoveltyScores | None) -> dict[str, Any]:
+def novelty_json(scores: NoveltyScores | None) -> JsonObject:
     """The evaluation of a detector as a section of the JSON of an evaluation; empty without a detector."""
     return {} if scores is None else {NOVELTY: scores.to_json()}

@@ -5,12 +5,11 @@ Standardisation of regression targets to mean 0 and standard deviation 1, and it
 
 import math
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
 from headwise.metrics.classification_scores import NORMAL_QUANTILE, central_interval
 from headwise.metrics.resampling import ScoreDifference
@@ -199,7 +198,7 @@ class Scale:
         return f"{round(number, places):.{max(places, 0)}f}"
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Scale":
+    def from_json(cls, data: JsonMapping) -> "Scale":
         """Undo `to_json`.
 
         Raises:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
+from headwise.core.config import JsonObject
 from headwise.core.html import html_page, render
 from headwise.core.surface_features import NAMES
 from headwise.data.columns.tabular_columns import TabularRow
@@ -277,7 +278,7 @@ class Explanation:
             self.words[last].end if last < len(self.words) - 1 else full_span[1],
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A JSON object."""
         paired = len(self.texts) > 1
         return {

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.config import JsonObject
 from headwise.metrics.calibration import expected_calibration_error
 from headwise.metrics.classification_scores import (
     ClassificationScores,
@@ -81,7 +82,7 @@ class SingleLabelEvaluation:
         """The predicted label indices, `[items]`."""
         return predict_labels(self.probabilities, self.thresholds)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A flat JSON object: the scores, and then the other numbers. With more than `MOST_MATRIX` labels,
         the confusion matrix is a list of its nonzero cells: row, column, count."""
         scores = {metric.name: getattr(self.scores, metric.name) for metric in fields(self.scores)}
@@ -187,7 +188,7 @@ class NumberEvaluation:
     reading: VocabularyCoverage | None
     predicted: np.ndarray = field(repr=False, compare=False)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A flat JSON object."""
         return {**asdict(self.scores), **(asdict(self.reading) if self.reading else {})}
 

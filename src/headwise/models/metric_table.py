@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from headwise.core.config import JsonMapping, JsonObject
+
 MISSING = "–"
 
 
@@ -51,11 +53,11 @@ class MetricRow:
     if_any: bool = False
     card: bool = False
 
-    def shown(self, scores: Mapping[str, Any]) -> str:
+    def shown(self, scores: JsonMapping) -> str:
         """The formatted value; "" if the scores do not have it."""
         return format_number(lookup(scores, self.key), self.form)
 
-    def shown_interval(self, scores: Mapping[str, Any]) -> str:
+    def shown_interval(self, scores: JsonMapping) -> str:
         """The formatted 95 % interval; "" if the scores do not have it."""
         bounds = parse_interval(lookup(scores, self.interval))
         if bounds is None:
@@ -83,7 +85,7 @@ class PerClassTable:
     count: tuple[str, str]
     lines: tuple[MetricRow, ...]
 
-    def rows(self, scores: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def rows(self, scores: JsonMapping) -> list[JsonMapping]:
         """The rows of the table in the scores; empty if they have none."""
         rows = lookup(scores, self.key)
         return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, Sequence) else []
@@ -143,7 +145,7 @@ class MetricTable:
         """The primary metric."""
         return self.lines[0]
 
-    def matrix(self, scores: Mapping[str, Any]) -> Sequence[Sequence[int]] | None:
+    def matrix(self, scores: JsonMapping) -> Sequence[Sequence[int]] | None:
         """The confusion matrix: entry `[i][j]` counts items of class i that were predicted as class j, in
         the order of the rows of `per_class`; None if the scores have none."""
         saved = lookup(scores, self.confusion) if self.confusion else None
@@ -199,7 +201,7 @@ def lookup(data: Any, key: str) -> Any:
     return data
 
 
-def section_of(data: Any, key: str) -> Mapping[str, Any]:
+def section_of(data: Any, key: str) -> JsonMapping:
     """The JSON object under a key, see `lookup`; empty if it is missing."""
     value = lookup(data, key)
     return value if isinstance(value, Mapping) else {}
@@ -234,15 +236,15 @@ class ComparisonSystem:
     """
 
     name: str
-    scores: Mapping[str, Any]
-    difference: Mapping[str, Any] | None = None
+    scores: JsonMapping
+    difference: JsonMapping | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A JSON object that `from_json` reads."""
         return {"name": self.name, **self.scores, "difference": self.difference}
 
     @classmethod
-    def all_from_metrics(cls, metrics: Mapping[str, Any]) -> "dict[str, ComparisonSystem]":
+    def all_from_metrics(cls, metrics: JsonMapping) -> "dict[str, ComparisonSystem]":
         """The comparison systems in the metrics of a model folder, by key, the baseline last."""
         return {
             name: cls.from_json(entry)
@@ -251,7 +253,7 @@ class ComparisonSystem:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ComparisonSystem":
+    def from_json(cls, data: JsonMapping) -> "ComparisonSystem":
         """The inverse of `to_json`, for untrusted data."""
         scores = {name: value for name, value in data.items() if name not in ("name", "difference")}
         difference = data.get("difference")

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.config import JsonObject
 from headwise.data.items.examples import Example
 from headwise.metrics.multi_label_scores import (
     MultiLabelScores,
@@ -38,7 +38,7 @@ class MultiLabelEvaluation:
     probabilities: NDArray[np.float64] = field(repr=False, compare=False)
     predicted: NDArray[np.bool_] = field(repr=False, compare=False)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A flat JSON object: the scores, and then the other numbers."""
         scores = asdict(self.scores)
         labels = scores.pop("labels")

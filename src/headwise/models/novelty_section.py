@@ -1,15 +1,16 @@
 """The section of a report about texts that a model does not know."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from headwise.core.config import JsonMapping
 from headwise.core.html import Section, Series, Table, plot
 from headwise.metrics.novelty import NOVELTY
 from headwise.models.metric_table import format_number, is_number, lookup, section_of
 
 
-def novelty_section(scores: Mapping[str, Any], of: str) -> Section:
+def novelty_section(scores: JsonMapping, of: str) -> Section:
     """Histograms of the novelty scores with the threshold, and the confusion of known and unknown items;
     empty where the scores have no such evaluation.
 
@@ -52,7 +53,7 @@ def _steps(edges: Sequence[float], shares: Sequence[float]) -> list[tuple[float,
     return [(edge, share) for (first, last), share in bins for edge in (first, last)]
 
 
-def _confusion(novelty: Mapping[str, Any], of: str) -> list[Table]:
+def _confusion(novelty: JsonMapping, of: str) -> list[Table]:
     rows = []
     for name in ("known", "unknown"):
         counts = [lookup(novelty, f"confusion.{name}.{predicted}") for predicted in ("known", "unknown")]

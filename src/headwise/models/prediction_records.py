@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from headwise.core.config import JsonObject
 from headwise.data.formats.conll import DOCUMENT
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import TaggedSentence
@@ -203,7 +204,7 @@ class TagLayout(_SingleRecords):
             pairs = zip(tagged.words or ("",), tagged.tags or (none,), strict=True)
             words = "".join(f"{_column(word)}\t{_column(tag)}\n" for word, tag in pairs)
             return f"{_document(row.item)}{words}\n"
-        values: dict[str, Any] = {
+        values: JsonObject = {
             "words": tagged.words,
             "tags": tagged.tags,
             "probabilities": [float(f"{p:.6g}") for p in tagged.probabilities],
@@ -239,9 +240,9 @@ def _column(text: str) -> str:
     return _SPACE.sub("_", text) or "_"
 
 
-def _span(tagged: TaggedText, start: int, end: int, kind: str) -> dict[str, Any]:
+def _span(tagged: TaggedText, start: int, end: int, kind: str) -> JsonObject:
     """A span as a JSON object: type, word indices and, if the text is known, character offsets."""
-    span: dict[str, Any] = {"type": kind, "words": [start, end]}
+    span: JsonObject = {"type": kind, "words": [start, end]}
     span["text"] = " ".join(tagged.words[start:end])
     if tagged.places is not None and tagged.text is not None:
         first, last = tagged.places[start][0], tagged.places[end - 1][1]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from headwise.core.config import JsonMapping
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import DisplayNames
 from headwise.linear.tabular_features import unseen_notes, unseen_values
@@ -70,7 +71,7 @@ class Predictor(ABC):
     form: ClassVar[str] = "csv"
     """The format for standard output."""
 
-    def __init__(self, model: Any, nouns: DisplayNames, batch_tokens: int, reading: Mapping[str, Any]):
+    def __init__(self, model: Any, nouns: DisplayNames, batch_tokens: int, reading: JsonMapping):
         self.model, self.nouns, self.batch_tokens, self.reading = model, nouns, batch_tokens, reading
         self.items = self.words = self.unknown = self.cut = self.unsure = 0
         self.least: float | None = None

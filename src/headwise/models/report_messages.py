@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any
 
+from headwise.core.config import JsonMapping
 from headwise.models.metric_table import (
     FORMATS,
     ComparisonSystem,
@@ -34,7 +35,7 @@ class ReportMessage:
 
 
 def baseline_message(
-    sheet: MetricTable, scores: Mapping[str, Any], rival: ComparisonSystem | None, advice: str
+    sheet: MetricTable, scores: JsonMapping, rival: ComparisonSystem | None, advice: str
 ) -> ReportMessage | None:
     """A message if a baseline is better than the model or not significantly different; None otherwise.
 
@@ -64,7 +65,7 @@ def baseline_message(
 
 
 def label_messages(
-    sheet: MetricTable, scores: Mapping[str, Any], *, thresholds: bool = False
+    sheet: MetricTable, scores: JsonMapping, *, thresholds: bool = False
 ) -> list[ReportMessage]:
     """Messages about labels that are never predicted, and about a majority-class baseline that is as good.
 
@@ -95,7 +96,7 @@ def label_messages(
     return remarks
 
 
-def label_set_messages(scores: Mapping[str, Any]) -> list[ReportMessage]:
+def label_set_messages(scores: JsonMapping) -> list[ReportMessage]:
     """Messages about labels with recall 0, and about a constant set of the most frequent labels that is as
     good as the model.
 
@@ -126,7 +127,7 @@ def label_set_messages(scores: Mapping[str, Any]) -> list[ReportMessage]:
     return [*remarks, ReportMessage(message, warning=True)]
 
 
-def plain_tag_messages(scores: Mapping[str, Any]) -> list[ReportMessage]:
+def plain_tag_messages(scores: JsonMapping) -> list[ReportMessage]:
     """A message if always predicting the most frequent tag is as good as a tagger without spans.
 
     Args:
@@ -169,7 +170,7 @@ def _counts(rows: Any, name: str, count: str) -> list[tuple[Any, float]]:
     return sorted(pairs, key=lambda pair: -pair[1])
 
 
-def regression_messages(scores: Mapping[str, Any], training_numbers: Iterable[str]) -> list[ReportMessage]:
+def regression_messages(scores: JsonMapping, training_numbers: Iterable[str]) -> list[ReportMessage]:
     """A message if a constant prediction has a smaller error than a regression model.
 
     Args:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from headwise.core.config import JsonMapping
 from headwise.core.html import Cell, Page, Section, Series, Table, isolated, plot, render
 from headwise.metrics.operating_points import MIN_ITEMS, RiskCoverageCurve
 from headwise.models.metric_table import (
@@ -121,12 +122,12 @@ class ReportContents:
     title: str
     on: str
     sheet: MetricTable
-    scores: Mapping[str, Any]
+    scores: JsonMapping
     rivals: Sequence[ComparisonSystem] = ()
     remarks: Sequence[str] = ()
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: JsonMapping = field(default_factory=dict)
     lengths: Sequence[int] = ()
-    history: Sequence[Mapping[str, Any]] = ()
+    history: Sequence[JsonMapping] = ()
     sure: np.ndarray | None = None
     right: np.ndarray | None = None
     mistakes: Sequence[Mistake] = ()
@@ -137,7 +138,7 @@ class ReportContents:
     maps: Markup = field(default_factory=Markup)
     repeats: Sequence[tuple[str, int, int]] = ()
     facts: Sequence[tuple[str, str]] = ()
-    made: Mapping[str, Any] = field(default_factory=dict)
+    made: JsonMapping = field(default_factory=dict)
 
 
 def report_page(material: ReportContents) -> Page:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from operator import eq
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.config import JsonObject
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.resampling import ScoreDifference
 from headwise.metrics.tag_schemes import Scheme, convert_tags, read_spans
@@ -52,8 +52,8 @@ class TagEvaluation:
         ]
         return [(number, word) for _, number, word in sorted(wrong)[:count]]
 
-    def to_json(self) -> dict[str, Any]:
-        scores: dict[str, Any] = {"tokens": asdict(self.tokens), "unknown_words": self.unknown_words}
+    def to_json(self) -> JsonObject:
+        scores: JsonObject = {"tokens": asdict(self.tokens), "unknown_words": self.unknown_words}
         if self.entities is not None:
             scores["entities"] = asdict(self.entities)
         return scores

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import normalize_spelling
 from headwise.text.text_configs import Case
@@ -281,12 +282,12 @@ class Vocabulary:
         counted = zip(self.words[1:], self.counts[1:], strict=True)
         return coverage(vectors, {word: count for word, count in counted if count})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The vocabulary as plain JSON values."""
         return {"case": self.case, "words": list(self.words), "counts": list(self.counts)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Vocabulary":
+    def from_json(cls, data: JsonMapping) -> "Vocabulary":
         """The vocabulary that `to_json` wrote.
 
         Raises:

@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from headwise.core.config import JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.dataset import plan_batches
 from headwise.training.run_state import (
@@ -98,7 +99,7 @@ class AdamW:
         state: `step`, `exp_avg` and `exp_avg_sq` of each parameter that has had a gradient.
     """
 
-    def __init__(self, groups: list[dict[str, Any]]):
+    def __init__(self, groups: list[JsonObject]):
         self.param_groups = groups
         self.state: dict[Tensor, dict[str, Tensor]] = {}
 
@@ -183,7 +184,7 @@ def train(
     folder: Path,
     *,
     resume: bool = False,
-    identity: dict[str, Any] | None = None,
+    identity: JsonObject | None = None,
     rates: Mapping[str, float] | None = None,
     until: int | None = None,
     where: Callable[[int], str] | None = None,
@@ -266,7 +267,7 @@ class _TrainingRun:
         objective: Objective,
         config: TrainConfig,
         folder: Path,
-        identity: dict[str, Any],
+        identity: JsonObject,
         rates: Mapping[str, float],
         until: int | None = None,
     ):
@@ -287,7 +288,7 @@ class _TrainingRun:
         self._session_texts = 0
         torch.manual_seed(config.seed)
 
-    def _groups(self, rates: Mapping[str, float]) -> list[dict[str, Any]]:
+    def _groups(self, rates: Mapping[str, float]) -> list[JsonObject]:
         """Parameter groups: matrices have weight decay, biases, norms and word vectors have none; some
         parameters have their own learning rate."""
         groups: dict[tuple[float, float], list[nn.Parameter]] = {}

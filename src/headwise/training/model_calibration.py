@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from headwise.core.config import JsonObject
 from headwise.metrics.calibration import (
     Loss,
     cross_fitted_error,
@@ -48,14 +49,14 @@ Logits = NDArray[np.floating]
 
 def _decide_single_labels(
     model: AnyClassifier, logits: Logits, targets: NDArray[Any], weights: Weights
-) -> dict[str, Any]:
+) -> JsonObject:
     """Set the decision thresholds of a classifier, if its configuration requests some, by calibrated logits
     of held-out items. Returns their scores, the accuracy at each confidence (selective prediction) and the
     operating points."""
     chances, true_labels = softmax(logits, axis=1), hard_labels(targets)
     right = correctness(logits.argmax(axis=1), targets)
     confidence = RiskCoverageCurve.of(chances.max(axis=1), right, weights=weights).to_json()
-    dev: dict[str, Any] = label_dev_scores(logits, targets, model.labels, weights)
+    dev: JsonObject = label_dev_scores(logits, targets, model.labels, weights)
     dev[SELECTIVE_PREDICTION] = confidence
     if isinstance(model, BagModel):
         return dev
@@ -73,11 +74,11 @@ def _decide_single_labels(
 
 def _decide_label_sets(
     model: MultiLabelModel, logits: Logits, targets: NDArray[np.bool_], weights: Weights
-) -> dict[str, Any]:
+) -> JsonObject:
     """Set the thresholds of a multi-label classifier by calibrated logits of held-out texts; returns their
     scores and the operating points."""
     thresholds = fit_thresholds(logits, targets, model.config.thresholds.min_texts, weights)
-    points = list[dict[str, Any]]()
+    points = list[JsonObject]()
     probabilities = expit(logits)
     for point in parse_operating_points(model.config.classifier.thresholds):
         label = model.labels.index(point.label)
@@ -110,7 +111,7 @@ class Calibration:
     chances: Callable[[NDArray[Any]], NDArray[Any]]
     error: Callable[..., float]
     loss: Loss
-    decide: Callable[..., dict[str, Any]]
+    decide: Callable[..., JsonObject]
 
     def fit(
         self,

@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass, field
 from logging import getLogger
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -26,7 +25,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from headwise.core.allocator import is_out_of_memory
-from headwise.core.config import differences, from_dict
+from headwise.core.config import JsonObject, differences, from_dict
 from headwise.core.errors import HeadwiseError
 
 FORMAT = "headwise-training-state-1"
@@ -81,9 +80,7 @@ def write_atomically(tensors: dict[str, Tensor], path: Path, metadata: dict[str,
         raise HeadwiseError(f"{path}: the state cannot be saved: {error}", code="HW407") from None
 
 
-def save_state(
-    path: Path, tensors: dict[str, Tensor], progress: RunProgress, identity: dict[str, Any]
-) -> None:
+def save_state(path: Path, tensors: dict[str, Tensor], progress: RunProgress, identity: JsonObject) -> None:
     """Save a run's state.
 
     Args:
@@ -101,7 +98,7 @@ def save_state(
     write_atomically(tensors, path, metadata)
 
 
-def load_state(path: Path, identity: dict[str, Any]) -> tuple[dict[str, Tensor], RunProgress]:
+def load_state(path: Path, identity: JsonObject) -> tuple[dict[str, Tensor], RunProgress]:
     """Load what `save_state` saved.
 
     Raises:
@@ -164,7 +161,7 @@ def _damaged(path: Path, reason: str) -> HeadwiseError:
     )
 
 
-def _progress(counters: dict[str, Any]) -> RunProgress:
+def _progress(counters: JsonObject) -> RunProgress:
     """Undo `asdict` of the counters; anything that cannot be is an error of some kind."""
     if absent := vars(RunProgress()).keys() - counters.keys():
         raise ValueError(f"without {', '.join(sorted(absent))}")
@@ -185,7 +182,7 @@ def _number(value: float) -> float | None:
     return value if abs(value) < float("inf") else None
 
 
-def compare_runs(saved: dict[str, Any], requested: dict[str, Any], path: Path) -> None:
+def compare_runs(saved: JsonObject, requested: JsonObject, path: Path) -> None:
     """Check that a saved run has the same identity (configuration, data).
 
     Raises:

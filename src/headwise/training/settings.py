@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from headwise.core.config import check_choice, check_range, to_dict
+from headwise.core.config import JsonObject, check_choice, check_range, to_dict
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import SoftLabelOptions, SplitConfig
 from headwise.nn.networks.model_config import LABEL_SECTIONS, ModelConfig
@@ -128,7 +128,7 @@ class RunConfig:
         """The training-set fingerprint of the previous model; None without one."""
         return None if self.init_from is None else self.init_from.seen
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Plain data, in the sections of a TOML recipe."""
         model = self.model.to_json(self.sections)
         return {

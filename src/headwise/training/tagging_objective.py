@@ -20,6 +20,7 @@ import torch
 from numpy.lib.stride_tricks import sliding_window_view
 from torch import Tensor
 
+from headwise.core.config import JsonObject
 from headwise.core.tokenizer import normalize_tokens
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.labels import evaluation_weights, training_weights
@@ -148,7 +149,7 @@ class TagEnsemble(ModelEnsemble):
         score: Computes the dev scores of the model.
     """
 
-    def __init__(self, objective: TaggingObjective, score: Callable[[], dict[str, Any]]):
+    def __init__(self, objective: TaggingObjective, score: Callable[[], JsonObject]):
         super().__init__(score)
         self.objective, self.model = objective, objective.model
 

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from headwise.core.config import JsonObject
 from headwise.data.items.dataset import items_at
 from headwise.data.items.labels import evaluation_mask
 from headwise.data.splits.data_parts import DataParts
@@ -112,7 +113,7 @@ class PostTrainingFit:
         calibration: See `TrainResult`.
     """
 
-    dev: dict[str, Any]
+    dev: JsonObject
     calibration: tuple[float, float] | None = None
 
 
@@ -124,7 +125,7 @@ class ModelEnsemble:
         score: Computes the dev scores of the model.
     """
 
-    def __init__(self, score: Callable[[], dict[str, Any]]):
+    def __init__(self, score: Callable[[], JsonObject]):
         self.score = score
 
     def fit(self, crossed: OutOfFold | None = None) -> PostTrainingFit:
@@ -158,15 +159,15 @@ class TrainResult:
     model: Any
     progress: RunProgress
     coverage: Coverage | None
-    dev: dict[str, Any]
+    dev: JsonObject
     calibration: tuple[float, float] | None = None
     refit: bool = False
 
-    def metrics(self) -> dict[str, Any]:
+    def metrics(self) -> JsonObject:
         """The metrics section of the model folder."""
         return {"dev": self.dev, **calibration_json(self.calibration)}
 
-    def training(self, recipe: RunConfig, **more: Any) -> dict[str, Any]:
+    def training(self, recipe: RunConfig, **more: Any) -> JsonObject:
         """The training section of the model folder."""
         return {
             "recipe": recipe.to_json(),
@@ -177,7 +178,7 @@ class TrainResult:
         }
 
 
-def calibration_json(errors: tuple[float, float] | None) -> dict[str, Any]:
+def calibration_json(errors: tuple[float, float] | None) -> JsonObject:
     """Calibration errors as stored in model folders; see `TrainResult.calibration`."""
     if errors is None:
         return {}
@@ -188,11 +189,11 @@ def calibration_json(errors: tuple[float, float] | None) -> dict[str, Any]:
 
 Result = TypeVar("Result")
 
-_cache: ContextVar[dict[str, Any] | None] = ContextVar("cache", default=None)
+_cache: ContextVar[JsonObject | None] = ContextVar("cache", default=None)
 
 
 @contextmanager
-def memoizing(cache: dict[str, Any]) -> Iterator[None]:
+def memoizing(cache: JsonObject) -> Iterator[None]:
     """Memoize `memoized` fits in a dictionary within this context."""
     token = _cache.set(cache)
     try:

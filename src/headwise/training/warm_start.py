@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headwise.core.config import to_dict
+from headwise.core.config import JsonObject, to_dict
 from headwise.core.errors import ConfigError
 from headwise.data.splits.contamination import PartOverlap, fingerprint_overlaps, in_fingerprint
 from headwise.data.splits.data_parts import DataParts
@@ -78,16 +78,16 @@ class PreviousModel:
         """Whether it has only a vocabulary and an encoder, for any task that reads words."""
         return isinstance(self.model, MaskedModel)
 
-    def settings(self) -> dict[str, dict[str, Any]]:
+    def settings(self) -> dict[str, JsonObject]:
         """The settings that fit its weights, by section of a recipe."""
         config = self.model.config
         encoder = {key: value for key, value in to_dict(config.encoder).items() if "dropout" not in key}
         encoder = {"name": encoder_name(config.encoder), **encoder}
-        words: dict[str, Any] = {"tokenizer": config.words.tokenizer, "case": config.words.case}
+        words: JsonObject = {"tokenizer": config.words.tokenizer, "case": config.words.case}
         if self.bare:
             words["vector_size"] = config.words.vector_size
             return {"encoder": encoder, "words": words, "base": {"name": "none"}}
-        base: dict[str, Any] = {"name": config.base.name or "none"}
+        base: JsonObject = {"name": config.base.name or "none"}
         head = "classifier" if hasattr(self.model, "labels") else "regressor"
         above = getattr(config, head)
         if config.base.name:

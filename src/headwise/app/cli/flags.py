@@ -19,6 +19,7 @@ from cyclopts import Group, Parameter
 
 from headwise.app.cli.console import parse_integers
 from headwise.app.distillation_config import DistillationConfig
+from headwise.core.config import JsonObject
 from headwise.data.columns.reading_options import SplitConfig
 from headwise.models.tasks import TASKS
 from headwise.models.tasks.task_settings import Settings
@@ -77,7 +78,7 @@ def describe(
     configs: Mapping[str, type], *, omit: Collection[str] = (), by_data: Collection[str] = ()
 ) -> list[Flag]:
     """The flags of the fields of configurations; see `flags` for the arguments."""
-    owners: dict[str, dict[str, Any]] = {}  # field -> owner -> field
+    owners: dict[str, JsonObject] = {}  # field -> owner -> field
     for owner, config in configs.items():
         for item in fields(config):
             if item.name not in omit:
@@ -150,7 +151,7 @@ OpeningArgument = Annotated[OpeningFlags | None, Parameter(name="*")]
 """The type of a command's parameter for the options of opening a model."""
 
 
-def flag_values(held: Any) -> dict[str, Any]:
+def flag_values(held: Any) -> JsonObject:
     """The values of the flags that the user gave, by field name."""
     if held is None:
         return {}
@@ -267,7 +268,7 @@ def all_section_flags(omit: Mapping[str, Collection[str]] = MappingProxyType({})
     return Annotated[_new_dataclass("SettingsFlags", made) | None, Parameter(name="*", show_default=False)]
 
 
-def section_values(held: Any) -> dict[str, dict[str, Any]]:
+def section_values(held: Any) -> dict[str, JsonObject]:
     """The values of the flags that the user gave, by section and field name."""
     return {} if held is None else {section: flag_values(flags) for section, flags in vars(held).items()}
 

@@ -1,7 +1,6 @@
 """Metric tables on a terminal: scores and baselines, per-class scores, confusion matrix."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -10,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwise.app.cli.console import columns, percent, visible
+from headwise.core.config import JsonMapping
 from headwise.models.metric_table import ComparisonSystem, MetricTable, PerClassTable, format_number, lookup
 
 MATRIX_LABELS = 12  # most labels of a confusion matrix
@@ -21,7 +21,7 @@ MAX_CONFUSIONS = 10
 def print_metrics(
     console: Console,
     sheet: MetricTable,
-    scores: Mapping[str, Any],
+    scores: JsonMapping,
     rivals: Sequence[ComparisonSystem] = (),
     *,
     indent: int = 0,
@@ -36,9 +36,7 @@ def print_metrics(
             console.print(Padding(table, (0, 0, 1, indent), expand=False))
 
 
-def scores_table(
-    sheet: MetricTable, scores: Mapping[str, Any], rivals: Sequence[ComparisonSystem] = ()
-) -> Table:
+def scores_table(sheet: MetricTable, scores: JsonMapping, rivals: Sequence[ComparisonSystem] = ()) -> Table:
     """The overall scores: the model in the first column, the comparison systems in the others."""
     wide = len(rivals) > 2  # four columns of intervals just fit into 80 characters
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1 if wide else 2, 0, 0))
@@ -64,7 +62,7 @@ def scores_table(
 
 
 def per_class_table(
-    class_table: PerClassTable, scores: Mapping[str, Any], *, most: int = MAX_TABLE_LABELS
+    class_table: PerClassTable, scores: JsonMapping, *, most: int = MAX_TABLE_LABELS
 ) -> RenderableType:
     """The per-class scores; of more than `most` labels, those with the lowest F1."""
     key, title = class_table.count
@@ -87,7 +85,7 @@ def per_class_table(
     return Group(table, f"(the {len(rows)} of {len(every):,} {what} with the lowest F1)")
 
 
-def confusion_table(sheet: MetricTable, scores: Mapping[str, Any], *, width: int) -> RenderableType | None:
+def confusion_table(sheet: MetricTable, scores: JsonMapping, *, width: int) -> RenderableType | None:
     """The confusions: a matrix of up to 12 labels if it fits, else a list of the most frequent ones.
 
     Args:

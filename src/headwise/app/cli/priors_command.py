@@ -3,7 +3,7 @@
 # The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from inspect import getdoc
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from headwise.app.cli.file_arguments import (
 )
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.tune_command import print_candidates, run_search
+from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
 
 _DRAWN = (
@@ -115,7 +116,7 @@ def search_priors(
     file: Path,
     dev: Path | None,
     folder: Path,
-    layers: Sequence[Mapping[str, Any]],
+    layers: Sequence[JsonMapping],
     minutes: float,
     seeds: int,
     json: bool,

@@ -24,6 +24,7 @@ from headwise.app.cli.file_arguments import (
 from headwise.app.cli.flags import all_section_flags, section_values
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import read_once
 from headwise.data.files.file_checks import check_labelled_folder
@@ -219,7 +220,7 @@ def train(
     return 0
 
 
-def distillation_settings(teacher: str | None, unlabelled: Path | None, settings: dict[str, Any]) -> Any:
+def distillation_settings(teacher: str | None, unlabelled: Path | None, settings: JsonObject) -> Any:
     """The distillation settings (`headwise.app.distillation.DistillationSettings`) of the
     flags; None without a teacher.
 

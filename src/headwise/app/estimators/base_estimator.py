@@ -22,6 +22,7 @@ from headwise.app.training_plan import resolve
 from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html
 from headwise.artifacts.model_info import ModelInfo
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.models.explanation import Explanation
 from headwise.models.metric_table import section_of
@@ -173,7 +174,7 @@ class TextEstimator(BaseEstimator):
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
 
-    def _layers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _layers(self) -> tuple[JsonObject, JsonObject]:
         """Two layers of settings: those of the recipe and those of the arguments."""
         recipe = {} if self.recipe is None else self.recipe
         if not isinstance(recipe, Mapping | str | PathLike):
@@ -182,7 +183,7 @@ class TextEstimator(BaseEstimator):
             recipe = read_preset(Path(recipe))
         seed: Any = self.random_state
         seed = int(seed) if isinstance(seed, Integral) else check_random_state(seed).randint(2**31 - 1)
-        argument_sections: dict[str, Any] = {
+        argument_sections: JsonObject = {
             "split": {"test": 0.0},
             "train": {},
             "model": {"task": self.TASK},

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Any, Unpack
 
 from headwise.app.session import OpenArguments, Session
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import InputRow
@@ -67,7 +68,7 @@ class ModelService:
         *,
         unsure: str | None = None,
         batch_tokens: int = 16_384,
-        reading: Mapping[str, Any] | None = None,
+        reading: JsonMapping | None = None,
         **how: Unpack[OpenArguments],
     ):
         self.folder, self.reading = Path(folder), dict(reading or {})
@@ -97,7 +98,7 @@ class ModelService:
             self._use(session)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The name, task, item type and, if any, labels of the model."""
         labels = getattr(self.model, "labels", None)
         named = {} if labels is None else {"labels": list(labels)}
@@ -108,9 +109,7 @@ class ModelService:
             **named,
         }
 
-    def records(
-        self, texts: Sequence[str] = (), pairs: Sequence[Sequence[str]] = ()
-    ) -> list[dict[str, Any]]:
+    def records(self, texts: Sequence[str] = (), pairs: Sequence[Sequence[str]] = ()) -> list[JsonObject]:
         """Texts, or pairs of texts, as records of this model.
 
         Raises:
@@ -157,7 +156,7 @@ class ModelService:
             record = dict.fromkeys(self._names, "a") | dict.fromkeys(self._tabular, "")
             self.predict([record] if self._names else [])
 
-    def predict(self, records: Sequence[Mapping[str, Any]]) -> list[str]:
+    def predict(self, records: Sequence[JsonMapping]) -> list[str]:
         """The predictions of records: the JSON objects that `headwise predict --format-out jsonl` writes.
 
         Raises:
@@ -169,7 +168,7 @@ class ModelService:
         return answer
 
     def predict_requests(
-        self, requests: Sequence[Sequence[Mapping[str, Any]]]
+        self, requests: Sequence[Sequence[JsonMapping]]
     ) -> list[list[str] | HeadwiseError]:
         """The predictions of several requests, computed together; each is what the request alone would get.
 
@@ -195,7 +194,7 @@ class ModelService:
                     )
             return answers
 
-    def explain(self, records: Sequence[Mapping[str, Any]]) -> list[Any]:
+    def explain(self, records: Sequence[JsonMapping]) -> list[Any]:
         """The explanations of the predictions of records: `Explanation` objects, whose `item` is the index
         of the record.
 
@@ -208,7 +207,7 @@ class ModelService:
             return self.session.explain([row.item for row in self._read(records)])
 
     def _read_requests(
-        self, requests: Sequence[Sequence[Mapping[str, Any]]]
+        self, requests: Sequence[Sequence[JsonMapping]]
     ) -> list[list[InputRow[Any]] | HeadwiseError]:
         """The rows of each request. Those whose records have the same fields are read at once; columns are
         found by the names of fields, so others are read by themselves."""
@@ -235,7 +234,7 @@ class ModelService:
                     read[number] = error
         return [read[number] for number in range(len(requests))]
 
-    def _read(self, records: Sequence[Mapping[str, Any]]) -> list[InputRow[Any]]:
+    def _read(self, records: Sequence[JsonMapping]) -> list[InputRow[Any]]:
         """The records as rows of the model's item type."""
         form = "jsonl" if self.kind.sides else "csv"  # bags are read from csv only
         text = _table(records) if form == "csv" else _lines(records)
@@ -287,7 +286,7 @@ def _in_memory() -> int | None:
         return None
 
 
-def _lines(records: Sequence[Mapping[str, Any]]) -> str:
+def _lines(records: Sequence[JsonMapping]) -> str:
     """The records as the content of a jsonl file."""
     try:
         return "".join(json.dumps(record, allow_nan=False) + "\n" for record in records)
@@ -295,7 +294,7 @@ def _lines(records: Sequence[Mapping[str, Any]]) -> str:
         raise RequestError(f"{REQUEST}: a number that JSON does not have (NaN, Infinity)") from None
 
 
-def _table(records: Sequence[Mapping[str, Any]]) -> str:
+def _table(records: Sequence[JsonMapping]) -> str:
     """The records as the content of a csv file."""
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, list(dict.fromkeys(name for record in records for name in record)))

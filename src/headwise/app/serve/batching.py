@@ -6,13 +6,13 @@ So a lone request waits for nothing, and under load the model reads many texts a
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from headwise.app.serve.answering import ModelService
+from headwise.core.config import JsonMapping
 
 MOST_CHARACTERS = 262_144
 """Characters of the texts of a batch; a larger request is a batch by itself."""
@@ -22,7 +22,7 @@ MOST_CHARACTERS = 262_144
 class _Request:
     """A request that waits for its predictions."""
 
-    records: Sequence[Mapping[str, Any]]
+    records: Sequence[JsonMapping]
     answer: "asyncio.Future[list[str]]"
     characters: int = field(init=False)
 
@@ -46,7 +46,7 @@ class PredictionQueue:
         )
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="headwise-predict")
 
-    async def predict(self, records: Sequence[Mapping[str, Any]]) -> list[str]:
+    async def predict(self, records: Sequence[JsonMapping]) -> list[str]:
         """The predictions of the records of a request; see `ModelService.predict`.
 
         Raises:

@@ -34,6 +34,7 @@ from headwise.app.serve.middleware import (
     error_response,
 )
 from headwise.core.allocator import is_out_of_memory
+from headwise.core.config import JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.core.html import Cell, Table, render
 from headwise.core.version import __version__
@@ -57,7 +58,7 @@ class RequestBody(BaseModel):
 
     texts: list[str] | None = None
     pairs: list[tuple[str, str]] | None = Field(None, description="for models of pairs")
-    records: list[dict[str, Any]] | None = Field(
+    records: list[JsonObject] | None = Field(
         None, description="objects with the fields that a jsonl file for headwise predict would have"
     )
 
@@ -129,7 +130,7 @@ def create_app(
     if is_local(host):
         app.add_middleware(HostLimit, allowed_hosts=(*_LOCAL, host))
 
-    def records_of(query: RequestBody, request: Request) -> Sequence[dict[str, Any]]:
+    def records_of(query: RequestBody, request: Request) -> Sequence[JsonObject]:
         if problem := _content_type_problem(request):  # older versions of FastAPI do not check it
             raise RequestError(problem)
         inputs = {
@@ -189,7 +190,7 @@ def create_app(
         return {"status": "ok"}
 
     @app.get("/model")
-    async def model() -> dict[str, Any]:
+    async def model() -> JsonObject:
         """What the model is: its name, its task, what it reads, its labels."""
         return {**answering.facts, "headwise": __version__}
 
@@ -206,7 +207,7 @@ def create_app(
         return Response(f'{{"predictions": [{", ".join(lines)}]}}', media_type="application/json")
 
     @app.post("/explain")
-    def explain(query: RequestBody, request: Request) -> dict[str, Any]:
+    def explain(query: RequestBody, request: Request) -> JsonObject:
         """Which words made it say so: objects as headwise explain writes them, with the item's number."""
         explanations = answering.explain(records_of(query, request))
         return {
@@ -286,7 +287,7 @@ def _answer(answering: ModelService, texts: Sequence[str]) -> dict[str, object]:
         return {"predictions": predictions}
 
 
-def _prediction(prediction: dict[str, Any]) -> tuple[str, Table]:
+def _prediction(prediction: JsonObject) -> tuple[str, Table]:
     """The predicted label or number, and the table of the probabilities; of a tagger only the table."""
     if "tags" in prediction:
         words = zip(prediction["words"], prediction["tags"], prediction["probabilities"], strict=True)

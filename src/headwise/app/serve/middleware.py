@@ -19,6 +19,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from headwise.app.serve.answering import REQUEST, RequestError
+from headwise.core.config import JsonMapping
 
 _TOO_MANY = "HW905"
 _PORT = re.compile(r":\d*$")
@@ -239,7 +240,7 @@ class MonitoringMiddleware:
                 self.log(_line(scope, status, seconds, state))
 
 
-def _line(scope: Message, status: int, seconds: float, state: Mapping[str, Any]) -> str:
+def _line(scope: Message, status: int, seconds: float, state: JsonMapping) -> str:
     """A line of the log, without the query string, which may contain a text."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     path = quote(scope["path"])[:_LONGEST]  # prevents the injection of log lines

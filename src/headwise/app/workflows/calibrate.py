@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from headwise.app.reporter import NULL_REPORTER
 from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_checks import check_output_folder
 from headwise.app.workflows.evaluate import ContaminationCheck
 from headwise.artifacts import save_model
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import DisplayNames
@@ -43,14 +44,14 @@ class CalibrationReport:
     temperature: float
     biases: Mapping[str, float]
     scores: tuple[float, float]
-    operating_points: tuple[Mapping[str, Any], ...]
+    operating_points: tuple[JsonMapping, ...]
 
     @property
     def promise_messages(self) -> list[str]:
         """The same in words."""
         return operating_point_messages({OPERATING_POINTS: self.operating_points}, self.nouns.many)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A JSON object."""
         result = {key: value for key, value in asdict(self).items() if key not in ("sheet", "nouns")}
         return result | {"score": self.sheet.headline.key}

@@ -1,7 +1,7 @@
 """Score a model on a file with the true answers."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_report import score_unseen, unseen_name
 from headwise.artifacts.model_info import DataInfo
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.file_lists import FilesArgument
@@ -53,18 +54,18 @@ class EvaluationReport:
     evaluation: Any
     baseline: ComparisonSystem | None
     unseen: ComparisonSystem | None
-    mistakes: list[dict[str, Any]]
+    mistakes: list[JsonObject]
     remarks: list[ReportMessage]
-    sure: Mapping[str, Any] | None = None
+    sure: JsonMapping | None = None
     novelty: NoveltyScores | None = None
 
     @property
-    def scores(self) -> dict[str, Any]:
+    def scores(self) -> JsonObject:
         """The scores as JSON."""
         sure = {} if self.sure is None else {"sure": self.sure}
         return {**self.evaluation.to_json(), **sure, **novelty_json(self.novelty)}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A JSON object."""
         return {
             "model": self.model,
@@ -224,7 +225,7 @@ class EvaluatedItems:
         return cls(session, data, evaluation, seconds, "", check.is_test, unseen, messages, novelty)
 
     @property
-    def scores(self) -> dict[str, Any]:
+    def scores(self) -> JsonObject:
         """The scores as JSON."""
         return {**self.evaluation.to_json(), **novelty_json(self.novelty)}
 
@@ -232,11 +233,11 @@ class EvaluatedItems:
         """The confidence of each prediction and whether it is right, see `Task.confidence`."""
         return self.session.task.confidence(self.session.model, self.data.items, self.evaluation)
 
-    def mistakes(self, count: int) -> list[dict[str, Any]]:
+    def mistakes(self, count: int) -> list[JsonObject]:
         """The most confident errors, see `Task.mistakes`."""
         return self.session.task.mistakes(self.session.model, self.data, self.evaluation, count)
 
-    def score_messages(self, scores: Mapping[str, Any]) -> list[ReportMessage]:
+    def score_messages(self, scores: JsonMapping) -> list[ReportMessage]:
         """What there is to say of the scores, which are given as JSON."""
         task, labels = self.session.task, self.session.info.data.train.labels
         shift = task.label_shift(self.session.model, self.data.items, self.evaluation)
@@ -276,7 +277,7 @@ class EvaluatedItems:
             novelty=self.novelty,
         )
 
-    def _selective_scores(self, least: float) -> dict[str, Any] | None:
+    def _selective_scores(self, least: float) -> JsonObject | None:
         """The scores of the predictions that are sure enough; see `EvaluationReport.sure`."""
         if (confidences := self.confidence()) is None:
             return None
@@ -288,7 +289,7 @@ class EvaluatedItems:
         return scores
 
 
-def _out_of_vocabulary_warning(scores: Mapping[str, Any], usual: float) -> list[ReportMessage]:
+def _out_of_vocabulary_warning(scores: JsonMapping, usual: float) -> list[ReportMessage]:
     """A warning where a model knows few of the words."""
     share = scores.get("unknown_words")
     if is_number(share) and many_unknown(share, usual):

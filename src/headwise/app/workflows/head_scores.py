@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from headwise.app.reporter import NULL_REPORTER
 from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_checks import check_output_folder
 from headwise.app.workflows.evaluate import ContaminationCheck
 from headwise.artifacts import save_model
+from headwise.core.config import JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.metrics.classification_scores import paired_interval
@@ -59,7 +60,7 @@ class HeadImportance:
         low = self.worth if self.interval is None else self.interval[0]
         return low <= 0 and (self.loss is None or self.loss < _NEGLIGIBLE_LOSS)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A JSON object."""
         return asdict(self)
 
@@ -113,7 +114,7 @@ class PruningReport:
     bytes: tuple[int, int]
     milliseconds: tuple[float, float]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A JSON object."""
         return {key: value for key, value in asdict(self).items() if key != "sheet"} | {
             "score": self.sheet.headline.key

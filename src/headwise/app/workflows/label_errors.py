@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.core.config import JsonMapping
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
@@ -101,7 +102,7 @@ def noise_file(
     file: Path | str,
     *,
     base: str = AUTO,
-    reading: Mapping[str, Any] | None = None,
+    reading: JsonMapping | None = None,
     reporter: Reporter = NULL_REPORTER,
 ) -> list[LabelIssue]:
     """The texts of a file whose labels are likely to be wrong, the likeliest first (of label sets see
@@ -398,7 +399,7 @@ def _tags_by_words(
 
 
 def _read_labelled(
-    file: str, reading: Mapping[str, Any] | None, least: int, reporter: Reporter
+    file: str, reading: JsonMapping | None, least: int, reporter: Reporter
 ) -> tuple[Any, list[str]]:
     """A file of texts with one label each, and the names of the labels.
 
@@ -424,9 +425,7 @@ def _read_labelled(
     return data, names
 
 
-def _read_tagged_file(
-    file: str, reading: Mapping[str, Any] | None, least: int, reporter: Reporter
-) -> Any | None:
+def _read_tagged_file(file: str, reading: JsonMapping | None, least: int, reporter: Reporter) -> Any | None:
     """A file of tagged sentences, likewise; None if it is none."""
     data = _read_if_kind("tag", "tagged sentences", file, reading, reporter)
     if data is not None and (len(data.items) < least or len(data.labels) < 2):
@@ -437,9 +436,7 @@ def _read_tagged_file(
     return data
 
 
-def _read_label_sets(
-    file: str, reading: Mapping[str, Any] | None, least: int, reporter: Reporter
-) -> Any | None:
+def _read_label_sets(file: str, reading: JsonMapping | None, least: int, reporter: Reporter) -> Any | None:
     """A file of texts with any number of labels, likewise; None if it is none."""
     data = _read_if_kind("multi-label", "label sets", file, reading, reporter)
     if data is not None and (len(data.items) < least or not any(item.labels for item in data.items)):
@@ -451,7 +448,7 @@ def _read_label_sets(
 
 
 def _read_if_kind(
-    task_name: str, what: str, file: str, reading: Mapping[str, Any] | None, reporter: Reporter
+    task_name: str, what: str, file: str, reading: JsonMapping | None, reporter: Reporter
 ) -> Any | None:
     """A file that is for tasks of the kind of the wanted one; None if it is for others."""
     kind, options = ITEM_TYPES[task_name], dict(reading or {})

@@ -4,7 +4,7 @@ How good models of some items of a file are on others of it, by the headline of 
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from headwise.app.configuration import Sections, build_config
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_plan import RunData, resolve, with_task
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
@@ -86,7 +87,7 @@ class LearningCurve:
         return last if (last < now if self.sheet.lower else last > now) else None
 
     @property
-    def forecasts(self) -> list[dict[str, Any]]:
+    def forecasts(self) -> list[JsonObject]:
         """For each of `more`: how much better the score is (`gain`), the `interval` of that, and the
         `score` then."""
         forecasts, now, sign = [], self.score(self.items)[0], -1 if self.sheet.lower else 1
@@ -112,7 +113,7 @@ class LearningCurve:
     def _repr_svg_(self) -> str:
         return self.figure()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A JSON object."""
         now, low, high = self.score(self.items)
         return {
@@ -138,7 +139,7 @@ def curve_file(
     full_model: bool = False,
     base: str = AUTO,
     work: Path | None = None,
-    reading: Mapping[str, Any] | None = None,
+    reading: JsonMapping | None = None,
     reporter: Reporter = NULL_REPORTER,
 ) -> LearningCurve:
     """Train models on more and more of the items of a file, and say what others would add.
@@ -252,7 +253,7 @@ class MeasurementCache:
         identity: What has to be the same for numbers to be gone on with.
     """
 
-    def __init__(self, path: Path | None, identity: Mapping[str, Any]):
+    def __init__(self, path: Path | None, identity: JsonMapping):
         self.path, self.identity, self.values = path, dict(identity), dict[str, float]()
         if path is None or not path.exists():
             return

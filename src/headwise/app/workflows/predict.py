@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
@@ -26,6 +26,7 @@ from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.session import FileArguments, Session
 from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.core.allocator import keep_freed_memory
+from headwise.core.config import JsonMapping
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import locked_file
@@ -247,7 +248,7 @@ def _open_unchanged(
     folder: Path | str,
     mark: bytes,
     opener: Callable[[], Session],
-    predictor_arguments: tuple[int, Mapping[str, Any], str | None],
+    predictor_arguments: tuple[int, JsonMapping, str | None],
 ) -> Predictor:
     """Open a model in another process.
 

@@ -11,6 +11,7 @@ from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_report import TrainingReport
 from headwise.app.workflows.evaluate import EvaluatedItems
 from headwise.artifacts.model_info import MetricsInfo
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import STANDARD_INPUT
@@ -98,7 +99,7 @@ def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
     rival = None if metrics.dev.get(OPERATING_POINTS) else named.get("baseline")
     if compared := baseline_message(sheet, scores, rival, task.advice):
         messages = [*messages, compared]
-    item_material: dict[str, Any] = {} if judged is None else _item_material(session, judged)
+    item_material: JsonObject = {} if judged is None else _item_material(session, judged)
     return report_page(
         ReportContents(
             title=f"{folder.resolve().name}: a {task.title}",
@@ -125,7 +126,7 @@ def _file_label(path: str) -> str:
     return "standard input" if path == STANDARD_INPUT else Path(path).name
 
 
-def _item_material(session: ModelSession, judged: EvaluatedItems) -> dict[str, Any]:
+def _item_material(session: ModelSession, judged: EvaluatedItems) -> JsonObject:
     """What items have to tell: probabilities, mistakes, words, attention, repeats."""
     task, model, kind = session.task, session.model, session.kind
     data, items = judged.data, judged.data.items
@@ -166,7 +167,7 @@ def _item_material(session: ModelSession, judged: EvaluatedItems) -> dict[str, A
     }
 
 
-def _reason(mistake: Mapping[str, Any], explanations: Sequence[Explanation]) -> str:
+def _reason(mistake: JsonMapping, explanations: Sequence[Explanation]) -> str:
     """What is shown beside a mistake of the explanations of its item: of several labels one that is wrong,
     and nothing where only others are explained."""
     wrong = mistake.get("wrong")

@@ -4,7 +4,6 @@ the list of them that a kill leaves behind."""
 import json
 import shutil
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from headwise.app.configuration import Sections, build_config
 from headwise.app.training_plan import RunData, SettingsSources, TrainingRequest, resolve
-from headwise.core.config import differences
+from headwise.core.config import JsonMapping, JsonObject, differences
 from headwise.core.errors import HeadwiseError
 from headwise.data.errors import DataError
 from headwise.data.items.labels import evaluated_items, evaluation_weights
@@ -71,7 +70,7 @@ class Trials:
         self.parts = parts = self.plan.parts
         self.base, self.task = self.plan.config, self.plan.task
         self._starts = {"": self.base}
-        self._experts = dict[str, Any]()  # candidates on the same items have the same, but without a base
+        self._experts = JsonObject()  # candidates on the same items have the same, but without a base
         self.sheet = self.task.metric_part_table(parts, self.base.model)
         self.folds: NDArray[np.int64] | None = None
         if "dev" not in parts.files and parts.kind.has_keys:
@@ -187,7 +186,7 @@ class TrialLog:
         HeadwiseError: HW403, the file is of something else.
     """
 
-    def __init__(self, path: Path, key: Mapping[str, Any]):
+    def __init__(self, path: Path, key: JsonMapping):
         self.path, self.tallies, self.seconds = path, dict[str, Tally](), 0.0
         self.notes: tuple[str, ...] = ()
         text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
@@ -227,7 +226,7 @@ class TrialLog:
         self.seconds += seconds
 
 
-def _search_difference(line: str, key: Mapping[str, Any]) -> str:
+def _search_difference(line: str, key: JsonMapping) -> str:
     """How the search of a file's first line differs from another, where the line is that of one."""
     try:
         saved = json.loads(line)
@@ -236,7 +235,7 @@ def _search_difference(line: str, key: Mapping[str, Any]) -> str:
     return f": {differences(saved, key)}" if isinstance(saved, dict) else ""
 
 
-def _has_other_scoring(line: str, key: Mapping[str, Any]) -> bool:
+def _has_other_scoring(line: str, key: JsonMapping) -> bool:
     """Whether the search of a file's first line is the same but for how it judges."""
     try:
         saved = json.loads(line)

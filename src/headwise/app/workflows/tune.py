@@ -25,6 +25,7 @@ from headwise.app.configuration import Sections
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_plan import RunData, SettingsSources, TrainingFiles, resolve
 from headwise.app.workflows.trials import Tally, TimeBudgetExceeded, Trials, recipe_with
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.core.file_lock import locked
@@ -217,12 +218,12 @@ class SearchResult:
     best: Candidate
     confirmed: Gain | None
     apart: bool
-    settings: Mapping[str, Mapping[str, Any]]
+    settings: Mapping[str, JsonMapping]
     recipe: RunConfig
     sheet: MetricTable
     seconds: float
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """A JSON object."""
         return {
             "steps": self.steps,
@@ -437,9 +438,9 @@ class _SuccessiveHalving:
         return list(new)
 
 
-def _merged(layers: Sequence[Sections]) -> dict[str, dict[str, Any]]:
+def _merged(layers: Sequence[Sections]) -> dict[str, JsonObject]:
     """Sections of settings as one, the later over the earlier."""
-    merged: dict[str, dict[str, Any]] = {}
+    merged: dict[str, JsonObject] = {}
     for layer in layers:
         for section, values in layer.items():
             merged.setdefault(section, {}).update(values)
@@ -447,8 +448,8 @@ def _merged(layers: Sequence[Sections]) -> dict[str, dict[str, Any]]:
 
 
 def _complete_sections(
-    sections: dict[str, dict[str, Any]], recipe: RunConfig, sources: SettingsSources
-) -> dict[str, dict[str, Any]]:
+    sections: dict[str, JsonObject], recipe: RunConfig, sources: SettingsSources
+) -> dict[str, JsonObject]:
     """Sections that come to a recipe wherever they are read for these data: with the name of its encoder,
     and with what is chosen for the data only where no encoder is named."""
     if "encoder" in recipe.sections:

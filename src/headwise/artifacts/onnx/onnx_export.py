@@ -41,6 +41,7 @@ from headwise.artifacts.onnx.padded_network import (
     TextGraph,
 )
 from headwise.artifacts.save import calibration_parameters, flush, remove_staging
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.folder_layout import (
     CALIBRATION,
     CARD,
@@ -174,7 +175,7 @@ def write_exported(
     title: str = "model of this kind",
     predictions: str = "predictions.csv",
     columns: Mapping[str, str] | None = None,
-    metrics: Mapping[str, Any] | None = None,
+    metrics: JsonMapping | None = None,
     overwrite: bool = False,
 ) -> ExportResult:
     """Export a model, and compare the export with the original.
@@ -291,7 +292,7 @@ def _network(model: Any) -> dict[str, bytes]:
         **(_tags(model) if tags else {}),
     )
     outputs = ("states", "summaries") if summary else ("states",)
-    about: dict[str, Any] = {"format": EXPORTED.format, "headwise": __version__, **NORMALIZED_TEXTS}
+    about: JsonObject = {"format": EXPORTED.format, "headwise": __version__, **NORMALIZED_TEXTS}
     about["model"] = settings.to_json()
     files = {
         CONFIG: to_json(about),
@@ -305,7 +306,7 @@ def _network(model: Any) -> dict[str, bytes]:
     return files
 
 
-def _tags(model: TagModel) -> dict[str, Any]:
+def _tags(model: TagModel) -> JsonObject:
     """Additional settings of a tagger."""
     config, scheme = model.config.tagger, model.config.tagger.scheme
     characters = {} if model.spelling is None else {"characters": model.config.characters}
@@ -366,9 +367,7 @@ def _array(tensor: torch.Tensor) -> NDArray:
     return (tensor.float() if tensor.is_floating_point() else tensor).detach().cpu().numpy()
 
 
-def _metadata_files(
-    columns: Mapping[str, str], metrics: Mapping[str, Any], predictions: str
-) -> dict[str, bytes]:
+def _metadata_files(columns: Mapping[str, str], metrics: JsonMapping, predictions: str) -> dict[str, bytes]:
     """The files of training columns, scores, requirements and card."""
     scores = MetricsInfo.of(metrics)
     curve = scores.risk_coverage
@@ -381,7 +380,7 @@ def _metadata_files(
     }
 
 
-def _manifest(files: Mapping[str, bytes]) -> dict[str, Any]:
+def _manifest(files: Mapping[str, bytes]) -> JsonObject:
     entries = {
         name: {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
         for name, content in sorted(files.items())

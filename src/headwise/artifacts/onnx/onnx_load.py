@@ -42,6 +42,7 @@ from headwise.artifacts.onnx.onnx_tables import (
     from_safetensors,
     linear_tables,
 )
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import (
     CHARACTER_FEATURES,
@@ -80,7 +81,7 @@ class Builder:
     ):
         self.files, self.settings, self.vocabulary, self.threads = files, settings, vocabulary, threads
 
-    def build(self, kind: Any, outputs: Mapping[str, Any]) -> ExportedModel | ExportedTagger:
+    def build(self, kind: Any, outputs: JsonMapping) -> ExportedModel | ExportedTagger:
         """Build a model without the factors that were fitted after training (temperature, thresholds).
 
         Args:
@@ -93,7 +94,7 @@ class Builder:
         """
         return self._tagger(outputs) if kind is ExportedTagger else self._model(kind, outputs)
 
-    def _model(self, kind: Any, outputs: Mapping[str, Any]) -> ExportedModel:
+    def _model(self, kind: Any, outputs: JsonMapping) -> ExportedModel:
         settings, size = self.settings, self.settings.base.size
         described = kind.outputs_type(**outputs)
         count, sets = described.count, isinstance(described, MultiLabelOutputs)
@@ -115,7 +116,7 @@ class Builder:
         model.references = unit_vectors(more[NOVELTY_TABLE]) if texts else None
         return model
 
-    def _tagger(self, outputs: Mapping[str, Any]) -> ExportedTagger:
+    def _tagger(self, outputs: JsonMapping) -> ExportedTagger:
         tags, characters = tuple(outputs["tags"]), self.settings.characters
         sizes = self.settings.expert
         tables = TagTableFormat(sizes.features, tags, sizes.grouped) if sizes.features else None
@@ -150,7 +151,7 @@ class Builder:
         """
         sizes, word_count = self.settings.base, len(self.vocabulary)
         listed = ()
-        shapes: dict[str, Any] = dict(more)
+        shapes: JsonObject = dict(more)
         if sizes.size:
             if sizes.size != self.settings.network.vectors or self.vocabulary.extra:
                 raise self._error(CONFIG, "the network reads other vectors than the base's")

@@ -15,6 +15,7 @@ from scipy.special import softmax
 from headwise.artifacts.onnx.onnx_runner import Runner
 from headwise.artifacts.onnx.onnx_settings import ExportSettings
 from headwise.artifacts.onnx.onnx_tables import BaseLookup, ExportedLinearModel
+from headwise.core.config import JsonMapping
 from headwise.data.items.dataset import cut_batches
 from headwise.data.items.examples import Example
 from headwise.data.items.item_type import ItemType
@@ -284,7 +285,7 @@ class ExportedTagger(TagOutputs):
         prepare: Any,
         expert: CrfTagger | None,
         chain: CrfScores,
-        outputs: Mapping[str, Any],
+        outputs: JsonMapping,
     ):
         self.settings, self.runner, self.expert = settings, runner, expert
         self.features = features_of(settings, vocabulary, character_encoder(prepare))

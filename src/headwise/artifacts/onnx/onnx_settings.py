@@ -1,12 +1,11 @@
 """The settings of an exported model: the content of its folder apart from the network."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from headwise.artifacts.model_folder import StoreError
-from headwise.core.config import check_choice, check_range, from_dict, to_dict
+from headwise.core.config import JsonMapping, JsonObject, check_choice, check_range, from_dict, to_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import TOKENIZERS
 from headwise.metrics.tag_schemes import Scheme
@@ -96,12 +95,12 @@ class ExportSettings:
         check_choice(self, "tokenizer", list(TOKENIZERS))
         check_range(self.network, "vectors", "width", low=1)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Plain data for `of`."""
         return to_dict(self)
 
     @classmethod
-    def of(cls, data: Mapping[str, Any], where: str) -> "ExportSettings":
+    def of(cls, data: JsonMapping, where: str) -> "ExportSettings":
         """Undo `to_json`, which may be hostile.
 
         Raises:

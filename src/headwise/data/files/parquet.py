@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from headwise.core.config import JsonObject
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.files.table_cells import cell_text, damage_as_data_error, import_optional_library
@@ -79,7 +80,7 @@ def _check_size(metadata: Any, file: str) -> None:
         raise DataError("HW104", problem, expected="a table", path=file)
 
 
-def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], dict[str, Any]]:
+def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], JsonObject]:
     """The names of the readable columns, and the label names of columns that hold label numbers.
 
     Raises:
@@ -108,7 +109,7 @@ def _is_readable(kind: Any) -> bool:
     return not re.search(r"binary(_view)?($|[\[,>])", str(kind))
 
 
-def _huggingface_features(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
+def _huggingface_features(metadata: Mapping[bytes, bytes] | None) -> JsonObject:
     """The column descriptions in the metadata of Hugging Face's `datasets`; empty if there are none."""
     try:
         features = json.loads((metadata or {})[b"huggingface"])["info"]["features"]

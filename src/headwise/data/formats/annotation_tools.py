@@ -17,13 +17,14 @@ Labels of whole texts become the field `label` if no text has two, else the list
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.unanswered import UnansweredRecord
 
 DOCCANO, DATATURKS = "doccano's texts without a label", "DataTurks' texts that nobody has annotated"
 _DOCCANO_FIELDS = ("Comments", "annotation_approver")  # fields that only doccano writes
 
-LabelsOf = Callable[[Mapping[str, Any]], list[str] | None]
+LabelsOf = Callable[[JsonMapping], list[str] | None]
 """Returns the labels of a whole text, None if nobody has annotated it."""
 
 
@@ -42,13 +43,13 @@ def labelled_texts(records: Iterator[Record], source: DataSource) -> Iterator[Re
     return _with_labels(records, source, _doccano_labels, DOCCANO)
 
 
-def _parts(fields: Mapping[str, Any]) -> list[Any]:
+def _parts(fields: JsonMapping) -> list[Any]:
     """The labels of a text, or what stands in their place."""
     name = next((name for name in ("annotations", "cats", "label", "labels") if name in fields), "")
     return fields[name] if isinstance(fields.get(name), list) else []
 
 
-def _doccano_labels(fields: Mapping[str, Any]) -> list[str] | None:
+def _doccano_labels(fields: JsonMapping) -> list[str] | None:
     labels = [
         str(part["label"]) if isinstance(part, dict) else part for part in _parts(fields) if _is_label(part)
     ]
@@ -64,7 +65,7 @@ def _is_label(part: object) -> bool:
     return isinstance(part, str)
 
 
-def _has_other_parts(fields: Mapping[str, Any]) -> bool:
+def _has_other_parts(fields: JsonMapping) -> bool:
     return not all(map(_is_label, _parts(fields)))
 
 
@@ -100,23 +101,23 @@ def dataturks_texts(records: Iterator[Record], source: DataSource) -> Iterator[R
         yield flat if done else UnansweredRecord.of(flat, DATATURKS, "not annotated")
 
 
-def _with_exclusive_end(span: dict[str, Any]) -> dict[str, Any]:
+def _with_exclusive_end(span: JsonObject) -> JsonObject:
     return {**span, "end": span["end"] + 1} if type(span.get("end")) is int else span
 
 
-def _points(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _points(fields: JsonMapping) -> list[JsonObject]:
     annotation = fields.get("annotation")
     parts = annotation if isinstance(annotation, list) else []
     return [part for part in parts if isinstance(part, dict) and isinstance(part.get("points"), list)]
 
 
-def _labelled_points(part: Mapping[str, Any]) -> list[tuple[dict[str, Any], Any]]:
+def _labelled_points(part: JsonMapping) -> list[tuple[JsonObject, Any]]:
     labels = part.get("label")
     labels = labels if isinstance(labels, list) else [labels]
     return [(point, label) for point in part["points"] if isinstance(point, dict) for label in labels]
 
 
-def _dataturks_labels(fields: Mapping[str, Any]) -> list[str] | None:
+def _dataturks_labels(fields: JsonMapping) -> list[str] | None:
     annotation = fields.get("annotation")
     labels = annotation.get("labels", annotation.get("label")) if isinstance(annotation, dict) else None
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
@@ -124,7 +125,7 @@ def _dataturks_labels(fields: Mapping[str, Any]) -> list[str] | None:
     return labels or ([] if _status(fields) == "done" else None)
 
 
-def _status(fields: Mapping[str, Any]) -> object:
+def _status(fields: JsonMapping) -> object:
     metadata = fields.get("metadata")
     return metadata.get("status") if isinstance(metadata, dict) else None
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from headwise.core.config import JsonMapping
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.unanswered import UnansweredRecord
 
@@ -142,7 +143,7 @@ def _with_values(values: list[Any]) -> list[Any]:
     return [value for value in values if isinstance(value, dict) and "value" in value]
 
 
-def _submitted(responses: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _submitted(responses: Sequence[JsonMapping]) -> list[Any]:
     """The values of the responses that were submitted."""
     return [
         response["value"]

@@ -13,6 +13,7 @@ without spans is one: the text has none.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.unanswered import UnansweredRecord
 
@@ -59,7 +60,7 @@ def _reason(fields: Mapping[str, object], answer: Mapping[str, object], *, answe
     return "predicted only" if fields.get("predictions") else "not annotated"
 
 
-def _annotations(fields: Mapping[str, object]) -> list[dict[str, Any]]:
+def _annotations(fields: Mapping[str, object]) -> list[JsonObject]:
     annotations = next((fields[name] for name in _ANNOTATIONS if name in fields), None)
     if not isinstance(annotations, list):
         return []
@@ -81,7 +82,7 @@ def _has_result(fields: Mapping[str, object]) -> bool:
     return any("result" in annotation for annotation in (*_annotations(fields), *predicted))
 
 
-def _completed_results(fields: Mapping[str, object]) -> list[list[dict[str, Any]]]:
+def _completed_results(fields: Mapping[str, object]) -> list[list[JsonObject]]:
     """The results of each annotation that was not cancelled, ground truth first."""
     done = [
         annotation
@@ -119,13 +120,13 @@ def _value(part: Mapping[str, object]) -> tuple[str | None, list[Any]]:
     return None, []
 
 
-def _region(value: Mapping[str, Any], labels: list[Any]) -> dict[str, Any]:
+def _region(value: JsonMapping, labels: list[Any]) -> JsonObject:
     """A span of text. Regions of HTML have their offsets in the whole text aside."""
     offsets = value.get("globalOffsets")
     return {**value, **(offsets if isinstance(offsets, dict) else {}), "labels": labels}
 
 
-def _answers(result: Sequence[Mapping[str, object]], is_list: Mapping[str, bool]) -> dict[str, Any]:
+def _answers(result: Sequence[Mapping[str, object]], is_list: Mapping[str, bool]) -> JsonObject:
     """The answers of one annotation by control: a list, a single value, or None if there is none."""
     answers: dict[str, list[Any]] = {name: [] for name in is_list}
     for part in result:

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.config import JsonObject
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import items_at
@@ -106,7 +107,7 @@ def rename_labels(item: Any, names: Mapping[str, str]) -> Any:
         return item
     if item.label is None:
         return replace(item, labels=tuple(dict.fromkeys(names.get(label, label) for label in item.labels)))
-    changed: dict[str, Any] = {"label": names.get(item.label, item.label)}
+    changed: JsonObject = {"label": names.get(item.label, item.label)}
     if (shares := getattr(item, "shares", None)) is not None:
         changed["shares"] = replace(
             shares, labels=tuple(names.get(label, label) for label in shares.labels)

@@ -6,11 +6,12 @@ Codes: HW280 a symbol that the vocabulary does not have; HW281 a vocabulary that
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.metrics.perplexity import Unit
@@ -105,7 +106,7 @@ class SymbolVocabulary:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "SymbolVocabulary":
+    def from_json(cls, data: JsonMapping) -> "SymbolVocabulary":
         """The inverse of `to_json`.
 
         Raises:

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.doctor.findings import abbreviate
@@ -72,7 +73,7 @@ class DataParts(Generic[Part]):
         parts: dict[str, Any] = self.named
         return {name: self.kind.fingerprint(part) for name, part in parts.items()}
 
-    def prints(self, before: str | None = None) -> dict[str, Any]:
+    def prints(self, before: str | None = None) -> JsonObject:
         """The fingerprints as a JSON object.
 
         "file" is the fingerprint of the training file, if parts were split off it. "seen" is the
@@ -84,7 +85,7 @@ class DataParts(Generic[Part]):
             file_print = self.kind.fingerprint(self.files["train"].items)
             if file_print.sha256 != prints["train"].sha256:
                 prints["file"] = file_print
-        entries: dict[str, Any] = {name: fingerprint.to_json() for name, fingerprint in prints.items()}
+        entries: JsonObject = {name: fingerprint.to_json() for name, fingerprint in prints.items()}
         train: Any = self.train
         dev: Any = self.dev
         seen = make_fingerprint(self.kind, [*train, *dev], before) if self.kind.has_keys else None

@@ -3,12 +3,13 @@
 Classification: one of several labels for each text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.items.labels import (
     all_labels,
@@ -183,7 +184,7 @@ class LabelTask(Task):
     def confidence_threshold(self, criterion: str, risk_coverage: object) -> float:
         return confidence_threshold(criterion, risk_coverage)
 
-    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+    def sheet(self, scores: JsonMapping) -> MetricTable:
         of = self.kind.nouns.many
         rows = lookup(scores, "labels")
         first = rows[0] if isinstance(rows, list | tuple) and rows else None
@@ -209,7 +210,7 @@ class LabelTask(Task):
             confusion="confusion",
         )
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
         rows = []
         for number in judged.worst(label_targets(data.items, model.labels), count):
             guess = int(judged.predicted[number])
@@ -224,7 +225,7 @@ class LabelTask(Task):
             )
         return rows
 
-    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+    def describe_error(self, mistake: JsonMapping) -> str:
         chance = f"{100 * mistake['probability']:.1f} %"
         return f"{mistake['label']} taken for {mistake['predicted']} ({chance})"
 
@@ -303,7 +304,7 @@ def threshold_messages(fitted: TrainResult, many: str) -> list[str]:
     ]
 
 
-def operating_point_messages(dev: Mapping[str, Any], many: str) -> list[str]:
+def operating_point_messages(dev: JsonMapping, many: str) -> list[str]:
     """Messages about the requested operating points, and the rates to expect on new texts by held-out
     scores."""
     populations = {"recall": "of the label", "precision": "that get it", "fpr": "of other labels"}

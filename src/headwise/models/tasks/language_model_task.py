@@ -1,13 +1,13 @@
 """Language modelling: the next character, word or byte of a text."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.stream_items import NO_LABELS, SymbolStreamItems
@@ -125,7 +125,7 @@ class LanguageModelTask(Task):
     ) -> ComparisonSystem | None:
         return ComparisonSystem(BASELINE, frequencies(parts.train, parts.test).to_json())
 
-    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+    def sheet(self, scores: JsonMapping) -> MetricTable:
         unit = str(scores.get("unit", "symbols"))
         measure, form = ("perplexity", "three") if unit == "words" else ("bits", "three")
         one = unit.removesuffix("s")
@@ -149,12 +149,12 @@ class LanguageModelTask(Task):
     def no_prediction_error(self) -> ConfigError:
         return ConfigError(NO_LABELS)
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
         if count:
             raise ConfigError("--errors shows labels that are wrong, and a language model gives none")
         return []
 
-    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+    def describe_error(self, mistake: JsonMapping) -> str:
         return ""
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.items.dataset import items_at
 from headwise.data.items.stream_items import NO_ANSWERS
@@ -88,7 +89,7 @@ class MaskedWordsTask(Task):
         scores = MaskedScores(len(hidden), -float(chances[hidden].sum()), int((hidden == likeliest).sum()))
         return ComparisonSystem(BASELINE, scores.to_json())
 
-    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+    def sheet(self, scores: JsonMapping) -> MetricTable:
         return MetricTable(
             (
                 MetricRow("perplexity of hidden words", "perplexity", "three", card=True),
@@ -101,7 +102,7 @@ class MaskedWordsTask(Task):
         )
 
     def remarks(
-        self, labels: Mapping[str, int], scores: Mapping[str, Any], *, thresholds: bool = False
+        self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
     ) -> list[ReportMessage]:
         """A warning where no word was hidden, as a perplexity of 1 then means nothing."""
         if scores.get("words") != 0:
@@ -117,12 +118,12 @@ class MaskedWordsTask(Task):
     def no_prediction_error(self) -> ConfigError:
         return ConfigError(NO_ANSWERS)
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
         if count:
             raise ConfigError(
                 "--errors shows labels that are wrong, and a model of masked words gives none"
             )
         return []
 
-    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+    def describe_error(self, mistake: JsonMapping) -> str:
         return ""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import separator_for
 from headwise.data.items.labels import evaluation_weights, label_names, multi_hot_targets, training_weights
@@ -178,7 +179,7 @@ class MultiLabelTask(Task):
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
         return explain_multi_label(model, model.encoded(items))
 
-    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+    def sheet(self, scores: JsonMapping) -> MetricTable:
         of = self.kind.nouns.many
         return MetricTable(
             (
@@ -209,7 +210,7 @@ class MultiLabelTask(Task):
         )
 
     def remarks(
-        self, labels: Mapping[str, int], scores: Mapping[str, Any], *, thresholds: bool = False
+        self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
     ) -> list[ReportMessage]:
         return label_set_messages(scores)
 
@@ -221,7 +222,7 @@ class MultiLabelTask(Task):
             return replace(options, label_separator=model.separator)
         return options
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
         targets = multi_hot_targets(data.items, model.labels)
         rows = []
         for number in judged.worst(targets, count):
@@ -239,7 +240,7 @@ class MultiLabelTask(Task):
             )
         return rows
 
-    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+    def describe_error(self, mistake: JsonMapping) -> str:
         true, predicted = (", ".join(mistake[key]) or "no label" for key in ("labels", "predicted"))
         wrong_labels = ", ".join(f"{name} {100 * p:.1f} %" for name, p in mistake["wrong"].items())
         return f"{true} taken for {predicted} ({wrong_labels})"

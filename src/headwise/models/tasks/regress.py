@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.items.labels import (
     MOST_CLASSES,
@@ -107,7 +108,7 @@ class NumberTask(Task):
         difference = asdict(compare_errors(judged.predicted, guessed, targets))
         return ComparisonSystem(name, comparison_scores(score_numbers(guessed, targets)), difference)
 
-    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+    def sheet(self, scores: JsonMapping) -> MetricTable:
         of = self.kind.nouns.many
         return MetricTable(
             (
@@ -128,7 +129,7 @@ class NumberTask(Task):
         self.kind.answer.numbers(data.items, data.path)  # type: ignore[attr-defined]
 
     def remarks(
-        self, labels: Mapping[str, int], scores: Mapping[str, Any], *, thresholds: bool = False
+        self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
     ) -> list[ReportMessage]:
         return regression_messages(scores, labels)
 
@@ -147,7 +148,7 @@ class NumberTask(Task):
             ReportMessage(f"{message}, those of training are scores from {low} to {high}", warning=True)
         ]
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
         targets = self.targets(data.items)
         return [
             {
@@ -159,7 +160,7 @@ class NumberTask(Task):
             for number in judged.worst(targets, count)
         ]
 
-    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+    def describe_error(self, mistake: JsonMapping) -> str:
         number, predicted = mistake["number"], mistake["predicted"]
         places = 2 - math.floor(
             math.log10(abs(number - predicted) or 1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.items.sentence_items import TaggedSentenceItems
@@ -142,7 +143,7 @@ class TagTask(Task):
         tagged = model.tag(items)
         return tagged, tag_uncertainty([np.array(text.probabilities) for text in tagged])
 
-    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+    def sheet(self, scores: JsonMapping) -> MetricTable:
         of = self.kind.nouns.many
         counts = (
             MetricRow("unknown words", "unknown_words", rivals=False),
@@ -173,7 +174,7 @@ class TagTask(Task):
         )
 
     def remarks(
-        self, labels: Mapping[str, int], scores: Mapping[str, Any], *, thresholds: bool = False
+        self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
     ) -> list[ReportMessage]:
         return plain_tag_messages(scores)
 
@@ -202,7 +203,7 @@ class TagTask(Task):
                 path=data.path,
             )
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
         rows = []
         for number, word in judged.worst(data.items, count):
             sentence = data.items[number]
@@ -218,7 +219,7 @@ class TagTask(Task):
             )
         return rows
 
-    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+    def describe_error(self, mistake: JsonMapping) -> str:
         chance = f"{100 * mistake['probability']:.1f} %"
         return f"{mistake['word']}: {mistake['tag']} taken for {mistake['predicted']} ({chance})"
 
@@ -233,11 +234,11 @@ def _tag_baseline(
     guessed: Sequence[Sequence[str]],
     items: Sequence[Any],
     scheme: Scheme,
-    difference: Mapping[str, Any] | None = None,
+    difference: JsonMapping | None = None,
 ) -> ComparisonSystem:
     """A comparison system with these predicted tags."""
     tokens, entities = score_tagging(guessed, items, scheme)
-    scores: dict[str, Any] = {"tokens": {"accuracy": tokens.accuracy, "macro_f1": tokens.macro_f1}}
+    scores: JsonObject = {"tokens": {"accuracy": tokens.accuracy, "macro_f1": tokens.macro_f1}}
     if entities is not None:
         keys = ("f1", "f1_interval", "precision", "recall", "macro_f1")
         scores["entities"] = {key: getattr(entities, key) for key in keys}

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.errors import DataError
@@ -193,11 +194,11 @@ class TaskEvaluation(TaskType):
         return {}
 
     @abstractmethod
-    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
+    def sheet(self, scores: JsonMapping) -> MetricTable:
         """The metric table of an evaluation, which is given as JSON."""
 
     @abstractmethod
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[dict[str, Any]]:
+    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
         """The most confident errors of a model in a file, as JSON with at least `where` and `text`."""
 
     def confidence(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray] | None:
@@ -253,7 +254,7 @@ class TaskEvaluation(TaskType):
         raise ConfigError(f"what a {self.title} says is not explained yet; headwise predict shows it")
 
     def remarks(
-        self, labels: Mapping[str, int], scores: Mapping[str, Any], *, thresholds: bool = False
+        self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
     ) -> list[ReportMessage]:
         """Remarks on the scores of a model: for example, that a trivial guess is as good.
 
@@ -346,7 +347,7 @@ class TaskPresentation(TaskType):
         return []
 
     @abstractmethod
-    def describe_error(self, mistake: Mapping[str, Any]) -> str:
+    def describe_error(self, mistake: JsonMapping) -> str:
         """Describe an error in words."""
 
     def no_prediction_error(self) -> ConfigError:

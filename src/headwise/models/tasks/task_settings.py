@@ -6,6 +6,7 @@ Importing this file loads neither torch nor NumPy.
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
+from headwise.core.config import JsonObject
 from headwise.data.columns.reading_options import (
     BagOptions,
     MultiLabelOptions,
@@ -24,7 +25,7 @@ from headwise.nn.encoders.encoder_configs import (
 )
 from headwise.nn.networks.model_config import LABEL_SECTIONS, TEXT_SECTIONS
 
-Settings = dict[str, dict[str, Any]]
+Settings = dict[str, JsonObject]
 """The sections of a recipe."""
 
 

@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.dataset import TextWindow, cut_windows
@@ -253,7 +254,7 @@ class HeadSpan:
         """Mean distance of the edges."""
         return mean_distance(self.counts)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The values as JSON data."""
         summary = {"layer": self.layer, "head": self.head, "mean": self.mean, "weighted": self.spread}
         return {**summary, "prior": self.prior, "counts": self.counts.tolist()}

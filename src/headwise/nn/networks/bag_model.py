@@ -3,7 +3,7 @@
 Standardisation of numeric features to mean 0 and standard deviation 1 over the training rows.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.items.dataset import cut_batches, require_list
 from headwise.data.readers.bags import Bag
@@ -41,11 +42,11 @@ class BagFeatures:
         """This object, which model folders save as the vocabulary."""
         return self
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         return {"features": list(self.names)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "BagFeatures":
+    def from_json(cls, data: JsonMapping) -> "BagFeatures":
         """The inverse of `to_json`.
 
         Raises:
@@ -105,7 +106,7 @@ class BagModel(BaseModel):
         self.dropout = nn.Dropout(config.bags.dropout)
         self.sets = SetModel(config.bags.set_model(len(features.names), len(labels)))
 
-    def outputs_json(self) -> dict[str, Any]:
+    def outputs_json(self) -> JsonObject:
         return self.outputs.to_json()
 
     def forward(self, bags: Ragged) -> Tensor:

@@ -1,11 +1,12 @@
 """BaseModel: base class of all models, the interface for saving, loading and display."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
 from torch import nn
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.networks.model_config import ModelConfig
@@ -31,11 +32,11 @@ class BaseModel(nn.Module):
     """Attributes with lists of such numbers, one for each of `labels`, and the minimum of each."""
     OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset()
     """Those of both that a model folder may lack."""
-    read_vocabulary: ClassVar[Callable[[dict[str, Any]], Any]]
+    read_vocabulary: ClassVar[Callable[[JsonObject], Any]]
     """The inverse of `to_json` of the vocabulary."""
 
     @staticmethod
-    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    def read_outputs(outputs: JsonMapping) -> JsonObject:
         """Constructor arguments besides configuration and vocabulary, from the untrusted output of
         `outputs_json`.
 
@@ -44,7 +45,7 @@ class BaseModel(nn.Module):
         """
         raise NotImplementedError
 
-    def outputs_json(self) -> dict[str, Any]:
+    def outputs_json(self) -> JsonObject:
         """Description of the outputs (labels, scale) as JSON data for `read_outputs`."""
         raise NotImplementedError
 

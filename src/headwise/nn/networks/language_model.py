@@ -4,9 +4,8 @@ Text generation: sampling continuations from a language model.
 """
 
 import codecs
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.items.symbols import END_OF_LINE, UNKNOWN, SymbolVocabulary
@@ -92,10 +92,10 @@ class LanguageModel(BaseModel):
         self.bias = nn.Parameter(torch.zeros(len(symbols)))
 
     @staticmethod
-    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    def read_outputs(outputs: JsonMapping) -> JsonObject:
         return {}
 
-    def outputs_json(self) -> dict[str, Any]:
+    def outputs_json(self) -> JsonObject:
         """Empty: the outputs are the symbols."""
         return {}
 

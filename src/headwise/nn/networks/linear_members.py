@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 
+from headwise.core.config import JsonObject
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.linear_tables import BLOCKS, TextTableFormat
 from headwise.linear.linear_warm_start import max_abs_weights, prune
@@ -143,7 +144,7 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
             [np.zeros(0, dtype=np.float32), *(vocabulary.idf for vocabulary in vocabularies)]
         )
         steps = max_abs_weights(weights) / np.float32(127)
-        values: dict[str, Any] = {"keys": keys, "idf": idf, "steps": steps, "bias": model.machine.bias}
+        values: JsonObject = {"keys": keys, "idf": idf, "steps": steps, "bias": model.machine.bias}
         divisors = np.where(steps > 0, steps, 1)
         if not isinstance(weights, csr_matrix):
             values["weights"] = np.rint(weights / divisors[:, None])
@@ -164,7 +165,7 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
         """Number of features: words, word pairs and character n-grams."""
         return len(self.keys)
 
-    def sizes(self) -> dict[str, Any]:
+    def sizes(self) -> JsonObject:
         """The sizes to store in `LinearMemberConfig`."""
         characters = self.features - self.words
         return {

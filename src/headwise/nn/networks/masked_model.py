@@ -1,13 +1,13 @@
 """MaskedModel: masked language modelling, to pretrain the encoder of other models."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.items.examples import Example
 from headwise.metrics.perplexity import MaskedScores
 from headwise.nn.embeddings.encoded_batches import TextBatch
@@ -44,10 +44,10 @@ class MaskedModel(WordModel):
         self.guess = MaskedWordHead(output_width(config.encoder), size, words)
 
     @staticmethod
-    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    def read_outputs(outputs: JsonMapping) -> JsonObject:
         return {}
 
-    def outputs_json(self) -> dict[str, Any]:
+    def outputs_json(self) -> JsonObject:
         """Empty: the outputs are the words."""
         return {}
 

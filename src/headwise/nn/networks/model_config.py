@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from headwise.core.config import from_dict, to_dict, unknown_name_error
+from headwise.core.config import JsonObject, from_dict, to_dict, unknown_name_error
 from headwise.core.errors import ConfigError
 from headwise.nn.encoders.encoder_configs import (
     ENCODER_CONFIGS,
@@ -83,13 +82,13 @@ class ModelConfig:
     language: LanguageConfig = field(default_factory=LanguageConfig)
     masked: MaskedWordsConfig = field(default_factory=MaskedWordsConfig)
 
-    def to_json(self, sections: Sequence[str] = LABEL_SECTIONS) -> dict[str, Any]:
+    def to_json(self, sections: Sequence[str] = LABEL_SECTIONS) -> JsonObject:
         """JSON data that `from_json` turns back into an equal configuration.
 
         Args:
             sections: The sections of the task.
         """
-        data: dict[str, Any] = {"task": self.task}
+        data: JsonObject = {"task": self.task}
         for section in sections:
             settings = to_dict(getattr(self, section))
             data[section] = {name: value for name, value in settings.items() if value is not None}
@@ -100,7 +99,7 @@ class ModelConfig:
 
     @classmethod
     def from_json(
-        cls, data: dict[str, Any], where: str = "", sections: Sequence[str] = LABEL_SECTIONS
+        cls, data: JsonObject, where: str = "", sections: Sequence[str] = LABEL_SECTIONS
     ) -> "ModelConfig":
         """The inverse of `to_json`.
 

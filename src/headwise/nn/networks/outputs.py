@@ -3,7 +3,7 @@ numbers. Models of PyTorch and exported models hold one of these objects as `out
 network and linear member is computed here, too. This module does not import torch.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
 from headwise.data.items.dataset import in_chunks
@@ -24,7 +25,7 @@ class OutputsError(ConfigError):
     """The description of the outputs of a saved model is invalid."""
 
 
-def output_names(outputs: Mapping[str, Any], *, least: int = 2) -> list[str]:
+def output_names(outputs: JsonMapping, *, least: int = 2) -> list[str]:
     """The names of the outputs of a saved model, `labels`.
 
     Raises:
@@ -140,11 +141,11 @@ class SingleLabelOutputs(CalibratedLogits):
         self.thresholds: list[float] | None = None
 
     @staticmethod
-    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    def read_outputs(outputs: JsonMapping) -> JsonObject:
         """See `BaseModel.read_outputs`."""
         return {"labels": output_names(outputs)}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         return {"labels": list(self.labels)}
 
     def probabilities(self, logits: np.ndarray) -> np.ndarray:
@@ -195,14 +196,14 @@ class MultiLabelOutputs(CalibratedLogits):
         self.thresholds = [0.5] * len(labels)
 
     @staticmethod
-    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    def read_outputs(outputs: JsonMapping) -> JsonObject:
         """See `BaseModel.read_outputs`."""
         separator = outputs.get("separator")
         if not isinstance(separator, str) or not separator.strip():
             raise OutputsError("'separator' is missing or no text")
         return {"labels": output_names(outputs, least=1), "separator": separator}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         return {"labels": list(self.labels), "separator": self.separator}
 
     def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -238,14 +239,14 @@ class NumberOutputs:
         self.scale = scale
 
     @staticmethod
-    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    def read_outputs(outputs: JsonMapping) -> JsonObject:
         """See `BaseModel.read_outputs`."""
         try:
             return {"scale": Scale.from_json(outputs)}
         except ConfigError as error:
             raise OutputsError(error.args[0]) from None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         return dict(self.scale.to_json())
 
     def predictions(self, encoded: Sequence[Any], logits: np.ndarray) -> Iterator[float]:

@@ -1,12 +1,13 @@
 """Prediction of a tag for each word (sequence labelling)."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import normalize_tokens
 from headwise.data.items.dataset import in_chunks, require_list
@@ -129,7 +130,7 @@ class TagOutputs:
         return self.tags
 
     @staticmethod
-    def read_outputs(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    def read_outputs(outputs: JsonMapping) -> JsonObject:
         try:
             alphabet = Alphabet.from_json(outputs.get("alphabet", {}))
         except AlphabetError as error:
@@ -141,7 +142,7 @@ class TagOutputs:
             raise OutputsError(f"{len(tags)} tags; at most {_MOST_TAGS} are possible")
         return {"tags": tags, "written": outputs["scheme"], "alphabet": alphabet}
 
-    def outputs_json(self) -> dict[str, Any]:
+    def outputs_json(self) -> JsonObject:
         return {
             "labels": list(self.tags),
             "scheme": self.written,

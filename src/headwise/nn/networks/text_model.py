@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.items.dataset import cut_batches
 from headwise.linear.linear_warm_start import LinearWarmStart
@@ -264,7 +265,7 @@ class TextEncoderModel(NoveltyMember, WordModel):
         texts = config.unknown.texts
         self.reference_vectors = ReferenceVectors(texts, config.base.size) if texts else None
 
-    def outputs_json(self) -> dict[str, Any]:
+    def outputs_json(self) -> JsonObject:
         return self.outputs.to_json()
 
     def create_head(self, perceptron: ClassifierConfig) -> None:

@@ -16,9 +16,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from fractions import Fraction
 from types import NoneType
-from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
+from typing import Literal, NoReturn, get_args, get_origin, get_type_hints
 
-from headwise.core.config import unknown_name_error
+from headwise.core.config import JsonObject, unknown_name_error
 from headwise.core.errors import ConfigError
 from headwise.nn.priors.base import Prior, Sum
 from headwise.nn.priors.registry import PRIORS, UNREGISTERED
@@ -203,7 +203,7 @@ class PriorReader:
         self._close()
         return tuple(parts)
 
-    def arguments(self, name: str, kinds: Mapping[str, object], needed: Collection[str]) -> dict[str, Any]:
+    def arguments(self, name: str, kinds: Mapping[str, object], needed: Collection[str]) -> JsonObject:
         """Arguments in brackets, or nothing.
 
         Args:

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
 from types import NoneType
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.nn.priors.base import Prior, Sum
 from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
@@ -98,7 +99,7 @@ def from_json(data: Mapping[str, object]) -> Prior:
     """
     if not isinstance(data, Mapping):
         raise ConfigError(f'a prior is described by an object such as {{"prior": "forward"}}, got {data!r}')
-    fields: dict[str, Any] = dict(data)
+    fields: JsonObject = dict(data)
     name = fields.pop("prior", None)
     if name not in list(PRIORS):
         raise ConfigError(f"unknown prior {name!r}; known are {', '.join(PRIORS)}{UNREGISTERED}")

@@ -23,6 +23,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
 from headwise.text.static_embeddings.base_vectors import BaseError, QuantizedMatrix, StaticEmbeddings
@@ -106,7 +107,7 @@ def _load(folder: Path, _files: tuple[tuple[int, int, int], ...]) -> StaticEmbed
 
 
 def _base(
-    about: dict[str, Any], words: list[str], tensors: dict[str, np.ndarray], folder: Path
+    about: JsonObject, words: list[str], tensors: dict[str, np.ndarray], folder: Path
 ) -> StaticEmbeddings:
     def tensor(name: str, kind: type, dimensions: int) -> np.ndarray:
         array = tensors.get(name)
@@ -165,7 +166,7 @@ def save_base(base: StaticEmbeddings, folder: Path | str, card: str) -> None:
     for name, content in contents.items():
         (folder / name).write_bytes(content)
     (folder / CARD).write_text(card, encoding="utf-8")
-    about: Mapping[str, Any] = {
+    about: JsonMapping = {
         "format": FORMAT,
         "name": base.name,
         "size": base.size,

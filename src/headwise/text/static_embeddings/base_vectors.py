@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import normalize_spelling
 from headwise.text.static_embeddings.word_groups import (
@@ -102,7 +103,7 @@ class StaticEmbeddings:
     table: QuantizedMatrix
     subwords: QuantizedMatrix
     weights: Floats
-    about: Mapping[str, Any] = field(default_factory=dict)
+    about: JsonMapping = field(default_factory=dict)
     groups: WordClusters | None = None
     _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
     _cache: dict[str, WordComposition] = field(init=False, repr=False, compare=False, default_factory=dict)

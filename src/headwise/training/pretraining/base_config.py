@@ -5,12 +5,12 @@ Configuration of the training of a base.
 The card of a base: description, sources, cost and scores.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwise.core.config import check_choice, check_range
+from headwise.core.config import JsonMapping, check_choice, check_range
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import get_tokenizer
 
@@ -220,7 +220,7 @@ def _paragraphs(text: Any) -> list[str]:
     return str(text).strip().splitlines() if text else []
 
 
-def _how(about: Mapping[str, Any]) -> list[str]:
+def _how(about: JsonMapping) -> list[str]:
     lines = []
     if about.get("command"):
         lines += ["```console", f"$ {about['command']}", "```", ""]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.core.config import to_dict
+from headwise.core.config import JsonMapping, JsonObject, to_dict
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import locked_file
 from headwise.core.tokenizer import get_tokenizer
@@ -84,7 +84,7 @@ class PretrainResult:
     base: StaticEmbeddings
     folder: Path
     seconds: Mapping[str, float]
-    scores: Mapping[str, Any]
+    scores: JsonMapping
 
 
 def pretrain_files(
@@ -193,7 +193,7 @@ class _PretrainRun:
         self._files, self._config, self._work = files, config, work
         self._word_list, self._options, self._report, self._note = word_list, options, report, note
         self.seconds: dict[str, float] = {}
-        self.scores: dict[str, Any] = {}
+        self.scores: JsonObject = {}
         self.total = 0
         self._text_key = ""
 

@@ -16,7 +16,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 
-from headwise.core.config import differences, to_dict
+from headwise.core.config import JsonMapping, JsonObject, differences, to_dict
 from headwise.core.file_lock import atomic_output
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.files.archives import split_member
@@ -180,15 +180,13 @@ class WorkFolder:
 
 def base_identity(
     files: list[str], config: PretrainConfig, word_list: Sequence[str], options: ReadOptions
-) -> dict[str, Any]:
+) -> JsonObject:
     """The inputs and settings that determine a base, as JSON data without paths; long data are hashed."""
     read = {"contents": hash_of_contents(files), "word_list": hash_of(list(word_list)), **to_dict(options)}
     return {"files": [Path(file).name for file in files], "read": read, "settings": _settings(config)}
 
 
-def existing_base(
-    requested: Mapping[str, Any], output: Path, *, overwrite: bool
-) -> StaticEmbeddings | None:
+def existing_base(requested: JsonMapping, output: Path, *, overwrite: bool) -> StaticEmbeddings | None:
     """The base in the output folder if it has the requested identity; None if it differs and `overwrite`.
 
     Raises:
