@@ -17,7 +17,7 @@ from typing import Any
 from docstring_parser import parse_from_object
 
 from headwise.app.configuration import defaults_by_size
-from headwise.data.errors import CODES
+from headwise.core.error_codes import error_codes
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import WindowsConfig, default_readout
 from headwise.nn.layers.layer_configs import BagConfig, PretrainedConfig, TaggerConfig
@@ -51,9 +51,10 @@ def shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else f"`{value}`"
 
 
-def error_codes() -> str:
-    """The codes of data files."""
-    return table(["code", "meaning"], [[f"`{code}`", meaning] for code, meaning in CODES.items()])
+def codes(first: str, last: str) -> str:
+    """The error codes from `first` to `last`: cause and remedy."""
+    rows = [[f"`{row.code}`", row.cause, row.remedy] for row in error_codes().values()]
+    return table(["code", "cause", "remedy"], [row for row in rows if first <= row[0].strip("`") <= last])
 
 
 def defaults() -> str:
@@ -366,7 +367,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "tagging settings": lambda: settings(TaggerConfig) + settings(CharacterConfig),
     "tagging": tagging,
     "choice": choice,
-    "codes": error_codes,
     "defaults": defaults,
     "encoders": encoders,
     "growth": growth,
@@ -385,13 +385,15 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def with_tables(page: str) -> str:
-    """A page with its tables made anew."""
+    """A page with its tables generated again."""
     return _TABLE.sub(lambda found: found[1] + made(found[2]) + found[3], page)
 
 
 def made(name: str) -> str:
     """The table of a name; `papers: NAME` is one of benchmarks/papers/accuracy_page.py."""
     group, _, of_group = name.partition(": ")
+    if group == "codes":  # from a code to another
+        return codes(*of_group.split(" to "))
     return papers(of_group) if group == "papers" else TABLES[name]()
 
 

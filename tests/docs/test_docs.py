@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib
-import inspect
 import io
 import os
 import re
@@ -18,10 +17,7 @@ import pytest
 
 from headwise.app.cli import COMMANDS, main
 from headwise.app.configuration import build_config
-from headwise.artifacts import StoreError
-from headwise.artifacts.onnx.onnx_errors import ExportError
-from headwise.data.errors import CODES
-from headwise.models.prediction_file import OutputError
+from headwise.core.error_codes import error_codes
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.priors import PRIORS
 
@@ -236,35 +232,14 @@ def rows(page: str, column: str = r"\| `([\w-]+)` \|") -> list[str]:
     return re.findall(f"^{column}", read(page), re.MULTILINE)
 
 
-def test_all_codes_of_data_files_are_told():
-    assert [name for name in rows("data.md") if re.fullmatch(r"HW[12]\d\d", name)] == list(CODES)
-
-
-@pytest.mark.parametrize(
-    ("page", "error", "series"),
-    [
-        ("model-folder.md", StoreError, "5"),
-        ("predicting.md", OutputError, "6"),
-        ("exporting.md", ExportError, "9"),
-    ],
-)
-def test_all_codes_of_folders_and_predictions_are_told(page, error, series):
-    told = set(rows(page, rf"\| `(HW{series}\d\d)` \|"))
-    assert told == set(re.findall(rf"HW{series}\d\d", inspect.getdoc(error) or ""))
-
-
-def codes_in_source() -> set[str]:
-    texts = [path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")]
-    return {code for text in texts for code in re.findall(r"\bHW\d{3}\b", text)}
-
-
-def test_all_codes_of_training_are_told():
-    assert set(rows("training.md", r"\| `(HW\d{3})` \|")) == {c for c in codes_in_source() if c[2] == "4"}
+def test_every_error_code_has_one_row():
+    codes = rows("reference/error-codes.md", r"\| `(HW\d{3})` \|")
+    assert codes == list(error_codes())
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_codes_exist(page):
-    assert set(re.findall(r"\bHW\d{3}\b", read(page))) <= codes_in_source()
+    assert set(re.findall(r"\bHW\d{3}\b", read(page))) <= set(error_codes())
 
 
 def test_all_priors_and_encoders_are_told():

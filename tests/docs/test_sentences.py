@@ -1,0 +1,96 @@
+"""Sentences of the documentation have at most 30 words; pages of evidence are free."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+DOCS = PROJECT / "docs"
+EVIDENCE = ("accuracy.md", "choices.md", "mirrored-summation.md", "papers.md", "speed.md")
+PAGES = sorted(
+    path.relative_to(DOCS).as_posix()
+    for path in DOCS.rglob("*.md")
+    if path.name not in EVIDENCE and "evidence" not in path.parts
+)
+MOST_WORDS = 30
+
+ALLOWED: dict[str, int] = {
+    "bases.md": 19,
+    "columns.md": 3,
+    "data.md": 14,
+    "distilling.md": 8,
+    "encoders.md": 5,
+    "explaining.md": 11,
+    "exporting.md": 9,
+    "language-modelling.md": 4,
+    "model-folder.md": 3,
+    "more-texts.md": 15,
+    "multi-label.md": 8,
+    "multiple-instance.md": 6,
+    "noise.md": 12,
+    "pairs.md": 23,
+    "predicting.md": 12,
+    "pretrained.md": 1,
+    "priors.md": 9,
+    "python.md": 2,
+    "report.md": 9,
+    "security.md": 10,
+    "serving.md": 7,
+    "sets.md": 10,
+    "spacy.md": 2,
+    "syntax.md": 1,
+    "tagging.md": 12,
+    "training.md": 34,
+    "tuning.md": 8,
+    "tutorials/few-labels.md": 1,
+    "tutorials/first-classifier.md": 1,
+    "../README.md": 5,
+    "../CONTRIBUTING.md": 6,
+}
+"""Long sentences that a page may still have. This list may only shrink."""
+
+_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_ITEM = re.compile(r"(?:[-*]|\d+\.) ")
+_END = re.compile(r"(?<=[.!?:])[)*\"]*\s+(?=[A-Z*`\"(\[0-9])")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of paragraphs, list items and table cells of a Markdown text; code counts as a word."""
+    lines = _COMMENT.sub("", _FENCE.sub("\n\n", text)).splitlines()
+    blocks, block = [], []
+    for line in [*map(str.strip, lines), ""]:
+        cells = line.startswith("|")
+        item = _ITEM.match(line)
+        if block and (cells or item or not line or line.startswith("#")):
+            blocks.append(" ".join(block))
+            block = []
+        if cells:
+            blocks += [cell.strip() for cell in line.strip("|").split("|")]
+        elif line and not line.startswith("#"):
+            block.append(line[item.end() :] if item else line)
+    return [sentence for block in blocks for sentence in _END.split(plain(block)) if sentence]
+
+
+def plain(block: str) -> str:
+    """A block with code as one word and links as their text."""
+    return re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "`code`", block))
+
+
+def long_sentences(text: str) -> list[str]:
+    return [sentence for sentence in sentences(text) if len(sentence.split()) > MOST_WORDS]
+
+
+def test_sentences_are_recognised():
+    text = "# A title\n\nOne two. Three `a b` (four).\n- five six\n  seven\n\n"
+    text += "```text\nx y\n```\n| eight | nine |\n"
+    assert sentences(text) == ["One two.", "Three `code` (four).", "five six seven", "eight", "nine"]
+    assert long_sentences("word " * 31)
+    assert not long_sentences("word " * 30)
+
+
+@pytest.mark.parametrize("page", [*PAGES, "../README.md", "../CONTRIBUTING.md"])
+def test_no_sentence_is_long(page):
+    too_long = long_sentences((DOCS / page).read_text(encoding="utf-8"))
+    assert len(too_long) == ALLOWED.get(page, 0), too_long
