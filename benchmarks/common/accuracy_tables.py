@@ -14,9 +14,9 @@ Found = Mapping[str, Mapping[str, list[Run]]]  # data set -> system -> runs
 FIELDS: dict[str, Callable[[Run], float | None]] = {
     "all test texts": lambda run: run["test"],
     "test texts that are not in training": lambda run: run["test_fresh"],
-    "with the linear expert beside the encoder, all test texts": lambda run: run.get("with_expert", {}).get(
-        "test"
-    ),
+    "with the linear model beside the encoder, all test texts": lambda run: run.get(
+        "with_linear_model", {}
+    ).get("test"),
 }
 
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.defaults.calibrating emotion irony offensive sst2 sst5 banking77 mtl16/MR
 
-A linear expert learns of a set's training texts (at most 3,000). Of the test texts a part calibrates it,
+A linear model learns of a set's training texts (at most 3,000). Of the test texts a part calibrates it,
 the rest judges it before and after: accuracy, log loss, calibration error, in the mean of ten draws.
 "other": of the test texts such are kept that labels have other shares, drawn anew each time, any as likely
 as any other. In the end the means over the sets. Needs the data folder (HEADWISE_DATA, default

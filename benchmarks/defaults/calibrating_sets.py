@@ -2,7 +2,7 @@
 
     python -m benchmarks.defaults.calibrating_sets reviews names intents
 
-The sets are those of set_noise.py: a linear expert learns of 1,500 texts, and has thresholds by what it
+The sets are those of set_noise.py: a linear model learns of 1,500 texts, and has thresholds by what it
 says of them out of fold; of 1,500 others a part calibrates it, the rest judges it before and after: micro
 F1, macro F1, loss, in the mean of ten draws. "other": texts are kept with which each label is more common,
 or rarer, by a factor that is drawn anew each time (its logarithm is normal). Needs the data folder

@@ -3,7 +3,7 @@
     python -m benchmarks.defaults.default                   # ours: quick sets, 250 and 1,000 texts, 3 seeds
     python -m benchmarks.defaults.default --sets all --sizes 100 250 1000 4000 all --systems all
     python -m benchmarks.defaults.default --systems svm minilm --sets mtl16/books --sizes all
-    python -m benchmarks.defaults.default --name "headwise, no expert" -- --expert.kind none
+    python -m benchmarks.defaults.default --name "headwise, no linear_model" -- --linear-model.kind none
     python -m benchmarks.defaults.default --table           # only print what has been measured
     python -m benchmarks.defaults.default --figure          # and draw it
 

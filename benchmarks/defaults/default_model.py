@@ -82,13 +82,13 @@ def scores_of(metrics: dict[str, Any]) -> Result:
     else:
         found = {"test": test["accuracy"], "macro_f1": test.get("macro_f1")}
     found |= {name: test.get(name) for name in ("log_loss", "calibration_error", "unknown_words")}
-    for name in ("encoder_alone", "expert_alone", "baseline"):
+    for name in ("encoder_alone", "linear_model_alone", "baseline"):
         own = metrics.get(name) or {}
         found[name] = own.get("accuracy", own.get("score"))
     if "tokens" not in test and "unseen" in metrics:  # else none is known
         found["unseen"] = metrics["unseen"]["accuracy"]
-    if "encoder_alone" not in metrics and "expert_alone" not in metrics:
-        found["encoder_alone"] = found["test"]  # there is no expert beside it
+    if "encoder_alone" not in metrics and "linear_model_alone" not in metrics:
+        found["encoder_alone"] = found["test"]  # there is no linear model beside it
     return {name: round(value, 5) for name, value in found.items() if value is not None}
 
 

@@ -18,7 +18,7 @@ from benchmarks.defaults.default_results import (
 
 FIELDS = {
     "encoder_alone": "encoder alone",
-    "expert_alone": "expert alone",
+    "linear_model_alone": "linear model alone",
     "macro_f1": "macro F1",
     "log_loss": "log loss",
     "calibration_error": "calibration error",

@@ -60,7 +60,15 @@ def distill(
 def print_table(results: Path) -> None:
     """A row a run, and the means of each size."""
     found, rivals = read_results(results), read_results(DEFAULT)
-    columns = ("labels", "unlabelled", "minilm", "teacher", "distilled", "encoder alone", "expert alone")
+    columns = (
+        "labels",
+        "unlabelled",
+        "minilm",
+        "teacher",
+        "distilled",
+        "encoder alone",
+        "linear model alone",
+    )
     head = ("set", "system", *columns, "headwise train", "MiB", "texts/s", "x teacher")
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for job in sorted(found, key=lambda own: (own.texts, own.system, own.set)):
@@ -70,7 +78,7 @@ def print_table(results: Path) -> None:
         ]
         scores = [
             others[0],
-            *(own.get(key) for key in ("teacher", "test", "encoder_alone", "expert_alone")),
+            *(own.get(key) for key in ("teacher", "test", "encoder_alone", "linear_model_alone")),
         ]
         speed = own["texts_per_second"]
         cells = [job.set, job.system, f"{job.texts:,}", f"{own['unlabelled']:,}"]

@@ -4,7 +4,7 @@ Ours are those that `without` names. Beside them LIME's (package `lime`, 1,000 s
 those of ours with the largest shares, and three words at random. Times are of the processor.
 
     python -m benchmarks.defaults.explain emotion books          # trains a model of each, with the defaults
-    python -m benchmarks.defaults.explain helpdesk --alone       # the encoder alone: no base, no expert
+    python -m benchmarks.defaults.explain helpdesk --alone     # the encoder alone: no base, no linear
     python -m benchmarks.defaults.explain emotion --model FOLDER # with a model that there is
 
 A word is removed at all places where it stands, and both cut texts into the same words. Needs the data
@@ -24,7 +24,7 @@ from headwise import TextClassifier
 from headwise.models.explanation import explain_labels
 
 NAMES = {"books": "mtl16/books", "helpdesk": "helpdesk/0"}
-ALONE = {"base": {"name": "none"}, "expert": {"kind": "none"}, "train": {"epochs": 12}}
+ALONE = {"base": {"name": "none"}, "linear_model": {"kind": "none"}, "train": {"epochs": 12}}
 TEXTS, SAMPLES, WORDS = 200, 1_000, 3
 
 
@@ -104,7 +104,7 @@ def bootstrap(values: np.ndarray) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("sets", nargs="+")
-    parser.add_argument("--alone", action="store_true", help="the encoder without base and expert")
+    parser.add_argument("--alone", action="store_true", help="the encoder without base and linear_model")
     parser.add_argument("--model", help="the folder of a model of the set")
     asked = parser.parse_args()
     for name in asked.sets:

@@ -72,7 +72,7 @@ def measure(sizes: Sequence[int], folder: Path, results: Path, system: str) -> N
 def print_means(results: Path, systems: Sequence[str]) -> None:
     """Means over the domains that both have."""
     found = read_results(results)
-    columns = ("test", "unseen", "encoder_alone", "expert_alone")
+    columns = ("test", "unseen", "encoder_alone", "linear_model_alone")
     for texts in (250, ALL):
         names = [
             f"mtl16/{name}"

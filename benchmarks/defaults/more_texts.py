@@ -7,7 +7,7 @@ that `headwise suggest` chooses beside texts in random order.
 curve: of at most 4,000 texts of a set (`--most`) a quarter is for judging; of the others one half is
 the user's file, of which the forecast is made (5 seeds), and the truth is what training on both halves
 brings, in the mean over the cases. suggest: 100 texts at random, then four times 100 that are chosen,
-by doubt alone, or at random; accuracy on the test texts. The models are the linear expert in its usual
+by doubt alone, or at random; accuracy on the test texts. The models are the linear model in its usual
 settings; of tagged sentences (conll2003, wnut17, ewt-xpos) the linear CRF, and how many words were to be
 tagged is told beside. Needs the data folder (HEADWISE_DATA, default ../shared/data).
 """

@@ -73,7 +73,7 @@ def run(name: str, items: int, options: list[str], folder: Path) -> dict[str, ob
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
     metrics = json.loads((folder / "model" / "metrics.json").read_text())
     found: dict[str, object] = {"seconds": round(time.monotonic() - began, 1)}
-    for system in ("test", "encoder_alone", "expert_alone", "baseline"):
+    for system in ("test", "encoder_alone", "linear_model_alone", "baseline"):
         if own := metrics.get(system):
             found[system] = {score: round(own[score], 4) for score in ("pearson", "mae")}
     return found
@@ -103,7 +103,7 @@ def main() -> None:
             with open(RESULTS, "a") as file:
                 file.write(json.dumps(own) + "\n")
             print(own, flush=True)
-    systems = ("test", "encoder_alone", "expert_alone", "baseline")
+    systems = ("test", "encoder_alone", "linear_model_alone", "baseline")
     print_header(["Pearson (mean absolute error)", *systems, "seconds"])
     for (name, items), own in sorted(found.items(), key=lambda pair: (pair[0][0], pair[0][1] or 1 << 30)):
         scores = [f"{s['pearson']:.3f} ({s['mae']:.3f})" if (s := own.get(n)) else "-" for n in systems]

@@ -3,7 +3,7 @@
     python -m benchmarks.defaults.operating_points emotion irony offensive sst2 helpdesk/0
 
 For each label of a set the thresholds are found on what was held out of the training texts (the linear
-expert out of fold, at most 3,000 texts), and used on the test texts: the rate that came, in the mean over
+model out of fold, at most 3,000 texts), and used on the test texts: the rate that came, in the mean over
 labels, beside the one that was asked for, and the other half of it (how many other texts get the label, or
 how many of the label's are found). Labels are left out of which so few texts cannot promise that. Needs the
 data folder (HEADWISE_DATA, default ../shared/data).

@@ -105,7 +105,7 @@ class ScoredTexts:
 
     @cached_property
     def linear(self) -> Vectors:
-        return self.model.expert_scores(self.encoded).astype(float)
+        return self.model.linear_scores(self.encoded).astype(float)
 
     @cached_property
     def logits(self) -> Vectors:
@@ -134,8 +134,8 @@ class ScoredTexts:
 
     @cached_property
     def tfidf(self) -> csr_matrix:
-        linear = self.model.expert.linear_model()
-        return linear.rows(*self.model.expert_reads(self.encoded)).sparse
+        linear = self.model.linear_model.linear_model()
+        return linear.rows(*self.model.linear_inputs(self.encoded)).sparse
 
     @cached_property
     def features(self) -> Vectors:

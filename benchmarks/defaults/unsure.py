@@ -2,7 +2,7 @@
 
     python -m benchmarks.defaults.unsure helpdesk/0 emotion sst2 banking77
 
-The threshold is found on what was held out of the training texts (the linear expert out of fold, at most
+The threshold is found on what was held out of the training texts (the linear model out of fold, at most
 3,000 texts), as a model folder keeps it, and used on the test texts: the share that is answered, and the
 share of it that is right. Needs the data folder (HEADWISE_DATA, default ../shared/data).
 """
@@ -27,7 +27,7 @@ WANTED = (0.9, 0.95, 0.98)
 
 def held_and_new(name: str) -> tuple[list[str], list[np.ndarray], list[np.ndarray]]:
     """The labels of a set, and of texts that were held out of training and of test texts the probabilities
-    by the linear expert, `[texts, labels]`, and the label numbers, `[texts]`."""
+    by the linear model, `[texts, labels]`, and the label numbers, `[texts]`."""
     read = get_tokenizer("penn").words
     data = load(name)
     names = label_names(data.train.labels)

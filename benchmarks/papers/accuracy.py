@@ -214,7 +214,7 @@ class Accuracy(Classifying):
             train = {"epochs": 12}
         if REFIT in endings:
             train |= {"refit": True, **CHOICE}
-            own["expert"] = {"kind": "linear"}  # weighed before dev is learnt, too
+            own["linear_model"] = {"kind": "linear"}  # weighed before dev is learnt, too
         if ATTENDED in endings:
             own["model"] = {"readout": "attentive"}
         if PUBLISHED in endings:

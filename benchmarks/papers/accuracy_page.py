@@ -40,7 +40,7 @@ Field = Callable[[Result], float | None]
 FIELDS: dict[str, Field] = {
     "test": lambda run: run["test"],
     "fresh": lambda run: run["test_fresh"],
-    "ensemble": lambda run: run.get("with_expert", {}).get("test"),
+    "ensemble": lambda run: run.get("with_linear_model", {}).get("test"),
 }
 
 

@@ -1,5 +1,5 @@
 """What accuracy.py and pairs.py share: one label for each text, or each pair, by an
-encoder alone, and by the same encoder with the linear expert beside it."""
+encoder alone, and by the same encoder with the linear model beside it."""
 
 import time
 from abc import abstractmethod
@@ -117,14 +117,14 @@ class Classifying(Bench):
         began = time.monotonic()
         alone = model.outputs_of(model.encoded(test[0])).argmax(axis=1)
         speed = len(test[1]) / (time.monotonic() - began)
-        # The same model once more with the linear expert beside it; only dev decides how much say that has.
-        if recipe.model.expert.kind == "none":
+        # The same model once more with the linear model beside it; only dev decides how much say that has.
+        if recipe.model.linear_model.kind == "none":
             ensemble = SingleLabelEnsemble(ClassificationObjective(model, train, dev))
             ensemble.fit_members(ensemble.held_out(None))
         mixed = judged(evaluate_labels(model, *test).predicted == test[1], data.leaked)
         return judged(alone == test[1], data.leaked) | {
-            "with_expert": {key: value for key, value in mixed.items() if key.startswith("test")},
-            "expert_weight": model.expert_weight,
+            "with_linear_model": {key: value for key, value in mixed.items() if key.startswith("test")},
+            "linear_weight": model.linear_weight,
             "dev": fitted.dev["accuracy"],
             "dev_loss": fitted.dev["loss"],
             "best_epoch": fitted.progress.best_epoch + 1,

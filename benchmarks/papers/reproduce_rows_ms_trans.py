@@ -158,8 +158,8 @@ MS_TRANS: dict[str, Table] = {
                 "conll2003-glove",
                 *_TAGGERS,
                 "ms-transformer + directions + char + crf",
-                "ms-transformer + directions + char + crf + expert",
-                "bilstm + char + crf + expert",
+                "ms-transformer + directions + char + crf + linear model",
+                "bilstm + char + crf + linear model",
                 "star-transformer + char + crf",
             ),
             *tagging(

@@ -49,8 +49,8 @@ PLAIN = {"characters": {"network": "none", "shape": 0}, "tagger": {"crf": False,
 CHAR = {"tagger": {"crf": False, "constraints": False}}
 # GloVe 6B is lower case: without shapes a plain tagger sees no capitals.
 SHAPES = {"characters": {"network": "none", "shape": 20}, "tagger": {"crf": False, "constraints": False}}
-ALONE = {"expert": {"kind": "none"}}
-EXPERT = {"expert": {"kind": "linear"}}  # the linear CRF beside the encoder's
+ALONE = {"linear_model": {"kind": "none"}}
+LINEAR_MODEL = {"linear_model": {"kind": "linear"}}  # the linear CRF beside the encoder's
 REFIT = {"train": {"refit": True}}  # once dev has chosen the epoch, train again on dev sentences too
 # All taggers were best in their last epoch, so twice as many; and vectors learn as fast as the rest.
 LONGER: dict[str, Any] = {"train": {"refit": True, "epochs": 40, "vectors_learning_rate": 1e-3}}
@@ -63,7 +63,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-transformer + char + crf + refit, 40 epochs": ("tag-ms-transformer", LONGER),
     "ms-transformer + directions + char + crf": ("tag-ms-transformer-glove", ALONE),
     "ms-transformer + directions + char + crf + refit": ("tag-ms-transformer-glove", ALONE | REFIT),
-    "ms-transformer + directions + char + crf + expert": ("tag-ms-transformer-glove", {}),
+    "ms-transformer + directions + char + crf + linear model": ("tag-ms-transformer-glove", {}),
     "ms-transformer + shapes": ("tag-ms-transformer", SHAPES),
     "transformer": ("tag-transformer", PLAIN),
     "transformer + shapes": ("tag-transformer", SHAPES),
@@ -73,7 +73,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "bilstm + char + crf": ("tag-bilstm", {}),
     "bilstm + char + crf + refit": ("tag-bilstm", REFIT),
     "bilstm + char + crf + refit, 40 epochs": ("tag-bilstm", LONGER),
-    "bilstm + char + crf + expert": ("tag-bilstm", EXPERT),
+    "bilstm + char + crf + linear model": ("tag-bilstm", LINEAR_MODEL),
     "star-transformer + char + crf": ("tag-star-transformer", {}),
 }
 GLOVE, ALL_WORDS = "-glove", "-glove-all"  # end the names of data sets

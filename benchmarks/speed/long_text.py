@@ -36,15 +36,15 @@ OWN: dict[str, dict[str, Any]] = {
     "tree-lstm": {"hidden": 64, "tree_fallback": "word"},
 }
 """What an encoder needs to do without parses; that of the Tree-LSTM is a chain, the deepest of trees."""
-EXPERT = "a trained model with its linear expert"
-SYSTEMS = (*ENCODERS, EXPERT)
+LINEAR_MODEL = "a trained model with its linear model"
+SYSTEMS = (*ENCODERS, LINEAR_MODEL)
 WORDS = [f"w{number}" for number in range(5_000)]
 SHORTEST = 1.0  # seconds for which short texts are read again and again
 
 
 def model_of(system: str) -> Any:
     """A classifier."""
-    if system == EXPERT:
+    if system == LINEAR_MODEL:
         return load_model(FOLDER)
     torch.manual_seed(0)
     kind = ENCODERS[system][1]

@@ -61,14 +61,14 @@ def main() -> None:
     parser.add_argument("--texts", type=int, nargs="+", default=[1, 2_000])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--alone", action="store_true", help="an encoder without a linear expert")
+    parser.add_argument("--alone", action="store_true", help="an encoder without a linear model")
     parser.add_argument("--tags", action="store_true", help="a tagger, of WNUT-17's test sentences")
     parser.add_argument("--folder", type=Path, default=Path("build/predict-exported"))
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     name = "tags" * asked.tags + ("alone" if asked.alone else "default")
     model, exported = (asked.folder / f"{kind}-{name}" for kind in ("model", "exported"))
-    settings: dict[str, dict[str, Any]] = {"expert": {"kind": "none"}} if asked.alone else {}
+    settings: dict[str, dict[str, Any]] = {"linear_model": {"kind": "none"}} if asked.alone else {}
     if asked.tags:
         learn, files = (
             DATA / "wnut17/wnut17train.conll.gz",
@@ -84,7 +84,7 @@ def main() -> None:
         train_files(learn, model, settings=[settings], baseline=False)
     export_model(model, exported, overwrite=True)
     say = load_model(model).encoder_weight > 0
-    print(f"the encoder has {'a' if say else 'no'} say beside the linear expert")
+    print(f"the encoder has {'a' if say else 'no'} say beside the linear model")
     for folder in (model, exported):
         size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
         print(f"{folder.name}: {size / 1e6:.1f} MB")

@@ -35,7 +35,7 @@ MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 PAPER = {"encoder.width": 300, "encoder.layers": 3, "encoder.heads": 10, "encoder.head-size": 30}
 ALONE = {
     "base": "none",
-    "expert.kind": "none",
+    "linear_model.kind": "none",
     "epochs": 1,
 }  # its speed does not depend on how well it learns
 THIS = ["-m", "benchmarks.speed.speed_predict"]

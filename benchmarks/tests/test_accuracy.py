@@ -90,7 +90,7 @@ def test_longer_trainings_are_of_mtl16_alone():
         bench.layers("sst5", "bilstm + refit, 12 epochs")
 
 
-def test_what_learns_of_dev_too_is_judged_alone_and_with_its_expert(tmp_path, monkeypatch):
+def test_what_learns_of_dev_too_is_judged_alone_and_with_its_linear_model(tmp_path, monkeypatch):
     """The only word of the test texts is one that only dev has."""
     from benchmarks.papers import classifying
     from benchmarks.papers.accuracy import Accuracy, task_of
@@ -101,11 +101,11 @@ def test_what_learns_of_dev_too_is_judged_alone_and_with_its_expert(tmp_path, mo
 
     small = {"encoder": {"width": 8, "heads": 2, "head_size": 4, "layers": 1}, "classifier": {"hidden": 8}}
     own = {"train": {"epochs": 4, "learning_rate": 0.02, "batch_texts": 4}, "base": {"name": "none"}}
-    again = {"train": {**own["train"], "refit": True, "score": "last"}, "expert": {"kind": "linear"}}
+    again = {"train": {**own["train"], "refit": True, "score": "last"}, "linear_model": {"kind": "linear"}}
 
     class Small(Accuracy):
         def layers(self, task, system):
-            alone = {**own, "expert": {"kind": "none"}}
+            alone = {**own, "linear_model": {"kind": "none"}}
             return [small, own | again if system.endswith(classifying.REFIT) else alone]
 
     bench = Small(tmp_path / "results.jsonl")
@@ -118,7 +118,7 @@ def test_what_learns_of_dev_too_is_judged_alone_and_with_its_expert(tmp_path, mo
         assert after["test"] == 1.0
         if system == "ms-transformer":
             assert after["best_epoch"] == 4
-            assert after["with_expert"]["test"] == 1.0
+            assert after["with_linear_model"]["test"] == 1.0
 
 
 @pytest.mark.parametrize(

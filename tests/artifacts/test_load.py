@@ -566,21 +566,27 @@ def test_errors_are_headwise_errors(tmp_path):
         load_model(str(tmp_path / "x"))
 
 
-def with_expert(folder: Path, classes: int = 2) -> Path:
+def with_linear_model(folder: Path, classes: int = 2) -> Path:
     """The model of a folder, with a linear model on texts beside its encoder."""
     texts = ["red apples", "green pears", "red cherries", "green plums"] * 3
     model = load_model(folder)
-    model.add_expert(TextLinearBuffers.of(fit_linear(texts, np.arange(12) % 2, 2).model), 1.0, share=0.5)
-    save_model(model, folder.parent / "expert", data={}, training={}, metrics={})
-    return folder.parent / "expert"
+    model.add_linear_model(
+        TextLinearBuffers.of(fit_linear(texts, np.arange(12) % 2, 2).model), 1.0, share=0.5
+    )
+    save_model(model, folder.parent / "linear_model", data={}, training={}, metrics={})
+    return folder.parent / "linear_model"
 
 
-def test_an_expert_on_texts_is_saved(folder):
-    saved = with_expert(folder)
+def test_a_linear_member_on_texts_is_saved(folder):
+    saved = with_linear_model(folder)
     one, other = load_model(saved), load_model(saved)
     texts = ["a green apple", "", "red plums"]
     np.testing.assert_array_equal(one.predict_proba(texts), other.predict_proba(texts))
-    assert (one.expert_share, one.config.expert.words > 0, one.config.expert.characters > 0) == (0.5, 1, 1)
+    assert (
+        one.linear_share,
+        one.config.linear_model.words > 0,
+        one.config.linear_model.characters > 0,
+    ) == (0.5, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -594,11 +600,11 @@ def test_an_expert_on_texts_is_saved(folder):
         {"words": "many"},
     ],
 )
-def test_bad_sizes_of_an_expert(folder, sign, change):
-    saved = with_expert(folder)
+def test_bad_sizes_of_an_linear_model(folder, sign, change):
+    saved = with_linear_model(folder)
     path = saved / "config.json"
     config = json.loads(path.read_text())
-    config["model"]["expert"] |= change
+    config["model"]["linear_model"] |= change
     path.write_text(json.dumps(config))
     sign(saved)
     assert refused(saved).code in ("HW507", "HW509")
@@ -606,18 +612,20 @@ def test_bad_sizes_of_an_expert(folder, sign, change):
 
 @pytest.fixture
 def many_labels(make_model, save) -> Path:
-    """A saved model of 40 labels, whose expert keeps some of its weights."""
+    """A saved model of 40 labels, whose linear model keeps some of its weights."""
     model = make_model(labels=tuple(f"l{n}" for n in range(40)))
     texts = [f"red apples{n} green pears" for n in range(80)]
-    model.add_expert(TextLinearBuffers.of(fit_linear(texts, np.arange(80) % 40, 40).model), 1.0, share=0.5)
+    model.add_linear_model(
+        TextLinearBuffers.of(fit_linear(texts, np.arange(80) % 40, 40).model), 1.0, share=0.5
+    )
     return save(model)
 
 
-def test_an_expert_of_many_labels_is_saved(many_labels):
+def test_a_linear_member_of_many_labels_is_saved(many_labels):
     model = load_model(many_labels)
-    kept = model.config.expert.kept
-    assert 0 < kept == len(model.expert.weights) < model.expert.features * 40 / 2
-    assert model.expert(["apples7"]).argmax() == 7
+    kept = model.config.linear_model.kept
+    assert 0 < kept == len(model.linear_model.weights) < model.linear_model.features * 40 / 2
+    assert model.linear_model(["apples7"]).argmax() == 7
 
 
 @pytest.mark.parametrize(
@@ -625,7 +633,7 @@ def test_an_expert_of_many_labels_is_saved(many_labels):
 )
 def test_weights_of_labels_or_features_that_are_not_there(many_labels, sign, name, fill):
     header, data = split((many_labels / WEIGHTS).read_bytes())
-    start, end = header[f"expert.{name}"]["data_offsets"]
+    start, end = header[f"linear_model.{name}"]["data_offsets"]
     forged = data[:start] + bytes([fill]) * (end - start) + data[end:]
     (many_labels / WEIGHTS).write_bytes(join(header, forged))
     sign(many_labels)
@@ -636,7 +644,7 @@ def test_weights_of_labels_or_features_that_are_not_there(many_labels, sign, nam
 def test_another_number_of_kept_weights(many_labels, sign, kept):
     path = many_labels / "config.json"
     config = json.loads(path.read_text())
-    config["model"]["expert"]["kept"] = kept
+    config["model"]["linear_model"]["kept"] = kept
     path.write_text(json.dumps(config))
     sign(many_labels)
     assert refused(many_labels).code in ("HW507", "HW509")

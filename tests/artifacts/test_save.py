@@ -103,8 +103,8 @@ def test_the_files(make_model, save):
         "expected_calibration_error_before": 0.5,
         "temperature": 1.25,
         "encoder_weight": 1.0,
-        "expert_weight": 0.0,
-        "expert_share": 0.0,
+        "linear_weight": 0.0,
+        "linear_share": 0.0,
     }
     assert info["data"]["train"]["labels"] == {"x": 1, "y": 2}
     assert info["environment"]["seed"] == 17

@@ -127,9 +127,9 @@ def test_it_learns_what_vectors_say_where_words_say_nothing():
     model = fit_linear(
         pairs[:300], targets[:300], 2, dense=vectors[:300], numbers=numbers[:300], pairs=True
     ).model
-    expert = TextLinearBuffers.of(model)
-    assert expert.sizes()["vectors"] == 9
-    scores = expert(pairs[300:], vectors[300:], numbers[300:])
+    linear_model = TextLinearBuffers.of(model)
+    assert linear_model.sizes()["vectors"] == 9
+    scores = linear_model(pairs[300:], vectors[300:], numbers[300:])
     assert (scores.argmax(axis=1) == targets[300:]).mean() > 0.9
 
 

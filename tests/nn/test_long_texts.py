@@ -164,7 +164,7 @@ def test_in_the_folder(tmp_path):
 
 
 @pytest.mark.parametrize("task", ["classify", "multi-label", "regress", "pair"])
-def test_what_is_cut_off_reaches_no_expert(task):
+def test_what_is_cut_off_reaches_no_linear_model(task):
     model = new(task, words=3, long="truncate")
     texts = ["w1  w2, w3 w4 w5", "w1 w2", "", "w1 w2 w3"]
     items = [Pair(text, text) for text in texts] if task == "pair" else texts

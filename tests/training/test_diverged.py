@@ -24,7 +24,7 @@ def scaled(objective, factor: float):
 def test_switched_off(make_objective):
     objective = scaled(make_objective(), 1e5)
     config = objective.model.config
-    objective.model.config = replace(config, expert=replace(config.expert, kind="none"))
+    objective.model.config = replace(config, linear_model=replace(config.linear_model, kind="none"))
     finished = SingleLabelEnsemble(objective).fit()
     model = objective.model
     assert finished.dev["loss"] < 1.2 * np.log(len(model.labels))

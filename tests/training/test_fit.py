@@ -23,7 +23,7 @@ SMALL = {
     "classifier": {"hidden": 8},
     "words": {"vector-size": 4},
     "train": {"epochs": 2, "batch-texts": 8},
-    "expert": {"kind": "none"},
+    "linear_model": {"kind": "none"},
 }
 
 

@@ -19,7 +19,7 @@ from headwise.training.train_result import OutOfFold
 
 
 @pytest.mark.parametrize(("setting", "ratio"), [("none", 1.0), ("rare=4.0", 4.0)])
-def test_class_weights_reach_the_expert(monkeypatch, setting, ratio):
+def test_class_weights_reach_the_linear_model(monkeypatch, setting, ratio):
     sets = [("often",)] * 6 + [("often", "rare")] * 2
     texts = [MultiLabelExample(f"w{n}", labels=own) for n, own in enumerate(sets)]
     config = ModelConfig(
@@ -45,8 +45,8 @@ def test_class_weights_reach_the_expert(monkeypatch, setting, ratio):
 @pytest.mark.parametrize("crossed", [False, True])
 @pytest.mark.parametrize(("strength", "asked"), [(0.0, False), (3.0, True)])
 def test_an_encoder_that_knows_nothing_is_not_asked(strength, asked, crossed):
-    """What the expert reads tells one label, and what the encoder says another, or nothing: on dev, or of
-    texts that models of folds have not seen."""
+    """What the linear model reads tells one label, and what the encoder says another, or nothing: on
+    dev, or of texts that models of folds have not seen."""
     chance = np.random.default_rng(0)
     wanted = chance.random((240, 2)) < 0.4
     texts = [
@@ -74,16 +74,16 @@ def test_an_encoder_that_knows_nothing_is_not_asked(strength, asked, crossed):
     else:
         parts = [(part, multi_hot_targets(part, model.labels)) for part in (texts[:160], texts[160:])]
         MultiLabelEnsemble(MultiLabelObjective(model, *parts)).fit()
-    assert model.expert is not None
+    assert model.linear_model is not None
     assert (model.encoder_weight > 0) == asked
-    assert (model.expert_share < 1) == asked
+    assert (model.linear_share < 1) == asked
     logits = model.logits(model.encoded(texts[160:])) / model.temperature
     assert ((logits[:, 0] > 0) == wanted[160:, 0]).mean() > 0.95
     assert (((logits[:, 1] > 0) == wanted[160:, 1]).mean() > 0.95) == asked
 
 
-@pytest.mark.parametrize("expert", ["none", "linear"])
-def test_temperature_and_thresholds_are_those_of_what_other_models_say(expert):
+@pytest.mark.parametrize("linear_model", ["none", "linear"])
+def test_temperature_and_thresholds_are_those_of_what_other_models_say(linear_model):
     """The model itself, which has seen the texts, is surer and never wrong."""
     chance = np.random.default_rng(1)
     wanted = chance.random((300, 2)) < 0.5
@@ -96,7 +96,7 @@ def test_temperature_and_thresholds_are_those_of_what_other_models_say(expert):
         words=WordConfig(vector_size=4),
         encoder=MSTransformerConfig(width=4, heads=1, head_size=4, layers=1),
         classifier=ClassifierConfig(hidden=4),
-        expert=LinearMemberConfig(kind=expert),
+        linear_model=LinearMemberConfig(kind=linear_model),
     )
     model = MultiLabelModel(
         config, Vocabulary.build([own.text.split() for own in texts]), ["a", "b"]
@@ -126,7 +126,7 @@ def test_labels_have_the_rates_that_are_asked_of_them():
                 words=WordConfig(vector_size=4),
                 encoder=MSTransformerConfig(width=4, heads=1, head_size=4, layers=1),
                 classifier=ClassifierConfig(hidden=4, thresholds=setting),
-                expert=LinearMemberConfig(kind="none"),
+                linear_model=LinearMemberConfig(kind="none"),
             ),
             Vocabulary.build([own.text.split() for own in texts]),
             names,

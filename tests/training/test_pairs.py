@@ -58,7 +58,7 @@ def test_it_compares_the_texts(tmp_path, interaction):
     own = parts()
     small = {"cross_heads": 2, "cross_head_size": 8, "cross_feedforward": 16}
     fitted = fit_pairs(
-        own, recipe(pair={"interaction": interaction, **small}, expert={"kind": "none"}), tmp_path
+        own, recipe(pair={"interaction": interaction, **small}, linear_model={"kind": "none"}), tmp_path
     )
     right = [
         p.label == pair.label for p, pair in zip(fitted.model.predict(own.test), own.test, strict=True)

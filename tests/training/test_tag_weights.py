@@ -83,7 +83,7 @@ def test_what_counts_nothing_on_dev_has_no_say_in_who_has_some(kind):
         parts = DataParts(ITEM_TYPES["tag"], train, held, [])
         model, _ = task.build(parts, recipe, None)
         TagEnsemble(task.objective(model.eval(), parts), dict).fit_members()
-        shares.append((model.expert is not None, model.expert_share))
+        shares.append((model.linear_model is not None, model.linear_share))
     assert shares[0][0]
     assert shares[1] == (True, pytest.approx(shares[0][1], abs=0.1))
 

@@ -38,7 +38,10 @@ def test_a_number_without_weight_does_not_stretch_the_scale():
 def test_the_start_from_the_base_leaves_out_what_counts_nothing():
     """Most texts have the opposite number."""
     swapped = np.where(np.arange(120) < 70, 4.0 - np.array(GRADES), GRADES)
-    still = {"train": {"learning_rate": 1e-9, "vectors_learning_rate": 1e-9}, "expert": {"kind": "none"}}
+    still = {
+        "train": {"learning_rate": 1e-9, "vectors_learning_rate": 1e-9},
+        "linear_model": {"kind": "none"},
+    }
     own = TextRegressor(recipe=SETTINGS | still, epochs=1)
     own.fit(TEXTS, swapped, sample_weight=np.where(np.arange(120) < 70, 0.0, 1.0))
     assert np.corrcoef(own.predict(TEXTS), GRADES)[0, 1] > 0.8

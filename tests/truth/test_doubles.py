@@ -51,7 +51,7 @@ def test_no_fold_has_one_of_another(task, count, truth):
 
 
 @pytest.mark.parametrize("task_of_texts", ["classify", "pair", "regress", "multi-label"])
-def test_nor_has_a_fold_of_the_linear_expert(task_of_texts, truth):
+def test_nor_has_a_fold_of_the_linear_linear_model(task_of_texts, truth):
     """Answers that are coin flips are told from no double."""
     pairs = task_of_texts == "pair"
     items = truth.doubled(task_of_texts, truth.drawn(task_of_texts, 150, 7, 0.5))

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from headwise.core.config import JsonMapping, JsonObject, from_dict, unknown_name_error
+from headwise.core.deprecation import warn_renamed
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.files.compression import STANDARD_INPUT
@@ -36,6 +37,9 @@ def build_config(*layers: Mapping[str, JsonMapping]) -> RunConfig:
     merged: dict[str, JsonObject] = {section: {} for section in SECTIONS}
     for layer in layers:
         for section, settings in layer.items():
+            if section == "expert":
+                warn_renamed("the section 'expert'", "'linear_model'")
+                section = "linear_model"
             if section not in SECTIONS:
                 raise unknown_name_error("section", str(section), list(SECTIONS))
             if not isinstance(settings, Mapping):

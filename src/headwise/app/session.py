@@ -331,7 +331,7 @@ class ModelSession(Session):
         parses_notes = self._unused_parses_notes(parses)
         reporter.notes((*data.notes, *column_notes, *spelling_notes, *parses_notes))
         data, outside = split_off_unknown(model, data, unknown_label, str(self.folder), kind.nouns.many)
-        if encodings := model.config.expert.tabular:
+        if encodings := model.config.linear_model.tabular:
             reporter.notes(unseen_notes(unseen_values(encodings, data.items), len(data.items)))
         if known_only:
             data, warnings = kind.answer.without_unknown_labels(labels, data, kind.nouns)

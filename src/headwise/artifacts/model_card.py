@@ -30,7 +30,7 @@ def model_card(model: Any, *, data: JsonObject, metrics: JsonObject, dtype: str)
         _labels(model, sheet, info),
         _data(info.data, sheet.of),
         _quality(info.metrics, sheet),
-        _use(task, tabular=bool(model.config.expert.tabular)),
+        _use(task, tabular=bool(model.config.linear_model.tabular)),
         _LIMITS if sheet.confusion and task.in_python else "",
         f"Written by headwise {__version__}. The JSON files beside this one say more.\n",
     ]
@@ -72,7 +72,7 @@ def _summary(model: Any, task: TaskPresentation, dtype: str, novelty: NoveltyInf
 
 def _tabular(model: Any, escaped: Callable[[str], str]) -> list[tuple[str, str]]:
     """The columns beside the text with their types, if the model reads some."""
-    columns = model.config.expert.tabular or ()
+    columns = model.config.linear_model.tabular or ()
     shown = ", ".join(f"{escaped(column.name)} ({column.type})" for column in columns)
     return [("Columns beside the text", shown)] if columns else []
 

@@ -27,9 +27,11 @@ from headwise.core.folder_layout import (
     EXPORTED,
     LIMITS,
     MANIFEST,
+    METRICS,
     MODEL,
     RUN_FOLDER,
     STAGING,
+    TRAINING,
     UNNORMALIZED,
     VOCABULARY,
     FolderKind,
@@ -203,6 +205,8 @@ class VerifiedFolder:
     def json(self, name: str) -> JsonObject:
         """The content of a JSON file, verified against the manifest."""
         data = parse_json(self.content(name), self.name(name))
+        if name in (CONFIG, CALIBRATION, METRICS, TRAINING):
+            data = _with_current_names(data)
         if name == CONFIG:
             self._check_format(data, name)
         return data
@@ -219,6 +223,29 @@ class VerifiedFolder:
             f"({data.get('headwise')!s:.40})",
             code="HW508",
         )
+
+
+_FORMER_NAMES = {
+    "expert": "linear_model",
+    "expert_weight": "linear_weight",
+    "expert_share": "linear_share",
+    "expert_alone": "linear_model_alone",
+}
+
+
+def _with_current_names(data: dict[str, Any]) -> dict[str, Any]:
+    """Settings and figures under today's names; folders of headwise 0.1 call the linear model `expert`."""
+    sections = {
+        name: _with_current_names(data[name])
+        for name in ("model", "recipe")
+        if isinstance(data.get(name), dict)
+    }
+    return {_FORMER_NAMES.get(name, name): value for name, value in (data | sections).items()}
+
+
+def current_tensor_name(name: str) -> str:
+    """Today's name of a stored tensor, see `_FORMER_NAMES`."""
+    return f"linear_model.{name[7:]}" if name.startswith("expert.") else name
 
 
 def is_headwise_folder(folder: Path, form: FolderKind = MODEL) -> bool:

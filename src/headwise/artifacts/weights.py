@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwise.artifacts.model_folder import StoreError, parse_json
+from headwise.artifacts.model_folder import StoreError, current_tensor_name, parse_json
 from headwise.core.folder_layout import WEIGHTS_HEADER
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16}
@@ -57,8 +57,9 @@ class WeightsFile:
             raise self._error(f"its header cannot have {length} bytes")
         head = file.read(length)
         self._hash = hashlib.sha256(start + head)
-        self._entries = parse_json(head, f"{where}: header")
-        self._entries.pop("__metadata__", None)
+        entries = parse_json(head, f"{where}: header")
+        entries.pop("__metadata__", None)
+        self._entries = {current_tensor_name(name): entry for name, entry in entries.items()}
         self._data_size = size - 8 - length
 
     def __len__(self) -> int:

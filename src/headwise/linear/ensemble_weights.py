@@ -209,18 +209,18 @@ dominate: the iterations start from least squares and would not recover."""
 
 @dataclass(frozen=True)
 class EnsembleWeights:
-    """The weights of an encoder and a linear member, `encoder * outputs + expert * (scores + shift)`.
+    """The weights of an encoder and a linear member, `encoder * outputs + linear_model * (scores + shift)`.
 
     Attributes:
         encoder: Weight of the encoder's outputs.
-        expert: Weight of the linear member's scores; 0 if it is dropped.
+        linear_model: Weight of the linear member's scores; 0 if it is dropped.
         share: Contribution of the linear member to the combined score, from 0 to 1.
         temperature: Divisor of the combined logits; None if it is not fitted with the weights.
         shift: Added to the scores of the linear member, `[labels]`; None for 0.
     """
 
     encoder: float
-    expert: float
+    linear_model: float
     share: float
     temperature: float | None = None
     shift: NDArray[np.float32] | None = None
@@ -229,7 +229,7 @@ class EnsembleWeights:
         """The outputs of the ensemble from those of the encoder and the (shifted) scores of the linear
         member, `[texts, outputs]` each."""
         combined = np.zeros(outputs.shape, dtype=np.float32)
-        for weight, member in ((self.encoder, outputs), (self.expert, scores)):
+        for weight, member in ((self.encoder, outputs), (self.linear_model, scores)):
             if weight:
                 combined += np.float32(weight) * member
         return combined
@@ -239,7 +239,7 @@ NETWORK_ALONE = EnsembleWeights(1.0, 0.0, 0.0)
 
 
 def fit_number_weights(
-    encoder: NDArray, expert: NDArray, targets: NDArray, importance: NDArray | None = None
+    encoder: NDArray, linear_model: NDArray, targets: NDArray, importance: NDArray | None = None
 ) -> EnsembleWeights:
     """Fit non-negative ensemble weights on held-out texts by a robust loss: a few texts that both members
     get wrong do not decide. A member with a share below `MIN_CONTRIBUTION` is dropped.
@@ -247,11 +247,11 @@ def fit_number_weights(
     Args:
         encoder: Encoder outputs, `[texts]`, on the scale on which the targets have mean 0 and standard
             deviation 1.
-        expert: Outputs of the linear model, on the same scale.
+        linear_model: Outputs of the linear model, on the same scale.
         targets: The targets, on the same scale.
         importance: Weights of the texts, 1 on average; None where all are equal.
     """
-    outputs = np.stack([encoder, expert], axis=1).astype(np.float64)
+    outputs = np.stack([encoder, linear_model], axis=1).astype(np.float64)
     clipped = targets.astype(np.float64).clip(-_FARTHEST, _FARTHEST)
     counts = np.ones(len(clipped)) if importance is None else np.asarray(importance, dtype=np.float64)
     weights = _robust_weights(outputs, clipped, counts, _PRIOR)

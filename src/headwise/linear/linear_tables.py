@@ -101,9 +101,10 @@ class TextTableFormat:
         ends, columns = tables["ends"].astype(np.int64), tables["columns"]
         sizes = np.diff(ends, prepend=0)
         if not len(ends) or ends[-1] != self.stored_weights or (sizes < 0).any():
-            yield f"expert.ends: they do not part {self.stored_weights} weights among {len(ends)} features"
+            problem = f"they do not part {self.stored_weights} weights among {len(ends)} features"
+            yield f"linear_model.ends: {problem}"
         if (columns < 0).any() or (columns >= self.columns).any():
-            yield f"expert.columns: they are not all numbers of {self.columns} labels"
+            yield f"linear_model.columns: they are not all numbers of {self.columns} labels"
 
     def model(self, tables: Tables) -> LinearModel:
         """Build the linear model from its tables."""

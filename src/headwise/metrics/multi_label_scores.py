@@ -35,25 +35,27 @@ def fit_binary_temperature(logits: LabelScores, targets: Targets, weights: Weigh
 
 
 def fit_binary_ensemble(
-    encoder: LabelScores, expert: LabelScores, targets: Targets, weights: Weights = None
+    encoder: LabelScores, linear_model: LabelScores, targets: Targets, weights: Weights = None
 ) -> tuple[float, float, NDArray[np.float32]]:
     """The maximum-likelihood ensemble weights of encoder and linear model on held-out texts, and a bias for
     the scores of the linear model (a linear SVM, whose score 0 is far from even odds for a rare label).
 
     Args:
         encoder: Logits of the encoder, `[texts, labels]`.
-        expert: Scores of the linear model, `[texts, labels]`.
+        linear_model: Scores of the linear model, `[texts, labels]`.
         targets: The true labels.
         weights: The weight of each text.
 
     Returns:
-        `(encoder_weight, expert_weight, shift)` for
-        `sigmoid(encoder_weight * encoder + expert_weight * (expert + shift))`; the shift is `[labels]`, and
-        no weight is negative.
+        `(encoder_weight, linear_weight, shift)` for
+        `sigmoid(encoder_weight * encoder + linear_weight * (linear_model + shift))`; the shift is
+        `[labels]`, and no weight is negative.
     """
-    (encoder_weight, expert_weight), shift = _fit_factors([encoder, expert], targets, weights, least=0.0)
-    moved = shift / expert_weight if expert_weight > 0 else np.zeros_like(shift)
-    return encoder_weight, expert_weight, moved.astype(np.float32)
+    (encoder_weight, linear_weight), shift = _fit_factors(
+        [encoder, linear_model], targets, weights, least=0.0
+    )
+    moved = shift / linear_weight if linear_weight > 0 else np.zeros_like(shift)
+    return encoder_weight, linear_weight, moved.astype(np.float32)
 
 
 _SHIFT = 2.0

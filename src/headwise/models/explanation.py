@@ -104,7 +104,7 @@ class WordAttribution:
         start: The offset of its first character in the text.
         end: The offset after its last character.
         share: The attribution; positive if the word supports the prediction, negative if it opposes it.
-        parts: The attribution by the parts of the model: `encoder`, `base`, `expert`.
+        parts: The attribution by the parts of the model: `encoder`, `base`, `linear_model`.
         side: 0, or 1 for a word of the second text of a pair.
     """
 
@@ -419,7 +419,9 @@ def _explanations(
         item, chance = int(items[number]), chances[number]
         what = (item, texts, predictions[number], chance, margin, rest, tuple(words))
         explanations.append(Explanation(*what, form=form, columns=columns))
-    return add_removal_effects(model, explanations, say, encoded if model.config.expert.tabular else ())
+    return add_removal_effects(
+        model, explanations, say, encoded if model.config.linear_model.tabular else ()
+    )
 
 
 def _column_attributions(row: TabularRow, shares: NDArray[np.float64]) -> tuple[ColumnAttribution, ...]:

@@ -119,7 +119,7 @@ class Predictor(ABC):
         predictions = self.predict_encoded(encoded)
         read = [item for item in encoded if hasattr(item, "unknown")]
         unknown, cut = sum(item.unknown for item in read), sum(item.cut > 0 for item in read)
-        encodings = self.model.config.expert.tabular if hasattr(self.model, "config") else None
+        encodings = self.model.config.linear_model.tabular if hasattr(self.model, "config") else None
         unseen = unseen_values(encodings or (), items)
         trouble = cache_warning(self.model)
         return PredictionBatch(predictions, sum(map(len, read)), unknown, cut, trouble, unseen)

@@ -56,16 +56,19 @@ def attribute_words(
 
     Returns:
         For each text, the attributions of its words, `[words]`, by the name of the part (`encoder`,
-        `base`, `expert`); for a pair, of the words of both texts.
+        `base`, `linear_model`); for a pair, of the words of both texts.
     """
     parts: dict[str, list[Shares]] = {}
-    expert, encoder_toward = getattr(model, "expert", None), toward * getattr(model, "encoder_weight", 1.0)
+    linear_model, encoder_toward = (
+        getattr(model, "linear_model", None),
+        toward * getattr(model, "encoder_weight", 1.0),
+    )
     if encoder_toward.any():
         parts["encoder"] = encoder_attributions(model, encoded, encoder_toward)
     if encoder_toward.any() and getattr(model, "probe", None) is not None:
         parts["base"] = _probe_attributions(model, encoded, encoder_toward)
-    if expert is not None and model.expert_weight:
-        parts["expert"] = _linear_attributions(model, encoded, toward * model.expert_weight)
+    if linear_model is not None and model.linear_weight:
+        parts["linear_model"] = _linear_attributions(model, encoded, toward * model.linear_weight)
     return [{name: rows[number] for name, rows in parts.items()} for number in range(len(encoded))]
 
 
@@ -75,11 +78,11 @@ def attribute_surface_features(
     """The attributions of the surface features of each text to `toward @ logits` through the linear model,
     `[texts, FORM]` (see `headwise.linear.attributions.surface_attributions`); None if it has no surface
     features."""
-    expert = getattr(model, "expert", None)
-    if expert is None or not expert.form or not model.expert_weight:
+    linear_model = getattr(model, "linear_model", None)
+    if linear_model is None or not linear_model.form or not model.linear_weight:
         return None
     texts = [text.text for text in encoded]
-    return surface_attributions(expert.linear_model(), texts, toward * model.expert_weight)
+    return surface_attributions(linear_model.linear_model(), texts, toward * model.linear_weight)
 
 
 def attribute_columns(
@@ -87,12 +90,12 @@ def attribute_columns(
 ) -> NDArray[np.float64] | None:
     """The attributions of the columns beside each text to `toward @ logits` through the linear model,
     relative to an average row, `[texts, columns]`; None if the model reads no such columns."""
-    expert = getattr(model, "expert", None)
-    encodings = model.config.expert.tabular
-    if expert is None or not encodings or not model.expert_weight:
+    linear_model = getattr(model, "linear_model", None)
+    encodings = model.config.linear_model.tabular
+    if linear_model is None or not encodings or not model.linear_weight:
         return None
-    features = tabular_features(encoded, model.config.expert.tabular_width)
-    shares = tabular_attributions(expert.linear_model(), features, toward * model.expert_weight)
+    features = tabular_features(encoded, model.config.linear_model.tabular_width)
+    shares = tabular_attributions(linear_model.linear_model(), features, toward * model.linear_weight)
     return np.stack([shares[:, place].sum(axis=1) for place in column_slices(encodings)], axis=1)
 
 
@@ -169,14 +172,14 @@ def _probe_attributions(model: Any, encoded: Sequence[Any], toward: NDArray[np.f
 
 @torch.no_grad()
 def _linear_attributions(model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]) -> list[Shares]:
-    expert: TextLinearBuffers = model.expert
-    linear = expert.linear_model()
+    linear_model: TextLinearBuffers = model.linear_model
+    linear = linear_model.linear_model()
     if linear.pairs:
         shares = [
             np.concatenate(pair_attributions(linear, (pair.first.text, pair.second.text), line))
             for pair, line in zip(encoded, toward, strict=True)
         ]
-        if expert.vectors:
+        if linear_model.vectors:
             says = [partial(_dense_score, linear, line) for line in toward]
             for word_shares, more in zip(
                 shares, _leave_one_out_attributions(model, encoded, says), strict=True
@@ -186,7 +189,7 @@ def _linear_attributions(model: Any, encoded: Sequence[Any], toward: NDArray[np.
     shares = [
         text_attributions(linear, text.text, line) for text, line in zip(encoded, toward, strict=True)
     ]
-    if expert.vectors:
+    if linear_model.vectors:
         read = lambda batch: model.embedding.word_contributions(batch.words, batch.spelling, trained=False)  # noqa: E731
         adds = _word_values(model, encoded, read)
         for word_shares, addends, line in zip(shares, adds, toward, strict=True):

@@ -80,7 +80,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
     def fit(self, crossed: OutOfFold | None = None) -> PostTrainingFit:
         held = self.held_out(crossed)
         has_linear_member = (
-            not isinstance(self.model, BagModel) and self.model.config.expert.kind == "linear"
+            not isinstance(self.model, BagModel) and self.model.config.linear_model.kind == "linear"
         )
         return self.calibrate(held, self.fit_members(held) if has_linear_member else held.outputs)
 
@@ -110,7 +110,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
             # On dev the shifted scores are those of the stored 8-bit weights.
             on_dev = held.indices is None
             scores = (
-                self.model.expert_scores(self.objective.dev_items)
+                self.model.linear_scores(self.objective.dev_items)
                 if on_dev
                 else scores + self.weights.shift
             )
@@ -119,7 +119,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
     def dev_scores(self, linear: LinearModel) -> NDArray[np.float32]:
         """Scores of a linear model for the dev items, `[items, outputs]`, with its weights in 8 bits."""
         member = TextLinearBuffers.of(linear)
-        return member(*self.model.expert_reads(self.objective.dev_items, vectors=member.vectors > 0))
+        return member(*self.model.linear_inputs(self.objective.dev_items, vectors=member.vectors > 0))
 
     def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
         """Fit the ensemble weights on held-out outputs and scores of the linear member."""
@@ -128,7 +128,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
     def set_members(self, linear: LinearModel | None) -> None:
         """Set the linear member of the model, if its weight is not 0, and the weights of both members."""
         model, weights = self.model, self.weights
-        if linear is None or not weights.expert:
+        if linear is None or not weights.linear_model:
             model.remove_linear_model()
             model.encoder_weight = weights.encoder
             return
@@ -136,7 +136,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
             bias = linear.machine.bias + weights.shift
             linear = replace(linear, machine=replace(linear.machine, bias=bias))
         how = {"encoder_weight": weights.encoder, "share": weights.share}
-        model.add_expert(TextLinearBuffers.of(linear), weights.expert, **how)
+        model.add_linear_model(TextLinearBuffers.of(linear), weights.linear_model, **how)
 
     def calibrate(self, held: HeldOut, outputs: NDArray[np.float32]) -> PostTrainingFit:
         """Calibrate the model on the held-out outputs of the ensemble, `[items, outputs]`."""
@@ -145,7 +145,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
     def refit(self, first: "TextEnsemble[AnyObjective]") -> None:
         self.weights, self.chosen = first.weights, first.chosen
         if self.chosen is not None:
-            has_member = bool(self.weights.expert)
+            has_member = bool(self.weights.linear_model)
             self.set_members(fit_linear_member(self.objective, self.chosen).model if has_member else None)
 
 
@@ -186,11 +186,11 @@ class SingleLabelEnsemble(_ClassifierEnsemble[ClassificationObjective[Any]]):
         pretrained = held.indices is not None or config.base.name or config.pretrained.name
         members, raw = [held.outputs, scores], None if pretrained else 0
         mixture = fit_ensemble(members, held.targets, texts=held.weights, raw=raw)
-        encoder, expert = mixture.weights
-        if expert == 0:
+        encoder, linear_model = mixture.weights
+        if linear_model == 0:
             return NETWORK_ALONE
-        ratio = expert / encoder if encoder else 1.0
-        return EnsembleWeights(float(encoder > 0), ratio, mixture.shares[1], 1 / (encoder or expert))
+        ratio = linear_model / encoder if encoder else 1.0
+        return EnsembleWeights(float(encoder > 0), ratio, mixture.shares[1], 1 / (encoder or linear_model))
 
 
 class MultiLabelEnsemble(_ClassifierEnsemble[MultiLabelObjective]):
@@ -199,21 +199,21 @@ class MultiLabelEnsemble(_ClassifierEnsemble[MultiLabelObjective]):
     calibration = LABEL_SETS
 
     def dev_scores(self, linear: LinearModel) -> NDArray[np.float32]:
-        return linear.scores(*self.model.expert_reads(self.objective.dev_items))
+        return linear.scores(*self.model.linear_inputs(self.objective.dev_items))
 
     def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
         outputs, items = held.outputs, (held.targets, held.weights)
         if fit_binary_temperature(outputs, *items) > MAX_USUAL_TEMPERATURE:  # it has diverged
             outputs = np.zeros_like(outputs)
-        encoder, expert, shift = fit_binary_ensemble(outputs, scores, *items)
-        sizes = np.array([np.abs(encoder * outputs).mean(), np.abs(expert * (scores + shift)).mean()])
+        encoder, linear_model, shift = fit_binary_ensemble(outputs, scores, *items)
+        sizes = np.array([np.abs(encoder * outputs).mean(), np.abs(linear_model * (scores + shift)).mean()])
         if sizes[1] <= MIN_CONTRIBUTION * sizes.sum():
             return NETWORK_ALONE
         if sizes[0] < MIN_CONTRIBUTION * sizes.sum():
             encoder = sizes[0] = 0.0
-            _, expert, shift = fit_binary_ensemble(np.zeros_like(outputs), scores, *items)
-        share, ratio = float(sizes[1] / sizes.sum()), expert / encoder if encoder else 1.0
-        return EnsembleWeights(float(encoder > 0), ratio, share, 1 / (encoder or expert), shift)
+            _, linear_model, shift = fit_binary_ensemble(np.zeros_like(outputs), scores, *items)
+        share, ratio = float(sizes[1] / sizes.sum()), linear_model / encoder if encoder else 1.0
+        return EnsembleWeights(float(encoder > 0), ratio, share, 1 / (encoder or linear_model), shift)
 
 
 class NumberEnsemble(TextEnsemble[NumberObjective[Any]]):
@@ -253,7 +253,7 @@ def fit_linear_member(
     """
     model = objective.model
     places = np.arange(len(objective.train_items)) if crossed else objective.sampled_indices
-    texts, vectors, numbers = model.expert_reads(items_at(objective.train_items, places))
+    texts, vectors, numbers = model.linear_inputs(items_at(objective.train_items, places))
     return memoized(
         fit_linear,
         texts,
@@ -262,12 +262,12 @@ def fit_linear_member(
         sample_weight=objective.weights_of(places),
         class_weight=objective.class_weights,
         tokenizer=model.config.words.tokenizer,
-        max_features=model.config.expert.max_features,
+        max_features=model.config.linear_model.max_features,
         dense=vectors,
         numbers=numbers,
         pairs=model.reads_pairs,
         always=objective.names,
         settings=chosen,
         calibrated=crossed,
-        previous=model.previous_expert,
+        previous=model.previous_linear_model,
     )

@@ -154,7 +154,7 @@ class TagEnsemble(ModelEnsemble):
         self.objective, self.model = objective, objective.model
 
     def fit(self, crossed: OutOfFold | None = None) -> PostTrainingFit:
-        if self.model.config.expert.kind == "linear":
+        if self.model.config.linear_model.kind == "linear":
             self.fit_members()
         return super().fit(crossed)
 
@@ -162,33 +162,35 @@ class TagEnsemble(ModelEnsemble):
         """Fit a linear CRF on the training sentences, and the ensemble weights of it and the encoder on
         dev. A member with a share below `MIN_CONTRIBUTION` is dropped."""
         objective, model = self.objective, self.model
-        expert = self._linear_member()
+        linear_model = self._linear_member()
         labelled = [n for n, tags in enumerate(objective.dev_targets) if len(tags) and tags.min() >= 0]
-        if expert is None or not labelled:
+        if linear_model is None or not labelled:
             return
-        held_out, outside = _held_out_scores(objective, expert, labelled), 0.0
-        encoder_weight, expert_weight = held_out.likeliest()
-        if not encoder_weight and not expert_weight:  # dev contradicts both members: nothing can be fitted
+        held_out, outside = _held_out_scores(objective, linear_model, labelled), 0.0
+        encoder_weight, linear_weight = held_out.likeliest()
+        if not encoder_weight and not linear_weight:  # dev contradicts both members: nothing can be fitted
             return
         if model.scheme != "plain" and "O" in model.tags:
-            share, outside = held_out.best_of_spans(encoder_weight + expert_weight)
-            total = encoder_weight + expert_weight
-            encoder_weight, expert_weight = total * (1 - share), total * share
-            loud = held_out.loudness(encoder_weight, expert_weight)  # a common factor changes no tag
-            encoder_weight, expert_weight = encoder_weight * loud, expert_weight * loud
+            share, outside = held_out.best_of_spans(encoder_weight + linear_weight)
+            total = encoder_weight + linear_weight
+            encoder_weight, linear_weight = total * (1 - share), total * share
+            loud = held_out.loudness(encoder_weight, linear_weight)  # a common factor changes no tag
+            encoder_weight, linear_weight = encoder_weight * loud, linear_weight * loud
             outside *= loud
-        share = held_out.share(encoder_weight, expert_weight)
+        share = held_out.share(encoder_weight, linear_weight)
         if share > 1 - MIN_CONTRIBUTION:
             encoder_weight, share = 0.0, 1.0
         elif share < MIN_CONTRIBUTION:
-            expert_weight = share = 0.0
-        model.add_expert(expert if share else None, (encoder_weight, expert_weight), share, outside)
+            linear_weight = share = 0.0
+        model.add_linear_model(
+            linear_model if share else None, (encoder_weight, linear_weight), share, outside
+        )
 
     def refit(self, first: "TagEnsemble") -> None:
         before = first.model
-        expert = None if before.expert is None else self._linear_member()
-        weights = before.encoder_weight, before.expert_weight
-        self.model.add_expert(expert, weights, before.expert_share, before.outside)
+        linear_model = None if before.linear_model is None else self._linear_member()
+        weights = before.encoder_weight, before.linear_weight
+        self.model.add_linear_model(linear_model, weights, before.linear_share, before.outside)
 
     def _linear_member(self) -> TagLinearBuffers | None:
         """Fit the linear CRF; None where the sentences have no words."""
@@ -202,8 +204,8 @@ class TagEnsemble(ModelEnsemble):
             for sentence in sentences
         ]
         crf = memoized(fit_crf, sentences, model.written, groups=groups, inner=model.scheme)
-        expert = TagLinearBuffers.of(crf, model.tags)
-        return expert.to(model.device) if len(expert.keys) else None
+        linear_model = TagLinearBuffers.of(crf, model.tags)
+        return linear_model.to(model.device) if len(linear_model.keys) else None
 
 
 @dataclass(frozen=True)
@@ -224,15 +226,15 @@ class _HeldOutScores:
         from scipy.optimize import minimize  # slow to load, and predictions do without
 
         how = {"jac": True, "bounds": [(0.0, 5.0)] * 2, "method": "L-BFGS-B", "options": {"maxiter": 20}}
-        encoder, expert = minimize(self._cost, np.array([0.5, 0.5]), **how).x
-        return float(encoder), float(expert)
+        encoder, linear_model = minimize(self._cost, np.array([0.5, 0.5]), **how).x
+        return float(encoder), float(linear_model)
 
-    def loudness(self, encoder: float, expert: float) -> float:
+    def loudness(self, encoder: float, linear_model: float) -> float:
         """The common factor of both weights that maximises the likelihood of the true tags."""
         from scipy.optimize import minimize_scalar
 
         def cost(log: float) -> float:
-            return self._cost(np.exp(log) * np.array([encoder, expert]))[0]
+            return self._cost(np.exp(log) * np.array([encoder, linear_model]))[0]
 
         how = {"bounds": (-_MAX_LOG_SCALE, _MAX_LOG_SCALE), "method": "bounded", "options": {"xatol": 0.01}}
         solution: Any = minimize_scalar(cost, **how)
@@ -277,15 +279,15 @@ class _HeldOutScores:
         best = int((smooth - away[:, None] - _TIE * np.array(_OUTSIDE)).argmax())
         return _SHARES[best // len(_OUTSIDE)], _OUTSIDE[best % len(_OUTSIDE)]
 
-    def share(self, encoder: float, expert: float) -> float:
+    def share(self, encoder: float, linear_model: float) -> float:
         """The contribution of the linear CRF to the combined score with these weights."""
         scores = [member.cpu().numpy() for member in self.scores]
-        return contributions(scores, np.array([encoder, expert]))[1]
+        return contributions(scores, np.array([encoder, linear_model]))[1]
 
 
 @torch.no_grad()
 def _held_out_scores(
-    objective: TaggingObjective, expert: TagLinearBuffers, numbers: list[int]
+    objective: TaggingObjective, linear_model: TagLinearBuffers, numbers: list[int]
 ) -> _HeldOutScores:
     """Compute the scores of encoder and linear CRF on some dev sentences."""
     model, texts = objective.model, [objective.dev_texts[n] for n in numbers]
@@ -293,7 +295,7 @@ def _held_out_scores(
     order = []
     for places, batch in model.batches(texts):
         scores[0].append(model(batch).values.float())
-        scores[1].append(torch.from_numpy(expert(tagger_words(batch))).to(model.device))
+        scores[1].append(torch.from_numpy(linear_model(tagger_words(batch))).to(model.device))
         order += places
     targets = np.concatenate([objective.dev_targets[numbers[place]] for place in order])
     counts = np.ones(len(order), dtype=np.float32)
@@ -301,7 +303,7 @@ def _held_out_scores(
         counts = objective.dev_weights[[numbers[place] for place in order]]
     return _HeldOutScores(
         model,
-        expert.transitions,
+        linear_model.transitions,
         (torch.cat(scores[0]), torch.cat(scores[1])),
         Layout([len(texts[place]) for place in order], model.device),
         torch.from_numpy(targets).to(model.device),

@@ -158,14 +158,14 @@ def copy_weights(model: Any, previous: PreviousModel) -> None:
             _copy_rows(values, source, previous.model.labels, model.labels)
         else:
             values.copy_(source)
-    expert = getattr(previous.model, "expert", None)
-    if expert is not None and previous.new:
+    linear_model = getattr(previous.model, "linear_model", None)
+    if linear_model is not None and previous.new:
         from headwise.linear.linear_warm_start import LinearWarmStart  # imports scipy
 
         before, now = (getattr(network, "labels", ("number",)) for network in (previous.model, model))
         places = {label: number for number, label in enumerate(before)}
-        model.previous_expert = LinearWarmStart(
-            expert.linear_model(), tuple(places.get(label, -1) for label in now)
+        model.previous_linear_model = LinearWarmStart(
+            linear_model.linear_model(), tuple(places.get(label, -1) for label in now)
         )
 
 

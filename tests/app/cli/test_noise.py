@@ -70,7 +70,15 @@ def test_suspects_are_not_trained_on(run, tmp_path):
     write(tmp_path / "data.csv")
     assert run("noise", "data.csv", "--output", "suspects.csv", "--base", "none")[0] == 0
     small = "--base none --encoder.layers 1 --encoder.width 8 --encoder.heads 2 --epochs 1"
-    flags = ("--drop", "suspects.csv", *small.split(), "--words.vector-size", "8", "--expert.kind", "none")
+    flags = (
+        "--drop",
+        "suspects.csv",
+        *small.split(),
+        "--words.vector-size",
+        "8",
+        "--linear-model.kind",
+        "none",
+    )
     code, _, err = run("train", "data.csv", "--output", "model", *flags)
     assert code == 0, err
     parts = json.loads((tmp_path / "model" / "data.json").read_text())

@@ -61,7 +61,7 @@ def test_training_says_what_it_found(run, tmp_path):
     assert "pairs with the same first text stay together" in err
     assert "differing" in out  # the baseline
     assert "encoder alone" in " ".join(out.split())
-    assert "--expert.kind none leaves it out" in " ".join(out.split())
+    assert "--linear-model.kind none leaves it out" in " ".join(out.split())
     info = json.loads((tmp_path / "train.model" / "config.json").read_text())["model"]
     assert (info["task"], info["pair"]["interaction"]) == ("pair", "cross")
 

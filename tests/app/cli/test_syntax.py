@@ -11,7 +11,7 @@ from headwise.artifacts import load_model
 SETTINGS = (
     *("--encoder", "ms-san", "--encoder.width", "8", "--encoder.heads", "6", "--encoder.head-size", "2"),
     *("--encoder.feedforward", "8", "--words.vector-size", "8", "--classifier.hidden", "8"),
-    *("--epochs", "1", "--expert.kind", "none", "--words.tokenizer", "whitespace", "--no-baseline"),
+    *("--epochs", "1", "--linear-model.kind", "none", "--words.tokenizer", "whitespace", "--no-baseline"),
 )
 
 

@@ -26,7 +26,7 @@ def test_a_file_alone_is_enough(tagger):
     assert "task tag guessed from the file" in err
     assert "tag scheme iob2" in err
     assert "A linear CRF on" in out
-    assert all(name in out for name in ("CRF on", "encoder", "expert"))  # columns
+    assert all(name in out for name in ("CRF on", "encoder", "linear model"))  # columns
     assert "PER" in out
 
 

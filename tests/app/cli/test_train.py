@@ -95,7 +95,7 @@ def test_a_file_alone_is_enough(files, spawn):
         told = err.split(f"without part {number} of 3, which is its dev:")[1].split("without")[0]
         assert len(re.findall(r"^epoch +\d+  loss \d\.\d{3}  dev accuracy", told, re.M)) >= epochs
     test = read_info(folder)["metrics"]["test"]
-    # The model, perhaps its encoder and its expert alone, and the baseline; each with its interval.
+    # The model, perhaps its encoder and its linear model alone, and the baseline; each with its interval.
     assert re.search(r"^ +model .* linear SVM *$", out, re.M)
     assert re.search(rf"^ +accuracy +{100 * test['accuracy']:.1f} % .* %", out, re.M)
     assert re.search(r"95 % interval( +\d+\.\d – \d+\.\d %){2,4} *$", out, re.M)

@@ -38,7 +38,7 @@ def check(answer, items: list, spelled=lambda item, change: change(item)) -> Non
 @pytest.mark.parametrize("kind", ["linear", "none"])
 def test_classifier(kind, tiny, tmp_path):
     X, y = texts(120)
-    fitted = TextClassifier(recipe={**tiny, "expert": {"kind": kind}}, epochs=4).fit(X, y)
+    fitted = TextClassifier(recipe={**tiny, "linear_model": {"kind": kind}}, epochs=4).fit(X, y)
     check(fitted.predict_proba, texts(20, seed=1)[0])
     fitted.save(tmp_path / "model")
     check(TextClassifier.load(tmp_path / "model").predict_proba, texts(20, seed=1)[0])

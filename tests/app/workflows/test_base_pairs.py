@@ -1,4 +1,4 @@
-"""Pairs that begin with a base: what matching words say, to network, expert and explanation."""
+"""Pairs that begin with a base: what matching words say, to network, linear model and explanation."""
 
 import numpy as np
 import pytest
@@ -88,7 +88,10 @@ def test_of_very_many_pairs_the_linear_parts_read_some(tmp_path, base, folds, mo
 
 
 def test_the_network_begins_as_what_the_words_that_match_say(tmp_path, base):
-    settings = {"expert": {"kind": "none"}, "train": {"learning-rate": 1e-9, "vectors-learning-rate": 1e-9}}
+    settings = {
+        "linear_model": {"kind": "none"},
+        "train": {"learning-rate": 1e-9, "vectors-learning-rate": 1e-9},
+    }
     outcome = run(tmp_path, base, "pair", settings=settings)
     assert outcome.test.scores.accuracy > 0.9
 
@@ -102,7 +105,7 @@ def test_scores_of_pairs_likewise(tmp_path, base):
 def test_what_is_compared_and_to_which_words_it_belongs(tmp_path, base):
     model = run(tmp_path, base, "pair", settings={"train": {"folds": 2}}).fitted.model
     encoded = model.encoded([Pair("a1 b2 c3", "b5 a7"), Pair("a1 a2", "")])
-    texts, vectors, numbers = model.expert_reads(encoded)
+    texts, vectors, numbers = model.linear_inputs(encoded)
     assert texts == [("a1 b2 c3", "b5 a7"), ("a1 a2", "")]
     read = model.embedding._base  # the base again
     for pair, own, counts in zip(encoded, vectors, numbers, strict=True):
@@ -116,7 +119,7 @@ def test_what_is_compared_and_to_which_words_it_belongs(tmp_path, base):
     assert numbers.shape == (2, NUMBERS)
     toward = np.array([[-1.0, 1.0]]) * (1 if model.labels[1] == "same" else -1)
     (shares,) = attribute_words(model, encoded[:1], toward)
-    found = sum(shares[part] for part in ("base", "expert") if part in shares)
+    found = sum(shares[part] for part in ("base", "linear_model") if part in shares)
     assert found.argmin() == 2  # nothing matches c3
 
 
@@ -129,19 +132,19 @@ def test_how_pairs_compare_is_the_same_where_it_is_not_kept(tmp_path, base, monk
     anew = model.encoded(some)
     assert all(pair.compared is None for pair in anew)
     np.testing.assert_allclose(model.predict_proba(some), found, atol=1e-6)
-    for one, other in zip(model.expert_reads(kept)[1:], model.expert_reads(anew)[1:], strict=True):
+    for one, other in zip(model.linear_inputs(kept)[1:], model.linear_inputs(anew)[1:], strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
     np.testing.assert_allclose(model.logits([kept[0], *anew[1:]]), model.logits(kept), atol=1e-5)
 
 
 @pytest.mark.parametrize("task", ["pair", "pair-score"])
-def test_without_a_probe_the_expert_alone_says_what_the_base_knows(tmp_path, base, task):
+def test_without_a_probe_the_linear_member_alone_says_what_the_base_knows(tmp_path, base, task):
     settings = {"base": {"probe": False}, "train": {"learning-rate": 1e-9, "vectors-learning-rate": 1e-9}}
     outcome = run(tmp_path, base, task, settings=settings)
     scores, model = outcome.test.scores, outcome.fitted.model
     assert (scores.pearson if task == "pair-score" else scores.accuracy) > 0.9
     assert model.probe is None
-    assert model.expert_weight > 0
+    assert model.linear_weight > 0
     some = [Pair("a1 b2", "b5 a7"), Pair("a1 b2", "c5 a7"), Pair("", "a1")]
     loaded = load_model(tmp_path / "model")
     np.testing.assert_array_equal(

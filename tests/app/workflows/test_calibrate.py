@@ -52,7 +52,7 @@ def made(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     train = write(folder / "train.csv", texts(range(200)))
     new = write(folder / "new.csv", texts(range(1_000, 1_300), muddled=0.4))
-    settings = [SMALL, {"model": {"task": "classify"}, "expert": {"kind": request.param}}]
+    settings = [SMALL, {"model": {"task": "classify"}, "linear_model": {"kind": request.param}}]
     train_files(train, folder / "model", settings=settings, baseline=False)
     return folder / "model", train, new
 
@@ -187,7 +187,7 @@ def test_label_sets(tmp_path):
         write(tmp_path / "a.csv", rows[:250], "labels"),
         write(tmp_path / "b.csv", rows[250:], "labels"),
     )
-    settings = [SMALL, {"model": {"task": "multi-label"}, "expert": {"kind": "none"}}]
+    settings = [SMALL, {"model": {"task": "multi-label"}, "linear_model": {"kind": "none"}}]
     train_files(train, tmp_path / "m", settings=settings, baseline=False)
     found = calibrate_file(tmp_path / "m", new, tmp_path / "o", thresholds="money:recall=0.9,house:fpr=0.2")
     model = load_model(tmp_path / "o")
@@ -225,7 +225,7 @@ def test_bags(tmp_path):
 def test_what_gives_no_labels_is_not_calibrated(tmp_path):
     rows = [(str(number % 5 + 0.5), text) for number, (_, text) in enumerate(texts(range(60)))]
     train = write(tmp_path / "a.csv", rows, "score")
-    settings = [SMALL, {"model": {"task": "regress"}, "expert": {"kind": "none"}}]
+    settings = [SMALL, {"model": {"task": "regress"}, "linear_model": {"kind": "none"}}]
     train_files(train, tmp_path / "m", settings=settings, baseline=False)
     with pytest.raises(ConfigError, match="has no probabilities of labels that could be calibrated"):
         calibrate_file(tmp_path / "m", train, tmp_path / "o")

@@ -17,7 +17,7 @@ SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
     "classifier": {"hidden": 8},
     "train": {"epochs": 1, "batch-texts": 8, "refit": False},
-    "expert": {"kind": "none"},
+    "linear_model": {"kind": "none"},
 }
 PLAIN = {"base": {"name": "none"}, "words": {"vector_size": 8}}
 
@@ -42,7 +42,7 @@ def first(tmp_path_factory) -> str:
 
 def go_on(tmp_path, first, *layers, labels=("good", "bad")):
     file = write(tmp_path / "g.csv", labels, word="book")
-    rest = {name: own for name, own in SMALL.items() if name in ("model", "train", "expert")}
+    rest = {name: own for name, own in SMALL.items() if name in ("model", "train", "linear_model")}
     settings = [rest, {"base": {"name": first}}, *layers]
     return train_files(file, tmp_path / "model", settings=settings, baseline=False)
 
@@ -118,35 +118,35 @@ def beside(tmp_path, file: str, base: str = "none", ear: Reporter = NULL_REPORTE
     return outcome.fitted.model
 
 
-def test_the_linear_expert_goes_on_too(tmp_path):
+def test_the_linear_member_goes_on_too(tmp_path):
     first = beside(tmp_path / "first", write(tmp_path / "f.csv", count=90))
-    assert first.expert is not None
+    assert first.linear_model is not None
     ear = Ear()
     new = write(tmp_path / "g.csv", word="book")
     second = beside(tmp_path / "second", new, str(tmp_path / "first"), ear)
     assert not any("fitted anew" in text for text in ear.heard)
-    known = set(second.expert.keys.tolist())
-    assert set(first.expert.keys.tolist()) <= known
+    known = set(second.linear_model.keys.tolist())
+    assert set(first.linear_model.keys.tolist()) <= known
     loaded = load_model(tmp_path / "second")
     texts = ["this film is goodly made 3", "this book is badly made"]
     assert loaded.predict_proba(texts).argmax(1).tolist() == [1, 0]
 
 
 def test_texts_that_it_has_learnt_from(tmp_path):
-    """They would make the expert, and what is said of dev and test texts, too good."""
+    """They would make the linear model, and what is said of dev and test texts, too good."""
     file = write(tmp_path / "f.csv", count=90)
     beside(tmp_path / "first", file)
     ear = Ear()
     base = str(tmp_path / "first")
     second = beside(tmp_path / "second", write(tmp_path / "g.csv", count=120), base, ear)
-    assert second.previous_expert is None
+    assert second.previous_linear_model is None
     [note] = [text for text in ear.heard if text.startswith("goes on from")]
     assert note.endswith("has learnt from these texts: the linear model is fitted anew")
     [test] = [text for text in ear.heard if f"test texts are {base}'s training texts too" in text]
     assert test.endswith("test scores are optimistic")
 
 
-def test_the_expert_of_numbers_goes_on_too(tmp_path):
+def test_the_linear_member_of_numbers_goes_on_too(tmp_path):
     def file(name: str, word: str, count: int) -> str:
         rows = [f"{'good ' * (n % 4)}{word} number {n},{2 + n % 4 + n / 1000}" for n in range(count)]
         (tmp_path / name).write_text("\n".join(["text,score", *rows, ""]))
@@ -165,7 +165,7 @@ def test_the_expert_of_numbers_goes_on_too(tmp_path):
     first, _ = train("first", file("f.csv", "film", 90), "none")
     second, heard = train("second", file("g.csv", "book", 60), str(tmp_path / "first"))
     assert not any("fitted anew" in text for text in heard)
-    assert set(first.expert.keys.tolist()) <= set(second.expert.keys.tolist())
+    assert set(first.linear_model.keys.tolist()) <= set(second.linear_model.keys.tolist())
     low, high = load_model(tmp_path / "second").predict(["film", "good good good film"])
     assert high > low + 1
 
@@ -186,7 +186,7 @@ def test_numbers_that_it_spells_otherwise_are_told(tmp_path):
     how = {"settings": [SMALL, PLAIN], "baseline": False}
     train_files(write(tmp_path / "f.csv", ("1", "0")), tmp_path / "ints", reporter=listener, **how)
     assert not any("spells otherwise" in own for own in told)
-    rest = {name: own for name, own in SMALL.items() if name in ("model", "train", "expert")}
+    rest = {name: own for name, own in SMALL.items() if name in ("model", "train", "linear_model")}
     how["settings"] = [rest, {"base": {"name": str(tmp_path / "ints")}}]
     file = write(tmp_path / "g.csv", ("1.0", "0.0"), word="book")
     train_files(file, tmp_path / "floats", reporter=listener, **how)

@@ -11,7 +11,7 @@ from headwise.metrics.operating_points import SELECTIVE_PREDICTION
 SMALL = {
     "model": {"task": "classify"},
     "base": {"name": "none"},
-    "expert": {"kind": "none"},
+    "linear_model": {"kind": "none"},
     "encoder": {"width": 8, "heads": 2, "head_size": 4, "layers": 1},
     "words": {"vector_size": 8},
     "train": {"epochs": 1, "refit": False},

@@ -77,12 +77,12 @@ def test_a_run(tmp_path):
 
 
 def test_the_encoder_alone_learns_too(tmp_path):
-    recipe = build_config(SMALL, {"expert": {"kind": "none"}, "train": {"epochs": 15, "score": "f1"}})
+    recipe = build_config(SMALL, {"linear_model": {"kind": "none"}, "train": {"epochs": 15, "score": "f1"}})
     texts = read(write(tmp_path / "f.csv", 300), recipe)
     outcome = fit_judge_save(
         TrainingPlan(find_task("multi-label"), RunData(texts), recipe), tmp_path / "model", baseline=False
     )
-    assert outcome.fitted.model.expert is None
+    assert outcome.fitted.model.linear_model is None
     assert not outcome.rivals
     assert outcome.test is not None
     assert outcome.test.scores.micro_f1 > 0.8

@@ -101,7 +101,7 @@ def test_training_says_which_columns_it_reads_as_what(trained):
 
 def test_the_folder_keeps_the_columns_with_their_types(trained):
     folder, *_ = trained
-    encodings = json.loads((folder / "config.json").read_text())["model"]["expert"]["tabular"]
+    encodings = json.loads((folder / "config.json").read_text())["model"]["linear_model"]["tabular"]
     assert [(own["name"], own["type"]) for own in encodings] == [
         ("price", "number"),
         ("country", "category"),
@@ -197,8 +197,10 @@ def test_what_cannot_be_learnt_with_columns_is_refused(trained, tmp_path):
     folder, *_ = trained
     file = write(tmp_path / "train.csv", table(60))
     how = {"data": {"features": FEATURES, "text_column": "body"}}
-    with pytest.raises(ConfigError, match=r"expert\.kind none"):
-        TrainingJob(TrainingFiles(file), tmp_path / "a", {**SMALL, **how, "expert": {"kind": "none"}}).run()
+    with pytest.raises(ConfigError, match=r"linear_model\.kind none"):
+        TrainingJob(
+            TrainingFiles(file), tmp_path / "a", {**SMALL, **how, "linear_model": {"kind": "none"}}
+        ).run()
     with pytest.raises(ConfigError, match="cannot start from another model"):
         TrainingJob(TrainingFiles(file), tmp_path / "b", {**how, "base": {"name": str(folder)}}).run()
 

@@ -43,7 +43,7 @@ CHANGES = {
     DEFAULTS: {},
     "rate": {"train": {"learning_rate": 0.03}},
     "rate up": {"train": {"learning_rate": 0.05}},
-    "no expert": {"expert": {"kind": "none"}},
+    "no linear_model": {"linear_model": {"kind": "none"}},
     "dropout": {"words": {"dropout": 0.9}},
 }
 
@@ -157,7 +157,7 @@ def test_fewer_items_have_shorter_epochs():
 @pytest.mark.parametrize("given", [False, True])
 def test_what_gains_is_found_tried_together_and_confirmed(texts, tmp_path, monkeypatch, given):
     """Trials that do not train: a loss of 1 less what each change is worth, and some noise."""
-    worth = {"rate": 0.1, "rate up": 0.2, "no expert": -0.2, "dropout": 0.1}
+    worth = {"rate": 0.1, "rate up": 0.2, "no linear_model": -0.2, "dropout": 0.1}
     asked = []
 
     def tally(self, change, share, trial, until=0.0):
@@ -178,8 +178,8 @@ def test_what_gains_is_found_tried_together_and_confirmed(texts, tmp_path, monke
     assert found.confirmed.items == (12 if given else 24)
     assert found.apart is found.to_json()["apart"] is not given
     assert {trial for names, trial in asked if names == ("rate up", "dropout")} == {0, 1, 2, 3}
-    assert {trial for names, trial in asked if names == ("no expert",)} == {0}
-    assert {own.name for own in found.tried if own.step == 1} & {"no expert"}
+    assert {trial for names, trial in asked if names == ("no linear_model",)} == {0}
+    assert {own.name for own in found.tried if own.step == 1} & {"no linear_model"}
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -212,10 +212,10 @@ def test_priors(texts, tmp_path):
         seeds=1,
         settings=[SMALL],
         space=lambda recipe: priors_search_space(recipe, ladder),
-        meanwhile={"expert": {"kind": "none"}},
+        meanwhile={"linear_model": {"kind": "none"}},
     )
     assert {own.name for own in found.tried} == {ENCODER_DEFAULT, "everything"}
-    assert "expert" not in found.settings
+    assert "linear_model" not in found.settings
     assert (found.best.name == "everything") == ("priors" in found.settings["encoder"])
 
 
@@ -223,7 +223,9 @@ def test_a_training_that_diverges_is_the_worst(texts, tmp_path):
     def space(recipe):
         return {DEFAULTS: {}, "wild": {"train": {"learning_rate": 1e30, "clip": 0.0}}}
 
-    found = tune_file(texts, tmp_path, seeds=1, settings=[SMALL, {"expert": {"kind": "none"}}], space=space)
+    found = tune_file(
+        texts, tmp_path, seeds=1, settings=[SMALL, {"linear_model": {"kind": "none"}}], space=space
+    )
     assert found.best.name == DEFAULTS
     assert found.tried[-1].loss == 1000
 
@@ -258,7 +260,7 @@ def test_a_recipe_comes_to_what_was_searched_whatever_is_chosen_for_the_data(tex
     ("space", "meanwhile"),
     [
         (settings_search_space, {}),
-        (partial(priors_search_space, ladder=FEW_PRIORS), {"expert": {"kind": "none"}}),
+        (partial(priors_search_space, ladder=FEW_PRIORS), {"linear_model": {"kind": "none"}}),
     ],
 )
 def test_the_recipe_of_a_search_is_read_as_what_it_has_found(space, meanwhile, tmp_path, monkeypatch):
@@ -277,7 +279,7 @@ def test_the_recipe_of_a_search_is_read_as_what_it_has_found(space, meanwhile, t
     read = request.plan(request.read(TrainingFiles(str(file)))).config
     assert read == found.recipe
     assert encoder_name(read.model.encoder) == "ms-san"
-    assert (read.model.base.probe, read.model.expert.kind) == (False, "linear")
+    assert (read.model.base.probe, read.model.linear_model.kind) == (False, "linear")
 
 
 @pytest.mark.parametrize("given", ["vectors", "base"])

@@ -203,7 +203,7 @@ _TRAINED = {
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory, base):
-    """The folder of a trained model of a task, with or without a base, with an expert, and its data."""
+    """The folder of a model with a linear member, with or without a base, by task, and its data."""
     made: dict[tuple[str, bool], tuple[Path, Path]] = {}
 
     def give(task: str, *, based: bool = True) -> tuple[Path, Path]:

@@ -18,7 +18,7 @@ from headwise.core.errors import HeadwiseError
 
 @pytest.fixture
 def copied(exported_folder, tmp_path) -> Path:
-    """What was exported of a classifier with base and expert, to be spoilt."""
+    """What was exported of a classifier with base and linear_model, to be spoilt."""
     return Path(shutil.copytree(exported_folder("classify")[1], tmp_path / "copied"))
 
 
@@ -101,12 +101,12 @@ FORGED = {
     "no vectors": lambda m: m["network"].update(vectors=0),
     "width": lambda m: m["network"].update(width=0),
     "summary": lambda m: m["network"].update(summary=not m["network"]["summary"]),
-    "expert words": lambda m: m["expert"].update(words=3),
-    "expert kept": lambda m: m["expert"].update(kept=4),
-    "expert vectors": lambda m: m["expert"].update(vectors=3),
-    "expert form": lambda m: m["expert"].update(form=not m["expert"]["form"]),
-    "expert reach": lambda m: m["expert"].update(reach=99),
-    "list": lambda m: m.update(expert=[1]),
+    "linear_model words": lambda m: m["linear_model"].update(words=3),
+    "linear_model kept": lambda m: m["linear_model"].update(kept=4),
+    "linear_model vectors": lambda m: m["linear_model"].update(vectors=3),
+    "linear_model form": lambda m: m["linear_model"].update(form=not m["linear_model"]["form"]),
+    "linear_model reach": lambda m: m["linear_model"].update(reach=99),
+    "list": lambda m: m.update(linear_model=[1]),
 }
 
 
@@ -125,7 +125,7 @@ def test_settings_that_contradict_the_rest(copied, name):
         ("labels.json", lambda d: d.update(labels=["a", "b", "c"]), "HW509"),
         ("labels.json", lambda d: d.update(labels=3), "HW507"),
         ("calibration.json", lambda d: d.update(temperature=0), "HW510"),
-        ("calibration.json", lambda d: d.pop("expert_weight"), "HW510"),
+        ("calibration.json", lambda d: d.pop("linear_weight"), "HW510"),
         ("calibration.json", lambda d: d.update(thresholds=[1]), "HW510"),
         ("vocabulary.json", lambda d: d["words"].append("more"), "HW507"),
         ("vocabulary.json", lambda d: (d["words"].append("more"), d["counts"].append(1)), "HW509"),
@@ -147,7 +147,7 @@ def test_tables_that_cannot_be(copied, what):
     path = copied / "tables.safetensors"
     tables = load_file(path)
     if what == "nan":
-        tables["expert.bias"] = np.full_like(tables["expert.bias"], np.nan)
+        tables["linear_model.bias"] = np.full_like(tables["linear_model.bias"], np.nan)
     elif what == "shape":
         tables["base.scales"] = tables["base.scales"][1:].copy()
     elif what == "type":

@@ -51,8 +51,8 @@ def test_little_memory_gives_the_same(row, pair_of, texts, monkeypatch):
 def test_trained_models_say_the_same(task, based, exported_folder, texts):
     folder, target = exported_folder(task, based=based)
     model, exported = load_model(folder), load_exported(target)
-    assert model.expert is not None
-    assert exported.expert is not None
+    assert model.linear_model is not None
+    assert exported.linear_model is not None
     texts = [*texts, "a good film", "Bad, poor film!", "goooood w1 badder"]
     one, second = (item.logits(item.encoded(texts)) for item in (model, exported))
     assert np.ptp(one, axis=0).max() > 0.1

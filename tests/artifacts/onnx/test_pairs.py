@@ -115,7 +115,7 @@ def test_trained_models_say_the_same(task, settings, base, tmp_path, needs_onnx)
     model = load_model(tmp_path / "model")
     write_exported(model, tmp_path / "x")
     exported = load_exported(tmp_path / "x")
-    assert model.expert is not None
+    assert model.linear_model is not None
     one, second = (variant.logits(variant.encoded(hard_pairs())) for variant in (model, exported))
     assert np.ptp(one, axis=0).max() > 0.01
     np.testing.assert_allclose(second, one, rtol=1e-5, atol=1e-5)

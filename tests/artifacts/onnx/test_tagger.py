@@ -88,7 +88,7 @@ def groups_of_words() -> WordClusters:
     return WordClusters(keys, numbers.astype(np.int16))
 
 
-def expert_of(tags) -> TagLinearBuffers:
+def linear_model_of(tags) -> TagLinearBuffers:
     drawn = random.Random(3)
     sentences = []
     for _ in range(30):
@@ -100,7 +100,7 @@ def expert_of(tags) -> TagLinearBuffers:
 
 
 def _wider(crf, tags) -> TagLinearBuffers:
-    """An expert that also has the tags that its sentences lacked."""
+    """A linear CRF that also has the tags that its sentences lacked."""
     places = [tags.index(tag) for tag in crf.tags]
     weights = np.zeros((len(crf.keys), len(tags)), dtype=np.float32)
     weights[:, places] = crf.weights
@@ -108,11 +108,11 @@ def _wider(crf, tags) -> TagLinearBuffers:
     return TagLinearBuffers.of(type(crf)(tuple(tags), "plain", crf.keys, weights, moves, crf.groups), tags)
 
 
-# Weights of encoder and expert, and what is taken off `O`.
+# Weights of encoder and linear CRF, and what is taken off `O`.
 SAYS = {
     "encoder": (1.0, 0.0, 0.0),
     "both": (0.7, 0.6, 0.4),
-    "expert": (0.0, 0.8, 0.5),
+    "linear_model": (0.0, 0.8, 0.5),
     "none": (0, 0, 0),
 }
 
@@ -123,7 +123,7 @@ def made(tmp_path_factory, needs_onnx):
     trained, graphs = {}, {}
 
     def give(row: str, say: str):
-        def once(module, inputs, outputs):  # whatever the expert says, the network says the same
+        def once(module, inputs, outputs):  # whatever the linear model says, the network says the same
             if (row, type(module)) not in graphs:
                 graphs[row, type(module)] = onnx_of(module, inputs, outputs)
             return graphs[row, type(module)]
@@ -131,8 +131,8 @@ def made(tmp_path_factory, needs_onnx):
         if (row, say) not in trained:
             model = make(row)
             *weights, outside = SAYS[say]
-            expert = None if say == "encoder" else expert_of(model.tags)
-            model.add_expert(expert, (weights[0], weights[1]), 0.5, outside)
+            linear_model = None if say == "encoder" else linear_model_of(model.tags)
+            model.add_linear_model(linear_model, (weights[0], weights[1]), 0.5, outside)
             folder = tmp_path_factory.mktemp("taggers") / "x"
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(export, "onnx_of", once)
@@ -211,7 +211,7 @@ def test_its_chain_is_a_crf(scheme):
 
 @pytest.fixture(scope="module")
 def trained_tagger(tmp_path_factory, base, needs_onnx):
-    """The folder of a trained tagger with base and expert, and what was exported of it."""
+    """The folder of a trained tagger with base and linear_model, and what was exported of it."""
     folder, drawn = tmp_path_factory.mktemp("tagger"), random.Random(1)
     with open(folder / "data.conll", "w", encoding="utf-8") as file:
         for _ in range(120):
@@ -252,8 +252,8 @@ FORGED = {
     "no spelling": ("config.json", lambda d: d["model"].update(characters={"network": "none", "shape": 0})),
     "more spelling": ("config.json", lambda d: d["model"]["characters"].update(ngrams=3)),
     "other task": ("config.json", lambda d: d["model"].update(task="classify")),
-    "features": ("config.json", lambda d: d["model"]["expert"].update(features=3)),
-    "grouped": ("config.json", lambda d: d["model"]["expert"].update(grouped=3)),
+    "features": ("config.json", lambda d: d["model"]["linear_model"].update(features=3)),
+    "grouped": ("config.json", lambda d: d["model"]["linear_model"].update(grouped=3)),
     "less tags": ("labels.json", lambda d: d["labels"].pop()),
     "no tag for all": ("labels.json", lambda d: d.update(labels=[f"B-{n}" for n in d["labels"]])),
     "no alphabet": ("labels.json", lambda d: d.update(alphabet=3)),
@@ -264,7 +264,7 @@ FORGED = {
 @pytest.mark.parametrize("name", FORGED)
 def test_files_that_contradict_each_other(name, trained_tagger, tmp_path):
     copied = shutil.copytree(trained_tagger[1], tmp_path / "copied")
-    forge(copied, "calibration.json", lambda data: data.update(encoder_weight=0.5, expert_weight=0.5))
+    forge(copied, "calibration.json", lambda data: data.update(encoder_weight=0.5, linear_weight=0.5))
     forge(copied, *FORGED[name])
     with pytest.raises(HeadwiseError) as raised:
         [*load_exported(copied).predict(["w1 by Ann"])]
@@ -292,11 +292,11 @@ def test_a_classifier_in_its_place_leaves_nothing_behind(made, make_model, tmp_p
     assert json.loads((tmp_path / "x" / "config.json").read_text())["model"]["task"] == "classify"
 
 
-def test_an_expert_that_is_not_there_is_not_asked(made, tmp_path):
+def test_a_linear_member_that_is_not_there_is_not_asked(made, tmp_path):
     """Whatever a forged folder says of its say."""
     model, _, folder = made("shape", "encoder")
     shutil.copytree(folder, tmp_path / "x")
-    forge(tmp_path / "x", "calibration.json", lambda data: data.update(encoder_weight=0, expert_weight=1))
+    forge(tmp_path / "x", "calibration.json", lambda data: data.update(encoder_weight=0, linear_weight=1))
     exported = load_exported(tmp_path / "x")
     encoded = exported.encode_sentences([exported.sentence(as_example("w1 unheard w2"))])
     expected = model.marginals(encoded, weights=(0.0, 1.0))

@@ -66,7 +66,7 @@ def test_the_form_of_a_text_is_no_word_and_no_rest():
     fit = fit_linear(texts, np.arange(60) % 2, 2, settings=settings)
     model = made(TextClassifierModel, LABELS[:2])
     assert linear_model_message(model) == []
-    model.add_expert(TextLinearBuffers.of(fit.model), 0.8)
+    model.add_linear_model(TextLinearBuffers.of(fit.model), 0.8)
     assert (
         "and surface features (length, capitals, digits, punctuation) is combined"
         in linear_model_message(model)[0]

@@ -15,15 +15,15 @@ def test_beside_a_teacher_labels_by_people_say_whether_dev_is_learnt_too(human, 
 
 
 @pytest.mark.parametrize(
-    ("name", "expert"),
+    ("name", "linear_model"),
     [
         ("classify", {"max_features": 1_000_000}),
         ("multi-label", {"max_features": 1_000_000}),
         ("regress", {"max_features": 1_000_000}),
         ("pair", {"max_features": 100_000}),  # it has four weights a label for each
-        ("tag", None),  # its expert reads words in sentences
+        ("tag", None),  # its linear CRF reads words in sentences
     ],
 )
-def test_what_an_expert_may_read(name, expert):
+def test_what_a_linear_member_may_read(name, linear_model):
     own = TASKS[name].defaults(60_000, vectors=False, encoder="ms-transformer")
-    assert own.get("expert") == expert
+    assert own.get("linear_model") == linear_model

@@ -53,7 +53,7 @@ def test_the_temperature_that_was_put_in_is_found():
     assert binary_calibration_error(expit(3 * logits / temperature), targets) < 0.03 < before
 
 
-def test_an_expert_gets_the_say_that_it_deserves():
+def test_a_linear_member_gets_the_say_that_it_deserves():
     logits, targets = data(4_000)
     noise = np.random.default_rng(1).normal(size=logits.shape)
     encoder_weight, weight, _ = fit_binary_ensemble(logits - noise, noise, targets)
@@ -62,7 +62,7 @@ def test_an_expert_gets_the_say_that_it_deserves():
     assert fit_binary_ensemble(noise, logits, targets)[0] == pytest.approx(0, abs=0.1)
 
 
-def test_an_expert_whose_zero_is_not_even_odds_is_shifted():
+def test_a_linear_member_whose_zero_is_not_even_odds_is_shifted():
     logits, targets = data(4_000)
     shifted = (logits - np.linspace(-3, 3, logits.shape[1])) / 2
     _, weight, shift = fit_binary_ensemble(0 * logits, shifted, targets)

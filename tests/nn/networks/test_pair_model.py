@@ -170,24 +170,24 @@ def test_a_hostile_scale(tmp_path):
         load_model(tmp_path / "m")
 
 
-def test_the_linear_expert_has_its_say_and_is_saved(tmp_path):
+def test_the_linear_member_has_its_say_and_is_saved(tmp_path):
 
     model, pairs = new(), random_pairs(30)
     encoded = model.encoded(pairs)
-    texts, vectors, numbers = model.expert_reads(encoded)
+    texts, vectors, numbers = model.linear_inputs(encoded)
     assert vectors is None
-    expert = TextLinearBuffers.of(
+    linear_model = TextLinearBuffers.of(
         fit_linear(texts, np.arange(len(pairs)) % 3, 3, numbers=numbers, pairs=True).model
     )
     before = model.logits(encoded)
-    model.add_expert(expert, 0.7)
+    model.add_linear_model(linear_model, 0.7)
     np.testing.assert_allclose(
-        model.logits(encoded), before + 0.7 * expert(texts, None, numbers), atol=1e-5
+        model.logits(encoded), before + 0.7 * linear_model(texts, None, numbers), atol=1e-5
     )
     assert model.logits([]).shape == (0, 3)
     save_model(model, tmp_path / "m", **EMPTY)
     loaded = load_model(tmp_path / "m")
-    assert loaded.expert_weight == 0.7
+    assert loaded.linear_weight == 0.7
     np.testing.assert_array_equal(loaded.predict_proba(pairs), model.predict_proba(pairs))
 
 

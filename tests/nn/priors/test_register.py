@@ -130,7 +130,7 @@ def test_encoders_recipes_and_saved_models(tmp_path):
         "encoder": {**TINY, "name": "transformer", "priors": ["towards-end(0.5)", "window(3)"]},
         "words": {"vector_size": 8},
         "base": {"name": "none"},
-        "expert": {"kind": "none"},
+        "linear_model": {"kind": "none"},
     }
     classifier = TextClassifier(recipe=recipe, epochs=1).fit(TEXTS, LABELS)
     assert classifier.model_.encoder.blocks[0].attention.priors[0] == TowardsEnd(0.5)
@@ -148,7 +148,7 @@ def test_the_command_line_knows_what_was_imported(tmp_path, capsys):
     rows = "".join(f"{label}\t{text}\n" for label, text in zip(LABELS, TEXTS, strict=True))
     (tmp_path / "texts.tsv").write_text("label\ttext\n" + rows)
     sizes = "--encoder.layers 1 --encoder.width 8 --encoder.heads 2 --encoder.head-size 4 --epochs 1"
-    sizes += " --base none --expert.kind none"
+    sizes += " --base none --linear-model.kind none"
     call = ["train", str(tmp_path / "texts.tsv"), "--encoder", "transformer", *sizes.split()]
     call += ["--no-baseline", "--encoder.priors", "towards-end(2)", "--output"]
     assert main([*call, str(tmp_path / "model")]) == 0

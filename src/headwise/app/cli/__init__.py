@@ -69,6 +69,7 @@ _RENAMED_OPTIONS = {
     "--dev-heads": "--dev-parses",
     "--test-heads": "--test-parses",
     "--whole": "--full-model",
+    "--expert": "--linear-model",
 }
 """Old names of options, which work for one release, with a note."""
 
@@ -169,13 +170,14 @@ def _rename_options(words: Sequence[str]) -> list[str]:
     """The command line with today's option names, with a note for each old one."""
     renamed = []
     for word in words:
-        name, equals, value = word.partition("=")
+        option, equals, value = word.partition("=")
+        name, dot, setting = option.partition(".")
         new = _RENAMED_OPTIONS.get(name)
         if name == "--syntax" and words[0] in ("calibrate", "heads"):
             new = "--parses"
         if new is not None:
             note(f"{name} is now {new}; the old name goes with the next release")
-        renamed.append(word if new is None else f"{new}{equals}{value}")
+        renamed.append(word if new is None else f"{new}{dot}{setting}{equals}{value}")
     return renamed
 
 

@@ -207,7 +207,7 @@ SECTION_HEADINGS = {
     "syntax": ("--syntax", "Syntax", 6),
     "windows": ("--windows", "Long texts", 6),
     "classifier": ("--classifier", "Classifier", 7),
-    "expert": ("--expert", "Linear model", 8),
+    "linear_model": ("--linear-model", "Linear model", 8),
     "thresholds": ("--thresholds", "Thresholds (multi-label)", 8),
     "unknown": ("--unknown", "Unknown texts (classify, multi-label)", 8),
     "characters": ("--characters", "Spelling (tag)", 8),
@@ -241,7 +241,7 @@ _OMIT = {  # settings without a flag
     "vectors": {"file"},
     "base": {"name", "size", "subwords"},
     "pretrained": {"name"},
-    "expert": {*LinearMemberConfig.SIZES, "tabular"},
+    "linear_model": {*LinearMemberConfig.SIZES, "tabular"},
     "unknown": {"detect", "label", "texts"},
 }
 

@@ -126,7 +126,7 @@ def search_priors(
     from headwise.models.prediction_file import reporting_write_errors
     from headwise.nn.priors.drawing import draw
 
-    alone = {"expert": {"kind": "none"}}  # the linear model would mask the effect of the heads
+    alone = {"linear_model": {"kind": "none"}}  # the linear model would mask the effect of the heads
     how = {"dev": None if dev is None else str(dev), "minutes": minutes, "seeds": seeds, "settings": layers}
     tuned = run_search(
         file, folder, "headwise priors --search", space=priors_search_space, meanwhile=alone, **how

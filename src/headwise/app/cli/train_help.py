@@ -36,12 +36,22 @@ _COMMON = {
     "words": {"vector_size", "dropout"},
     "encoder": {"width", "layers", "heads", "dropout"},
     "classifier": {"class_weights"},
-    "expert": {"kind"},
+    "linear_model": {"kind"},
     "windows": {"words"},
     "characters": {"network", "vector_size", "shape"},
 }
 """The most common flags, by section."""
-_SHARED = {"words", "vectors", "base", "pretrained", "syntax", "encoder", "windows", "classifier", "expert"}
+_SHARED = {
+    "words",
+    "vectors",
+    "base",
+    "pretrained",
+    "syntax",
+    "encoder",
+    "windows",
+    "classifier",
+    "linear_model",
+}
 """Sections shared by several tasks."""
 
 

@@ -71,7 +71,7 @@ class TableEstimator(TextEstimator):
 
     def _take(self, model: Any, info: ModelInfo) -> None:
         super()._take(model, info)
-        self._tabular = tuple(encoding.column for encoding in model.config.expert.tabular or ())
+        self._tabular = tuple(encoding.column for encoding in model.config.linear_model.tabular or ())
 
     def _fit(self, items: Any, dev: Any, labels: Any = (), **training: Any) -> Self:
         if self.text_column is not None:

@@ -306,7 +306,7 @@ def linear_scorer(
     plan = resolve(layers, warm_start=False).plan(RunData(parts))
     parts = plan.parts
     model, _ = task.build(parts, plan.config, plan.vectors)
-    texts, dense, numbers = model.expert_reads(model.encoded(parts.train))
+    texts, dense, numbers = model.linear_inputs(model.encoded(parts.train))
     answer, unit = parts.kind.answer, 1.0
     if answer.numeric:
         targets = model.scale.standardize(NUMERIC_LABEL_TYPE.numbers(parts.train))

@@ -70,7 +70,8 @@ class Trials:
         self.parts = parts = self.plan.parts
         self.base, self.task = self.plan.config, self.plan.task
         self._starts = {"": self.base}
-        self._experts = JsonObject()  # candidates on the same items have the same, but without a base
+        # Candidates on the same items have the same linear model, unless there is a base.
+        self._linear_models = JsonObject()
         self.sheet = self.task.metric_part_table(parts, self.base.model)
         self.folds: NDArray[np.int64] | None = None
         if "dev" not in parts.files and parts.kind.has_keys:
@@ -110,7 +111,7 @@ class Trials:
         place = self.folder / sha256(key.encode()).hexdigest()[:12]
         plan = replace(self.plan, data=RunData(parts), config=replace(recipe, train=train))
         try:
-            with memoizing(self._experts):
+            with memoizing(self._linear_models):
                 model = plan.fit(place, resume=(place / STATE).exists()).model
             tally = self.task.metric_parts(model, judged, self.task.judge(model, judged))
             if self.parts.kind.has_keys and (weights := evaluation_weights(judged)) is not None:

@@ -80,13 +80,14 @@ _CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
     ("classifier", "label_smoothing"): (0.0, 0.1),
     ("tagger", "dropout"): (0.1, 0.3, 0.5),
     ("language", "dropout"): (0.0, 0.1, 0.2),
-    ("expert", "kind"): ("linear", "none"),
+    ("linear_model", "kind"): ("linear", "none"),
 }
 
 
 def settings_search_space(recipe: RunConfig) -> dict[str, Sections]:
     """One change each of the settings that matter on small data, as far as the task has them: rates,
-    epochs, dropout, the size and the readout of the encoder, and whether there are a base and an expert."""
+    epochs, dropout, the size and the readout of the encoder, and whether there are a base and a linear
+    model."""
     plain, candidates = recipe.to_json(), dict[str, Sections]({DEFAULTS: {}})
     based = bool(plain.get("base", {}).get("name"))
     for section, name in (*_FACTORS, *_CHOICES):

@@ -32,7 +32,7 @@ from headwise.artifacts.onnx.onnx_settings import (
     WindowSizes,
 )
 from headwise.artifacts.onnx.onnx_tables import BASE as BASE_TABLES
-from headwise.artifacts.onnx.onnx_tables import CHAIN, EXPERT, NOVELTY_TABLE, WORDS, to_safetensors
+from headwise.artifacts.onnx.onnx_tables import CHAIN, LINEAR_MODEL, NOVELTY_TABLE, WORDS, to_safetensors
 from headwise.artifacts.onnx.padded_network import (
     CharacterGraph,
     EncoderGraph,
@@ -196,8 +196,8 @@ def write_exported(
     """
     folder = Path(folder)
     check_exportable(model, title)
-    if model.config.expert.tabular:
-        names = ", ".join(repr(encoding.name) for encoding in model.config.expert.tabular)
+    if model.config.linear_model.tabular:
+        names = ", ".join(repr(encoding.name) for encoding in model.config.linear_model.tabular)
         raise ExportError(
             f"the model reads the columns {names} beside the text, which an exported model does not; use "
             "the model folder itself, or train without --features",
@@ -287,7 +287,7 @@ def _network(model: Any) -> dict[str, bytes]:
             any(isinstance(layer, SelfAttention | SAB) for layer in model.encoder.modules()),
             getattr(model, "interaction", None) is not None,
         ),
-        model.config.expert,
+        model.config.linear_model,
         model.config.unknown,
         **(_tags(model) if tags else {}),
     )
@@ -356,8 +356,10 @@ def _other_files(model: Any) -> dict[str, bytes]:
         tables[f"{WORDS}vectors"] = _array(torch.cat([layer.vectors.weight, *extra]))
     if model.gives_tags and (crf := model.tagger.crf) is not None:
         tables |= {CHAIN + name: _array(tensor) for name, tensor in crf.named_parameters()}
-    if model.expert is not None:
-        tables |= {EXPERT + name: _array(tensor) for name, tensor in model.expert.named_buffers()}
+    if model.linear_model is not None:
+        tables |= {
+            LINEAR_MODEL + name: _array(tensor) for name, tensor in model.linear_model.named_buffers()
+        }
     if getattr(model, "reference_vectors", None) is not None:
         tables[NOVELTY_TABLE] = _array(model.reference_vectors.values)
     return {**files, TABLES: to_safetensors(tables)}

@@ -29,7 +29,7 @@ from headwise.artifacts.onnx.onnx_tables import BASE as BASE_TABLES
 from headwise.artifacts.onnx.onnx_tables import (
     CHAIN,
     CHARACTER_INPUTS,
-    EXPERT,
+    LINEAR_MODEL,
     NOVELTY_TABLE,
     WORDS,
     BaseLookup,
@@ -98,13 +98,18 @@ class Builder:
         settings, size = self.settings, self.settings.base.size
         described = kind.outputs_type(**outputs)
         count, sets = described.count, isinstance(described, MultiLabelOutputs)
-        tables = linear_tables(settings.expert, count, settings.tokenizer, sets=sets, pairs=kind.PAIRS)
+        tables = linear_tables(
+            settings.linear_model, count, settings.tokenizer, sets=sets, pairs=kind.PAIRS
+        )
         texts = settings.unknown.texts
         shapes = {NOVELTY_TABLE: (np.int8, (texts, size))} if texts else {}
         reader, linear, more = self._tables(tables, shapes)
-        expert = None if tables is None else ExportedLinearModel(linear, tables.vectors)
-        if expert and expert.vectors not in (0, dense_pair_size(size) - NUMBERS if kind.PAIRS else size):
-            raise self._error(CONFIG, "an expert of other vectors than the base's")
+        linear_model = None if tables is None else ExportedLinearModel(linear, tables.vectors)
+        if linear_model and linear_model.vectors not in (
+            0,
+            dense_pair_size(size) - NUMBERS if kind.PAIRS else size,
+        ):
+            raise self._error(CONFIG, "a linear model of other vectors than the base's")
         base = reader if isinstance(reader, BaseLookup) else None
         read = ("tokens", *(("summary",) if settings.network.summary else ()), "lengths")
         if kind.PAIRS:
@@ -112,17 +117,17 @@ class Builder:
             read = (*read, "compared") if base else read
         else:
             read = *read, "vectors", "weights"
-        model = kind(settings, self.vocabulary, self._runner(reader, read), base, expert, described)
+        model = kind(settings, self.vocabulary, self._runner(reader, read), base, linear_model, described)
         model.references = unit_vectors(more[NOVELTY_TABLE]) if texts else None
         return model
 
     def _tagger(self, outputs: JsonMapping) -> ExportedTagger:
         tags, characters = tuple(outputs["tags"]), self.settings.characters
-        sizes = self.settings.expert
+        sizes = self.settings.linear_model
         tables = TagTableFormat(sizes.features, tags, sizes.grouped) if sizes.features else None
         shapes = chain_shapes(len(tags)) if self.settings.tags.crf else {}
         chain = {CHAIN + name: (np.float32, shape) for name, shape in shapes.items()}
-        reader, expert, tables_read = self._tables(tables, chain)
+        reader, linear_model, tables_read = self._tables(tables, chain)
         spelling = None
         if characters.size:
             graph = self._session(CHARACTER_FEATURES, CHARACTER_INPUTS, 1)
@@ -135,18 +140,18 @@ class Builder:
         runner = self._runner(CharacterAugmentedLookup(reader, spelling), ("tokens",))
         prepare = reader.prepare if isinstance(reader, BaseLookup) else None
         try:
-            parts = (expert, CrfScores.of(_tables_of(tables_read, CHAIN), len(tags)), outputs)
+            parts = (linear_model, CrfScores.of(_tables_of(tables_read, CHAIN), len(tags)), outputs)
             return ExportedTagger(self.settings, self.vocabulary, runner, prepare, *parts)
         except (HeadwiseError, ValueError) as error:
             raise self._error(LABELS, error.args[0]) from error
 
     def _tables(
-        self, expert: Any, more: Mapping[str, Any]
+        self, linear_model: Any, more: Mapping[str, Any]
     ) -> tuple[WordLookup | BaseLookup, Any, dict[str, np.ndarray]]:
         """The word vectors, the linear model, and further tables by name.
 
         Args:
-            expert: Sizes and meaning of the tables of the linear model; None without one.
+            linear_model: Sizes and meaning of the tables of the linear model; None without one.
             more: Types and shapes of the further tables: of a tagger's CRF, of a novelty detector.
         """
         sizes, word_count = self.settings.base, len(self.vocabulary)
@@ -160,8 +165,8 @@ class Builder:
             shapes |= {BASE_TABLES + name: shape for name, shape in table_shapes.items()}
         else:
             shapes[f"{WORDS}vectors"] = np.float32, (word_count, self.settings.network.vectors)
-        if expert is not None:
-            shapes |= {EXPERT + name: shape for name, shape in expert.shapes().items()}
+        if linear_model is not None:
+            shapes |= {LINEAR_MODEL + name: shape for name, shape in linear_model.shapes().items()}
         tables = from_safetensors(self.files.content(TABLES), shapes, self.files.name(TABLES))
         if sizes.size:
             selected = _tables_of(tables, BASE_TABLES)
@@ -169,11 +174,11 @@ class Builder:
         else:
             reader = WordLookup(tables[f"{WORDS}vectors"])
         linear = None
-        if expert is not None:
-            selected = _tables_of(tables, EXPERT)
-            for problem in expert.errors(selected):
+        if linear_model is not None:
+            selected = _tables_of(tables, LINEAR_MODEL)
+            for problem in linear_model.errors(selected):
                 raise self._error(TABLES, problem, "HW509")
-            linear = expert.model(selected)
+            linear = linear_model.model(selected)
         return reader, linear, {name: tables[name] for name in more}
 
     def _listed(self) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ class ExportedModel(NoveltyMember):
         vocabulary: Its word vocabulary.
         runner: Runs its network.
         base: Static embeddings; None without a base.
-        expert: Its linear model; None without one.
+        linear_model: Its linear model; None without one.
         outputs: What it makes of the outputs of the network.
     """
 
@@ -87,7 +87,7 @@ class ExportedModel(NoveltyMember):
     calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
     probabilities = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
     chosen_labels = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
-    expert_scores, logits = linear_scores, ensemble_logits
+    linear_scores, logits = linear_scores, ensemble_logits
     predict_proba, predict, scores = item_probabilities, item_predictions, item_numbers
 
     def __init__(
@@ -96,12 +96,12 @@ class ExportedModel(NoveltyMember):
         vocabulary: Vocabulary,
         runner: Runner,
         base: BaseLookup | None,
-        expert: ExportedLinearModel | None,
+        linear_model: ExportedLinearModel | None,
         outputs: AnyOutputs,
     ):
         self.settings, self.runner, self.base = settings, runner, base
-        self.expert, self.outputs = expert, outputs
-        self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
+        self.linear_model, self.outputs = linear_model, outputs
+        self.encoder_weight, self.linear_weight, self.linear_share = 1.0, 0.0, 0.0
         self.references: NDArray[np.float32] | None = None
         self.features = features_of(settings, vocabulary, None if base is None else base.prepare)
 
@@ -121,10 +121,10 @@ class ExportedModel(NoveltyMember):
         """Encode texts or pairs."""
 
     @abstractmethod
-    def expert_reads(
+    def linear_inputs(
         self, encoded: Sequence[Any], *, vectors: bool = True
     ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
-        """See `EnsembleMembers.expert_reads`."""
+        """See `EnsembleMembers.linear_inputs`."""
 
     @abstractmethod
     def run(self, encoded: Sequence[Any]) -> np.ndarray:
@@ -141,7 +141,7 @@ class ExportedTextModel(ExportedModel):
     def run(self, encoded: Sequence[EncodedText]) -> np.ndarray:
         return self.runner.outputs(encoded)
 
-    def expert_reads(
+    def linear_inputs(
         self, encoded: Sequence[EncodedText], *, vectors: bool = True
     ) -> tuple[Sequence[str], np.ndarray | None, None]:
         """Inputs of the linear model: the texts, and their vectors if there is a base."""
@@ -266,7 +266,7 @@ class ExportedTagger(TagOutputs):
         vocabulary: Its word vocabulary.
         runner: Runs its network.
         prepare: From tokenised texts to their pieces, if the model has a base.
-        expert: Its linear CRF; None without one.
+        linear_model: Its linear CRF; None without one.
         chain: The CRF above its encoder.
         outputs: Result of `read_outputs`.
 
@@ -283,11 +283,11 @@ class ExportedTagger(TagOutputs):
         vocabulary: Vocabulary,
         runner: Runner,
         prepare: Any,
-        expert: CrfTagger | None,
+        linear_model: CrfTagger | None,
         chain: CrfScores,
         outputs: JsonMapping,
     ):
-        self.settings, self.runner, self.expert = settings, runner, expert
+        self.settings, self.runner, self.linear_model = settings, runner, linear_model
         self.features = features_of(settings, vocabulary, character_encoder(prepare))
         tags, alphabet = outputs["tags"], outputs["alphabet"]
         self.name_tags(tags, outputs["written"], settings.tags.scheme, alphabet)
@@ -304,7 +304,7 @@ class ExportedTagger(TagOutputs):
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         numbers = [np.zeros(0, np.int64)] * len(encoded)
         sure = [np.zeros(0, np.float32)] * len(encoded)
-        weights = self.encoder_weight, self.expert_weight
+        weights = self.encoder_weight, self.linear_weight
         chain = self._joined(weights)
         for places, scores, ends in self._scored(encoded, weights, batch_tokens):
             decided = scores.copy()
@@ -322,7 +322,7 @@ class ExportedTagger(TagOutputs):
     def marginals(self, encoded: Sequence[EncodedText], *, weights: Weights | None = None) -> list[Doubles]:
         """See `TagModel.marginals`."""
         out = [np.zeros((0, len(self.tags)))] * len(encoded)
-        weights = weights or (self.encoder_weight, self.expert_weight)
+        weights = weights or (self.encoder_weight, self.linear_weight)
         chain = self._joined(weights)
         for places, scores, ends in self._scored(encoded, weights):
             chances = self._chances(scores, ends, weights, chain)
@@ -332,10 +332,10 @@ class ExportedTagger(TagOutputs):
 
     def _joined(self, weights: Weights) -> CrfScores:
         """The chain of encoder and linear CRF together, weighted, with the constraints."""
-        (encoder_weight, expert_weight), crf, may = weights, self.chain, self._may
+        (encoder_weight, linear_weight), crf, may = weights, self.chain, self._may
         transitions = encoder_weight * crf.transitions + may.transitions
-        if self.expert is not None:
-            transitions += expert_weight * self.expert.transitions.astype(np.float64)
+        if self.linear_model is not None:
+            transitions += linear_weight * self.linear_model.transitions.astype(np.float64)
         return CrfScores(
             transitions, encoder_weight * crf.start + may.start, encoder_weight * crf.end + may.end
         )
@@ -360,6 +360,8 @@ class ExportedTagger(TagOutputs):
             scores = np.zeros((ends[-1], len(self.tags)))
             if weights[0]:
                 scores += weights[0] * self.runner.word_outputs(texts)
-            if self.expert is not None and weights[1]:
-                scores += weights[1] * self.expert.emissions([text.spelling.words for text in texts])[0]
+            if self.linear_model is not None and weights[1]:
+                scores += (
+                    weights[1] * self.linear_model.emissions([text.spelling.words for text in texts])[0]
+                )
             yield list(places), scores, ends

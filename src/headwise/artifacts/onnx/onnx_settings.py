@@ -85,7 +85,7 @@ class ExportSettings:
     windows: WindowSizes = field(default_factory=WindowSizes)
     base: BaseSizes = field(default_factory=BaseSizes)
     network: NetworkSizes = field(default_factory=NetworkSizes)
-    expert: LinearMemberConfig = field(default_factory=LinearMemberConfig)
+    linear_model: LinearMemberConfig = field(default_factory=LinearMemberConfig)
     unknown: UnknownConfig = field(default_factory=UnknownConfig)
     characters: CharacterConfig = field(default_factory=partial(CharacterConfig, "none"))
     """What a tagger reads of the spelling of words."""

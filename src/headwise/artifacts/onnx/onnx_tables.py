@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 from scipy.sparse import csr_matrix
 
-from headwise.artifacts.model_folder import StoreError
+from headwise.artifacts.model_folder import StoreError, current_tensor_name
 from headwise.artifacts.onnx.onnx_settings import BaseSizes
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.linear_tables import TextTableFormat
@@ -200,7 +200,7 @@ def _padded(rows: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArr
     return padded, lengths
 
 
-WORDS, BASE, EXPERT, CHAIN = "words.", "base.", "expert.", "chain."
+WORDS, BASE, LINEAR_MODEL, CHAIN = "words.", "base.", "linear_model.", "chain."
 """Prefixes of the array names: word vectors, base, linear model, CRF."""
 NOVELTY_TABLE = "novelty.values"
 """The name of the array of vectors of training texts, for the novelty detector."""
@@ -287,7 +287,7 @@ def from_safetensors(content: bytes, shapes: Shapes, where: str) -> dict[str, ND
         StoreError: HW509, it holds something else; HW510, a number is NaN or infinite.
     """
     try:
-        tables = load(content)
+        tables = {current_tensor_name(name): table for name, table in load(content).items()}
     except (SafetensorError, ValueError, KeyError) as error:
         raise StoreError(f"{where}: cannot be read: {error!s:.200}", code="HW509") from None
     if tables.keys() != shapes.keys():

@@ -146,7 +146,7 @@ class LabelTask(Task):
     def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, ComparisonSystem]:
         targets = label_targets(items, model.labels)
         return {
-            f"{name}_alone": label_baseline(f"{name} alone", logits.argmax(axis=1), targets, model.labels)
+            f"{name}_alone": label_baseline(member_name(name), logits.argmax(axis=1), targets, model.labels)
             for name, logits in member_outputs(model, items).items()
         }
 
@@ -254,12 +254,17 @@ def label_baseline(
     return ComparisonSystem(name, {key: getattr(scores, key) for key in BASELINE_METRICS}, difference)
 
 
+def member_name(name: str) -> str:
+    """The name of a member of the ensemble alone in tables: "linear model alone"."""
+    return f"{name.replace('_', ' ')} alone"
+
+
 def member_outputs(model: Any, items: Any) -> dict[str, np.ndarray]:
     """The outputs of encoder and linear model alone, `[items, outputs]`; empty without a linear model."""
-    if model.expert is None:
+    if model.linear_model is None:
         return {}
     encoded = model.encoded(items)
-    return {"encoder": model.outputs_of(encoded), "expert": model.expert_scores(encoded)}
+    return {"encoder": model.outputs_of(encoded), "linear_model": model.linear_scores(encoded)}
 
 
 def label_names_message(model: Any) -> list[str]:
@@ -271,25 +276,25 @@ def label_names_message(model: Any) -> list[str]:
 
 def linear_model_message(model: Any) -> list[str]:
     """A message about the linear model, if there is one."""
-    if model.expert is None:
+    if model.linear_model is None:
         return []
-    config = model.config.expert
+    config = model.config.linear_model
     inputs = ["words", "word pairs"]
     inputs += ["character n-grams"] * bool(config.characters) + ["text boundaries"] * config.edges
     inputs += ["the base's vectors"] * bool(config.vectors)
     inputs += ["surface features (length, capitals, digits, punctuation)"] * config.form
     inputs += [f"the column {encoding.name!r}" for encoding in config.tabular or ()]
     read = f"{', '.join(inputs[:-1])} and {inputs[-1]}"
-    message = f"A linear model on {len(model.expert.keys):,} {read} is combined with the encoder"
+    message = f"A linear model on {len(model.linear_model.keys):,} {read} is combined with the encoder"
     return [f"{message} {contribution_message(model)}"]
 
 
 def contribution_message(model: Any) -> str:
     """A message about the contribution of the linear model."""
-    contribution = f"and contributes {100 * model.expert_share:.0f} % of the combined score"
+    contribution = f"and contributes {100 * model.linear_share:.0f} % of the combined score"
     if model.encoder_weight == 0:
         contribution = "and decides alone: on dev the encoder adds nothing"
-    return f"{contribution} (--expert.kind none leaves it out)."
+    return f"{contribution} (--linear-model.kind none leaves it out)."
 
 
 def threshold_messages(fitted: TrainResult, many: str) -> list[str]:
@@ -320,7 +325,7 @@ def operating_point_messages(dev: JsonMapping, many: str) -> list[str]:
 
 def calibration_message(fitted: TrainResult, many: str) -> str:
     """A message about the calibration of the probabilities."""
-    if fitted.model.expert is None and fitted.model.temperature > MAX_USUAL_TEMPERATURE:
+    if fitted.model.linear_model is None and fitted.model.temperature > MAX_USUAL_TEMPERATURE:
         return (
             "The outputs of the encoder say next to nothing of the labels of dev: calibration has switched "
             f"it off (temperature {fitted.model.temperature:,.0f}). Either the {many} do not tell their "
@@ -369,7 +374,7 @@ class ClassifyTask(LabelTask):
 
     def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
         remarks, labels = super().data_remarks(parts, recipe), len(all_labels(parts.train))
-        if labels * len(parts.train) > MOST_CELLS and recipe.model.expert.kind == "linear":
+        if labels * len(parts.train) > MOST_CELLS and recipe.model.linear_model.kind == "linear":
             few = "a fifth of the texts, not all, and two folds say how to choose the linear model"
             remarks.append(ReportMessage(f"{labels:,} labels: {few}, which saves time"))
         return remarks

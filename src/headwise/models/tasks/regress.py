@@ -33,7 +33,7 @@ from headwise.models.metric_table import (
 )
 from headwise.models.prediction_records import NumberPredictor
 from headwise.models.report_messages import ReportMessage, regression_messages
-from headwise.models.tasks.classify import linear_model_message, member_outputs
+from headwise.models.tasks.classify import linear_model_message, member_name, member_outputs
 from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, check_labelled, location_of
 from headwise.nn.networks.model_config import ModelConfig
@@ -74,7 +74,7 @@ class NumberTask(Task):
         targets = self.targets(items)
         return {
             f"{name}_alone": ComparisonSystem(
-                f"{name} alone",
+                member_name(name),
                 comparison_scores(score_numbers(model.scale.restore(outputs[:, 0]), targets)),
             )
             for name, outputs in member_outputs(model, items).items()

@@ -11,7 +11,7 @@ from headwise.nn.networks.model_config import ModelConfig
 
 def tabular_columns(config: ModelConfig) -> tuple[TabularColumn, ...]:
     """The columns beside the text that a model reads."""
-    return tuple(encoding.column for encoding in config.expert.tabular or ())
+    return tuple(encoding.column for encoding in config.linear_model.tabular or ())
 
 
 def with_tabular_columns(config: ModelConfig, items: Sequence[Any]) -> ModelConfig:
@@ -20,4 +20,4 @@ def with_tabular_columns(config: ModelConfig, items: Sequence[Any]) -> ModelConf
     rows = [item.tabular for item in items if getattr(item, "tabular", None) and item.weight > 0]
     if not rows:
         return config
-    return replace(config, expert=replace(config.expert, tabular=fit_encodings(rows)))
+    return replace(config, linear_model=replace(config.linear_model, tabular=fit_encodings(rows)))

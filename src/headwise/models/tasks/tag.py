@@ -33,7 +33,7 @@ from headwise.models.tag_evaluation import (
     tag_counts,
 )
 from headwise.models.tag_explanation import explain_tags
-from headwise.models.tasks.classify import LEAST, contribution_message
+from headwise.models.tasks.classify import LEAST, contribution_message, member_name
 from headwise.models.tasks.task import Task
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.networks.model_config import ModelConfig
@@ -96,11 +96,10 @@ class TagTask(Task):
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
         model = fitted.model
-        if model.expert is None:
+        if model.linear_model is None:
             return []
-        message = (
-            f"A linear CRF on {len(model.expert.keys):,} features of words is combined with the encoder"
-        )
+        features = f"{len(model.linear_model.keys):,} features of words"
+        message = f"A linear CRF on {features} is combined with the encoder"
         return [f"{message} {contribution_message(model)}"]
 
     def judge(self, model: Any, items: Any) -> TagEvaluation:
@@ -128,12 +127,12 @@ class TagTask(Task):
         return _tag_baseline(SPELLING_CRF, guessed, parts.test, model.written, asdict(difference))
 
     def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, ComparisonSystem]:
-        if model.expert is None:
+        if model.linear_model is None:
             return {}
         encoded, comparisons = model.encode_sentences(items), {}
-        for name, weights in (("encoder", (1.0, 0.0)), ("expert", (0.0, 1.0))):
+        for name, weights in (("encoder", (1.0, 0.0)), ("linear_model", (0.0, 1.0))):
             guessed = [model.names(numbers) for numbers in model.decode(encoded, weights=weights)[0]]
-            comparisons[f"{name}_alone"] = _tag_baseline(f"{name} alone", guessed, items, model.written)
+            comparisons[f"{name}_alone"] = _tag_baseline(member_name(name), guessed, items, model.written)
         return comparisons
 
     def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:

@@ -82,10 +82,10 @@ class TaskTraining(TaskType):
         Raises:
             ConfigError: They do not fit.
         """
-        if getattr(recipe.data, "features", None) and recipe.model.expert.kind == "none":
+        if getattr(recipe.data, "features", None) and recipe.model.linear_model.kind == "none":
             raise ConfigError(
-                "--features: the linear model reads the columns beside the text, and --expert.kind none "
-                "leaves it out; leave out one of the two"
+                "--features: the linear model reads the columns beside the text, and "
+                "--linear-model.kind none leaves it out; leave out one of the two"
             )
         if recipe.train.folds and not self.supports_cross_fitting:
             raise ConfigError(

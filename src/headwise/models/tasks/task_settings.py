@@ -57,7 +57,7 @@ def text_defaults(items: int, *, vectors: bool, encoder: str) -> Settings:
         "words": {"min_count": 1 if small else 2 if not large else 5, "max_words": 30_000, "dropout": 0.3},
         "encoder": {"name": encoder, "width": width, **encoder_settings},
         "classifier": {"hidden": 128, "dropout": 0.3},
-        "expert": {"max_features": 1_000_000},
+        "linear_model": {"max_features": 1_000_000},
         "model": {} if readout is None else {"readout": readout},
         "train": {
             # A similar number of updates for each size: randomly initialised word vectors need them.
@@ -225,13 +225,13 @@ class TagSettings(TaskSettings):
     """A tag for each word."""
 
     options = TagOptions
-    sections = (*TEXT_SECTIONS, "characters", "tagger", "expert")
+    sections = (*TEXT_SECTIONS, "characters", "tagger", "linear_model")
     uses_embeddings = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         """Every word is an example, so fewer sentences are enough."""
         settings = text_defaults(items, vectors=vectors, encoder=encoder)
-        del settings["classifier"], settings["expert"], settings["model"]
+        del settings["classifier"], settings["linear_model"], settings["model"]
         settings["words"] |= {"dropout": 0.3, "min_count": 1}
         settings["train"] |= {"epochs": 20 if items < 5_000 else 12, "batch_texts": 16, "patience": 5}
         settings["train"]["refit"] = items < 5_000
@@ -257,7 +257,7 @@ class PairLabelSettings(TaskSettings):
     """One label for each pair of texts."""
 
     options = PairOptions
-    sections = (*TEXT_SECTIONS, "classifier", "expert", "pair")
+    sections = (*TEXT_SECTIONS, "classifier", "linear_model", "pair")
     uses_embeddings = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
@@ -268,7 +268,7 @@ class PairLabelSettings(TaskSettings):
         settings["model"] = {"readout": "max"}
         settings["classifier"] = {"hidden": 300, "dropout": 0.3, "normalize": "layer"}
         settings["pair"] = {"features": "product"}
-        settings["expert"] = {"max_features": 100_000}  # each feature has four weights per label
+        settings["linear_model"] = {"max_features": 100_000}  # each feature has four weights per label
         settings["train"] |= {"epochs": 10 if items < 20_000 else 6, "batch_texts": 32, "score": "loss"}
         return settings
 
@@ -294,7 +294,7 @@ class PairLabelSettings(TaskSettings):
 class PairScoreSettings(PairLabelSettings):
     """A number for each pair."""
 
-    sections = (*TEXT_SECTIONS, "pair", "regressor", "expert")
+    sections = (*TEXT_SECTIONS, "pair", "regressor", "linear_model")
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:
         """As for labels of pairs, with the regressor instead of the classifier."""
@@ -307,7 +307,7 @@ class RegressSettings(TaskSettings):
     """A number for each text."""
 
     options = WeightOptions
-    sections = (*TEXT_SECTIONS, "regressor", "expert")
+    sections = (*TEXT_SECTIONS, "regressor", "linear_model")
     uses_embeddings = True
 
     def defaults(self, items: int, *, vectors: bool, encoder: str) -> Settings:

@@ -86,7 +86,7 @@ class BagModel(BaseModel):
     """
 
     read_vocabulary = BagFeatures.from_json
-    embedding = expert = None  # saving and loading read these attributes
+    embedding = linear_model = None  # saving and loading read these attributes
     FACTORS: ClassVar[dict[str, float]] = {"temperature": SingleLabelOutputs.FACTORS["temperature"]}
     LABEL_FACTORS = CalibratedLogits.LABEL_FACTORS
     OPTIONAL_FACTORS = CalibratedLogits.OPTIONAL_FACTORS

@@ -1,6 +1,6 @@
 """Linear models as buffers of a torch module: saved with the model, and not trained by gradient descent.
 
-TextExpert: a linear model of texts, or text pairs, as part of a saved model, with 8-bit weights.
+TextLinearBuffers: a linear model of texts, or text pairs, as part of a saved model, with 8-bit weights.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -137,7 +137,7 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
         how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "stored_weights": stored_weights}
         how |= {"reach": model.reach, "form": model.form, "edges": model.edges}
         how["tabular"] = model.tabular
-        expert = cls(features, words, vectors, model.classes, model.tokenizer, **how)
+        linear_model = cls(features, words, vectors, model.classes, model.tokenizer, **how)
         nothing = np.zeros(0, dtype=np.uint32)
         keys = np.concatenate([nothing, *(vocabulary.keys for vocabulary in vocabularies)]).view(np.int32)
         idf = np.concatenate(
@@ -157,8 +157,8 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
         if len(model.machine.dense):
             values["dense"] = model.machine.dense.copy()
             values["dense"][:vectors] *= np.float32(model.scale.weight if model.scale else 1)
-        expert.fill(values)
-        return expert
+        linear_model.fill(values)
+        return linear_model
 
     @property
     def features(self) -> int:

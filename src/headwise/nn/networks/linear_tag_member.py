@@ -47,7 +47,7 @@ class TagLinearBuffers(ModelBuffers[CrfTagger]):
         selected = largest >= _LEAST
         steps = largest[selected] / np.float32(127)
         groups = crf.groups
-        expert = cls(len(steps), tags, 0 if groups is None else len(groups))
+        linear_model = cls(len(steps), tags, 0 if groups is None else len(groups))
         values = {
             "keys": crf.keys[selected].view(np.int32),
             "weights": np.rint(crf.weights[selected][:, order] / steps[:, None]).astype(np.int8),
@@ -56,8 +56,8 @@ class TagLinearBuffers(ModelBuffers[CrfTagger]):
         }
         if groups is not None:
             values |= {"group_keys": groups.keys.view(np.int32), "group_numbers": groups.numbers}
-        expert.fill(values)
-        return expert
+        linear_model.fill(values)
+        return linear_model
 
     def sizes(self) -> dict[str, int]:
         """The sizes to store in `LinearMemberConfig`."""

@@ -36,7 +36,7 @@ CONFIGS: dict[str, type] = {
     "syntax": SyntaxConfig,
     "windows": WindowsConfig,
     "classifier": ClassifierConfig,
-    "expert": LinearMemberConfig,
+    "linear_model": LinearMemberConfig,
     "thresholds": ThresholdConfig,
     "unknown": UnknownConfig,
     "tagger": TaggerConfig,
@@ -51,7 +51,7 @@ CONFIGS: dict[str, type] = {
 TEXT_SECTIONS = ("words", "base", "pretrained", "syntax", "encoder", "windows")
 """The sections of all models of texts; tasks add further sections."""
 
-LABEL_SECTIONS = (*TEXT_SECTIONS, "classifier", "expert", "unknown")
+LABEL_SECTIONS = (*TEXT_SECTIONS, "classifier", "linear_model", "unknown")
 """The sections of a text classifier."""
 
 
@@ -68,7 +68,7 @@ class ModelConfig:
     """From words to text: node+max, node,max, mean,max, node, max, mean, attentive, attentive,max, or
     attentive,cls (with a pretrained encoder)."""
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
-    expert: LinearMemberConfig = field(default_factory=LinearMemberConfig)
+    linear_model: LinearMemberConfig = field(default_factory=LinearMemberConfig)
     thresholds: ThresholdConfig = field(default_factory=ThresholdConfig)
     unknown: UnknownConfig = field(default_factory=UnknownConfig)
     syntax: SyntaxConfig = field(default_factory=SyntaxConfig)

@@ -69,5 +69,5 @@ def familiarity(
     largest = logits.max(axis=1) if len(encoded) else np.zeros(0)
     if references is None:
         return FamiliarityFeatures(largest)
-    _, vectors, _ = model.expert_reads(encoded, vectors=True)
+    _, vectors, _ = model.linear_inputs(encoded, vectors=True)
     return FamiliarityFeatures(largest, mean_similarities(vectors, references, excluded))

@@ -41,7 +41,7 @@ def output_names(outputs: JsonMapping, *, least: int = 2) -> list[str]:
     return names
 
 
-LINEAR_FACTORS: dict[str, float] = {"encoder_weight": 0.0, "expert_weight": 0.0, "expert_share": 0.0}
+LINEAR_FACTORS: dict[str, float] = {"encoder_weight": 0.0, "linear_weight": 0.0, "linear_share": 0.0}
 """Names of the ensemble weights of a model, and the minimum of each."""
 
 
@@ -279,17 +279,17 @@ class EnsembleMembers(Protocol):
         outputs: What it makes of the outputs.
         encoder_weight: Ensemble weight of the network's outputs; 0 if the linear model alone was as good on
             held-out texts.
-        expert: The linear model; None if it did not improve the score on held-out texts.
-        expert_weight: Ensemble weight of the linear model's scores.
-        expert_share: Contribution of the linear model to the combined score, from 0 to 1, averaged over
+        linear_model: The linear model; None if it did not improve the score on held-out texts.
+        linear_weight: Ensemble weight of the linear model's scores.
+        linear_share: Contribution of the linear model to the combined score, from 0 to 1, averaged over
             held-out texts; 0 if not measured.
     """
 
     outputs: Any
     encoder_weight: float
-    expert: Any
-    expert_weight: float
-    expert_share: float
+    linear_model: Any
+    linear_weight: float
+    linear_share: float
 
     def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
         """Encode texts or pairs."""
@@ -301,7 +301,7 @@ class EnsembleMembers(Protocol):
         """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts or pairs."""
         ...
 
-    def expert_reads(
+    def linear_inputs(
         self, encoded: Sequence[Any], *, vectors: bool = True
     ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
         """Inputs of the linear model: texts, their vectors if there is a base, and numeric features.
@@ -312,7 +312,7 @@ class EnsembleMembers(Protocol):
         """
         ...
 
-    def expert_scores(self, encoded: Sequence[Any]) -> np.ndarray:
+    def linear_scores(self, encoded: Sequence[Any]) -> np.ndarray:
         """See `linear_scores`."""
         ...
 
@@ -325,9 +325,9 @@ class EnsembleMembers(Protocol):
 
 def linear_scores(model: EnsembleMembers, encoded: Sequence[Any]) -> np.ndarray:
     """Scores of the linear model, float32 `[texts, outputs]`, before weighting."""
-    if model.expert is None:
-        raise ValueError("the model has no expert")
-    return model.expert(*model.expert_reads(encoded, vectors=model.expert.vectors > 0))
+    if model.linear_model is None:
+        raise ValueError("the model has no linear model")
+    return model.linear_model(*model.linear_inputs(encoded, vectors=model.linear_model.vectors > 0))
 
 
 def ensemble_logits(
@@ -338,15 +338,15 @@ def ensemble_logits(
 
     `outputs_of` gives the outputs of the network alone. A member with weight 0 is not computed.
     """
-    if model.encoder_weight == 0.0 and model.expert is not None:
+    if model.encoder_weight == 0.0 and model.linear_model is not None:
         logits = np.zeros((len(encoded), model.outputs.count), dtype=np.float32)
     else:
         logits = model.outputs_of(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens)
         if model.encoder_weight != 1.0:
             logits = np.float32(model.encoder_weight) * logits
-    if model.expert is None or model.expert_weight == 0.0 or not encoded:
+    if model.linear_model is None or model.linear_weight == 0.0 or not encoded:
         return logits
-    return check_finite(logits + np.float32(model.expert_weight) * model.expert_scores(encoded))
+    return check_finite(logits + np.float32(model.linear_weight) * model.linear_scores(encoded))
 
 
 def item_probabilities(model: EnsembleMembers, items: Sequence[Any]) -> np.ndarray:

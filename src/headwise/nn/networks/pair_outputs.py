@@ -62,7 +62,7 @@ class PairInputs:
     def texts_of(self, encoded: Sequence[EncodedPair]) -> Sequence[tuple[str, str]]:
         return [(pair.first.text, pair.second.text) for pair in encoded]
 
-    def expert_reads(
+    def linear_inputs(
         self, encoded: Sequence[EncodedPair], *, vectors: bool = True
     ) -> tuple[Sequence[tuple[str, str]], np.ndarray | None, np.ndarray]:
         """Inputs of the linear model: both texts of each pair, comparison features if there is a base, and

@@ -49,7 +49,7 @@ class TagModel(TagOutputs, WordModel):
         files: See `WordModel`.
     """
 
-    expert: TagLinearBuffers | None
+    linear_model: TagLinearBuffers | None
 
     def __init__(
         self,
@@ -72,18 +72,18 @@ class TagModel(TagOutputs, WordModel):
             CharacterAugmentedEmbedding(inner, width, config.characters, alphabet) if spelled else None
         )
         self.tagger = Tagger(output_width(config.encoder), self.tags, self.scheme, config.tagger)
-        vector_size = config.expert
-        self.expert = (
+        vector_size = config.linear_model
+        self.linear_model = (
             TagLinearBuffers(vector_size.features, self.tags, vector_size.grouped)
             if vector_size.features
             else None
         )
-        self.encoder_weight, self.expert_weight = 1.0, 0.0
-        self.expert_share, self.outside = 0.0, 0.0
+        self.encoder_weight, self.linear_weight = 1.0, 0.0
+        self.linear_share, self.outside = 0.0, 0.0
 
-    def add_expert(
+    def add_linear_model(
         self,
-        expert: TagLinearBuffers | None,
+        linear_model: TagLinearBuffers | None,
         weights: tuple[float, float],
         share: float,
         outside: float = 0.0,
@@ -91,15 +91,15 @@ class TagModel(TagOutputs, WordModel):
         """Set the linear CRF of the ensemble.
 
         Args:
-            expert: A linear CRF with the same tags in the same order; None for no ensemble.
+            linear_model: A linear CRF with the same tags in the same order; None for no ensemble.
             weights: Ensemble weights of the encoder and of the linear CRF.
-            share: See `TagOutputs.expert_share`.
+            share: See `TagOutputs.linear_share`.
             outside: See `TagOutputs.outside`.
         """
-        self.config = with_linear_sizes(self.config, {} if expert is None else expert.sizes())
-        self.expert = None if expert is None else expert.to(self.device)
-        self.encoder_weight, self.expert_weight = weights
-        self.expert_share, self.outside = share, outside
+        self.config = with_linear_sizes(self.config, {} if linear_model is None else linear_model.sizes())
+        self.linear_model = None if linear_model is None else linear_model.to(self.device)
+        self.encoder_weight, self.linear_weight = weights
+        self.linear_share, self.outside = share, outside
 
     def encode(self, batch: TextBatch) -> Encoded:
         """Texts -> states of their words."""
@@ -118,16 +118,21 @@ class TagModel(TagOutputs, WordModel):
         tags = sentence.tags if self.scheme == "plain" else convert_tags(sentence.tags, self.scheme)
         return np.array([number.get(tag, -1) for tag in tags], dtype=np.int64)
 
-    def expert_scores(self, batch: TextBatch) -> Ragged:
+    def linear_scores(self, batch: TextBatch) -> Ragged:
         """Texts -> emission scores of the linear CRF, `[total, tags]`, before weighting."""
-        if self.expert is None:
-            raise ValueError("the model has no expert")
-        return Ragged(torch.from_numpy(self.expert(tagger_words(batch))).to(self.device), batch.layout)
+        if self.linear_model is None:
+            raise ValueError("the model has no linear model")
+        return Ragged(
+            torch.from_numpy(self.linear_model(tagger_words(batch))).to(self.device), batch.layout
+        )
 
     def _ensemble_scores(self, batch: TextBatch, weights: tuple[float, float]) -> Ragged:
         """Weighted sum of the emission scores of encoder and linear CRF, `[total, tags]`. A member with
         weight 0 is not computed."""
-        scorers = [(weights[0], self), *([] if self.expert is None else [(weights[1], self.expert_scores)])]
+        scorers = [
+            (weights[0], self),
+            *([] if self.linear_model is None else [(weights[1], self.linear_scores)]),
+        ]
         scorers = [scorer for scorer in scorers if scorer[0]] or scorers[:1]
         scores = [weight * ask(batch).values.float() for weight, ask in scorers]
         return Ragged(torch.stack(scores).sum(dim=0), batch.layout)
@@ -196,11 +201,11 @@ class TagModel(TagOutputs, WordModel):
     ) -> Iterator[tuple[list[int], Ragged, CRF | None]]:
         """Batches: indices of the texts, emission scores `[total, tags]`, and the combined CRF; None if
         only the encoder's CRF applies."""
-        weights = weights or (self.encoder_weight, self.expert_weight)
+        weights = weights or (self.encoder_weight, self.linear_weight)
         crf: CRF | None = None
         if weights != (1.0, 0.0):
             crf = self.tagger.combined_crf(
-                None if self.expert is None else self.expert.transitions, weights
+                None if self.linear_model is None else self.linear_model.transitions, weights
             )
         for places, batch in self.batches(encoded, **sizes):
             yield places, self(batch) if crf is None else self._ensemble_scores(batch, weights), crf

@@ -70,9 +70,9 @@ class TagOutputs:
             `[tags]`.
         encoder_weight: Ensemble weight of the scores of the encoder and its CRF; 0 if the linear CRF alone
             is as good.
-        expert: The linear CRF; None if it did not improve the score on held-out sentences.
-        expert_weight: Ensemble weight of the scores of the linear CRF.
-        expert_share: Contribution of the linear CRF, from 0 to 1, to the margin between the best and the
+        linear_model: The linear CRF; None if it did not improve the score on held-out sentences.
+        linear_weight: Ensemble weight of the scores of the linear CRF.
+        linear_share: Contribution of the linear CRF, from 0 to 1, to the margin between the best and the
             second tag, averaged over held-out words.
         outside: Subtracted from the score of `O` in decoding, chosen for the best F1 of spans; it does not
             affect probabilities.
@@ -82,18 +82,18 @@ class TagOutputs:
 
     FACTORS: ClassVar[dict[str, float]] = {
         "encoder_weight": 0.0,
-        "expert_weight": 0.0,
-        "expert_share": 0.0,
+        "linear_weight": 0.0,
+        "linear_share": 0.0,
         "outside": 0.0,
     }
     LABEL_FACTORS: ClassVar[dict[str, float]] = {}
     OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset()
 
     features: TextFeatures
-    expert: Any
+    linear_model: Any
     encoder_weight: float
-    expert_weight: float
-    expert_share: float
+    linear_weight: float
+    linear_share: float
     outside: float
 
     def name_tags(self, tags: Sequence[str], written: str, scheme: str, alphabet: Alphabet) -> None:

@@ -170,7 +170,7 @@ class WordModel(BaseModel):
 def with_linear_sizes(config: ModelConfig, sizes: Mapping[str, int]) -> ModelConfig:
     """The configuration with these sizes of the linear model; no sizes mean no linear model."""
     nothing = {name: getattr(LinearMemberConfig, name) for name in LinearMemberConfig.SIZES}
-    return replace(config, expert=replace(config.expert, **{**nothing, **sizes}))
+    return replace(config, linear_model=replace(config.linear_model, **{**nothing, **sizes}))
 
 
 class ReferenceVectors(nn.Module):
@@ -218,11 +218,11 @@ class TextEncoderModel(NoveltyMember, WordModel):
         files: See `WordModel`.
 
     Attributes:
-        previous_expert: During training, the linear model of a previous model, for warm start.
+        previous_linear_model: During training, the linear model of a previous model, for warm start.
     """
 
-    expert: TextLinearBuffers | None
-    previous_expert: LinearWarmStart | None = None
+    linear_model: TextLinearBuffers | None
+    previous_linear_model: LinearWarmStart | None = None
     outputs: AnyOutputs
 
     labels = OfOutputs[tuple[str, ...]]()
@@ -234,7 +234,7 @@ class TextEncoderModel(NoveltyMember, WordModel):
     calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
     probabilities = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
     chosen_labels = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
-    expert_scores, logits = linear_scores, ensemble_logits
+    linear_scores, logits = linear_scores, ensemble_logits
     predict_proba, predict = item_probabilities, item_predictions
 
     def __init_subclass__(cls, outputs: type[AnyOutputs] | None = None) -> None:
@@ -277,28 +277,28 @@ class TextEncoderModel(NoveltyMember, WordModel):
 
     def create_linear_model(self) -> None:
         """Create an untrained linear model of the configured size, if it is enabled."""
-        expert = self.config.expert
-        self.expert = None
-        if features := expert.words + expert.characters:
-            self.expert = TextLinearBuffers(
+        linear_model = self.config.linear_model
+        self.linear_model = None
+        if features := linear_model.words + linear_model.characters:
+            self.linear_model = TextLinearBuffers(
                 features,
-                expert.words,
-                expert.vectors,
+                linear_model.words,
+                linear_model.vectors,
                 self.outputs.count,
                 self.config.words.tokenizer,
                 sets=isinstance(self.outputs, MultiLabelOutputs),
                 pairs=self.reads_pairs,
-                stored_weights=expert.kept,
-                reach=expert.reach,
-                form=expert.form,
-                edges=expert.edges,
-                tabular=expert.tabular_width,
+                stored_weights=linear_model.kept,
+                reach=linear_model.reach,
+                form=linear_model.form,
+                edges=linear_model.edges,
+                tabular=linear_model.tabular_width,
             )
-        self.encoder_weight, self.expert_weight, self.expert_share = 1.0, 0.0, 0.0
+        self.encoder_weight, self.linear_weight, self.linear_share = 1.0, 0.0, 0.0
 
-    def add_expert(
+    def add_linear_model(
         self,
-        expert: TextLinearBuffers,
+        linear_model: TextLinearBuffers,
         weight: float,
         *,
         encoder_weight: float = 1.0,
@@ -307,14 +307,14 @@ class TextEncoderModel(NoveltyMember, WordModel):
         """Add a linear model to the ensemble.
 
         Args:
-            expert: The linear model.
+            linear_model: The linear model.
             weight: Ensemble weight of its scores.
             encoder_weight: Ensemble weight of the encoder's outputs.
-            share: See `expert_share`.
+            share: See `linear_share`.
         """
-        self.config = with_linear_sizes(self.config, expert.sizes())
-        self.expert, self.expert_weight = expert.to(self.device), weight
-        self.encoder_weight, self.expert_share = encoder_weight, share
+        self.config = with_linear_sizes(self.config, linear_model.sizes())
+        self.linear_model, self.linear_weight = linear_model.to(self.device), weight
+        self.encoder_weight, self.linear_share = encoder_weight, share
 
     def remove_linear_model(self) -> None:
         """Remove the linear model from the ensemble."""
@@ -338,7 +338,7 @@ class TextEncoderModel(NoveltyMember, WordModel):
             ConfigError: HW147, an item lacks these columns, or has others.
         """
         encoded = self.features.encode(items)
-        encodings = self.config.expert.tabular
+        encodings = self.config.linear_model.tabular
         if not encodings:
             return encoded
         rows = tabular_rows(encodings, items)
@@ -364,11 +364,11 @@ class TextEncoderModel(NoveltyMember, WordModel):
         """The original texts of encoded texts, or pairs of texts."""
         return [text.text for text in encoded]
 
-    def expert_reads(
+    def linear_inputs(
         self, encoded: Sequence[Any], *, vectors: bool = True
     ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
-        """See `EnsembleMembers.expert_reads`."""
-        width = self.config.expert.tabular_width
+        """See `EnsembleMembers.linear_inputs`."""
+        width = self.config.linear_model.tabular_width
         tabular = tabular_features(encoded, width) if width else None
         return self.texts_of(encoded), self.base_vectors(encoded) if vectors else None, tabular
 

@@ -31,7 +31,7 @@ def test_the_words_add_up(call, own, sizes, tmp_path):
         texts = record.get("texts") or [record["text"]]
         for word in record["words"]:
             assert texts[word.get("text", 1) - 1][word["start"] : word["end"]] == word["word"]
-            parts = [word[part] for part in ("encoder", "base", "expert") if part in word]
+            parts = [word[part] for part in ("encoder", "base", "linear_model") if part in word]
             assert not parts or word["share"] == pytest.approx(sum(parts))
         total = record["rest"] + record.get("form", {}).get("share", 0.0)
         total += sum(word["share"] for word in record["words"])

@@ -1,4 +1,4 @@
-"""How much say the linear model and the encoder have, and that class weights reach the expert."""
+"""How much say the linear model and the encoder have, and that class weights reach the linear model."""
 
 from dataclasses import replace
 
@@ -57,8 +57,8 @@ def test_an_encoder_that_knows_nothing_is_dropped():
     own = objective()
     ensemble(own, knowing(own.dev_targets, 0.0))
     model = own.model
-    assert isinstance(model.expert, TextLinearBuffers)
-    assert (model.encoder_weight, model.expert_weight, model.expert_share) == (0.0, 1.0, 1.0)
+    assert isinstance(model.linear_model, TextLinearBuffers)
+    assert (model.encoder_weight, model.linear_weight, model.linear_share) == (0.0, 1.0, 1.0)
     assert (model.logits(own.dev_items).argmax(1) == own.dev_targets).mean() == 1.0
 
 
@@ -66,23 +66,23 @@ def test_both_have_a_say_and_the_probabilities_are_calibrated():
     own = objective()
     logits = knowing(own.dev_targets, 2.0)
     noisy = own.dev_targets.copy()
-    noisy[::4] = (noisy[::4] + 1) % 3  # the expert is not always right either
+    noisy[::4] = (noisy[::4] + 1) % 3  # the linear model is not always right either
     own.dev_targets = noisy
     ensemble(own, logits)
     model = own.model
-    assert 0 < model.expert_share <= 1
-    alone = model.expert_scores(own.dev_items)
+    assert 0 < model.linear_share <= 1
+    alone = model.linear_scores(own.dev_items)
     model.outputs_of = lambda *_, **__: logits  # type: ignore[method-assign]
     mixed = model.logits(own.dev_items) / model.temperature
     assert mean_loss(mixed, noisy) <= min(mean_loss(alone, noisy), mean_loss(logits, noisy)) + 0.02
 
 
-def test_an_expert_that_is_not_needed_is_dropped():
+def test_a_linear_member_that_is_not_needed_is_dropped():
     own = objective()
     own.dev_targets = np.random.default_rng(0).permutation(own.dev_targets)
     ensemble(own, knowing(own.dev_targets, 6.0))
-    assert own.model.expert is None
-    assert own.model.config.expert.features == 0
+    assert own.model.linear_model is None
+    assert own.model.config.linear_model.features == 0
 
 
 def test_class_weights_reach_it():
@@ -92,19 +92,19 @@ def test_class_weights_reach_it():
         own.train_targets = np.random.default_rng(7).integers(0, 3, len(own.train_targets))
         own.dev_targets = np.zeros_like(own.dev_targets)
         ensemble(own, knowing(own.dev_targets, 0.0))
-        guessed = own.model.expert_scores(own.dev_items).argmax(1) if own.model.expert else [1]
+        guessed = own.model.linear_scores(own.dev_items).argmax(1) if own.model.linear_model else [1]
         shares[weights] = np.mean(np.array(guessed) == 0)
     assert shares["a=20.0"] > shares["none"] + 0.1
 
 
-def test_texts_without_words_have_no_expert():
+def test_texts_without_words_have_no_linear_model():
     own = objective()
     own.train_items = own.model.features.encode([" "] * len(own.train_items))
     ensemble(own, knowing(own.dev_targets, 1.0))
-    assert own.model.expert is None
+    assert own.model.linear_model is None
 
 
-def test_labels_that_are_not_certain_and_weights_reach_loss_class_weights_and_expert():
+def test_labels_that_are_not_certain_and_weights_reach_loss_class_weights_and_linear_model():
     plain = objective()
     targets, texts = plain.train_targets, corpus(90, 0)[0]
     dev = corpus(60, 1)
@@ -125,7 +125,7 @@ def test_labels_that_are_not_certain_and_weights_reach_loss_class_weights_and_ex
     wrong = certain[:, [1, 2, 0]]
     taught = ClassificationObjective(plain.model, (texts, wrong), dev)
     ensemble(taught, knowing(taught.dev_targets, 0.0))
-    guessed = taught.model.expert_scores(taught.dev_items).argmax(1)
+    guessed = taught.model.linear_scores(taught.dev_items).argmax(1)
     assert (guessed == (taught.dev_targets + 2) % 3).mean() > 0.9
 
 
@@ -139,6 +139,6 @@ def test_a_refit_has_the_scale_of_the_first_fit_whose_ensemble_weight_it_has(mon
     )
     SingleLabelEnsemble(second).refit(fitted)
     assert len(fits) == 1
-    before, after = (model.model.expert_scores(second.dev_items) for model in (first, second))
+    before, after = (model.model.linear_scores(second.dev_items) for model in (first, second))
     np.testing.assert_allclose(after, before, rtol=1e-4, atol=1e-5)
-    assert second.model.expert_weight == first.model.expert_weight
+    assert second.model.linear_weight == first.model.linear_weight

@@ -20,40 +20,40 @@ SMALL = {
 
 def test_weights_are_near_those_of_least_squares():
     random = np.random.default_rng(0)
-    encoder, expert = random.normal(size=(2, 5_000))
-    wanted = 0.7 * encoder + 0.2 * expert + 0.1 * random.normal(size=5_000)
-    found = fit_number_weights(encoder, expert, wanted)
-    assert (found.encoder, found.expert) == pytest.approx((0.7, 0.2), abs=0.01)
+    encoder, linear_model = random.normal(size=(2, 5_000))
+    wanted = 0.7 * encoder + 0.2 * linear_model + 0.1 * random.normal(size=5_000)
+    found = fit_number_weights(encoder, linear_model, wanted)
+    assert (found.encoder, found.linear_model) == pytest.approx((0.7, 0.2), abs=0.01)
     assert found.share == pytest.approx(0.2 / 0.9, abs=0.02)
 
 
 def test_one_text_that_both_are_far_off_does_not_decide():
     random = np.random.default_rng(0)
-    encoder, expert = random.normal(size=(2, 400))
-    wanted = 0.5 * encoder + 0.5 * expert + 0.1 * random.normal(size=400)
+    encoder, linear_model = random.normal(size=(2, 400))
+    wanted = 0.5 * encoder + 0.5 * linear_model + 0.1 * random.normal(size=400)
     for far in (40.0, -40.0, -400.0):
-        encoder[0], expert[0], wanted[0] = 5.0, 5.0, far
-        found = fit_number_weights(encoder, expert, wanted)
-        assert (found.encoder, found.expert) == pytest.approx((0.5, 0.5), abs=0.03)
+        encoder[0], linear_model[0], wanted[0] = 5.0, 5.0, far
+        found = fit_number_weights(encoder, linear_model, wanted)
+        assert (found.encoder, found.linear_model) == pytest.approx((0.5, 0.5), abs=0.03)
 
 
 @pytest.mark.parametrize("far", [1e30, -1e97, np.inf])
 def test_nor_does_one_that_is_far_off_all_training_texts(far):
     random = np.random.default_rng(0)
-    encoder, expert = random.normal(size=(2, 50))
-    wanted = 0.5 * encoder + 0.5 * expert + 0.1 * random.normal(size=50)
+    encoder, linear_model = random.normal(size=(2, 50))
+    wanted = 0.5 * encoder + 0.5 * linear_model + 0.1 * random.normal(size=50)
     wanted[0] = far
-    found = fit_number_weights(encoder, expert, wanted)
-    assert (found.encoder, found.expert) == pytest.approx((0.5, 0.5), abs=0.1)
+    found = fit_number_weights(encoder, linear_model, wanted)
+    assert (found.encoder, found.linear_model) == pytest.approx((0.5, 0.5), abs=0.1)
 
 
 def test_texts_that_do_not_count_are_as_if_they_were_not_there():
     random = np.random.default_rng(0)
-    encoder, expert, noise = random.normal(size=(3, 400))
-    wanted = np.where(np.arange(400) < 300, 0.5 * encoder + 0.5 * expert, noise)
+    encoder, linear_model, noise = random.normal(size=(3, 400))
+    wanted = np.where(np.arange(400) < 300, 0.5 * encoder + 0.5 * linear_model, noise)
     counts = (np.arange(400) < 300) / 0.75
-    some = fit_number_weights(encoder[:300], expert[:300], wanted[:300], np.full(300, 1 / 0.75))
-    assert fit_number_weights(encoder, expert, wanted, counts).encoder == pytest.approx(some.encoder)
+    some = fit_number_weights(encoder[:300], linear_model[:300], wanted[:300], np.full(300, 1 / 0.75))
+    assert fit_number_weights(encoder, linear_model, wanted, counts).encoder == pytest.approx(some.encoder)
 
 
 def test_few_texts_leave_both_a_say():
@@ -70,7 +70,7 @@ def test_who_says_nothing_true_is_dropped(good):
     members = [random.normal(size=500), random.normal(size=500)]
     members[good] = 2 * wanted
     found = fit_number_weights(*members, wanted)
-    weights = (found.encoder, found.expert)
+    weights = (found.encoder, found.linear_model)
     assert weights[1 - good] == 0
     assert weights[good] == pytest.approx(0.5, abs=0.01)
     assert found.share == good
@@ -78,7 +78,7 @@ def test_who_says_nothing_true_is_dropped(good):
 
 def test_nothing_at_all_is_weighed():
     found = fit_number_weights(np.zeros(4), np.zeros(4), np.ones(4))
-    assert np.isfinite([found.encoder, found.expert, found.share]).all()
+    assert np.isfinite([found.encoder, found.linear_model, found.share]).all()
 
 
 def write(path, count: int, pairs: bool) -> str:
@@ -107,24 +107,29 @@ def test_it_stands_beside_the_encoder(tmp_path, task, folds, refit):
     file = write(tmp_path / "n.csv", 120, task == "pair-score")
     outcome = train_files(file, tmp_path / "model", settings=[settings], baseline=False)
     model, items = outcome.fitted.model, list(outcome.parts.test)
-    assert model.expert is not None
-    assert model.expert_share > 0
+    assert model.linear_model is not None
+    assert model.linear_share > 0
     encoded = model.encoded(items)
-    encoder, own = model.outputs_of(encoded)[:, 0], model.expert_scores(encoded)[:, 0]
-    both = model.scale.restore(model.encoder_weight * encoder + model.expert_weight * own)
+    encoder, own = model.outputs_of(encoded)[:, 0], model.linear_scores(encoded)[:, 0]
+    both = model.scale.restore(model.encoder_weight * encoder + model.linear_weight * own)
     np.testing.assert_allclose(model.scores(encoded), both, rtol=1e-5)
     loaded = load_model(tmp_path / "model")
     np.testing.assert_allclose(list(loaded.predict(items)), both, rtol=1e-4)
     metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
     assert metrics["test"]["mae"] < metrics["encoder_alone"]["mae"]
-    assert metrics["expert_alone"]["pearson"] > 0.9
+    assert metrics["linear_model_alone"]["pearson"] > 0.9
     for number, found in enumerate(explain_numbers(model, encoded[:3])):
         assert found.margin == pytest.approx(both[number] - model.scale.mean, rel=1e-4)
-        assert any(word.parts.get("expert") for word in found.words)
+        assert any(word.parts.get("linear_model") for word in found.words)
 
 
 def test_it_can_be_left_out(tmp_path):
-    settings = {**SMALL, "model": {"task": "regress"}, "train": {"epochs": 1}, "expert": {"kind": "none"}}
+    settings = {
+        **SMALL,
+        "model": {"task": "regress"},
+        "train": {"epochs": 1},
+        "linear_model": {"kind": "none"},
+    }
     outcome = train_files(write(tmp_path / "n.csv", 60, False), tmp_path / "model", settings=[settings])
-    assert outcome.fitted.model.expert is None
-    assert "expert_alone" not in outcome.rivals
+    assert outcome.fitted.model.linear_model is None
+    assert "linear_model_alone" not in outcome.rivals

@@ -38,20 +38,20 @@ def test_says_what_the_model_says_also_when_it_was_saved(
     monkeypatch.setattr(text_fit, "LEAST_FAR", least_far)
     model = fitted(classes, LinearSettings(blocks=blocks, dense=dense), dense > 0, sets)
     vectors = VECTORS if dense else None
-    expert = TextLinearBuffers.of(model)
-    scores = expert(TEXTS, vectors)
+    linear_model = TextLinearBuffers.of(model)
+    scores = linear_model(TEXTS, vectors)
     np.testing.assert_allclose(scores, model.scores(TEXTS, vectors), atol=0.03)
-    loaded = empty(expert, sets)
+    loaded = empty(linear_model, sets)
     loaded(["something that is asked before the weights are there"], VECTORS[:1])
-    loaded.load_state_dict(expert.state_dict())
+    loaded.load_state_dict(linear_model.state_dict())
     np.testing.assert_array_equal(loaded(TEXTS, vectors), scores)
-    assert expert.features == sum(map(len, model.blocks.values()))
+    assert linear_model.features == sum(map(len, model.blocks.values()))
 
 
 def test_does_not_take_part_in_training():
-    expert = TextLinearBuffers.of(fitted(3, LinearSettings()))
-    assert not list(expert.parameters())
-    assert expert.weights.dtype == torch.int8
+    linear_model = TextLinearBuffers.of(fitted(3, LinearSettings()))
+    assert not list(linear_model.parameters())
+    assert linear_model.weights.dtype == torch.int8
 
 
 def test_no_features():
@@ -71,20 +71,26 @@ def of_many_labels(classes: int = 40) -> tuple[LinearModel, list[str]]:
 def test_of_many_labels_keeps_only_the_weights_that_are_worth_it(most_dense, monkeypatch):
     monkeypatch.setattr(text_tables, "MOST_DENSE", most_dense)
     model, texts = of_many_labels()
-    expert = TextLinearBuffers.of(model)
-    assert 0 < expert.stored_weights < model.machine.weights.size / 2
-    own, whole = softmax(expert(texts), axis=1), softmax(model.scores(texts), axis=1)
+    linear_model = TextLinearBuffers.of(model)
+    assert 0 < linear_model.stored_weights < model.machine.weights.size / 2
+    own, whole = softmax(linear_model(texts), axis=1), softmax(model.scores(texts), axis=1)
     np.testing.assert_allclose(own, whole, atol=0.02)
-    sizes = expert.features, expert.words, expert.vectors, expert.classes, expert.tokenizer
-    loaded = TextLinearBuffers(*sizes, stored_weights=expert.stored_weights)
-    loaded.load_state_dict(expert.state_dict())
-    np.testing.assert_array_equal(loaded(texts), expert(texts))
+    sizes = (
+        linear_model.features,
+        linear_model.words,
+        linear_model.vectors,
+        linear_model.classes,
+        linear_model.tokenizer,
+    )
+    loaded = TextLinearBuffers(*sizes, stored_weights=linear_model.stored_weights)
+    loaded.load_state_dict(linear_model.state_dict())
+    np.testing.assert_array_equal(loaded(texts), linear_model(texts))
 
 
 def test_what_each_word_adds_is_the_same_of_sparse_weights(monkeypatch):
     model, texts = of_many_labels()
-    expert, toward = TextLinearBuffers.of(model), np.linspace(-1, 1, 40)
-    dense = text_attributions(expert.linear_model(), texts[0], toward)
+    linear_model, toward = TextLinearBuffers.of(model), np.linspace(-1, 1, 40)
+    dense = text_attributions(linear_model.linear_model(), texts[0], toward)
     monkeypatch.setattr(text_tables, "MOST_DENSE", 0)
     sparse = text_attributions(TextLinearBuffers.of(model).linear_model(), texts[0], toward)
     np.testing.assert_allclose(sparse, dense, atol=1e-6)
@@ -108,8 +114,8 @@ def test_words_may_hold_the_sign_that_separates_words_elsewhere():
     ],
 )
 def test_places_of_weights_that_are_not_there_are_refused(name, place, value):
-    expert = TextLinearBuffers.of(of_many_labels()[0])
-    state = {key: own.clone() for key, own in expert.state_dict().items()}
+    linear_model = TextLinearBuffers.of(of_many_labels()[0])
+    state = {key: own.clone() for key, own in linear_model.state_dict().items()}
     state[name][place] = value
     with pytest.raises(RuntimeError, match=f"{name}: they (do not part|are not all)"):
-        expert.load_state_dict(state)
+        linear_model.load_state_dict(state)

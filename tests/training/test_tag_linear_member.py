@@ -69,21 +69,21 @@ def test_an_encoder_that_knows_nothing_is_dropped_and_not_asked():
     knowing(own, 0.0)
     TagEnsemble(own, dict).fit_members()
     model = own.model
-    assert (model.encoder_weight, model.expert_share) == (0.0, 1.0)
+    assert (model.encoder_weight, model.linear_share) == (0.0, 1.0)
     model.forward = None  # type: ignore[method-assign, assignment]
     clean = corpus(60, 1)
     said = model.decode(model.encode_sentences(clean))[0]
     assert all((own == model.targets(item)).all() for own, item in zip(said, clean, strict=True))
 
 
-def test_an_expert_that_says_the_contrary_is_dropped():
+def test_a_linear_member_that_says_the_contrary_is_dropped():
     wrong = [replace(own, tags=tuple("VN"["NV".index(t)] for t in own.tags)) for own in corpus(60, 1)]
     own = objective(wrong)
     knowing(own, -2.0)  # right on these
     TagEnsemble(own, dict).fit_members()
-    assert own.model.expert is None
-    assert (own.model.expert_weight, own.model.expert_share) == (0.0, 0.0)
-    assert own.model.config.expert.features == 0
+    assert own.model.linear_model is None
+    assert (own.model.linear_weight, own.model.linear_share) == (0.0, 0.0)
+    assert own.model.config.linear_model.features == 0
 
 
 def test_a_tagger_whose_folder_gives_nobody_a_say_still_tags():
@@ -103,8 +103,8 @@ def test_dev_that_contradicts_both_leaves_the_encoder_alone(tags):
     own = objective(dev, False, train, tags)
     knowing(own, 9.0)
     TagEnsemble(own, dict).fit_members()
-    assert own.model.expert is None
-    assert (own.model.encoder_weight, own.model.expert_share) == (1.0, 0.0)
+    assert own.model.linear_model is None
+    assert (own.model.encoder_weight, own.model.linear_share) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("crf", [True, False])
@@ -114,17 +114,17 @@ def test_both_decode_together_and_a_saved_model_says_the_same(crf, tmp_path):
     TagEnsemble(own, dict).fit_members()
     model = own.model
     del model.forward
-    assert 0 < model.expert_share < 1
+    assert 0 < model.linear_share < 1
     items = [item for item in corpus(20, 2) if len(item.tokens) > 1][:3]
     encoded = model.encode_sentences(items)
     found, sure = model.decode(encoded)
-    assert model.expert is not None
+    assert model.linear_model is not None
     for text, item, tags, chances in zip(encoded, items, found, sure, strict=True):
         with torch.no_grad():
             _, batch = next(model.batches([text]))
             scores = model.encoder_weight * model(batch).values.numpy()
-        scores = scores + model.expert_weight * model.expert([item.tokens])
-        moves = model.expert_weight * model.expert.transitions.numpy()
+        scores = scores + model.linear_weight * model.linear_model([item.tokens])
+        moves = model.linear_weight * model.linear_model.transitions.numpy()
         start, end = np.zeros(2), np.zeros(2)
         if crf:
             learned = model.tagger.crf
@@ -150,7 +150,7 @@ def test_both_decode_together_and_a_saved_model_says_the_same(crf, tmp_path):
 
 
 def test_spans_of_which_no_one_is_sure_are_found_where_f1_asks_for_them():
-    """Verbs are spans. Training tags are chance, so the expert knows nothing; the encoder prefers O."""
+    """Verbs are spans. Training tags are chance, so the linear CRF is blind; the encoder prefers O."""
     random = np.random.default_rng(5)
 
     def spans(items: list[TaggedSentence], chance: bool) -> list[TaggedSentence]:
@@ -212,6 +212,6 @@ def test_a_second_training_takes_over_the_weights():
     knowing(first, 1.0)
     TagEnsemble(first, dict).fit_members()
     TagEnsemble(second, dict).refit(TagEnsemble(first, dict))
-    assert second.model.expert is not None
-    assert second.model.expert_weight == first.model.expert_weight
-    assert second.model.expert_share == first.model.expert_share
+    assert second.model.linear_model is not None
+    assert second.model.linear_weight == first.model.linear_weight
+    assert second.model.linear_share == first.model.linear_share
