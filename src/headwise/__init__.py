@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from headwise.nn.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
     from headwise.nn.networks.attention_inspection import attention_weights
     from headwise.nn.networks.model_config import ModelConfig
-    from headwise.nn.networks.outputs import Prediction
     from headwise.nn.networks.text_models import TextClassifierModel
     from headwise.nn.priors import Everything, Window, allocate_scales
     from headwise.nn.ragged import Layout, Ragged
+    from headwise.runtime.outputs import Prediction
 
 _HOMES = {
     "Everything": "headwise.nn.priors",
@@ -49,7 +49,7 @@ _HOMES = {
     "MultiLabelClassifier": "headwise.app.estimators.classifiers",
     "PairClassifier": "headwise.app.estimators.regressors",
     "PairRegressor": "headwise.app.estimators.regressors",
-    "Prediction": "headwise.nn.networks.outputs",
+    "Prediction": "headwise.runtime.outputs",
     "Ragged": "headwise.nn.ragged",
     "TextClassifier": "headwise.app.estimators.classifiers",
     "TextRegressor": "headwise.app.estimators.regressors",

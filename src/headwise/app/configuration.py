@@ -18,8 +18,8 @@ from headwise.data.files.compression import STANDARD_INPUT
 from headwise.data.items.item_types import DEFAULT_TASK, options_for
 from headwise.models.tasks import find_task_settings
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
-from headwise.nn.networks.limits import check_limits
 from headwise.nn.networks.model_config import CONFIGS, ModelConfig
+from headwise.runtime.limits import check_limits
 from headwise.training.settings import RunConfig, TrainConfig, VectorsConfig
 
 SECTIONS = ("data", "split", "vectors", "model", "encoder", *CONFIGS, "train")

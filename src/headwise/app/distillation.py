@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from headwise.app.distillation_config import DistillationConfig
 from headwise.app.teachers import EncoderTeacher, LabelFileTeacher, ModelTeacher, ProgressCallback, Teacher
 from headwise.artifacts.model_folder import is_headwise_folder
+from headwise.core.activations import softmax
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.columns.reading_options import ReadOptions, SoftLabelOptions

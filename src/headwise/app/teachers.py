@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from headwise.artifacts import load_model, read_info
+from headwise.core.activations import softmax
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import MANIFEST

@@ -47,9 +47,9 @@ from headwise.core.folder_layout import (
     WEIGHTS,
 )
 from headwise.models.tasks import find_task, find_task_settings
-from headwise.nn.networks.limits import check_limits
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.outputs import NOVELTY_FACTORS, OutputsError
+from headwise.runtime.limits import check_limits
+from headwise.runtime.outputs import NOVELTY_FACTORS, OutputsError
 from headwise.training.fit import default_float32_cpu, pick_device
 
 

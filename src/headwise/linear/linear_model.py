@@ -5,11 +5,10 @@ LinearModel: a linear model of texts as arrays.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack
 
 from headwise.core.surface_features import FEATURE_COUNT, surface_features
 from headwise.core.tokenizer import get_tokenizer
@@ -18,6 +17,9 @@ from headwise.linear.sparse_scores import SparseScores
 from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary, LinearTexts
 from headwise.text.text_reader import text_reader
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 STRENGTHS, DENSE = (0.5, 0.15, 1.5, 4.0), (1.0, 0.5, 2.0, 4.0)
 """Candidate values of C and of the length of vectors; the search starts at the first of each."""
@@ -179,7 +181,7 @@ class LinearModel:
         """Computes the scores of the sparse features in one pass; None for pairs, and where the weights are
         sparse or there are none."""
         weights = self.machine.weights
-        if self.pairs or isinstance(weights, csr_matrix) or not weights.size:
+        if self.pairs or not isinstance(weights, np.ndarray) or not weights.size:
             return None
         return self._scoring.of(self)
 
@@ -216,8 +218,10 @@ def signs_of(targets: NDArray[np.int64], classes: int) -> NDArray[np.int8]:
     return np.where(targets[:, None] == labels, 1, -1).astype(np.int8)
 
 
-def stack_blocks(parts: Sequence[csr_matrix], texts: int) -> csr_matrix:
+def stack_blocks(parts: "Sequence[csr_matrix]", texts: int) -> "csr_matrix":
     """Concatenate blocks of features, `[texts, features]` float32."""
+    from scipy.sparse import csr_matrix, hstack  # slow to load, and most predictions do without
+
     if not parts:
         return csr_matrix((texts, 0), dtype=np.float32)
     return parts[0] if len(parts) == 1 else csr_matrix(hstack(parts, format="csr", dtype=np.float32))

@@ -11,10 +11,10 @@ The weights of a feature are integers from -127 to 127, times one scale per feat
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.sparse import csr_matrix
 
 from headwise.core.surface_features import FEATURE_COUNT
 from headwise.linear.linear_model import DenseScale, LinearModel
@@ -23,6 +23,9 @@ from headwise.linear.svm_solver import Floats, LinearWeights
 from headwise.linear.tag_crf import CrfTagger
 from headwise.linear.tfidf_features import BlockName, FeatureVocabulary
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 BLOCKS: tuple[BlockName, ...] = ("words", "characters")
 MOST_DENSE = 1 << 24
@@ -124,17 +127,22 @@ class TextTableFormat:
         how = (self.classes, self.tokenizer, scale, self.pairs, self.reach, self.form, self.edges)
         return LinearModel(blocks, machine, *how, self.tabular)
 
-    def _weights(self, tables: Tables) -> Floats | csr_matrix:
+    def _weights(self, tables: Tables) -> "Floats | csr_matrix":
         """The weights, `[features, columns]`; dense unless that would take much memory, as sparse products
         are slower."""
         weights, steps = tables["weights"], tables["steps"]
         if not self.stored_weights:
             return weights * steps[:, None]
         ends = np.append(np.int32(0), tables["ends"])
-        values = weights * np.repeat(steps, np.diff(ends))
-        shape = len(steps), self.columns
-        sparse = csr_matrix((values, tables["columns"].astype(np.int32), ends), shape=shape)
-        return np.asarray(sparse.toarray()) if shape[0] * shape[1] <= MOST_DENSE else sparse
+        sizes, columns = np.diff(ends), tables["columns"].astype(np.int32)
+        values, shape = weights * np.repeat(steps, sizes), (len(steps), self.columns)
+        if shape[0] * shape[1] > MOST_DENSE:
+            from scipy.sparse import csr_matrix  # slow to load, and most predictions do without
+
+            return csr_matrix((values, columns, ends), shape=shape)
+        dense = np.zeros(shape, dtype=np.float32)
+        dense[np.repeat(np.arange(len(steps)), sizes), columns] = values
+        return dense
 
 
 @dataclass(frozen=True)

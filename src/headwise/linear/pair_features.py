@@ -9,13 +9,15 @@ attention model for natural language inference; EMNLP 2016; here without trainin
 
 from collections.abc import Hashable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack
 
 from headwise.core import native
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float32]
 
@@ -34,10 +36,12 @@ def dense_pair_size(size: int) -> int:
     return 4 * size + 1 + NUMBERS
 
 
-def compare_matrices(a: Any, b: Any) -> csr_matrix:
+def compare_matrices(a: Any, b: Any) -> "csr_matrix":
     """Compare two sparse matrices `[pairs, features]`: shared values, `min(a, b)`; those of the first only,
     `max(a - b, 0)`; of the second only, `max(b - a, 0)`; and the second, concatenated: `[pairs, 4 *
     features]`."""
+    from scipy.sparse import csr_matrix, hstack  # slow to load, and most predictions do without
+
     difference = a - b
     groups = [a.minimum(b), difference.maximum(0), (-difference).maximum(0), b]
     return csr_matrix(hstack([csr_matrix(group) for group in groups], format="csr"))

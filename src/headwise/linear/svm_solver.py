@@ -21,14 +21,16 @@ model, and stay small where those were right.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from headwise.core import native
 from headwise.core.threads import raise_if_halted, run_jobs, usable_threads
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float32]
 
@@ -47,7 +49,7 @@ class DesignMatrix:
         dense: Dense features, `[texts, size]`; the size may be 0.
     """
 
-    sparse: csr_matrix
+    sparse: "csr_matrix"
     dense: Floats
 
     def __len__(self) -> int:
@@ -74,14 +76,14 @@ class LinearWeights:
         bias: `[columns]`.
     """
 
-    weights: Floats | csr_matrix
+    weights: "Floats | csr_matrix"
     dense: Floats
     bias: Floats
 
     def scores(self, rows: DesignMatrix) -> Floats:
         """The scores of the rows, `[texts, columns]`."""
         products = rows.sparse @ self.weights
-        products = products.toarray() if isinstance(products, csr_matrix) else products
+        products = products if isinstance(products, np.ndarray) else products.toarray()
         return np.asarray(products + rows.dense @ self.dense + self.bias, dtype=np.float32)
 
 
@@ -131,6 +133,8 @@ def fit_svm_path(
     columns = signs.shape[1]
     sparse = rows.sparse
     dense_norms = np.einsum("nd,nd->n", rows.dense, rows.dense)[:, None] + 1  # plus 1 for the bias
+    from scipy.sparse import csr_matrix  # slow to load, and predictions do without
+
     squared = csr_matrix((sparse.data**2, sparse.indices, sparse.indptr), shape=sparse.shape)
     squares = None if ratios is None else np.ascontiguousarray(ratios**2, dtype=np.float32)
     feature_norms = np.asarray(squared.sum(axis=1)).reshape(-1, 1) if squares is None else squared @ squares

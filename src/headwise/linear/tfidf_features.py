@@ -8,17 +8,19 @@ words, as in scikit-learn's `char_wb`; they cover inflections, spelling mistakes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from headwise.core import hashing
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.dataset import chunks_by_length
 from headwise.linear.pair_features import compare_matrices
 from headwise.text.text_reader import WordMemo, text_reader
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 LinearTexts = Sequence[str] | Sequence[tuple[str, str]]
 """Texts, or pairs of them."""
@@ -93,7 +95,7 @@ class BlockReader:
         least_texts: int = 1,
         rare: int | None = None,
         weights: NDArray | None = None,
-    ) -> tuple[FeatureVocabulary, csr_matrix]:
+    ) -> "tuple[FeatureVocabulary, csr_matrix]":
         """Choose the features of training texts, the most widespread first; returns them and the feature
         matrix.
 
@@ -135,7 +137,7 @@ class BlockReader:
         features, counts, ends = hashing.keep_features(features, counts, ends, new)
         return vocabulary, self._read(_matrix(features, counts, ends, vocabulary))
 
-    def transform(self, texts: LinearTexts, vocabulary: FeatureVocabulary) -> csr_matrix:
+    def transform(self, texts: LinearTexts, vocabulary: FeatureVocabulary) -> "csr_matrix":
         """The feature matrix of texts, `[texts, features]` float32, with rows of length 1 (or 0); for pairs
         the output of `compared`, `[pairs, 4 * features]`."""
         texts = self._flatten_pairs(texts)
@@ -150,7 +152,7 @@ class BlockReader:
             return cast(Sequence[str], texts)
         return [pair[side] for side in (0, 1) for pair in texts]
 
-    def _read(self, matrix: csr_matrix) -> csr_matrix:
+    def _read(self, matrix: "csr_matrix") -> "csr_matrix":
         half = matrix.shape[0] // 2  # type: ignore[index]
         return compare_matrices(matrix[:half], matrix[half:]) if self.pairs else matrix
 
@@ -205,6 +207,8 @@ def _matrix(
     counts: NDArray[np.int32],
     ends: NDArray[np.int64],
     vocabulary: FeatureVocabulary,
-) -> csr_matrix:
+) -> "csr_matrix":
+    from scipy.sparse import csr_matrix  # slow to load, and most predictions do without
+
     values = hashing.tfidf_values(features, counts, ends, vocabulary.idf)
     return csr_matrix((values, features, ends), shape=(len(ends) - 1, len(vocabulary)))

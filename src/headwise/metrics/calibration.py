@@ -14,8 +14,8 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_softmax
 
+from headwise.core.activations import expit, log_softmax, softmax
 from headwise.metrics.classification_scores import correctness, smooth_targets
 
 MAX_USUAL_TEMPERATURE = 20.0
@@ -41,7 +41,6 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray
     if len(targets) == 0:
         return 1.0
     from scipy.optimize import minimize_scalar  # slow to load, and predictions do without
-    from scipy.special import log_softmax
 
     logits = logits.astype(np.float64)
     smoothed_targets = smooth_targets(targets, logits.shape[1])
@@ -82,8 +81,6 @@ def cross_fitted_error(
             weights.
     """
     if chances is None:
-        from scipy.special import softmax
-
         chances = partial(softmax, axis=1)
     if len(logits) == 0:
         return 0.0

@@ -5,10 +5,12 @@ Metrics of a single-label classifier, with confidence intervals.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, log_softmax, ndtri
+
+from headwise.core.activations import log_softmax
 
 
 def hard_labels(targets: NDArray) -> NDArray[np.int64]:
@@ -111,7 +113,7 @@ def weighted_rates(
 def wilson_interval(right: int, texts: int, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson interval of a proportion (Wilson 1927), valid for small counts and near 0 and 1."""
     # scipy.stats has it too, and takes longer to load than all scores of a training to compute.
-    z, share = float(ndtri((1 + confidence) / 2)), right / texts
+    z, share = NormalDist().inv_cdf((1 + confidence) / 2), right / texts
     middle = share + z * z / (2 * texts)
     width = z * (share * (1 - share) / texts + (z / texts / 2) ** 2) ** 0.5
     low, high = ((middle + side) / (1 + z * z / texts) for side in (-width, width))
@@ -151,6 +153,8 @@ def compare_labels(
     """Paired comparison of two classifiers by their predicted label indices, `[texts]`."""
     first_right, second_right = first == targets, second == targets
     better, worse = int((first_right & ~second_right).sum()), int((second_right & ~first_right).sum())
+    from scipy.special import bdtr  # slow to load, and predictions do without
+
     p = min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
     interval = paired_interval(first_right, second_right, seed=seed)
     return AccuracyDifference((better - worse) / len(targets), interval, p)

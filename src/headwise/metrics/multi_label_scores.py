@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
+from headwise.core.activations import expit
 from headwise.metrics.calibration import MAX_TEMPERATURE, MAX_USUAL_TEMPERATURE, binned_calibration_error
 from headwise.metrics.classification_scores import central_interval, smoothing_mass, wilson_interval
 from headwise.metrics.resampling import Counts, ScoreDifference, bootstrap_interval, compare_counts

@@ -16,7 +16,8 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+
+from headwise.core.activations import expit, logit
 
 LabelScores = NDArray[np.floating]
 """Scores of labels, larger for more likely ones, `[texts, labels]`."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
 
+from headwise.core.activations import log_softmax, softmax
 from headwise.core.config import JsonObject
 from headwise.core.html import html_page, render
 from headwise.core.surface_features import NAMES

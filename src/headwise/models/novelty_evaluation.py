@@ -72,7 +72,7 @@ def evaluate_novelty(
 
 
 def item_novelty(model: Any, items: Sequence[Any]) -> NDArray[np.float64]:
-    """Novelty scores of texts, `[texts]`; see `headwise.nn.networks.novelty_member.NoveltyMember`.
+    """Novelty scores of texts, `[texts]`; see `headwise.runtime.novelty_member.NoveltyMember`.
 
     Raises:
         ConfigError: The model has no detector.

@@ -20,7 +20,7 @@ from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.regression_scores import Scale
 from headwise.models.prediction_file import TOLERANCE, OutputError, RecordLayout, free_name, json_text
 from headwise.models.predictor import MAX_LISTED, LabelPredictor, Predictor
-from headwise.nn.networks.tag_outputs import TaggedText
+from headwise.runtime.tag_outputs import TaggedText
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
+from headwise.core.activations import expit
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tag_schemes import read_spans
 from headwise.models.explanation import Explanation, WordAttribution

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from headwise.core import native
+from headwise.core.activations import expit
 from headwise.core.threads import one_blas_thread
 from headwise.linear.dense_features import covariance_root
 from headwise.linear.linear_fit import MOST_CELLS

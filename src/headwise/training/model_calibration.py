@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
+from headwise.core.activations import expit, softmax
 from headwise.core.config import JsonObject
 from headwise.metrics.calibration import (
     Loss,

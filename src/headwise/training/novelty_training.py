@@ -14,7 +14,7 @@ from headwise.metrics.novelty import (
     mean_similarities,
     unit_vectors,
 )
-from headwise.nn.networks.novelty_member import familiarity
+from headwise.runtime.novelty_member import familiarity
 from headwise.training.text_objectives import TextObjective
 
 _LEAST_DISTANCE = 1e-4

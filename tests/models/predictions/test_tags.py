@@ -7,7 +7,7 @@ from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import TaggedSentence
 from headwise.models.prediction_records import TagLayout
 from headwise.models.prediction_resume import _records
-from headwise.nn.networks.tag_outputs import TaggedText
+from headwise.runtime.tag_outputs import TaggedText
 
 
 def test_texts_without_words_and_words_with_line_ends():

@@ -13,8 +13,8 @@ from headwise.nn.encoders import ENCODERS
 from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig, RegressorConfig
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.pair_outputs import as_pair
 from headwise.nn.networks.text_models import PairModel, PairScorer
+from headwise.runtime.pair_outputs import as_pair
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 

@@ -19,7 +19,7 @@ from headwise.app.estimators.base_estimator import (
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import TaggedSentence
 from headwise.models.tag_evaluation import score_tagging
-from headwise.nn.networks.tag_outputs import TaggedText
+from headwise.runtime.tag_outputs import TaggedText
 
 
 class TextTagger(TextEstimator):

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.core.activations import expit, softmax
 from headwise.core.config import JsonMapping
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError

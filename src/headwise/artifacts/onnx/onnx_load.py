@@ -62,7 +62,7 @@ from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.linear.linear_tables import TagTableFormat
 from headwise.linear.pair_features import NUMBERS, dense_pair_size
 from headwise.metrics.novelty import unit_vectors
-from headwise.nn.networks.outputs import MultiLabelOutputs, OutputsError
+from headwise.runtime.outputs import MultiLabelOutputs, OutputsError
 from headwise.text.vocabulary import Vocabulary
 
 

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from headwise.artifacts.onnx.onnx_runner import Runner
 from headwise.artifacts.onnx.onnx_settings import ExportSettings
 from headwise.artifacts.onnx.onnx_tables import BaseLookup, ExportedLinearModel
+from headwise.core.activations import softmax
 from headwise.core.config import JsonMapping
 from headwise.data.items.dataset import cut_batches
 from headwise.data.items.examples import Example
@@ -28,9 +28,9 @@ from headwise.metrics.regression_scores import Scale
 from headwise.metrics.tag_schemes import scheme_constraints
 from headwise.models.prediction_records import MultiLabelPredictor, NumberPredictor, TagPredictor
 from headwise.models.predictor import LabelPredictor, Predictor
-from headwise.nn.networks.limits import check_finite
-from headwise.nn.networks.novelty_member import NoveltyMember
-from headwise.nn.networks.outputs import (
+from headwise.runtime.limits import check_finite
+from headwise.runtime.novelty_member import NoveltyMember
+from headwise.runtime.outputs import (
     AnyOutputs,
     MultiLabelOutputs,
     NumberOutputs,
@@ -42,8 +42,8 @@ from headwise.nn.networks.outputs import (
     item_probabilities,
     linear_scores,
 )
-from headwise.nn.networks.pair_outputs import PairInputs, compare_pair_sides
-from headwise.nn.networks.tag_outputs import TagOutputs
+from headwise.runtime.pair_outputs import PairInputs, compare_pair_sides
+from headwise.runtime.tag_outputs import TagOutputs
 from headwise.text.character_features import character_encoder
 from headwise.text.text_features import EncodedPair, EncodedText, TextFeatures
 from headwise.text.vocabulary import Vocabulary

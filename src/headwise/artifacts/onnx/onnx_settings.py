@@ -10,7 +10,7 @@ from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import TOKENIZERS
 from headwise.metrics.tag_schemes import Scheme
 from headwise.nn.layers.layer_configs import LinearMemberConfig, UnknownConfig
-from headwise.nn.networks.limits import check_limits
+from headwise.runtime.limits import check_limits
 from headwise.text.text_configs import CharacterConfig
 
 

@@ -38,7 +38,7 @@ from headwise.models.tasks.task import Task
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
-from headwise.nn.networks.tag_outputs import TaggedText
+from headwise.runtime.tag_outputs import TaggedText
 from headwise.text.character_features import Alphabet
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.fit import merge_dev_into_train

@@ -18,10 +18,10 @@ from headwise.data.items.dataset import cut_batches, require_list
 from headwise.data.readers.bags import Bag
 from headwise.nn.encoders.set_models import SetModel
 from headwise.nn.networks.base_model import BaseModel
-from headwise.nn.networks.limits import check_finite
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.outputs import CalibratedLogits, OfOutputs, SingleLabelOutputs
 from headwise.nn.ragged import Ragged
+from headwise.runtime.limits import check_finite
+from headwise.runtime.outputs import CalibratedLogits, OfOutputs, SingleLabelOutputs
 
 Instances = NDArray[np.float32]
 """The instances of one bag, `[instances, features]`."""

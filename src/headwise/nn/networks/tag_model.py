@@ -26,12 +26,12 @@ from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.layers.crf import CRF
 from headwise.nn.layers.tag_layers import Tagger
-from headwise.nn.networks.limits import check_finite
 from headwise.nn.networks.linear_tag_member import TagLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.tag_outputs import TagOutputs
 from headwise.nn.networks.text_model import WordModel, with_linear_sizes
 from headwise.nn.ragged import Ragged
+from headwise.runtime.limits import check_finite
+from headwise.runtime.tag_outputs import TagOutputs
 from headwise.text.character_features import Alphabet
 from headwise.text.text_features import EncodedText
 from headwise.text.vocabulary import Vocabulary

@@ -29,11 +29,12 @@ from headwise.nn.encoders.pooling import NO_CLS, Readout
 from headwise.nn.layers.layer_configs import ClassifierConfig, LinearMemberConfig
 from headwise.nn.layers.output_layers import Classifier
 from headwise.nn.networks.base_model import BaseModel
-from headwise.nn.networks.limits import check_finite
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.novelty_member import NoveltyMember
-from headwise.nn.networks.outputs import (
+from headwise.nn.ragged import Ragged
+from headwise.runtime.limits import check_finite
+from headwise.runtime.novelty_member import NoveltyMember
+from headwise.runtime.outputs import (
     AnyOutputs,
     MultiLabelOutputs,
     NumberOutputs,
@@ -43,7 +44,6 @@ from headwise.nn.networks.outputs import (
     item_probabilities,
     linear_scores,
 )
-from headwise.nn.ragged import Ragged
 from headwise.text.parsing import new_parser
 from headwise.text.static_embeddings import find_base, load_base
 from headwise.text.text_features import TextFeatures

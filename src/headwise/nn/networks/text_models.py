@@ -17,10 +17,10 @@ from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.layers.pair_layers import CrossAttentionLayers, PairHead
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.outputs import MultiLabelOutputs, NumberOutputs, SingleLabelOutputs, item_numbers
-from headwise.nn.networks.pair_outputs import PairInputs, compare_pair_sides
 from headwise.nn.networks.text_model import TextEncoderModel, new_probe
 from headwise.nn.ragged import Ragged
+from headwise.runtime.outputs import MultiLabelOutputs, NumberOutputs, SingleLabelOutputs, item_numbers
+from headwise.runtime.pair_outputs import PairInputs, compare_pair_sides
 from headwise.text.text_features import EncodedPair
 from headwise.text.vocabulary import Vocabulary
 

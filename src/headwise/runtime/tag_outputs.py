@@ -20,7 +20,7 @@ from headwise.metrics.tag_schemes import (
     scheme_name,
     write_tags,
 )
-from headwise.nn.networks.outputs import OutputsError, output_names
+from headwise.runtime.outputs import OutputsError, output_names
 from headwise.text.character_features import Alphabet, AlphabetError
 from headwise.text.text_features import EncodedText, TextFeatures
 

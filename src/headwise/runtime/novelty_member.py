@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from headwise.core.errors import ConfigError
 from headwise.metrics.novelty import FamiliarityFeatures, NoveltyDetector, mean_similarities
-from headwise.nn.networks.outputs import OfOutputs
+from headwise.runtime.outputs import OfOutputs
 
 
 class NoveltyMember:

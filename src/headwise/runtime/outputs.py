@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
+from headwise.core.activations import expit, softmax
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
@@ -18,7 +18,7 @@ from headwise.data.items.dataset import in_chunks
 from headwise.metrics.novelty import NoveltyDetector
 from headwise.metrics.regression_scores import Scale
 from headwise.metrics.thresholds import predict_labels
-from headwise.nn.networks.limits import check_finite
+from headwise.runtime.limits import check_finite
 
 
 class OutputsError(ConfigError):
