@@ -9,6 +9,7 @@ void bind_attention(nanobind::module_& module);
 void bind_hashing(nanobind::module_& module);
 void bind_number_texts(nanobind::module_& module);
 void bind_piece_table(nanobind::module_& module);
+void bind_quoted_cells(nanobind::module_& module);
 void bind_sparse_scorer(nanobind::module_& module);
 void bind_surface_features(nanobind::module_& module);
 void bind_svm_solver(nanobind::module_& module);

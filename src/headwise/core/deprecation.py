@@ -98,7 +98,7 @@ def renamed_parameters(**new_names: str) -> Callable[[C], C]:
 
         @wraps(function)
         def accept_old_names(*args: object, **kwargs: object) -> object:
-            for old in new_names.keys() & kwargs.keys():
+            for old in () if new_names.keys().isdisjoint(kwargs) else new_names.keys() & kwargs.keys():
                 new = new_names[old]
                 if new in kwargs:
                     raise TypeError(f"{name}() got {new!r} and its old name {old!r}; pass only {new!r}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headwise.core import native
 from headwise.core.errors import ConfigError, HeadwiseError
@@ -229,24 +230,32 @@ class RecordLayout:
             further.insert(0, np.where(best < self.least, "true", "false").tolist())
         # The formatted numbers are inserted as text, so that they look the same in every format.
         if self.form != "jsonl":
-            delimiter, end = self._delimiter, "\n"
             labels = [self._line([label])[:-1] for label in self.labels]
-            names = [delimiter] * (1 + len(further))
-            before = [delimiter] * len(self.labels)
+            names = [self._delimiter] * (1 + len(further))
         else:
-            *keys, probabilities_key = map(json_text, self.added[1:])
-            labels, end = [json_text(label) for label in self.labels], "}}\n"
-            names = [f", {key}: " for key in keys]
-            before = [f", {json_text(name)}: " for name in self.labels]
-            before[0] = f", {probabilities_key}: {{{before[0][2:]}"
+            labels = [json_text(label) for label in self.labels]
+            names = [f", {key}: " for key in map(json_text, self.added[1:-1])]
         values = native.number_texts(best[:, None], names[:1])
         for name, column in zip(names[1:], further, strict=True):
             values = [f"{value}{name}{more}" for value, more in zip(values, column, strict=True)]
-        shown = native.number_texts(probabilities, before)
-        return "".join(
-            f"{self.start(row)}{labels[number]}{value}{rest}{end}"
-            for row, number, value, rest in zip(rows, numbers.tolist(), values, shown, strict=True)
-        )
+        texts = [labels[number] + value for number, value in zip(numbers.tolist(), values, strict=True)]
+        return self._assembled(rows, texts, probabilities)
+
+    def _assembled(
+        self, rows: Sequence[InputRow], texts: list[str], probabilities: NDArray[np.float64]
+    ) -> str:
+        """The records of rows in one text: the start of each, its text, and its probabilities,
+        `[rows, labels]`."""
+        if self.form != "jsonl":
+            before, end = [self._delimiter] * len(self.labels), "\n"
+        else:
+            before, end = [f", {json_text(name)}: " for name in self.labels], "}}\n"
+            before[0] = f", {json_text(self.added[-1])}: {{{before[0][2:]}"
+        if self.form == "csv" and not self.escape:
+            cells, delimiter, quoted = [self._cells(row) or [""] for row in rows], self._delimiter, True
+        else:
+            cells, delimiter, quoted = [[self.start(row)] for row in rows], "", False
+        return native.record_texts(cells, delimiter, quoted, texts, probabilities, before, end)
 
     def split_novelty(self, prediction: np.ndarray) -> tuple[np.ndarray, list[str]]:
         """The probabilities of a prediction, and the values of the fields `unknown` and `novelty`; no
@@ -271,14 +280,24 @@ class RecordLayout:
                 f"{json_text(name)}: {json_text(value)}, " for name, value in row.fields.items()
             )
             return f"{{{inner}{json_text(self.added[0])}: "
+        cells = self._cells(row)
+        if self.form == "tsv" and (bad := _breaking(self.fields, cells)):
+            raise self._unfit(row, *bad)
+        return self._line(cells)[:-1] + self._delimiter
+
+    def _cells(self, row: InputRow) -> list[str]:
+        """The cells of a row of the input in a table.
+
+        Raises:
+            OutputError: HW603, the row has a field that the table does not have.
+        """
+        if tuple(row.fields) == self.fields:
+            return [*map(as_text, row.fields.values())]
         new = next((name for name in row.fields if name not in self.fields), None)
         if new is not None:
             problem = f"a field {new!r}, which the first records do not have"
             raise self._unfit(row, problem, "write the predictions as jsonl (--format-out jsonl)")
-        cells = [as_text(row.fields.get(name)) for name in self.fields]
-        if self.form == "tsv" and (bad := _breaking(self.fields, cells)):
-            raise self._unfit(row, *bad)
-        return self._line(cells)[:-1] + self._delimiter
+        return [as_text(row.fields.get(name)) for name in self.fields]
 
     def probabilities(self, record: str) -> list[float]:
         """Parse the probabilities of a record of this layout.

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +33,7 @@ class _SingleRecords(RecordLayout):
 
 
 @dataclass(frozen=True)
-class MultiLabelLayout(_SingleRecords):
+class MultiLabelLayout(RecordLayout):
     """The record layout of label sets: `prediction`, the predicted labels joined by the separator (a list
     in jsonl), `unknown` and `novelty` if there is a `novelty_threshold`, and then the probability of every
     label.
@@ -45,21 +46,24 @@ class MultiLabelLayout(_SingleRecords):
     thresholds: tuple[float, ...] = ()
     separator: str = "|"
 
-    def record(self, row: Any, probabilities: np.ndarray) -> str:
-        """A record of the file, with its line end; `probabilities` is `[labels]`."""
-        probabilities, novelty = self.split_novelty(probabilities)
-        shown = [f"{probability:.6g}" for probability in probabilities]
-        predicted = [
-            name
-            for name, is_predicted in zip(self.labels, probabilities >= self.thresholds, strict=True)
-            if is_predicted
-        ]
+    def records(self, rows: Sequence[InputRow[Any]], predictions: Any) -> str:
+        """The records of rows and their probabilities, `[rows, labels]`, see `RecordLayout.record`."""
+        probabilities = np.ascontiguousarray(predictions, dtype=np.float64)
+        novelty = [self.split_novelty(prediction)[1] for prediction in probabilities]
+        if self.novelty_threshold is not None:
+            probabilities = np.ascontiguousarray(probabilities[:, :-1])
+        predicted = [list(compress(self.labels, row)) for row in probabilities >= self.thresholds]
         if self.form != "jsonl":
-            return self.start(row) + self._line([self.separator.join(predicted), *novelty, *shown])
-        pairs = ", ".join(f"{json_text(name)}: {p}" for name, p in zip(self.labels, shown, strict=True))
-        *names, probabilities_key = map(json_text, self.added[1:])
-        more = "".join(f"{name}: {value}, " for name, value in zip(names, novelty, strict=True))
-        return f"{self.start(row)}{json_text(predicted)}, {more}{probabilities_key}: {{{pairs}}}}}\n"
+            cells = [
+                [self.separator.join(names), *more] for names, more in zip(predicted, novelty, strict=True)
+            ]
+            return self._assembled(rows, [self._line(row)[:-1] for row in cells], probabilities)
+        names = [f", {json_text(name)}: " for name in self.added[1:-1]]
+        texts = [
+            json_text(labels) + "".join(f"{name}{value}" for name, value in zip(names, values, strict=True))
+            for labels, values in zip(predicted, novelty, strict=True)
+        ]
+        return self._assembled(rows, texts, probabilities)
 
 
 class MultiLabelPredictor(LabelPredictor):

@@ -25,7 +25,7 @@ def cut_chunks(rows: Iterator[InputRow]) -> Iterator[list[InputRow]]:
     chunk, size = [], 0
     for row in rows:
         chunk.append(row)
-        size += sum(len(as_text(value)) for value in row.fields.values())
+        size += sum(map(len, map(as_text, row.fields.values())))
         if len(chunk) == CHUNK_ROWS or size >= CHUNK_CHARACTERS:
             yield chunk
             chunk, size = [], 0

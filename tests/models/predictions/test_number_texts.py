@@ -1,5 +1,8 @@
 """Compiled number formatting writes what Python's `.6g` writes."""
 
+import csv
+import io
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -36,3 +39,30 @@ def test_columns_have_a_text_before_them():
     assert native.number_texts(rows[:0], ["", ""]) == []
     with pytest.raises(ValueError, match="one text before"):
         native.number_texts(rows, [""])
+
+
+CELLS = st.lists(st.text(alphabet='a,"\n\r\u00e9\u4e00 ', max_size=8), min_size=1, max_size=3)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(CELLS, max_size=5))
+def test_records_are_those_of_a_csv_writer(rows):
+    numbers = np.linspace(0, 1, 2 * len(rows)).reshape(-1, 2)
+    texts = [f"label {place}" for place in range(len(rows))]
+    written = native.record_texts(rows, ",", True, texts, numbers, [",", ","], "\n")
+    read = [*csv.reader(io.StringIO(written, newline=""))]
+    assert read == [
+        [*cells, text, *(f"{number:.6g}" for number in row)]
+        for cells, text, row in zip(rows, texts, numbers.tolist(), strict=True)
+    ]
+    quoted = [cell for cells in rows for cell in cells if set(cell) & set(',"\n\r')]
+    assert written.count('"') == sum(2 + 2 * cell.count('"') for cell in quoted)
+
+
+def test_records_with_ready_starts():
+    written = native.record_texts([['{"a": "']], "", False, ["b"], np.array([[0.5]]), [", "], "}\n")
+    assert written == '{"a": "b, 0.5}\n'
+    with pytest.raises(ValueError, match="each row has"):
+        native.record_texts([["a"]], ",", True, [], np.ones((1, 1)), [","], "\n")
+    with pytest.raises(UnicodeEncodeError):
+        native.record_texts([["\ud800"]], ",", True, ["b"], np.ones((1, 1)), [","], "\n")

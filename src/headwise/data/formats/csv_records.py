@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from headwise.core import native
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 from headwise.data.files.text_lines import Line
@@ -75,6 +76,9 @@ def read_records(lines: Iterator[Line], dialect: Dialect, source: DataSource) ->
     delimiter, escape = dialect.delimiter, dialect.escape
     for number, text in lines:
         if (dialect.quoted and '"' in text) or (escape is not None and escape in text):
+            if escape is None and (cells := native.quoted_cells(text, delimiter)) is not None:
+                yield number, cells
+                continue
             try:
                 yield number, _Record(number, text, lines, dialect, source.path).fields()
             except DataError as error:
