@@ -15,9 +15,9 @@ from headwise.models.explanation import Explanation
 PICTURE = Path(__file__).parent / "images" / "overview.svg"
 TEXT = "The door to the garage does not open with my badge"
 LONG_TEXT = (
-    "Since the move to the new floor our printer needs a minute for each page and then reports that the tray is "
-    "empty although I filled it this morning. The cable is in, the light is green, and my colleague next door "
-    "prints from the same queue without any trouble. Could somebody have a look before noon?"
+    "Since the move to the new floor our printer needs a minute for each page and then reports that the "
+    "tray is empty although I filled it today. The cable is in, the light is green, and my colleague "
+    "next door prints from the same queue without any trouble. Could somebody have a look before noon?"
 )
 WIDTH = 760
 STYLE = """
@@ -28,7 +28,7 @@ text { font: 17px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f
 SYSTEMS = {
     "test": "headwise",
     "encoder_alone": "its encoder",
-    "expert_alone": "its linear model",
+    "linear_model_alone": "its linear model",
     "baseline": "TF-IDF + SVM",
 }
 

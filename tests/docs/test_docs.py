@@ -178,7 +178,7 @@ def anchors(path: Path) -> set[str]:
     return {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "../README.md"])
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)]+)\)", BLOCK.sub("", read(page))):
         if link.startswith("https://"):
@@ -223,9 +223,30 @@ def test_nothing_is_still_to_be_written(page):
 
 def test_pictures_are_up_to_date():
     pictures = runpy.run_path(str(DOCS / "make_images.py"))["pictures"]()
-    found = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "images").iterdir()}
-    assert found == pictures, "run: python docs/make_images.py"
-    assert set(found) == set(re.findall(r"\(images/([^)]+)\)", read("priors.md")))
+    drawn = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "images").iterdir()}
+    del drawn["overview.svg"]  # of a trained model: make_overview.py
+    assert drawn == pictures, "run: python docs/make_images.py"
+    assert set(drawn) == set(re.findall(r"\(images/([^)]+)\)", read("priors.md")))
+
+
+def test_the_readme_shows_its_picture():
+    picture = re.search(r"!\[[^\]]+\]\(([^)]+)\)", read("../README.md"))
+    svg = (PROJECT / picture[1]).read_text(encoding="utf-8")
+    assert picture[1] == "docs/images/overview.svg"
+    assert all(name in svg for name in ("The report", "An explanation", "The heads"))
+
+
+def test_the_python_of_the_readme_runs(tmp_path):
+    python = [content for language, content in blocks("../README.md") if language == "python"]
+    assert len(python) == 1
+    assert len(python[0].splitlines()) <= 12
+    with contextlib.chdir(tmp_path), contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(python[0], "README.md", "exec"), {"__name__": "readme"})
+    assert (tmp_path / "my-model" / "manifest.json").is_file()
+
+
+def test_the_readme_is_short():
+    assert len(read("../README.md").splitlines()) <= 200
 
 
 def rows(page: str, column: str = r"\| `([\w-]+)` \|") -> list[str]:
@@ -260,7 +281,9 @@ def test_flags_exist(capsys, monkeypatch):
         "--help",
         "--help-all",
         "--no-deps",
-        "--rm",  # of docker, as the next
+        "--rm",  # of docker, as the next ones
+        "--cpus",
+        "--memory",
         "--build-arg",
     }
     used = {flag for page in PAGES for flag in re.findall(r"(?<![\w<!-])--[a-z][\w.-]*", read(page))}
