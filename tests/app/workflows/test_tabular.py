@@ -197,7 +197,7 @@ def test_what_cannot_be_learnt_with_columns_is_refused(trained, tmp_path):
     folder, *_ = trained
     file = write(tmp_path / "train.csv", table(60))
     how = {"data": {"features": FEATURES, "text_column": "body"}}
-    with pytest.raises(ConfigError, match=r"linear_model\.kind none"):
+    with pytest.raises(ConfigError, match=r"linear-model\.kind none"):
         TrainingJob(
             TrainingFiles(file), tmp_path / "a", {**SMALL, **how, "linear_model": {"kind": "none"}}
         ).run()

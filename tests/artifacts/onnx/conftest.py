@@ -70,6 +70,20 @@ ROWS = {
         "max",
         {},
     ),
+    "transformer, decays": (
+        "transformer",
+        FLAT
+        | {
+            "heads": 6,
+            "feedforward": 6,
+            "priors": (
+                *("learned-slope", "kerple + fire(3)", "adaptive-span(2, ramp=2)"),
+                *("forgetting", "cope(3)", "shifted-window(3)"),
+            ),
+        },
+        "max",
+        {},
+    ),
     "bilstm": ("bilstm", {"width": 8, "hidden": 4}, "max", {}),
     "bilstm, two layers": (
         "bilstm",

@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import math
 
 import pytest
 import torch
@@ -12,11 +13,17 @@ from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.nn.attention import IMPLEMENTATIONS, SelfAttention, attention, choose
 from headwise.nn.attention.sdpa import Plan
 from headwise.nn.priors import (
+    AdaptiveSpan,
     Backward,
+    Cope,
     Earlier,
     Everything,
+    Fire,
+    Forgetting,
     Forward,
     GlobalTokens,
+    Kerple,
+    LearnedSlope,
     Pairs,
     Rotary,
     Shaw,
@@ -33,8 +40,9 @@ from headwise.nn.ragged import Layout, Ragged
 WIDTH, SIZE = 6, 4
 LENGTHS = (5, 0, 12, 1, 2, 5)
 LEARNED = [Shaw(2), Shaw(3, values=False), TransformerXL(), T5Buckets(8, 6), TreeBuckets(3)]
+DECAYS = [LearnedSlope(), Kerple(), Kerple("power"), Fire(3), AdaptiveSpan(2, 3), Forgetting(), Cope(2)]
 LISTS = {
-    **{str(prior): [prior, Everything(), prior + Forward()] for prior in LEARNED},
+    **{str(prior): [prior, Everything(), prior + Forward()] for prior in LEARNED + DECAYS},
     "all on one head": [Sum(tuple(LEARNED))] * 2,
     "nothing to see": [Earlier() + Shaw(2), Earlier() + TransformerXL() + Rotary()],
     "one position": [Window(width=1) + Shaw(2), Window(width=1)],
@@ -107,14 +115,46 @@ def score_by_hand(terms, prior, head, q, k, i, j, tree) -> float:
             steps = abs(i - j)
             bucket = steps if steps < 2 else 2 if steps < 12**0.5 else 3
             return terms.bias[head, bucket + 4 * (j > i)]
+        case LearnedSlope():
+            return -math.log1p(math.exp(terms.raw[head])) * abs(i - j)
+        case Kerple():
+            first, second = map(float, terms.raw[:, head])
+            first = math.log1p(math.exp(first))
+            if prior.form == "log":
+                return -first * math.log(1 + math.log1p(math.exp(second)) * abs(i - j))
+            return -first * abs(i - j) ** (2 / (1 + math.exp(-second)))
+        case Fire():
+            scale, least = math.exp(terms.log_scale), math.exp(terms.log_least)
+            part = math.log(scale * abs(i - j) + 1) / math.log(scale * max(least, i, len(q) - 1 - i) + 1)
+            part = part if j >= i else -part
+            units = [
+                max(0.0, float(w) * part + float(b))
+                for w, b in zip(terms.first.weight[:, 0], terms.first.bias, strict=True)
+            ]
+            return sum(float(w) * unit for w, unit in zip(terms.last.weight[head], units, strict=True))
+        case AdaptiveSpan():
+            span = math.log1p(math.exp(terms.raw[head]))
+            mask = min(max((prior.ramp + span - abs(i - j)) / prior.ramp, 0.0), 1.0)
+            return math.log(mask) if mask else -80.0
+        case Forgetting():
+            between = range(min(i, j) + 1, max(i, j) + 1)
+            gates = [torch.sigmoid(k[m] @ terms.weight[head] + terms.bias[head]) for m in between]
+            return sum(map(torch.log, gates), torch.tensor(0.0))
+        case Cope():
+            place = sum(torch.sigmoid(q[i] @ k[m]).item() for m in range(min(i, j), max(i, j) + 1))
+            place, table = min(place, prior.furthest), terms.tables[int(j > i)]
+            low, high = table[math.floor(place)], table[math.ceil(place)]
+            vector = low + (place - math.floor(place)) * (high - low)
+            return q[i] @ vector / SIZE**0.5
     raise NotImplementedError(prior)
 
 
 @every_implementation
-@pytest.mark.parametrize("prior", LEARNED, ids=str)
+@pytest.mark.parametrize("prior", LEARNED + DECAYS, ids=str)
 def test_equations_in_a_double_loop(prior, impl):
     layer, batch = layer_of([prior, Forward() + prior], impl), batch_of((7, 1, 3))
     [terms] = layer.learned
+    terms.requires_grad_(False)
     got = layer(batch)
     for x, tree, output in zip(batch, batch.layout.trees, got, strict=True):
         heads = []
@@ -191,8 +231,12 @@ def test_a_poisoned_text_spoils_only_itself(impl, name):
 def test_gradients_reach_every_parameter(name):
     got = with_gradients(layer_of(LISTS[name], "sdpa"), batch_of())
     still = {part for part, gradient in got.items() if gradient.abs().max() < 1e-9}
-    # A head that sees its own position alone learns nothing of scores.
-    assert still == ({"query.weight", "key.weight", "learned.0.keys"} if name == "one position" else set())
+    # A head that sees its own position alone learns no scores; all texts reach farther than FIRE's L.
+    without = {
+        "one position": {"query.weight", "key.weight", "learned.0.keys"},
+        "fire 3": {"learned.0.log_least"},
+    }
+    assert still == without.get(name, set())
 
 
 @every_implementation

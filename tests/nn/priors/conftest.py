@@ -5,19 +5,26 @@ import torch
 from hypothesis import strategies as st
 
 from headwise.nn.priors import (
+    AdaptiveSpan,
     Backward,
+    Cope,
     Dilated,
     Earlier,
     Everything,
+    Fire,
+    Forgetting,
     Forward,
     Gaussian,
     GlobalTokens,
+    Kerple,
     Later,
     LearnedPrior,
+    LearnedSlope,
     Pairs,
     RandomBlocks,
     Rotary,
     Shaw,
+    ShiftedWindow,
     Sum,
     T5Buckets,
     TransformerXL,
@@ -45,6 +52,12 @@ unbanded = st.one_of(
     st.builds(T5Buckets, st.sampled_from([4, 8, 32]), st.integers(9, 200)),
     st.builds(TreeBuckets, st.integers(1, 9), st.sampled_from(["error", "word"])),
     st.sampled_from([Rotary(), Rotary(100.0), TransformerXL()]),
+    st.builds(ShiftedWindow, st.integers(0, 9).map(lambda k: 2 * k + 1)),
+    st.builds(Kerple, st.sampled_from(["log", "power"])),
+    st.builds(AdaptiveSpan, st.floats(0.1, 99), st.floats(0.1, 99)),
+    st.builds(Fire, st.integers(1, 40)),
+    st.builds(Cope, st.integers(1, 40)),
+    st.sampled_from([LearnedSlope(), Forgetting()]),
     st.builds(RandomBlocks, st.integers(1, 5), st.integers(0, 3), st.integers(0, 2), st.integers(0, 9)),
 )
 simple = st.one_of(bands, unbanded)
@@ -67,6 +80,10 @@ def _sees(prior, query: int, key: int, length: int) -> bool:
             return abs(query - key) <= (width - 1) // 2
         case Window():
             return abs(query - key) <= (prior.width - 1) // 2
+        case ShiftedWindow():
+            nearest = sorted(range(length), key=lambda k: (abs(k - query), k))
+            inside = [k for k in nearest if abs(k - query) <= prior.width // 2]
+            return key in inside or (key in nearest[: prior.width] and len(inside) < prior.width)
         case Earlier():
             return key < query
         case Later():

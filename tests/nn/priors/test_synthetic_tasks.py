@@ -177,6 +177,13 @@ CASES: list[tuple[str, Task, str]] = [
     ("transformer-xl", two_before, "everything"),
     ("t5-buckets(16, furthest=20)", two_before, "everything"),
     ("rotary(10)", two_before, "everything"),
+    ("shifted-window(3)", neighbour_task, "everything"),
+    ("adaptive-span(1, ramp=1)", neighbour_task, "everything"),
+    ("learned-slope", nearest, "everything"),
+    ("kerple", nearest, "everything"),
+    ("fire", nearest, "window(1)"),
+    ("forgetting", nearest, "everything"),
+    ("cope", two_before, "everything"),
 ]
 
 

@@ -11,6 +11,7 @@ from torch import nn
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.self_attention import Heads, SelfAttention
 from headwise.nn.encoders.encoder_configs import encoder_name
+from headwise.nn.priors.learned import Tuned, tune
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,22 @@ class AttentionHead:
     size: int
 
 
+def described_priors(attention: SelfAttention) -> list[str]:
+    """The prior of each head of a layer, with what the head has learned: "learned slope (slope 0.31)"."""
+    described = []
+    for prior, tuned in zip(attention.priors, tune(attention.priors, attention.learned), strict=True):
+        terms = tuned.terms if isinstance(tuned, Tuned) else ()
+        learned = [text for term, head in terms if (text := term.description(head)) is not None]
+        described.append(f"{prior} ({', '.join(learned)})" if learned else str(prior))
+    return described
+
+
 def heads_of(model: Any) -> list[AttentionHead]:
     """The heads of a model's encoder, layer by layer; empty if it has no multi-head attention."""
     heads = []
     for name, attention in model.encoder.named_modules():
         if isinstance(attention, SelfAttention):
-            priors = [str(prior) for prior in attention.priors]
+            priors = described_priors(attention)
         elif isinstance(attention, Heads):
             priors = [""] * attention.heads
         else:

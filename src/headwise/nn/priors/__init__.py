@@ -3,31 +3,40 @@
 from headwise.nn.priors.base import Band, LearnedPrior, Pairs, Prior, Sum
 from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance, alibi
+from headwise.nn.priors.flex import flex_mods
 from headwise.nn.priors.head_lists import parse_heads, parse_layers
+from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
 from headwise.nn.priors.learned_distance import Rotary, Shaw, T5Buckets, TransformerXL, TreeBuckets
 from headwise.nn.priors.notation import parse_prior, spell
 from headwise.nn.priors.registry import PRIORS, from_json, register
 from headwise.nn.priors.scales import allocate_scales, head_counts, parse_scale
 from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
-from headwise.nn.priors.window import Everything, Window
+from headwise.nn.priors.window import Everything, ShiftedWindow, Window
 
 __all__ = [
     "PRIORS",
+    "AdaptiveSpan",
     "Backward",
     "Band",
+    "Cope",
     "Dilated",
     "Earlier",
     "Everything",
+    "Fire",
+    "Forgetting",
     "Forward",
     "Gaussian",
     "GlobalTokens",
+    "Kerple",
     "Later",
     "LearnedPrior",
+    "LearnedSlope",
     "Pairs",
     "Prior",
     "RandomBlocks",
     "Rotary",
     "Shaw",
+    "ShiftedWindow",
     "Sum",
     "T5Buckets",
     "TransformerXL",
@@ -37,6 +46,7 @@ __all__ = [
     "WordDistance",
     "alibi",
     "allocate_scales",
+    "flex_mods",
     "from_json",
     "head_counts",
     "parse_heads",

@@ -153,6 +153,10 @@ class Terms(nn.Module):
         the keys; None for nothing."""
         return None
 
+    def description(self, head: int) -> str | None:
+        """What a head has learned, in a few words; None where its numbers say little by themselves."""
+        return None
+
 
 class LearnedPrior(Prior):
     """Base of all priors with parameters. Who sees whom is left to the priors beside it on the head."""

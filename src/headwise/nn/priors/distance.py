@@ -117,6 +117,11 @@ def check_fallback(fallback: str) -> None:
 SIDES = ("both", "left", "right", "halves")
 
 
+def alibi_slopes(heads: int) -> list[float]:
+    """ALiBi's slope of each head, `2^(-8h/heads)` for h from 1."""
+    return [2.0 ** (-8 * head / heads) for head in range(1, heads + 1)]
+
+
 def alibi(heads: int, sided: Literal["both", "left", "right", "halves"] = "both") -> tuple[Prior, ...]:
     """One prior per head with ALiBi's slopes: head h of H, from 1, adds `-2^(-8h/H) * |i - j|`.
 
@@ -140,7 +145,7 @@ def alibi(heads: int, sided: Literal["both", "left", "right", "halves"] = "both"
         raise ConfigError(f"alibi needs at least one head, and for halves an even number, got {heads}")
     if sided == "halves":
         return (*alibi(heads // 2, "left"), *alibi(heads // 2, "right"))
-    distances = [WordDistance(2.0 ** (-8 * head / heads)) for head in range(1, heads + 1)]
+    distances = [WordDistance(slope) for slope in alibi_slopes(heads)]
     if sided == "both":
         return tuple(distances)
     direction = Forward() if sided == "left" else Backward()

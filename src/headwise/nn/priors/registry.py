@@ -12,9 +12,10 @@ from headwise.core.errors import ConfigError
 from headwise.nn.priors.base import Prior, Sum
 from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance
+from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
 from headwise.nn.priors.learned_distance import Rotary, Shaw, T5Buckets, TransformerXL, TreeBuckets
 from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
-from headwise.nn.priors.window import Everything, Window
+from headwise.nn.priors.window import Everything, ShiftedWindow, Window
 
 UNREGISTERED = (
     "; import the module that registers it, if it is one of your own (headwise.nn.priors.register)"
@@ -24,10 +25,11 @@ UNREGISTERED = (
 PRIORS: dict[str, type[Prior]] = {
     prior.name: prior
     for prior in (
-        *(Everything, Window, Dilated, RandomBlocks),
+        *(Everything, Window, ShiftedWindow, Dilated, RandomBlocks),
         *(Forward, Backward, Earlier, Later),
         *(WordDistance, Gaussian, TreeDistance),
         *(Rotary, Shaw, TransformerXL, T5Buckets, TreeBuckets),
+        *(LearnedSlope, Kerple, Fire, AdaptiveSpan, Forgetting, Cope),
         *(GlobalTokens, Sum),
     )
 }

@@ -1,6 +1,8 @@
 """Everything: no prior at all, plain attention.
 
 Window: a head sees the positions around its own (MS-Trans, Eq. 6-8).
+
+ShiftedWindow: a window that keeps its width at the ends of the text (NATTEN).
 """
 
 from dataclasses import dataclass
@@ -98,3 +100,41 @@ class Window(Prior):
         part = self._part
         top = "n" if part.numerator == 1 else f"{part.numerator}n"
         return f"window {top}/{part.denominator}" if part.denominator != 1 else f"window {top}"
+
+
+@dataclass(frozen=True)
+class ShiftedWindow(Prior):
+    """A window that moves inward at the ends of the text, so that every position sees `width` positions
+    (neighbourhood attention; Hassani et al. 2023; Eq. 2), or the whole text where that is shorter.
+
+    Args:
+        width: Positions seen, odd, at least 1.
+
+    Raises:
+        ConfigError: The width is not possible.
+    """
+
+    width: int
+    name: ClassVar[str] = "shifted-window"
+
+    def __post_init__(self) -> None:
+        if not plain_number(self, "width", Integral) or self.width < 1 or self.width % 2 == 0:
+            raise ConfigError(
+                f"the width of a shifted window must be an odd whole number, at least 1, got {self.width!r}"
+            )
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        last = (pairs.length - self.width).clamp(min=0)
+        first = torch.minimum((pairs.query - self.width // 2).clamp(min=0), last)
+        return (pairs.key >= first) & (pairs.key < first + self.width)
+
+    @property
+    def sees_self(self) -> bool:
+        return True
+
+    @property
+    def only_self(self) -> bool:
+        return self.width == 1
+
+    def __str__(self) -> str:
+        return f"shifted window {self.width}"
