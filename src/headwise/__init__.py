@@ -11,7 +11,8 @@ from headwise.core import deprecation
 from headwise.core.version import __version__
 
 if TYPE_CHECKING:
-    from headwise.app.estimators.classifiers import MultiLabelClassifier, TextClassifier
+    from headwise.app.estimators.classifiers import TextClassifier
+    from headwise.app.estimators.multi_label_classifier import MultiLabelClassifier
     from headwise.app.estimators.regressors import PairClassifier, PairRegressor, TextRegressor
     from headwise.app.estimators.tagger import TextTagger
     from headwise.app.workflows.calibrate import calibrate_file
@@ -34,9 +35,11 @@ if TYPE_CHECKING:
     from headwise.nn.networks.attention_inspection import attention_weights
     from headwise.nn.networks.model_config import ModelConfig
     from headwise.nn.networks.text_models import TextClassifierModel
+    from headwise.nn.networks.trained_models import TrainedModel
     from headwise.nn.priors import Everything, Window, allocate_scales
     from headwise.nn.ragged import Layout, Ragged
     from headwise.runtime.outputs import Prediction
+    from headwise.training.callbacks import TrainingCallback
 
 _HOMES = {
     "Everything": "headwise.nn.priors",
@@ -46,7 +49,7 @@ _HOMES = {
     "MSTransformerConfig": "headwise.nn.encoders",
     "TextClassifierModel": "headwise.nn.networks.text_models",
     "ModelConfig": "headwise.nn.networks.model_config",
-    "MultiLabelClassifier": "headwise.app.estimators.classifiers",
+    "MultiLabelClassifier": "headwise.app.estimators.multi_label_classifier",
     "PairClassifier": "headwise.app.estimators.regressors",
     "PairRegressor": "headwise.app.estimators.regressors",
     "Prediction": "headwise.runtime.outputs",
@@ -54,6 +57,8 @@ _HOMES = {
     "TextClassifier": "headwise.app.estimators.classifiers",
     "TextRegressor": "headwise.app.estimators.regressors",
     "TextTagger": "headwise.app.estimators.tagger",
+    "TrainedModel": "headwise.nn.networks.trained_models",
+    "TrainingCallback": "headwise.training.callbacks",
     "Transformer": "headwise.nn.encoders",
     "TransformerConfig": "headwise.nn.encoders",
     "Window": "headwise.nn.priors",
@@ -98,6 +103,8 @@ __all__ = [
     "TextClassifierModel",
     "TextRegressor",
     "TextTagger",
+    "TrainedModel",
+    "TrainingCallback",
     "Transformer",
     "TransformerConfig",
     "Window",

@@ -1,12 +1,13 @@
 """Reporters: receive messages and progress of a workflow; the default ignores them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headwise.models.report_messages import ReportMessage
+    from headwise.training.callbacks import TrainingCallback
 
 ProgressCallback = Callable[[int, int], None]
 """Receives the number of finished items, and the line of the last (or the total)."""
@@ -57,3 +58,41 @@ class Reporter:
 
 
 NULL_REPORTER = Reporter()
+
+
+class CallbackReporter(Reporter):
+    """A reporter that passes all on to another one, and the epochs of a training run to callbacks.
+
+    Args:
+        reporter: The other reporter.
+        callbacks: The callbacks.
+    """
+
+    def __init__(self, reporter: Reporter, callbacks: "Sequence[TrainingCallback]"):
+        self.reporter, self.callbacks = reporter, callbacks
+
+    def note(self, text: str) -> None:
+        self.reporter.note(text)
+
+    def warn(self, text: str) -> None:
+        self.reporter.warn(text)
+
+    @contextmanager
+    def training(self, recipe: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
+        from headwise.training.callbacks import notifying
+
+        for callback in self.callbacks:
+            callback.on_start(recipe.to_json())
+        with self.reporter.training(recipe, headline, unit) as report:
+            yield notifying(self.callbacks, report)
+
+    def stage(self, text: str) -> None:
+        self.reporter.stage(text)
+
+    @contextmanager
+    def teacher_progress(self) -> Iterator[ProgressCallback]:
+        with self.reporter.teacher_progress() as report:
+            yield report
+
+    def remark(self, remark: "ReportMessage") -> None:
+        self.reporter.remark(remark)

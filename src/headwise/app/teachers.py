@@ -35,6 +35,7 @@ from headwise.data.items.labels import (
 from headwise.data.readers.labelled_files import read_examples
 from headwise.data.splits.duplicates import first_in_group, normal_text
 from headwise.linear.linear_fit import fit_linear
+from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.training.label_names import named_labels, names_are_predictive, with_names
 from headwise.training.linear_probe import FOLDS, fit_linear_probe
 from headwise.training.pretraining.base_config import TeacherConfig
@@ -230,10 +231,11 @@ class ModelTeacher(Teacher):
     """
 
     def __init__(self, folder: Path):
-        self.model = load_model(folder)
-        task = self.model.config.task
-        if not ITEM_TYPES[task].is_text_classification:
+        model = load_model(folder)
+        if not isinstance(model, TextClassifierModel):
+            task = model.config.task
             raise ConfigError(f"--teacher {folder}: a model of the task {task}, not a classifier of texts")
+        self.model = model
         self.fingerprint = file_sha256(folder / MANIFEST)  # the manifest has the hashes of all files
         self.name, self.seen = f"the model {folder.name}", read_info(folder).data.seen
 

@@ -11,10 +11,14 @@ from headwise.data.items.labels import evaluated_items, label_targets
 from headwise.data.splits.contamination import PartOverlap
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.novelty import NoveltyScores, novelty_json
+from headwise.models.evaluation_types import Evaluation, score_by_name
+from headwise.models.label_evaluation import SingleLabelEvaluation
 from headwise.models.metric_table import ComparisonSystem
 from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks.classify import label_baseline
 from headwise.models.tasks.task import Task, TaskEvaluation
+from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.nn.networks.trained_models import TrainedModel
 from headwise.training.settings import RunConfig
 from headwise.training.train_result import TrainResult
 
@@ -38,10 +42,10 @@ class TrainingReport:
     """
 
     task: Task
-    fitted: TrainResult
+    fitted: TrainResult[TrainedModel]
     recipe: RunConfig
     parts: DataParts
-    test: Any
+    test: Evaluation | None
     rivals: Mapping[str, ComparisonSystem]
     teaching: JsonMapping = field(default_factory=dict)
     seen: int = 0
@@ -51,6 +55,14 @@ class TrainingReport:
     def test_scores(self) -> JsonObject:
         """The scores on the test data as JSON; empty where there are none."""
         return {} if self.test is None else {**self.test.to_json(), **novelty_json(self.novelty)}
+
+    def score(self, name: str) -> float:
+        """A score on the test data by its name, such as `accuracy`.
+
+        Raises:
+            ConfigError: There is no such score.
+        """
+        return score_by_name(self.test_scores, name)
 
     def metrics(self) -> JsonObject:
         """The scores stored in a model folder."""
@@ -109,10 +121,11 @@ def _with_teacher_scores(report: TrainingReport, distillation: DistillationSet) 
         "texts_per_second": distillation.speeds(model, test),
     }
     rivals = dict(report.rivals)
-    if len(test) and (guessed := distillation.judge(test, model.labels)) is not None:
-        targets = label_targets(test, model.labels)
-        predictions = (report.test.predicted,)
-        rivals["teacher"] = label_baseline("teacher", guessed, targets, model.labels, *predictions)
+    if isinstance(model, TextClassifierModel) and isinstance(report.test, SingleLabelEvaluation):
+        guessed, labels = distillation.judge(test, model.labels), model.labels
+        if guessed is not None:
+            targets, predictions = label_targets(test, labels), report.test.predicted
+            rivals["teacher"] = label_baseline("teacher", guessed, targets, labels, predictions)
     return replace(report, rivals=rivals, teaching=teaching)
 
 

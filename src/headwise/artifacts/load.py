@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import torch
 from torch import Tensor
@@ -51,6 +51,9 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.runtime.limits import check_limits
 from headwise.runtime.outputs import NOVELTY_FACTORS, OutputsError
 from headwise.training.fit import default_float32_cpu, pick_device
+
+if TYPE_CHECKING:
+    from headwise.nn.networks.trained_models import ModelType, TrainedModel
 
 
 def parse_config(data: JsonObject, where: str) -> ModelConfig:
@@ -126,20 +129,44 @@ def build_empty(
 _INFO = (CONFIG, LABELS, CALIBRATION, ENVIRONMENT, DATA, TRAINING, METRICS)
 
 
+@overload
+def load_model(
+    folder: PathLike[str] | str, model_type: None = None, *, device: torch.device | str = "cpu"
+) -> "TrainedModel": ...
+
+
+@overload
+def load_model(
+    folder: PathLike[str] | str, model_type: "type[ModelType]", *, device: torch.device | str = "cpu"
+) -> "ModelType": ...
+
+
 @default_float32_cpu()
-def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu") -> Any:
+def load_model(
+    folder: PathLike[str] | str,
+    model_type: type[Any] | None = None,
+    *,
+    device: torch.device | str = "cpu",
+) -> Any:
     """Load a model folder that `save_model` wrote, ready to predict (in eval mode): the model of its task,
     see `headwise.models.tasks.TASKS`.
+
+        model = load_model("intents", TextClassifierModel)
+        for prediction in model.predict(["I cannot log in"]):
+            print(prediction.label, prediction.label_probabilities)
 
     Draws no random numbers. The folder itself may be reached through a link; the files in it must be
     plain files.
 
     Args:
         folder: A folder that `save_model` wrote.
+        model_type: The class of the model that is expected, such as `TextClassifierModel`; editors and type
+            checkers then complete its methods. None: a model of any task.
         device: The device of the model: cpu, cuda, ..., or auto for a GPU if there is one.
 
     Raises:
-        StoreError: The folder cannot be loaded (see `StoreError`); the message names the file.
+        StoreError: The folder cannot be loaded (see `StoreError`); the message names the file. HW507: It
+            holds a model of another class than `model_type`.
         ConfigError: The device cannot be used.
     """
     device = pick_device(device)
@@ -154,6 +181,12 @@ def load_model(folder: PathLike[str] | str, *, device: torch.device | str = "cpu
     if dtype is None:
         raise StoreError(f"{where}: weights must be {' or '.join(DTYPES)}", code="HW507")
     kind, sections = find_task(config.task).model, find_task_settings(config.task).sections
+    if model_type is not None and not issubclass(kind, model_type):
+        raise StoreError(
+            f"{where}: a model of the task {config.task!r}, which is a {kind.__name__}; expected a "
+            f"{model_type.__name__}",
+            code="HW507",
+        )
     vocabulary = read_vocabulary(files, kind.read_vocabulary)
     outputs = files.json(LABELS)
     parts = _pretrained(files) if config.pretrained.name else None

@@ -39,7 +39,7 @@ data.split data.splits.splitting
 data.tagged data.readers.tagged_files
 estimators.base app.estimators.base_estimator
 estimators.classifier app.estimators.classifiers
-estimators.multi_label app.estimators.classifiers
+estimators.multi_label app.estimators.multi_label_classifier
 estimators.pairs app.estimators.regressors
 estimators.regressor app.estimators.regressors
 features.parse_files text.parse_files

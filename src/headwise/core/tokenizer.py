@@ -131,6 +131,9 @@ class _Chunks(dict[str, tuple[str, ...]]):
     """Cache from a chunk between whitespace to its words. Only initials (`J. Rowling`) and HTML tags depend
     on the text after whitespace: the former raise KeyError, the latter must not be looked up."""
 
+    def __reduce__(self) -> tuple[type["_Chunks"], tuple[()]]:
+        return _Chunks, ()  # copies and other processes begin without cached chunks
+
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         if ends_with_initial(chunk):
             raise KeyError(chunk)

@@ -4,7 +4,7 @@ network and linear member is computed here, too. This module does not import tor
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -105,6 +105,12 @@ class CalibratedLogits:
         return scaled if self.biases is None else scaled + np.array(self.biases)
 
 
+def ranked_probabilities(labels: Sequence[str], probabilities: Sequence[float]) -> dict[str, float]:
+    """Probabilities by label, the highest first; equal ones stay in the order of the labels."""
+    pairs = zip(labels, probabilities, strict=True)
+    return dict(sorted(pairs, key=lambda pair: pair[1], reverse=True))
+
+
 @dataclass(frozen=True)
 class Prediction:
     """Prediction for one text or pair.
@@ -113,11 +119,18 @@ class Prediction:
         label: The most probable label, or the label chosen by the thresholds.
         probabilities: Probability of each label, in the order of the model's `labels`; they sum to 1.
         unknown_words: Share of out-of-vocabulary words, from 0 to 1.
+        all_labels: The labels of the model, in the order of `probabilities`.
     """
 
     label: str
     probabilities: tuple[float, ...]
     unknown_words: float
+    all_labels: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def label_probabilities(self) -> dict[str, float]:
+        """The probability of each label, the most probable label first."""
+        return ranked_probabilities(self.all_labels, self.probabilities)
 
 
 class SingleLabelOutputs(CalibratedLogits):
@@ -157,7 +170,7 @@ class SingleLabelOutputs(CalibratedLogits):
         for item, row in zip(encoded, self.probabilities(logits), strict=True):
             unknown = item.unknown / max(len(item), 1)
             label = self.labels[int(predict_labels(row, self.thresholds))]
-            yield Prediction(label, tuple(map(float, row)), unknown)
+            yield Prediction(label, tuple(map(float, row)), unknown, self.labels)
 
 
 @dataclass(frozen=True)
@@ -168,11 +181,18 @@ class MultiLabelPrediction:
         labels: The predicted labels, in the order of `MultiLabelOutputs.labels`; may be empty.
         probabilities: Independent probability of each label, in the order of `MultiLabelOutputs.labels`.
         unknown_words: Share of out-of-vocabulary words, from 0 to 1.
+        all_labels: The labels of the model, in the order of `probabilities`.
     """
 
     labels: tuple[str, ...]
     probabilities: tuple[float, ...]
     unknown_words: float
+    all_labels: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def label_probabilities(self) -> dict[str, float]:
+        """The probability of each label, the most probable label first."""
+        return ranked_probabilities(self.all_labels, self.probabilities)
 
 
 class MultiLabelOutputs(CalibratedLogits):
@@ -220,7 +240,8 @@ class MultiLabelOutputs(CalibratedLogits):
         rows = zip(encoded, probabilities, self.chosen_labels(probabilities), strict=True)
         for text, row, chosen in rows:
             labels = tuple(name for name, has_label in zip(self.labels, chosen, strict=True) if has_label)
-            yield MultiLabelPrediction(labels, tuple(map(float, row)), text.unknown / max(len(text), 1))
+            unknown = text.unknown / max(len(text), 1)
+            yield MultiLabelPrediction(labels, tuple(map(float, row)), unknown, self.labels)
 
 
 class NumberOutputs:
@@ -255,7 +276,35 @@ class NumberOutputs:
 
 
 AnyOutputs = SingleLabelOutputs | MultiLabelOutputs | NumberOutputs
+OutputsType = TypeVar("OutputsType", bound=AnyOutputs)
 Value = TypeVar("Value")
+AnyPrediction = TypeVar("AnyPrediction")
+AnyPrediction_co = TypeVar("AnyPrediction_co", covariant=True)
+
+
+class PredictingOutputs(Protocol[AnyPrediction_co]):
+    """Outputs that become predictions of one type."""
+
+    def predictions(self, encoded: Sequence[Any], logits: np.ndarray) -> Iterator[AnyPrediction_co]:
+        """The predictions for encoded texts or pairs and their logits."""
+        ...
+
+
+class PredictingModel(Protocol[AnyPrediction_co]):
+    """A model whose outputs become predictions of one type."""
+
+    @property
+    def outputs(self) -> PredictingOutputs[AnyPrediction_co]: ...
+
+    def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Encode texts or pairs."""
+        ...
+
+    def logits(
+        self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> np.ndarray:
+        """See `ensemble_logits`."""
+        ...
 
 
 class OfOutputs(Generic[Value]):
@@ -354,7 +403,9 @@ def item_probabilities(model: EnsembleMembers, items: Sequence[Any]) -> np.ndarr
     return model.outputs.probabilities(model.logits(model.encoded(items)))
 
 
-def item_predictions(model: EnsembleMembers, items: Iterable[Any], *, chunk: int = 4096) -> Iterator[Any]:
+def item_predictions(
+    model: PredictingModel[AnyPrediction], items: Iterable[Any], *, chunk: int = 4096
+) -> Iterator[AnyPrediction]:
     """Predictions in the order of the texts or pairs, which may be a stream of any length.
 
     They are processed `chunk` at a time, so memory does not grow with their number.

@@ -189,6 +189,9 @@ class CharacterFeatureCache(dict[str, CharacterFeatures]):
         self.config = config
         self.alphabet = alphabet
 
+    def __reduce__(self) -> tuple[type["CharacterFeatureCache"], tuple[CharacterConfig, Alphabet]]:
+        return CharacterFeatureCache, (self.config, self.alphabet)  # without cached words
+
     def __missing__(self, word: str) -> CharacterFeatures:
         plain, c = normalize_spelling(word), self.config
         spelling = CharacterFeatures(

@@ -326,6 +326,9 @@ class _Ids(dict[str, int]):
         self.table = table
         self.case: Case = case
 
+    def __reduce__(self) -> tuple[type["_Ids"], tuple[dict[str, int], Case]]:
+        return _Ids, (self.table, self.case)  # copies and other processes begin without cached words
+
     def __missing__(self, word: str) -> int:
         number = self.table.get(_normalize(word, self.case), 0)
         if len(self) < _CACHED:  # a server must not grow with every misspelling it is sent

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from headwise.core.config import JsonObject
 from headwise.data.items.dataset import items_at
 from headwise.data.items.labels import evaluation_mask
 from headwise.data.splits.data_parts import DataParts
+from headwise.nn.networks.trained_models import ModelType
 from headwise.text.vocabulary import Coverage
 from headwise.training.loop import STATE, EpochReporter, fold_folder
 from headwise.training.run_state import RunProgress
@@ -143,7 +144,7 @@ class ModelEnsemble:
 
 
 @dataclass(frozen=True)
-class TrainResult:
+class TrainResult(Generic[ModelType]):
     """A trained model with its training history and dev scores.
 
     Attributes:
@@ -156,7 +157,7 @@ class TrainResult:
         refit: Whether it was refitted on training and dev items together.
     """
 
-    model: Any
+    model: ModelType
     progress: RunProgress
     coverage: Coverage | None
     dev: JsonObject

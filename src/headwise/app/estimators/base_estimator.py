@@ -6,39 +6,41 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.app.configuration import Sections, read_preset
+from headwise.app.estimators.estimator_inputs import texts_of
 from headwise.app.session import ModelSession
 from headwise.app.training_plan import resolve
 from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html
 from headwise.artifacts.model_info import ModelInfo
-from headwise.core.config import JsonObject
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.models.explanation import Explanation
 from headwise.models.metric_table import section_of
 from headwise.models.tasks import find_task
+from headwise.nn.encoders.encoder_configs import EncoderName
+from headwise.nn.networks.trained_models import ModelType
+from headwise.training.callbacks import TrainingCallback, notifying
 from headwise.training.loop import EpochReporter
 from headwise.training.run_state import TrainingInterrupted
-
-UNORDERED_TYPES = (set, frozenset)
-"""Types whose iteration order differs between processes (that of dictionary keys does not)."""
 
 _TRAINING_LOCK = threading.Lock()
 """Training draws from PyTorch's global random generator: fits in parallel threads would not be
 reproducible."""
 
 
-class TextEstimator(BaseEstimator):
+class TextEstimator(BaseEstimator, Generic[ModelType]):
     """An estimator that follows scikit-learn's conventions. Settings that are not given are chosen by the
     amount of data, as in `headwise train`. Fitting seeds torch.
 
@@ -51,6 +53,9 @@ class TextEstimator(BaseEstimator):
         random_state: Seed of the split, of the initial weights and of everything else that is random; None
             draws one. If it is 0, seeds in the recipe take precedence.
         verbose: Print a line after each epoch.
+        callbacks: Objects that follow the training run, see `TrainingCallback`.
+
+    `set_params` and grids take single settings of the recipe: `recipe__train__learning_rate`.
 
     Attributes:
         model_: The fitted model.
@@ -58,18 +63,23 @@ class TextEstimator(BaseEstimator):
         history_: Dev scores, one dictionary per epoch.
     """
 
+    model_: ModelType
+    recipe_: JsonMapping
+    history_: Sequence[Mapping[str, float]]
+
     TASK: ClassVar[str]
     """A key of `headwise.models.tasks.TASKS`."""
 
     def __init__(
         self,
         *,
-        encoder: str | None = None,
+        encoder: EncoderName | None = None,
         vectors: str | PathLike[str] | None = None,
         epochs: int | None = None,
         recipe: Sections | str | PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = 0,
         verbose: bool = False,
+        callbacks: Sequence[TrainingCallback] = (),
     ):
         self.encoder = encoder
         self.vectors = vectors
@@ -77,6 +87,42 @@ class TextEstimator(BaseEstimator):
         self.recipe = recipe
         self.random_state = random_state
         self.verbose = verbose
+        self.callbacks = callbacks
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; `deep` also gives the settings of a recipe that is a dictionary, as
+        `recipe__train__learning_rate`."""
+        parameters: dict[str, Any] = super().get_params(deep)
+        if deep and isinstance(self.recipe, Mapping):
+            parameters |= {_RECIPE + name: value for name, value in _settings_by_name(self.recipe)}
+        return parameters
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters, and single settings of the recipe by names such as
+        `recipe__train__learning_rate`.
+
+        Raises:
+            ValueError: There is no such parameter.
+            ConfigError: A recipe file cannot be read.
+        """
+        top_level = {name: value for name, value in parameters.items() if not name.startswith(_RECIPE)}
+        super().set_params(**top_level)
+        nested = {name: value for name, value in parameters.items() if name not in top_level}
+        if nested:
+            recipe = deepcopy(dict(self._recipe()))
+            for name, value in nested.items():
+                *sections, setting = name.removeprefix(_RECIPE).split("__")
+                if not sections:
+                    raise ValueError(
+                        f"{name!r} names no setting; expected recipe__SECTION__SETTING, such as "
+                        "recipe__train__learning_rate"
+                    )
+                target: Any = recipe
+                for section in sections:
+                    target = target.setdefault(section, {})
+                target[setting] = value
+            self.recipe = recipe
+        return self
 
     def save(self, folder: str | PathLike[str]) -> None:
         """Write a model folder, which the `headwise` command can read.
@@ -133,7 +179,7 @@ class TextEstimator(BaseEstimator):
         """The items of X as the model reads them."""
         return texts_of(X)
 
-    def _take(self, model: Any, info: ModelInfo) -> None:
+    def _take(self, model: ModelType, info: ModelInfo) -> None:
         """Set the fitted attributes from a model and the metadata of its folder."""
         self.model_, self._info = model, info
         self.recipe_, self.history_ = info.training.recipe, info.training.history
@@ -155,14 +201,19 @@ class TextEstimator(BaseEstimator):
         """
         request = resolve(self._layers())
         plan = request.plan(request.split(items, dev, labels))
+        report = notifying(self.callbacks, _print_epoch if self.verbose else lambda _: None)
+        for callback in self.callbacks:
+            callback.on_start(plan.config.to_json())
         with _TRAINING_LOCK, training_folder() as folder:
-            result = plan.fit(folder, report=_print_epoch if self.verbose else lambda _: None)
+            result = plan.fit(folder, report=report)
         info = {
             "data": plan.prints(),
             "training": result.training(plan.config, **training),
             "metrics": result.metrics(),
         }
         self._take(result.model, ModelInfo(info))
+        for callback in self.callbacks:
+            callback.on_end(result.metrics())
         nouns = plan.parts.kind.nouns
         overlaps = (overlap.message(nouns) for overlap in plan.overlaps(between_parts=dev is not None))
         for warning in (*overlaps, *plan.warnings(result)):
@@ -174,13 +225,16 @@ class TextEstimator(BaseEstimator):
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
 
-    def _layers(self) -> tuple[JsonObject, JsonObject]:
-        """Two layers of settings: those of the recipe and those of the arguments."""
+    def _recipe(self) -> Sections:
+        """The sections of the recipe, which may be a file."""
         recipe = {} if self.recipe is None else self.recipe
         if not isinstance(recipe, Mapping | str | PathLike):
             raise TypeError(f"recipe is {recipe!r:.80}; expected a dictionary of sections, or a file")
-        if not isinstance(recipe, Mapping):
-            recipe = read_preset(Path(recipe))
+        return recipe if isinstance(recipe, Mapping) else read_preset(Path(recipe))
+
+    def _layers(self) -> tuple[JsonObject, JsonObject]:
+        """Two layers of settings: those of the recipe and those of the arguments."""
+        recipe = self._recipe()
         seed: Any = self.random_state
         seed = int(seed) if isinstance(seed, Integral) else check_random_state(seed).randint(2**31 - 1)
         argument_sections: JsonObject = {
@@ -205,6 +259,18 @@ class TextEstimator(BaseEstimator):
         return dict(recipe), argument_sections
 
 
+_RECIPE = "recipe__"
+
+
+def _settings_by_name(sections: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """The settings of nested sections with the names of their sections before them."""
+    for name, value in sections.items():
+        if isinstance(value, Mapping):
+            yield from _settings_by_name(value, f"{prefix}{name}__")
+        else:
+            yield prefix + name, value
+
+
 def _print_epoch(report: EpochReporter) -> None:
     """Print the scores at the end of an epoch; called after each update and epoch."""
     if report.scores is None:
@@ -223,108 +289,3 @@ def training_folder() -> Iterator[Path]:
     except TrainingInterrupted as stop:  # raise the signal again, now that the folder is removed
         signal.raise_signal(stop.signal)
         raise KeyboardInterrupt from None
-
-
-def check_is_list(X: Any, items: str) -> None:
-    """Check that X is a list of items. A single text would be read as its letters, a dictionary as its
-    keys, and a set in arbitrary order.
-
-    Raises:
-        TypeError: X is one text, a mapping, a set, or not iterable.
-    """
-    if not np.iterable(X):
-        raise TypeError(f"X is {X!r:.80}; expected a list of {items}")
-    if isinstance(X, str):
-        raise TypeError(f"X is one text; give a list of {items}")
-    if isinstance(X, Mapping):
-        keys = list(X)
-        key_list, column = ", ".join(map(repr, keys)), f", such as X[{keys[0]!r}]" if keys else ""
-        raise TypeError(f"X is a {type(X).__name__} of {key_list}; give a list of {items}{column}")
-    if isinstance(X, UNORDERED_TYPES):
-        raise TypeError(f"X is a {type(X).__name__}, which has no order; give a list of {items}")
-
-
-def unpack_dev(dev: Any) -> tuple[Any, Any]:
-    """The items and their labels in the argument `dev`.
-
-    Raises:
-        TypeError: `dev` is not a pair.
-    """
-    if (
-        not isinstance(dev, tuple | list)
-        or len(dev) != 2
-        or any(isinstance(element, str) for element in dev)
-    ):
-        raise TypeError("dev is not a pair; expected (X, y) of items and their answers")
-    return dev[0], dev[1]
-
-
-def plain_str(text: Any) -> str:
-    """A label as a plain `str`. Of a string Enum it is the value, where `str()` would return the name."""
-    return str.__str__(text) if isinstance(text, str) else str(text)
-
-
-def dimensions(X: Any) -> int:
-    """Number of dimensions: 1 for a list or a column, 2 for a table. (Polars has no `ndim`.)"""
-    return len(getattr(X, "shape", (0,)))
-
-
-def texts_of(X: Any) -> list[str]:
-    """A column of texts as a list of plain strings.
-
-    Raises:
-        TypeError, ValueError: X is not a column of texts.
-    """
-    check_is_list(X, "texts")
-    if dimensions(X) == 2 and X.shape[1] == 1:  # a DataFrame, or a list after resampling
-        X = np.asarray(X, dtype=object)[:, 0]
-    if (count := dimensions(X)) != 1:
-        raise ValueError(f"X has {count} dimensions; expected a list or one column of texts")
-    texts: Sequence[Any] = list(X)
-    for place, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(f"X[{place}] is {text!r:.80}; expected a text")
-    return [plain_str(text) for text in texts]
-
-
-def check_targets(y: Any, answers: str) -> Any:
-    """Check the labels or numbers `y`; iterators and views (a generator, the values of a dictionary) become
-    a list.
-
-    Raises:
-        TypeError: y is None, a scalar, a mapping, or a set.
-    """
-    if isinstance(y, (str, Mapping, *UNORDERED_TYPES)) or not np.iterable(y):
-        raise TypeError(f"y is {y!r:.80}; expected {answers}, as many as X has items")
-    return y if isinstance(y, Sequence) or hasattr(y, "__array__") else list(y)
-
-
-def check_columns(names: Sequence[Any]) -> None:
-    """Check that column names are unique.
-
-    Raises:
-        ValueError: Two columns have the same name; one of them would be lost.
-    """
-    if len(set(map(plain_str, names))) < len(names):
-        raise ValueError(f"y has columns of the same name: {list(names)}; expected one for each label")
-
-
-def weights_for(texts: Sequence[Any], weights: Any) -> list[float]:
-    """The sample weights as a list `[texts]`; 1.0 each if `weights` is None.
-
-    Raises:
-        ValueError: They are not one finite number >= 0 per text, or all are 0.
-    """
-    weight_array = np.ones(len(texts)) if weights is None else np.asarray(weights, dtype=object)
-    if weight_array.ndim != 1 and weight_array.shape[1:] != (1,):
-        raise ValueError(
-            f"sample_weight has the shape {weight_array.shape}; expected one number for each of X"
-        )
-    try:
-        counts = weight_array.ravel().astype(np.float64)
-    except (TypeError, ValueError):
-        counts = np.array([np.nan])
-    if not (np.isfinite(counts).all() and (counts >= 0).all() and (not len(counts) or counts.any())):
-        raise ValueError("sample_weight must be finite numbers, 0 or more, and not all 0")
-    check_consistent_length(texts, counts)
-    return counts.tolist()

@@ -1,25 +1,19 @@
 """NoveltyMethods: the methods of classifiers of texts with a novelty detector."""
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from headwise.app.estimators.embedding_methods import FittedEstimator
 from headwise.models.novelty_evaluation import item_novelty
 
 
 class NoveltyMethods:
-    """Novelty detection, for a model fitted with `recipe={"unknown": {"detect": True}}`.
+    """Novelty detection, for a model fitted with `recipe={"unknown": {"detect": True}}`."""
 
-    There is no `decision_function`: scikit-learn takes that of a classifier for the scores of its classes.
-    """
-
-    model_: Any
-    _items: Callable[[Any], Sequence[Any]]
-
-    def novelty_score(self, X: Any) -> NDArray[np.float64]:
+    def novelty_score(self: FittedEstimator, X: Any) -> NDArray[np.float64]:
         """How unlike the training texts each text is, `[texts]`: 0 is the median of held-out texts of the
         labels, 1 their standard deviation, higher is less like them.
 
@@ -29,12 +23,14 @@ class NoveltyMethods:
         check_is_fitted(self, "model_")
         return item_novelty(self.model_, self._items(X))
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self: FittedEstimator, X: Any) -> NDArray[np.float64]:
         """The negative novelty score, `[texts]`: lower is less like the training texts, as of
         scikit-learn's outlier detectors."""
-        return -self.novelty_score(X)
+        check_is_fitted(self, "model_")
+        return -item_novelty(self.model_, self._items(X))
 
-    def predict_unknown(self, X: Any) -> NDArray[np.bool_]:
+    def predict_unknown(self: FittedEstimator, X: Any) -> NDArray[np.bool_]:
         """Whether each text is like none of the training texts (out of scope), `[texts]`."""
-        scores = self.novelty_score(X)
+        check_is_fitted(self, "model_")
+        scores = item_novelty(self.model_, self._items(X))
         return self.model_.novelty.is_unknown(scores)

@@ -6,29 +6,38 @@ PairClassifier, PairRegressor: classification and scoring of text pairs as sciki
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from os import PathLike
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.app.estimators.base_estimator import (
+from headwise.app.configuration import Sections
+from headwise.app.estimators.base_estimator import TextEstimator
+from headwise.app.estimators.classifiers import ClassWeight, LabelEstimator, LabelledItems, check_labels
+from headwise.app.estimators.embedding_methods import EmbeddingMethods
+from headwise.app.estimators.estimator_inputs import (
     UNORDERED_TYPES,
-    TextEstimator,
     check_is_list,
     check_targets,
     plain_str,
     unpack_dev,
     weights_for,
 )
-from headwise.app.estimators.classifiers import LabelEstimator, LabelledItems, check_labels
 from headwise.app.estimators.table_columns import TableEstimator
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import Example, Pair
+from headwise.nn.encoders.encoder_configs import EncoderName
+from headwise.nn.networks.text_models import PairModel, PairScorer, TextRegressorModel
+from headwise.nn.networks.trained_models import ModelType
+from headwise.training.callbacks import TrainingCallback
+
+NumberModel = TypeVar("NumberModel", TextRegressorModel, PairScorer)
 
 
-class RegressionEstimator(RegressorMixin, TextEstimator):
+class RegressionEstimator(EmbeddingMethods, RegressorMixin, TextEstimator[NumberModel]):
     """Base class of the regressors."""
 
     def predict(self, X: Any) -> np.ndarray:
@@ -55,7 +64,7 @@ class RegressionEstimator(RegressorMixin, TextEstimator):
         return [replace(item, label=repr(float(number)), weight=weight) for item, number, weight in rows]
 
 
-class TextRegressor(TableEstimator, RegressionEstimator):
+class TextRegressor(TableEstimator[TextRegressorModel], RegressionEstimator[TextRegressorModel]):
     """A text regressor, for example for ratings; see `TableEstimator` for its parameters.
 
     Attributes:
@@ -97,7 +106,7 @@ def _numbers(y: Any) -> np.ndarray:
 _NAMED = ("first_column", "second_column")
 
 
-class PairEstimator(TextEstimator):
+class PairEstimator(TextEstimator[ModelType]):
     """Base class of the pair estimators. It stores the column names of a table X, to check later that the
     two texts have the same order.
 
@@ -118,7 +127,7 @@ class PairEstimator(TextEstimator):
             training["columns"] = dict(zip(_NAMED, names, strict=True))
         return super()._fit(items, dev, labels, **training)
 
-    def _take(self, model: Any, info: ModelInfo) -> None:
+    def _take(self, model: ModelType, info: ModelInfo) -> None:
         super()._take(model, info)
         names = [info.training.columns.get(name) for name in _NAMED]
         if all(isinstance(name, str) for name in names):
@@ -138,10 +147,13 @@ class PairEstimator(TextEstimator):
         return _pairs(X)
 
 
-class PairClassifier(PairEstimator, LabelEstimator):
+class PairClassifier(PairEstimator[PairModel], LabelEstimator[PairModel]):
     """A classifier of text pairs, for paraphrase detection, entailment or answer selection.
 
     See `TextEstimator` for its parameters.
+
+    Args:
+        class_weight: Weights of the labels in the loss: "balanced", or a weight above 0 by label.
 
     Attributes:
         classes_: The labels, sorted, in the order of the columns of `predict_proba`.
@@ -151,6 +163,29 @@ class PairClassifier(PairEstimator, LabelEstimator):
     """
 
     TASK: ClassVar[str] = "pair"
+
+    def __init__(
+        self,
+        *,
+        encoder: EncoderName | None = None,
+        vectors: str | PathLike[str] | None = None,
+        epochs: int | None = None,
+        recipe: Sections | str | PathLike[str] | None = None,
+        class_weight: ClassWeight = None,
+        random_state: int | np.random.RandomState | None = 0,
+        verbose: bool = False,
+        callbacks: Sequence[TrainingCallback] = (),
+    ):
+        super().__init__(
+            encoder=encoder,
+            vectors=vectors,
+            epochs=epochs,
+            recipe=recipe,
+            random_state=random_state,
+            verbose=verbose,
+            callbacks=callbacks,
+        )
+        self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
         """Train on pairs and their labels.
@@ -179,7 +214,7 @@ class PairClassifier(PairEstimator, LabelEstimator):
         return answered, np.unique(targets)
 
 
-class PairRegressor(PairEstimator, RegressionEstimator):
+class PairRegressor(PairEstimator[PairScorer], RegressionEstimator[PairScorer]):
     """A regressor of text pairs, for example for semantic similarity; see `TextEstimator` for its
     parameters.
 

@@ -8,13 +8,17 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from headwise.app.configuration import Sections
-from headwise.app.estimators.base_estimator import TextEstimator, plain_str, texts_of
+from headwise.app.estimators.base_estimator import TextEstimator
+from headwise.app.estimators.estimator_inputs import column_values, plain_str, texts_of
 from headwise.artifacts.model_info import ModelInfo
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
 from headwise.data.columns.tabular_columns import TabularColumn, guess_type, parse_features
 from headwise.data.items.examples import Example
 from headwise.data.readers.tabular_cells import cell_text, is_missing, row_of
+from headwise.nn.encoders.encoder_configs import EncoderName
+from headwise.nn.networks.trained_models import ModelType
+from headwise.training.callbacks import TrainingCallback
 
 AnyExample = TypeVar("AnyExample", bound=Example)
 
@@ -23,14 +27,14 @@ Features = str | Sequence[str] | Mapping[str, str | None]
 type is guessed)."""
 
 
-class TableEstimator(TextEstimator):
+class TableEstimator(TextEstimator[ModelType]):
     """An estimator whose X may be a table: a DataFrame of pandas or Polars, an Arrow
     table, a dictionary of columns, or a list of dictionaries.
 
     Args:
         text_column: The column of the text; `subject+body` joins two. None: X is a list of texts.
         feature_columns: Columns beside the text that the model reads, too; see `Features`.
-        encoder, vectors, epochs, recipe, random_state, verbose: See `TextEstimator`.
+        encoder, vectors, epochs, recipe, random_state, verbose, callbacks: See `TextEstimator`.
     """
 
     _tabular: tuple[TabularColumn, ...] = ()
@@ -40,12 +44,13 @@ class TableEstimator(TextEstimator):
         *,
         text_column: str | None = None,
         feature_columns: Features | None = None,
-        encoder: str | None = None,
+        encoder: EncoderName | None = None,
         vectors: str | PathLike[str] | None = None,
         epochs: int | None = None,
         recipe: Sections | str | PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = 0,
         verbose: bool = False,
+        callbacks: Sequence[TrainingCallback] = (),
     ):
         super().__init__(
             encoder=encoder,
@@ -54,6 +59,7 @@ class TableEstimator(TextEstimator):
             recipe=recipe,
             random_state=random_state,
             verbose=verbose,
+            callbacks=callbacks,
         )
         self.text_column = text_column
         self.feature_columns = feature_columns
@@ -69,7 +75,7 @@ class TableEstimator(TextEstimator):
             loaded.text_column = None
         return loaded
 
-    def _take(self, model: Any, info: ModelInfo) -> None:
+    def _take(self, model: ModelType, info: ModelInfo) -> None:
         super()._take(model, info)
         self._tabular = tuple(encoding.column for encoding in model.config.linear_model.tabular or ())
 
@@ -180,8 +186,7 @@ def _cells(X: Any, name: str) -> list[Any]:
         raise ConfigError(f"X has no column {name!r}; expected one of {shown}", code="HW147")
     if isinstance(X, Sequence):
         return [row.get(name) for row in X]
-    column = X[name]
-    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)  # of Arrow and others
+    return column_values(X[name])
 
 
 def _texts_in(cells: Sequence[Any]) -> list[Any]:

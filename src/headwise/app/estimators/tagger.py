@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.app.estimators.base_estimator import (
+from headwise.app.estimators.base_estimator import TextEstimator
+from headwise.app.estimators.estimator_inputs import (
     UNORDERED_TYPES,
-    TextEstimator,
     check_is_list,
     check_targets,
     plain_str,
@@ -19,10 +19,11 @@ from headwise.app.estimators.base_estimator import (
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import TaggedSentence
 from headwise.models.tag_evaluation import score_tagging
+from headwise.nn.networks.tag_model import TagModel
 from headwise.runtime.tag_outputs import TaggedText
 
 
-class TextTagger(TextEstimator):
+class TextTagger(TextEstimator[TagModel]):
     """A sequence tagger for named entities, parts of speech or other spans; see `TextEstimator` for its
     parameters.
 
@@ -80,7 +81,7 @@ class TextTagger(TextEstimator):
     def _items(self, X: Any) -> Sequence[Any]:
         return [TaggedSentence(words, ()) for words in _words(X, may_be_empty=True)]
 
-    def _take(self, model: Any, info: ModelInfo) -> None:
+    def _take(self, model: TagModel, info: ModelInfo) -> None:
         super()._take(model, info)
         self.classes_ = sorted(info.data.train.labels or model.tags)
 

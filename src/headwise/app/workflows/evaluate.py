@@ -19,6 +19,7 @@ from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
 from headwise.metrics.classification_scores import wilson_interval
 from headwise.metrics.novelty import NoveltyScores, novelty_json
+from headwise.models.evaluation_types import Evaluation, score_by_name
 from headwise.models.metric_table import ComparisonSystem, is_number, lookup
 from headwise.models.predictor import many_unknown
 from headwise.models.report_messages import ReportMessage
@@ -51,7 +52,7 @@ class EvaluationReport:
     task: Task
     model: str
     file: str
-    evaluation: Any
+    evaluation: Evaluation
     baseline: ComparisonSystem | None
     unseen: ComparisonSystem | None
     mistakes: list[JsonObject]
@@ -64,6 +65,14 @@ class EvaluationReport:
         """The scores as JSON."""
         sure = {} if self.sure is None else {"sure": self.sure}
         return {**self.evaluation.to_json(), **sure, **novelty_json(self.novelty)}
+
+    def score(self, name: str) -> float:
+        """A score by its name, such as `accuracy`.
+
+        Raises:
+            ConfigError: There is no such score.
+        """
+        return score_by_name(self.scores, name)
 
     def to_json(self) -> JsonObject:
         """A JSON object."""
@@ -204,7 +213,7 @@ class EvaluatedItems:
 
     session: ModelSession
     data: Any
-    evaluation: Any
+    evaluation: Evaluation
     seconds: float = 0.0
     part: str = ""
     is_test: bool = True

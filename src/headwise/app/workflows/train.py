@@ -5,13 +5,14 @@ from pathlib import Path
 
 from headwise.app.configuration import Sections
 from headwise.app.distillation import DistillationSettings
-from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.app.reporter import NULL_REPORTER, CallbackReporter, Reporter
 from headwise.app.training_job import TrainingJob
 from headwise.app.training_plan import TrainingFiles
 from headwise.app.training_report import TrainingReport
 from headwise.core.deprecation import renamed_parameters
 from headwise.data.files.file_lists import FilesArgument, list_files, optional_files
 from headwise.data.items.parses import NO_PARSES, ParseFiles
+from headwise.training.callbacks import TrainingCallback
 
 
 @renamed_parameters(listener="reporter", teaching="distillation")
@@ -31,6 +32,7 @@ def train_files(
     overwrite: bool = False,
     baseline: bool = True,
     reporter: Reporter = NULL_REPORTER,
+    callbacks: Sequence[TrainingCallback] = (),
 ) -> TrainingReport:
     """Train a model on a file of labelled items, evaluate it beside a baseline, and save it.
 
@@ -52,6 +54,7 @@ def train_files(
         overwrite: Replace the model in the output folder.
         baseline: Also fit the baseline.
         reporter: Receives messages and progress.
+        callbacks: Objects that follow the training run, for example to log its scores.
 
     Raises:
         HeadwiseError: The data, the settings or the folder cannot be used, or another run is using it.
@@ -60,7 +63,7 @@ def train_files(
     """
     dev, test = optional_files(dev), optional_files(test)
     drop, weight = (None if path is None else str(path) for path in (drop, weight))
-    return TrainingJob(
+    job = TrainingJob(
         TrainingFiles(list_files(file), dev, test, parses, drop, weight),
         Path(output),
         settings,
@@ -69,5 +72,9 @@ def train_files(
         resume,
         overwrite,
         baseline,
-        reporter,
-    ).run()
+        CallbackReporter(reporter, callbacks) if callbacks else reporter,
+    )
+    report = job.run()
+    for callback in callbacks:
+        callback.on_end(report.metrics())
+    return report

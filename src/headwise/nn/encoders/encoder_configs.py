@@ -685,6 +685,20 @@ ENCODER_CONFIGS: dict[str, type[EncoderConfig]] = {
 }
 """The configuration of each encoder. `headwise.nn.encoders.ENCODERS` has the encoders themselves."""
 
+EncoderName = Literal[
+    "ms-transformer",
+    "ms-san",
+    "set-transformer",
+    "star-transformer",
+    "bp-transformer",
+    "transformer",
+    "bilstm",
+    "disan",
+    "s-lstm",
+    "tree-lstm",
+]
+"""The keys of `ENCODER_CONFIGS`, for annotations."""
+
 DEFAULT_ENCODER = "ms-transformer"
 
 

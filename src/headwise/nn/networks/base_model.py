@@ -1,7 +1,7 @@
 """BaseModel: base class of all models, the interface for saving, loading and display."""
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, Never
 
 import torch
 from torch import nn
@@ -57,7 +57,7 @@ class BaseModel(nn.Module):
         """
         if not isinstance(batch, TextBatch | Ragged):
             fix = "model.predict(texts) says what it makes of texts"
-            if not hasattr(self, "predict"):
+            if getattr(type(self), "predict", predict_nothing) is predict_nothing:
                 fix = "headwise.nn.networks.language_model.generate lets it write"
             raise ConfigError(f"a {type(self).__name__} is not called with a {type(batch).__name__}; {fix}")
         return super().__call__(batch, *more)
@@ -68,3 +68,15 @@ class BaseModel(nn.Module):
 
     def _repr_html_(self) -> str | None:
         return None if self.card is None else self.card(self)
+
+
+def predict_nothing(model: BaseModel, items: Sequence[Any], /) -> Iterator[Never]:
+    """The method `predict` of language models.
+
+    Raises:
+        ConfigError: Always: such models give texts no labels.
+    """
+    raise ConfigError(
+        f"a {type(model).__name__} predicts no labels; "
+        "headwise.nn.networks.language_model.generate lets a language model write"
+    )

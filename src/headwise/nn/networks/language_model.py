@@ -28,7 +28,7 @@ from headwise.nn.layers.language_layers import (
     symbol_losses,
 )
 from headwise.nn.layers.layer_configs import SampleConfig
-from headwise.nn.networks.base_model import BaseModel
+from headwise.nn.networks.base_model import BaseModel, predict_nothing
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
 
@@ -75,6 +75,7 @@ class LanguageModel(BaseModel):
     """
 
     read_vocabulary = SymbolVocabulary.from_json
+    predict = predict_nothing
 
     def __init__(self, config: ModelConfig, symbols: SymbolVocabulary):
         super().__init__()

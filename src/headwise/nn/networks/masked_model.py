@@ -15,6 +15,7 @@ from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.layers.language_layers import symbol_losses
 from headwise.nn.layers.word_masking import MaskedWordHead
+from headwise.nn.networks.base_model import predict_nothing
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_model import WordModel
 from headwise.text.text_features import EncodedText
@@ -36,6 +37,8 @@ class MaskedModel(WordModel):
     """
 
     embedding: WordEmbedding
+
+    predict = predict_nothing
 
     def __init__(self, config: ModelConfig, vocabulary: Vocabulary):
         super().__init__(config, vocabulary)

@@ -4,10 +4,11 @@ head on one vector per text and the linear member of the ensemble."""
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from headwise.core.config import JsonObject
@@ -39,6 +40,7 @@ from headwise.runtime.outputs import (
     MultiLabelOutputs,
     NumberOutputs,
     OfOutputs,
+    OutputsType,
     ensemble_logits,
     item_predictions,
     item_probabilities,
@@ -207,7 +209,7 @@ class ReferenceVectors(nn.Module):
         return stored
 
 
-class TextEncoderModel(NoveltyMember, WordModel):
+class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
     """Base class of models with a fixed number of outputs for each text, which may be ensembles of the
     network and a linear model (see `EnsembleMembers`).
 
@@ -223,12 +225,12 @@ class TextEncoderModel(NoveltyMember, WordModel):
 
     linear_model: TextLinearBuffers | None
     previous_linear_model: LinearWarmStart | None = None
-    outputs: AnyOutputs
+    outputs: OutputsType
 
     labels = OfOutputs[tuple[str, ...]]()
     temperature = OfOutputs[float]()
     biases = OfOutputs[list[float] | None]()
-    thresholds = OfOutputs[Any]()
+    thresholds = OfOutputs[list[float] | None]()
     separator = OfOutputs[str]()
     scale = OfOutputs[Scale]()
     calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
@@ -251,7 +253,7 @@ class TextEncoderModel(NoveltyMember, WordModel):
         self,
         config: ModelConfig,
         vocabulary: Vocabulary,
-        outputs: AnyOutputs,
+        outputs: OutputsType,
         files: Mapping[str, Any] | None = None,
     ):
         super().__init__(config, vocabulary, files)
@@ -353,6 +355,27 @@ class TextEncoderModel(NoveltyMember, WordModel):
         """States of words -> `[texts, outputs]`."""
         outputs = self.head(self.readout(encoded))
         return outputs if self.probe is None else outputs + self.probe(encoded.cls)
+
+    @property
+    def embedding_size(self) -> int:
+        """Number of features of `embeddings`."""
+        return self.readout.width * (2 if self.reads_pairs else 1)
+
+    @torch.no_grad()
+    def embeddings(self, encoded: Sequence[Any]) -> NDArray[np.float32]:
+        """The vectors that the head reads, `[texts, features]`, in the order of the encoded texts; of a
+        pair the vectors of both texts, one after the other."""
+        out = np.zeros((len(encoded), self.embedding_size), dtype=np.float32)
+        for places, batch in self.batches(encoded):
+            vectors = self.readout(self.contextual(self.encode(batch)))
+            if self.reads_pairs:
+                vectors = torch.cat(vectors.chunk(2), dim=1)
+            out[places] = vectors.float().cpu().numpy()
+        return check_finite(out)
+
+    def contextual(self, encoded: Encoded) -> Encoded:
+        """States of words after the layers between encoder and readout; here there are none."""
+        return encoded
 
     def base_vectors(self, encoded: Sequence[Any]) -> np.ndarray | None:
         """Text vectors from the base, without corrections, `[texts, size]`; None without a base."""

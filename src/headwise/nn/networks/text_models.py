@@ -19,13 +19,19 @@ from headwise.nn.layers.pair_layers import CrossAttentionLayers, PairHead
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_model import TextEncoderModel, new_probe
 from headwise.nn.ragged import Ragged
-from headwise.runtime.outputs import MultiLabelOutputs, NumberOutputs, SingleLabelOutputs, item_numbers
+from headwise.runtime.outputs import (
+    MultiLabelOutputs,
+    NumberOutputs,
+    OutputsType,
+    SingleLabelOutputs,
+    item_numbers,
+)
 from headwise.runtime.pair_outputs import PairInputs, compare_pair_sides
 from headwise.text.text_features import EncodedPair
 from headwise.text.vocabulary import Vocabulary
 
 
-class TextClassifierModel(TextEncoderModel, outputs=SingleLabelOutputs):
+class TextClassifierModel(TextEncoderModel[SingleLabelOutputs], outputs=SingleLabelOutputs):
     """A single-label text classifier.
 
     Args:
@@ -43,7 +49,7 @@ class TextClassifierModel(TextEncoderModel, outputs=SingleLabelOutputs):
         super().__init__(config, vocabulary, SingleLabelOutputs(labels), files)
 
 
-class TextRegressorModel(TextEncoderModel, outputs=NumberOutputs):
+class TextRegressorModel(TextEncoderModel[NumberOutputs], outputs=NumberOutputs):
     """A regressor: predicts a number for each text, such as a rating or a price.
 
     Args:
@@ -63,7 +69,7 @@ class TextRegressorModel(TextEncoderModel, outputs=NumberOutputs):
         super().__init__(config, vocabulary, NumberOutputs(scale), files)
 
 
-class MultiLabelModel(TextEncoderModel, outputs=MultiLabelOutputs):
+class MultiLabelModel(TextEncoderModel[MultiLabelOutputs], outputs=MultiLabelOutputs):
     """A multi-label text classifier.
 
     Args:
@@ -84,7 +90,7 @@ class MultiLabelModel(TextEncoderModel, outputs=MultiLabelOutputs):
         super().__init__(config, vocabulary, MultiLabelOutputs(labels, separator), files)
 
 
-class PairEncoderModel(PairInputs, TextEncoderModel):
+class PairEncoderModel(PairInputs, TextEncoderModel[OutputsType]):
     """Base class of models of text pairs.
 
     One encoder with shared weights encodes all texts of a batch of pairs in one ragged batch; the section
@@ -118,10 +124,13 @@ class PairEncoderModel(PairInputs, TextEncoderModel):
             cls = cls.to(words.values)
         return words, cls
 
+    def contextual(self, encoded: Encoded) -> Encoded:
+        """States of words after cross-attention between the texts of each pair, if there is any."""
+        return encoded if self.interaction is None else self.interaction(encoded)
+
     def read(self, encoded: Encoded) -> Tensor:
         """States of the words of both texts -> `[pairs, outputs]`."""
-        if self.interaction is not None:
-            encoded = self.interaction(encoded)
+        encoded = self.contextual(encoded)
         first, second = self.readout(encoded).chunk(2)
         outputs = self.head(first, second)
         return outputs if self.probe is None else outputs + self.probe(encoded.cls)
@@ -152,7 +161,7 @@ def pair_sides_of(embedding: BaseEmbedding, batch: TextBatch) -> list[PairSide]:
     return list(zip(np.split(numbers, cuts), np.split(vectors, cuts), strict=True))
 
 
-class PairModel(PairEncoderModel, outputs=SingleLabelOutputs):
+class PairModel(PairEncoderModel[SingleLabelOutputs], outputs=SingleLabelOutputs):
     """A classifier of text pairs.
 
     Args:
@@ -170,7 +179,7 @@ class PairModel(PairEncoderModel, outputs=SingleLabelOutputs):
         super().__init__(config, vocabulary, SingleLabelOutputs(labels), files)
 
 
-class PairScorer(PairEncoderModel, outputs=NumberOutputs):
+class PairScorer(PairEncoderModel[NumberOutputs], outputs=NumberOutputs):
     """A regressor of text pairs, for scores such as similarity.
 
     Args:

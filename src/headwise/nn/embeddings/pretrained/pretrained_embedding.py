@@ -204,6 +204,10 @@ class PretrainedEmbedding(nn.Module):
             report(done, len(texts))
         return done
 
+    def __getstate__(self) -> dict[str, object]:
+        """The state without the cache of `remember`: a pickled model is as large as its weights."""
+        return {**self.__dict__, "_remembered": {}}
+
     def clear_cache(self) -> None:
         """Clear the cache of `remember`."""
         self._remembered.clear()

@@ -1,0 +1,122 @@
+"""What estimators read: texts, targets and weights in lists, arrays and columns of tables."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+UNORDERED_TYPES = (set, frozenset)
+"""Types whose iteration order differs between processes (that of dictionary keys does not)."""
+
+
+def check_is_list(X: Any, items: str) -> None:
+    """Check that X is a list of items. A single text would be read as its letters, a dictionary as its
+    keys, and a set in arbitrary order.
+
+    Raises:
+        TypeError: X is one text, a mapping, a set, or not iterable.
+    """
+    if not np.iterable(X):
+        raise TypeError(f"X is {X!r:.80}; expected a list of {items}")
+    if isinstance(X, str):
+        raise TypeError(f"X is one text; give a list of {items}")
+    if isinstance(X, Mapping):
+        keys = list(X)
+        key_list, column = ", ".join(map(repr, keys)), f", such as X[{keys[0]!r}]" if keys else ""
+        raise TypeError(f"X is a {type(X).__name__} of {key_list}; give a list of {items}{column}")
+    if isinstance(X, UNORDERED_TYPES):
+        raise TypeError(f"X is a {type(X).__name__}, which has no order; give a list of {items}")
+
+
+def unpack_dev(dev: Any) -> tuple[Any, Any]:
+    """The items and their labels in the argument `dev`.
+
+    Raises:
+        TypeError: `dev` is not a pair.
+    """
+    if (
+        not isinstance(dev, tuple | list)
+        or len(dev) != 2
+        or any(isinstance(element, str) for element in dev)
+    ):
+        raise TypeError("dev is not a pair; expected (X, y) of items and their answers")
+    return dev[0], dev[1]
+
+
+def plain_str(text: Any) -> str:
+    """A label as a plain `str`. Of a string Enum it is the value, where `str()` would return the name."""
+    return str.__str__(text) if isinstance(text, str) else str(text)
+
+
+def dimensions(X: Any) -> int:
+    """Number of dimensions: 1 for a list or a column, 2 for a table. (Polars has no `ndim`.)"""
+    return len(getattr(X, "shape", (0,)))
+
+
+def column_values(column: Any) -> list[Any]:
+    """The values of a column as a list; those of Arrow as Python's types."""
+    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+
+
+def texts_of(X: Any) -> list[str]:
+    """A column of texts as a list of plain strings.
+
+    Raises:
+        TypeError, ValueError: X is not a column of texts.
+    """
+    check_is_list(X, "texts")
+    if dimensions(X) == 2 and X.shape[1] == 1:  # a DataFrame, or a list after resampling
+        X = np.asarray(X, dtype=object)[:, 0]
+    if (count := dimensions(X)) != 1:
+        raise ValueError(f"X has {count} dimensions; expected a list or one column of texts")
+    texts = column_values(X)
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"X[{place}] is {text!r:.80}; expected a text")
+    return [plain_str(text) for text in texts]
+
+
+def check_targets(y: Any, answers: str) -> Any:
+    """Check the labels or numbers `y`; iterators and views (a generator, the values of a dictionary) become
+    a list.
+
+    Raises:
+        TypeError: y is None, a scalar, a mapping, or a set.
+    """
+    if isinstance(y, (str, Mapping, *UNORDERED_TYPES)) or not np.iterable(y):
+        raise TypeError(f"y is {y!r:.80}; expected {answers}, as many as X has items")
+    if hasattr(y, "to_pylist"):  # Arrow
+        return column_values(y)
+    return y if isinstance(y, Sequence) or hasattr(y, "__array__") else list(y)
+
+
+def check_columns(names: Sequence[Any]) -> None:
+    """Check that column names are unique.
+
+    Raises:
+        ValueError: Two columns have the same name; one of them would be lost.
+    """
+    if len(set(map(plain_str, names))) < len(names):
+        raise ValueError(f"y has columns of the same name: {list(names)}; expected one for each label")
+
+
+def weights_for(texts: Sequence[Any], weights: Any) -> list[float]:
+    """The sample weights as a list `[texts]`; 1.0 each if `weights` is None.
+
+    Raises:
+        ValueError: They are not one finite number >= 0 per text, or all are 0.
+    """
+    weight_array = np.ones(len(texts)) if weights is None else np.asarray(weights, dtype=object)
+    if weight_array.ndim != 1 and weight_array.shape[1:] != (1,):
+        raise ValueError(
+            f"sample_weight has the shape {weight_array.shape}; expected one number for each of X"
+        )
+    try:
+        counts = weight_array.ravel().astype(np.float64)
+    except (TypeError, ValueError):
+        counts = np.array([np.nan])
+    if not (np.isfinite(counts).all() and (counts >= 0).all() and (not len(counts) or counts.any())):
+        raise ValueError("sample_weight must be finite numbers, 0 or more, and not all 0")
+    check_consistent_length(texts, counts)
+    return counts.tolist()

@@ -1,0 +1,55 @@
+"""Callbacks that follow a training run, for example to send its scores to an experiment tracker."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from headwise.core.config import JsonMapping
+from headwise.training.loop import EpochReporter
+
+
+class TrainingCallback(Protocol):
+    """An object that follows a training run.
+
+    All calls come from the process and the thread of the training run. An exception ends the run.
+    """
+
+    def on_start(self, settings: JsonMapping) -> None:
+        """Receives the settings, as the sections of a recipe, before the first epoch."""
+        ...
+
+    def on_epoch(self, epoch: int, scores: Mapping[str, float], part: str) -> None:
+        """Receives the scores after an epoch.
+
+        Args:
+            epoch: The number of the epoch, from 1.
+            scores: The training `loss` and the dev scores.
+            part: Which of several training runs it is, in words, for example a fold of cross-fitting; empty
+                if there is one run.
+        """
+        ...
+
+    def on_end(self, metrics: JsonMapping) -> None:
+        """Receives the scores of the finished model, as its folder stores them: `dev`, and `test` if there
+        are test items."""
+        ...
+
+
+def notify(callbacks: Sequence[TrainingCallback], report: EpochReporter) -> None:
+    """Call `on_epoch` if this report ends an epoch."""
+    if report.scores is None:
+        return
+    scores = {"loss": report.loss, **report.scores}
+    for callback in callbacks:
+        callback.on_epoch(report.progress.epoch + 1, scores, report.part)
+
+
+def notifying(
+    callbacks: Sequence[TrainingCallback], report: Callable[[EpochReporter], None]
+) -> Callable[[EpochReporter], None]:
+    """A function that passes reports to `report` and then to the callbacks."""
+
+    def show(done: EpochReporter) -> None:
+        report(done)
+        notify(callbacks, done)
+
+    return show
