@@ -1,6 +1,9 @@
 """Conventions of scikit-learn beyond `fit` and `predict`: vectors, decisions, weights, parameters."""
 
 import pickle
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -112,7 +115,7 @@ def test_decisions_agree_with_probabilities(fitted, tiny):
 
 def test_weights_of_labels(tiny):
     rare = ["light"] * 36 + ["repair"] * 4
-    recipe = {**tiny, "linear": {"kind": "none"}}
+    recipe = {**tiny, "linear_model": {"kind": "none"}}
     dev = (["dark roof tile", "stuck attic door"], ["light", "repair"])
     usual = TextClassifier(recipe=recipe, epochs=1).fit(TEXTS, rare, dev=dev)
     weighted = clone(usual).set_params(class_weight={"repair": 9.0}).fit(TEXTS, rare, dev=dev)
@@ -209,3 +212,17 @@ def test_a_model_has_the_expected_class(fitted, tmp_path):
     with pytest.raises(StoreError, match="is a TextClassifierModel; expected a MultiLabelModel") as error:
         load_model(tmp_path / "m", MultiLabelModel)
     assert error.value.code == "HW507"
+
+
+def test_the_example_of_tracking_logs_every_epoch(tiny, tmp_path):
+    rows = [f"{text}\t{label}" for text, label in zip(TEXTS, LABELS, strict=True)]
+    (tmp_path / "f.tsv").write_text("\n".join(["text\tlabel", *rows]), "utf-8")
+    example = runpy.run_path(str(Path(__file__).parents[3] / "examples" / "tracking.py"))
+    logged = []
+    tracker = SimpleNamespace(log=lambda values, step: logged.append((step, values)))
+    settings = [tiny, {"train": {"epochs": 2, "folds": 0}}]
+    callbacks = [example["TrackingCallback"](tracker)]
+    report = train_files(tmp_path / "f.tsv", tmp_path / "m", settings=settings, callbacks=callbacks)
+    steps, final = [step for step, values in logged if "accuracy" in values], logged[-1][1]
+    assert steps == list(range(1, len(steps) + 1))
+    assert final["final/accuracy"] == report.score("accuracy")
