@@ -215,7 +215,7 @@ class SpanTerms(Terms):
     def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
         span = softplus(wide(self.raw[head]))
         mask = (self.ramp + span - _distance(pairs, span.dtype)) / self.ramp
-        return mask.clamp(math.exp(-80), 1).log().to(query.dtype)
+        return mask.clamp(min=math.exp(-80)).clamp(max=1).log().to(query.dtype)
 
     def description(self, head: int) -> str:
         return f"span {softplus(self.raw[head]).item():.3g}"
