@@ -16,33 +16,17 @@ PAGES = sorted(
 MOST_WORDS = 30
 
 ALLOWED: dict[str, int] = {
-    "bases.md": 19,
-    "columns.md": 3,
-    "data.md": 14,
-    "distilling.md": 8,
-    "encoders.md": 5,
-    "explaining.md": 11,
-    "exporting.md": 9,
+    "encoders.md": 1,
+    "exporting.md": 1,
     "language-modelling.md": 4,
     "model-folder.md": 3,
-    "multi-label.md": 8,
     "multiple-instance.md": 6,
-    "pairs.md": 23,
-    "pretrained.md": 1,
     "priors.md": 9,
     "python.md": 2,
-    "report.md": 9,
     "security.md": 10,
-    "serving.md": 7,
     "sets.md": 10,
-    "spacy.md": 2,
-    "syntax.md": 1,
-    "tagging.md": 12,
     "training.md": 1,
-    "tuning.md": 8,
-    "tutorials/few-labels.md": 1,
-    "tutorials/first-classifier.md": 1,
-    "../CONTRIBUTING.md": 6,
+    "../CONTRIBUTING.md": 3,
 }
 """Long sentences that a page may still have. This list may only shrink."""
 
