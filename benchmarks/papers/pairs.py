@@ -214,7 +214,7 @@ def parsed(pairs: list[Pair], *files: str) -> list[Pair]:
         for place, (text, numbers) in enumerate(texts):
             words, heads = text.split(), tuple(map(int, numbers.split()))
             chain = tuple(range(len(words)))
-            own = {side: " ".join(words), f"{side}_heads": heads if len(heads) == len(words) else chain}
+            own = {side: " ".join(words), f"{side}_parse": heads if len(heads) == len(words) else chain}
             found[place] = replace(found[place], **own)
         if len(texts) != len(found):
             raise SystemExit(f"{path}: {len(texts)} parses for {len(found)} pairs")
@@ -227,7 +227,7 @@ def esnli(part: str) -> list[Pair]:
     pairs = read_aligned_pairs(*files).items
     for side, file in (("first", "s1"), ("second", "s2")):
         heads = read_parses(str(DATA / "syntax" / "snli" / f"{file}.{part}.heads.gz"))
-        pairs = [replace(pair, **{f"{side}_heads": own}) for pair, own in zip(pairs, heads, strict=True)]
+        pairs = [replace(pair, **{f"{side}_parse": own}) for pair, own in zip(pairs, heads, strict=True)]
     return pairs
 
 
