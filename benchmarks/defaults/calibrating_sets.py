@@ -18,6 +18,7 @@ from scipy.special import expit
 
 from benchmarks.defaults import set_noise
 from benchmarks.defaults.calibrating import DRAWS, show
+from headwise.data.items.examples import MultiLabelExample
 from headwise.data.items.labels import multi_hot_targets
 from headwise.linear.linear_fit import fit_linear
 from headwise.metrics.calibration import fit_recalibration, label_set_loss
@@ -52,9 +53,7 @@ def main() -> None:
         some = random.Random(0).sample(range(len(own.texts)), 2 * LEARNT)
         texts, labels = [own.texts[number] for number in some], [own.labels[number] for number in some]
         names = sorted({label for each in labels[:LEARNT] for label in each})
-        known = [
-            set_noise.LabelSetExample("", labels=tuple(n for n in each if n in names)) for each in labels
-        ]
+        known = [MultiLabelExample("", labels=tuple(n for n in each if n in names)) for each in labels]
         has = multi_hot_targets(known, names)
         fitted = fit_linear(texts[:LEARNT], has[:LEARNT], len(names))
         temperature = fit_binary_temperature(fitted.oof_scores, has[:LEARNT])

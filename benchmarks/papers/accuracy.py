@@ -331,7 +331,7 @@ def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:
         return data.items
     reader = ParseReader(str.split, lambda path, words: read_parses(path))
     examples: list[Example] = with_parses(ITEM_TYPES["classify"], data, str(parses), reader).items
-    fits = (e.heads is not None and len(e.heads) == len(e.text.split()) for e in examples)
+    fits = (e.parse is not None and len(e.parse) == len(e.text.split()) for e in examples)
     return [e if own else replace(e, parse=None) for e, own in zip(examples, fits, strict=True)]
 
 
