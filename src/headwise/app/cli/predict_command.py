@@ -33,6 +33,7 @@ def predict(
     resume: Switch = False,
     overwrite: Switch = False,
     escape_formulas: Switch = False,
+    shard_rows: Integer | None = None,
     unsure: str | None = None,
     parses: OptionalParses = None,
     opening: OpeningArgument = None,
@@ -55,11 +56,15 @@ def predict(
             the same columns.
         more: More files with the same columns.
         output: File for the predictions: .csv, .tsv, .jsonl (taggers: .jsonl, .conll), plus .gz or .xz to
-            compress. Default: standard output.
+            compress; .parquet or .arrow, which appear when they are complete: until then the records are in
+            a .jsonl file beside them, which --resume continues. A {} in the name stands for the numbers of
+            several files. Default: standard output.
         format_out: Format of the predictions, if it differs from the output's suffix.
         resume: Continue an interrupted output.
         overwrite: Replace an existing output.
         escape_formulas: Put a ' before cells of csv and tsv that a spreadsheet would compute (=, +, -, @).
+        shard_rows: Number of rows in each of several Parquet or Arrow files: --output is a folder, or
+            a name such as part-{}.parquet.
         unsure: Add a column that is true where the model should abstain: where the probability of the
             prediction is below this (0.9), or below the probability at which the other predictions reach a
             precision on the held-out data of training (precision=0.95).
@@ -88,6 +93,7 @@ def predict(
         resume=resume,
         overwrite=overwrite,
         escape_formulas=escape_formulas,
+        shard_rows=shard_rows,
         unsure=unsure,
         parses=parses,
         **flag_values(opening),

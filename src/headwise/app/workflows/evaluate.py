@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_report import score_unseen, unseen_name
+from headwise.app.workflows.memory_tables import DataArgument, tables_as_files
 from headwise.artifacts.model_info import DataInfo
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
-from headwise.data.files.file_lists import FilesArgument
 from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
 from headwise.metrics.classification_scores import wilson_interval
@@ -96,7 +96,7 @@ class EvaluationReport:
 @renamed_parameters(heads="parses", listener="reporter")
 def evaluate_file(
     folder: Path | str,
-    file: FilesArgument,
+    file: DataArgument,
     *,
     errors: int = 0,
     unsure: str | None = None,
@@ -113,7 +113,7 @@ def evaluate_file(
 
     Args:
         folder: The model's folder.
-        file: The file, or several, which are read as one; "-" is standard input.
+        file: The file, or several, which are read as one; "-" is standard input. Or a table in memory.
         errors: How many mistakes to give.
         unsure: From which probability on the model is sure enough to answer, see
             `headwise.app.workflows.predict.predict_file`.
@@ -132,7 +132,8 @@ def evaluate_file(
         raise ConfigError(f"unknown_labels {unknown_labels!r}; expected stop or skip")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     scope = {"known_only": unknown_labels == "skip", "unknown_label": unknown_label}
-    data, outside = session.read_scoped(file, **scope, **how)
+    with tables_as_files(file) as (labelled,):
+        data, outside = session.read_scoped(labelled or "", **scope, **how)
     least = None if unsure is None else session.confidence_threshold(unsure)
     return EvaluatedItems.of(session, data, outside).report(errors, least)
 

@@ -24,6 +24,7 @@ from typing import Any, Unpack
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.session import FileArguments, Session
+from headwise.app.workflows.prediction_tables import TableOutput
 from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import JsonMapping
@@ -148,6 +149,7 @@ def predict_file(
     resume: bool = False,
     overwrite: bool = False,
     escape_formulas: bool = False,
+    shard_rows: int | None = None,
     unsure: str | None = None,
     batch_tokens: int = 16_384,
     workers: int = 1,
@@ -165,6 +167,8 @@ def predict_file(
         resume: Go on with an output that was interrupted.
         overwrite: Replace an output that exists.
         escape_formulas: Put a "'" before cells of csv and tsv that a spreadsheet would compute.
+        shard_rows: The largest number of rows in each of several Parquet or Arrow files; the output is then
+            a folder, or a name with `{}` for their numbers.
         unsure: Mark predictions that are less probable than this, or than it takes to be right as often as
             `precision=SHARE` asks for.
         batch_tokens: Words that the model reads at once: fewer need less memory.
@@ -180,6 +184,26 @@ def predict_file(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
+    table = TableOutput.of(None if output is None else Path(output), form, shard_rows)
+    if table is not None:
+        resumed = resume and table.records.exists()
+        table.check(overwrite=overwrite or resumed)
+        count = predict_file(
+            folder,
+            file,
+            table.records,
+            form="jsonl",
+            resume=resumed,
+            overwrite=not resumed,
+            unsure=unsure,
+            batch_tokens=batch_tokens,
+            workers=workers,
+            device=device,
+            pipeline=pipeline,
+            **how,
+        )
+        table.convert()
+        return count
     files, reporter = list_files(file), how.get("reporter", NULL_REPORTER)
     inputs = [Path(path) for path in paths_of(files)]
     output = None if output is None else Path(output)

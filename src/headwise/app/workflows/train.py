@@ -9,19 +9,21 @@ from headwise.app.reporter import NULL_REPORTER, CallbackReporter, Reporter
 from headwise.app.training_job import TrainingJob
 from headwise.app.training_plan import TrainingFiles
 from headwise.app.training_report import TrainingReport
+from headwise.app.workflows.memory_tables import DataArgument, tables_as_files
 from headwise.core.deprecation import renamed_parameters
-from headwise.data.files.file_lists import FilesArgument, list_files, optional_files
+from headwise.core.errors import ConfigError
+from headwise.data.files.file_lists import list_files, optional_files
 from headwise.data.items.parses import NO_PARSES, ParseFiles
 from headwise.training.callbacks import TrainingCallback
 
 
 @renamed_parameters(listener="reporter", teaching="distillation")
 def train_files(
-    file: FilesArgument,
+    file: DataArgument,
     output: Path | str,
     *,
-    dev: FilesArgument | None = None,
-    test: FilesArgument | None = None,
+    dev: DataArgument | None = None,
+    test: DataArgument | None = None,
     drop: Path | str | None = None,
     weight: Path | str | None = None,
     parses: ParseFiles = NO_PARSES,
@@ -34,11 +36,11 @@ def train_files(
     reporter: Reporter = NULL_REPORTER,
     callbacks: Sequence[TrainingCallback] = (),
 ) -> TrainingReport:
-    """Train a model on a file of labelled items, evaluate it beside a baseline, and save it.
+    """Train a model on a file or a table of labelled items, evaluate it beside a baseline, and save it.
 
     Args:
         file: The training file; a list of files, or a pattern such as part-*.parquet, is read as one file;
-            "-" is standard input.
+            "-" is standard input. Or a table in memory: of Arrow, a DataFrame, a `datasets.Dataset`.
         output: Folder of the model.
         dev: The file that selects the best epoch; by default dev items are split off.
         test: The file for the final report; by default test items are split off.
@@ -61,20 +63,29 @@ def train_files(
         TrainingInterrupted: Ctrl-C came; the state is saved.
         TrainingFinished: The run to resume has finished before.
     """
-    dev, test = optional_files(dev), optional_files(test)
     drop, weight = (None if path is None else str(path) for path in (drop, weight))
-    job = TrainingJob(
-        TrainingFiles(list_files(file), dev, test, parses, drop, weight),
-        Path(output),
-        settings,
-        distillation,
-        None if work is None else Path(work),
-        resume,
-        overwrite,
-        baseline,
-        CallbackReporter(reporter, callbacks) if callbacks else reporter,
-    )
-    report = job.run()
+    with tables_as_files(file, dev, test) as (training, dev_files, test_files):
+        if training is None:
+            raise ConfigError("no training file; expected a file or a table")
+        job = TrainingJob(
+            TrainingFiles(
+                list_files(training),
+                optional_files(dev_files),
+                optional_files(test_files),
+                parses,
+                drop,
+                weight,
+            ),
+            Path(output),
+            settings,
+            distillation,
+            None if work is None else Path(work),
+            resume,
+            overwrite,
+            baseline,
+            CallbackReporter(reporter, callbacks) if callbacks else reporter,
+        )
+        report = job.run()
     for callback in callbacks:
         callback.on_end(report.metrics())
     return report

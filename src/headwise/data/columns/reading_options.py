@@ -58,6 +58,10 @@ class ReadOptions:
     encoding_errors: Literal["strict", "replace"] = "strict"
     """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
 
+    null_texts: Literal["empty", "skip", "error"] = "empty"
+    """What to do with texts that are null (JSON, Parquet): read them as empty ones and report how many,
+    leave out their rows and report how many, or stop."""
+
     sst_unit: Literal["sentences", "phrases"] = "sentences"
     """Nodes of sentiment trees that become texts: the roots (sentences), or in training all nodes
     (phrases)."""
@@ -266,6 +270,10 @@ class PairOptions:
     encoding_errors: Literal["strict", "replace"] = "strict"
     """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
 
+    null_texts: Literal["empty", "skip", "error"] = "empty"
+    """What to do with texts that are null (JSON, Parquet): read them as empty ones and report how many,
+    leave out their rows and report how many, or stop."""
+
     def reading(self) -> ReadOptions:
         """The options that the reader of tables needs."""
         return WeightOptions(
@@ -279,6 +287,7 @@ class PairOptions:
             encoding=self.encoding,
             encoding_errors=self.encoding_errors,
             empty_labels=self.empty_labels,
+            null_texts=self.null_texts,
         )
 
 

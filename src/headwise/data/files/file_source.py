@@ -43,7 +43,9 @@ class DataSource:
     bare: int = 0
     """Records left out because their label is empty."""
     nulls: int = 0
-    """Texts that are null in JSON."""
+    """Texts that are null in JSON and are read as empty ones."""
+    skipped_nulls: int = 0
+    """Records left out because their text is null."""
     blank: int = 0
     """Blank lines, which are no records."""
     findings: list[Finding] = field(default_factory=list)

@@ -67,6 +67,17 @@ def parquet_rows(file: str, sheet: str | None, notes: list[str]) -> Iterator[tup
                 yield number, row
 
 
+def parquet_columns(file: str) -> list[str]:
+    """The names of the columns of a file that holds text or numbers.
+
+    Raises:
+        DataError: HW102, HW109.
+    """
+    parquet = import_optional_library("pyarrow.parquet", "a Parquet file", file)
+    with _damage_as_error(file), parquet.ParquetFile(file) as opened:
+        return _columns(opened, file, [])[0]
+
+
 def _damage_as_error(file: str) -> Any:
     return damage_as_data_error("a Parquet file", file, "copy or download it again")
 

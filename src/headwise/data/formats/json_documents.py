@@ -15,7 +15,7 @@ from headwise.data.formats.csv_records import LONGEST_FIELD
 LIST_NAMES = ("common_examples", "annotations", "data", "examples", "records", "rows", "documents", "items")
 """Names of the list of records in a file that is one object."""
 
-_ARRAY = re.compile(r"\[\s*(\{|\[\s*\"|$)")
+_ARRAY = re.compile(r"\[\s*(\{|\[\s*\"|\]?\s*$)")
 _LIST = re.compile(r"\[\s*(\{|\[\s*\"|null|$)")
 _SPACE = re.compile(r"\s*")
 _RASA = "rasa_nlu_data"

@@ -30,6 +30,7 @@ from headwise.data.errors import NO_LABEL_CODES, DataError, OnError, raise_error
 from headwise.data.files.file_preview import guess_format
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.files.label_folders import is_flat
+from headwise.data.files.parquet import parquet_columns
 from headwise.data.files.tables import TABLES
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import FORMATS
@@ -39,7 +40,12 @@ from headwise.data.formats.unanswered import answered_records, skips_unanswered
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
 from headwise.data.items.labels import unify_spellings
-from headwise.data.readers.left_out import clean_label, note_left_out, repeated_header_notes
+from headwise.data.readers.left_out import (
+    clean_label,
+    note_left_out,
+    null_text_notes,
+    repeated_header_notes,
+)
 from headwise.data.readers.tabular_cells import read_cells, source_of, typed_columns, with_values
 
 Chosen = TypeVar("Chosen", covariant=True)
@@ -191,7 +197,7 @@ def input_rows(
 
     def until_end() -> Iterator[InputRow[Item]]:
         yield from rows
-        closing.extend(repeated_header_notes(source))
+        closing.extend((*repeated_header_notes(source), *null_text_notes(source)))
 
     return InputRows(
         until_end(), source.path, form, columns, notes, source.headings, source.empty_header, closing
@@ -284,6 +290,12 @@ def open_table(
             advice = "if this row is data give --no-header"
             raise source.error("HW113", "a header without rows below it", source.header_line, advice=advice)
         sample = [Record(source.header_line, dict.fromkeys(source.empty_header, ""))]
+    if not sample and not labelled and name in ("jsonl", "parquet"):
+        # A sound file without records: its predictions are a file without records, too.
+        if name == "parquet":
+            source.empty_header = tuple(parquet_columns(source.path))
+        no_columns: Any = Columns("")
+        return no_columns, records
     if not sample:
         raise _no_records_error(source)
     try:
@@ -326,9 +338,12 @@ def _no_records_error(source: DataSource) -> DataError:
 
 
 def read_text_field(record: Record, name: str, source: DataSource) -> str | None:
-    """A text of a record, "" if it is null; None, after reporting an error, if there is no text."""
+    """A text of a record; None if its row is left out, after an error if there is no text. For a null see
+    the option `null_texts`."""
     if name not in record.fields and len(parts := joined_column_names(name)) > 1:
         present = [part for part in parts if record.fields.get(part, "") is not None]
+        if not present:
+            return read_null_text(record, name, source)
         texts = [read_text_field(record, part, source) for part in present]
         return None if None in texts else join_text_parts(filter(None, texts))
     text = record.fields.get(name)
@@ -337,14 +352,28 @@ def read_text_field(record: Record, name: str, source: DataSource) -> str | None
     if name not in record.fields:
         source.report_error("HW117", f"no field {name!r}", record.line, expected="a text")
     elif text is None:
-        source.nulls += 1
-        return ""
+        return read_null_text(record, name, source)
     else:
         shown = as_text(text)
         problem = f"the field {name!r} is {shown[:_SHOWN]}{'...' * (len(shown) > _SHOWN)}"
         inner = [f"{name}.{key}" for key, inner_value in _members(text) if isinstance(inner_value, str)]
         advice = f"name what is in it as the column, such as {inner[0]!r}" if inner else ""
         source.report_error("HW118", problem, record.line, expected="a string", advice=advice)
+    return None
+
+
+def read_null_text(record: Record, name: str, source: DataSource) -> str | None:
+    """What a text that is null stands for: an empty text, or None for a row that is left out."""
+    if source.options.null_texts == "skip":
+        source.skipped_nulls += 1
+    elif source.options.null_texts == "error":
+        advice = "--null-texts empty reads it as an empty text, --null-texts skip leaves its row out"
+        source.report_error(
+            "HW118", f"the field {name!r} is null", record.line, expected="a text", advice=advice
+        )
+    else:
+        source.nulls += 1
+        return ""
     return None
 
 

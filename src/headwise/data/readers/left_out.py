@@ -14,10 +14,19 @@ def repeated_header_notes(source: DataSource) -> list[str]:
     return [f"rows that repeat the header left out: {len(source.repeated):,} (line {lines})"]
 
 
+def null_text_notes(source: DataSource) -> list[str]:
+    """Notes on the texts that are null, if there are any."""
+    notes = []
+    if source.nulls:
+        notes.append(f"texts that are null, read as empty ones: {source.nulls:,}")
+    if source.skipped_nulls:
+        notes.append(f"rows left out because their text is null: {source.skipped_nulls:,}")
+    return notes
+
+
 def note_left_out(source: DataSource) -> None:
     """Add notes with the numbers of null texts, blank lines, repeated headers and cleaned labels."""
-    if source.nulls:
-        source.notes.append(f"texts that are null, read as empty ones: {source.nulls:,}")
+    source.notes.extend(null_text_notes(source))
     if source.blank:
         source.notes.append(f"blank lines passed over: {source.blank:,}")
     source.notes.extend(repeated_header_notes(source))
