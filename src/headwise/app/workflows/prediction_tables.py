@@ -57,17 +57,17 @@ class TableOutput:
             suffix = next((end for end, name in TABLE_SUFFIXES.items() if name == form), ".parquet")
             output = output / f"part-{PLACE}{suffix}"
         table_form = form or TABLE_SUFFIXES.get(output.suffix.lower())
-        several = PLACE in output.name
+        is_sharded = PLACE in output.name
         if table_form is None or table_form not in TABLE_SUFFIXES.values():
-            if several or rows is not None:
+            if is_sharded or rows is not None:
                 raise ConfigError(
                     f"{output}: only Parquet and Arrow files are cut; name it part-{PLACE}.parquet, or cut "
                     "other files by split"
                 )
             return None
-        if rows is not None and not several:
+        if rows is not None and not is_sharded:
             raise ConfigError(f"{output}: --shard-rows makes several files; name it part-{PLACE}.parquet")
-        return cls(output, table_form, rows or _USUAL_ROWS if several else None)
+        return cls(output, table_form, rows or _USUAL_ROWS if is_sharded else None)
 
     @property
     def records(self) -> Path:
