@@ -722,8 +722,8 @@ class WindowsConfig:
 
     words: int | None = None
     """Largest number of words in a window; 0 = no limit. Default: 2048 if a head sees most of the text,
-    8192 if one sees a fraction of it, 512 for disan, 16384 for bp-transformer, s-lstm and tree-lstm, the
-    length of a learned position embedding, else no limit."""
+    8192 if one sees a fraction of it. Default of disan: 512; of bp-transformer, s-lstm, tree-lstm: 16384.
+    Default with learned positions: their number. Otherwise no limit."""
     overlap: int | None = None
     """Smallest overlap of neighbouring windows in words; by default an eighth of the window."""
     long: Literal["split", "truncate", "error"] = "split"
