@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headwise.app.estimators.multi_label_classifier import MultiLabelClassifier
     from headwise.app.estimators.regressors import PairClassifier, PairRegressor, TextRegressor
     from headwise.app.estimators.tagger import TextTagger
+    from headwise.app.model_hub import from_pretrained, pull_from_hub, push_to_hub
     from headwise.app.workflows.calibrate import calibrate_file
     from headwise.app.workflows.evaluate import evaluate_file
     from headwise.app.workflows.explain import explain_file, export_model
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Everything": "headwise.nn.priors",
+    "from_pretrained": "headwise.app.model_hub",
+    "pull_from_hub": "headwise.app.model_hub",
+    "push_to_hub": "headwise.app.model_hub",
     "HeadwiseError": "headwise.core.errors",
     "Layout": "headwise.nn.ragged",
     "MSTransformer": "headwise.nn.encoders",
@@ -117,12 +121,15 @@ __all__ = [
     "evaluate_file",
     "explain_file",
     "export_model",
+    "from_pretrained",
     "heads_file",
     "load_exported",
     "load_model",
     "noise_file",
     "predict_file",
     "prune_file",
+    "pull_from_hub",
+    "push_to_hub",
     "read_examples",
     "report_file",
     "save_model",
