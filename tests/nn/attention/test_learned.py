@@ -60,7 +60,7 @@ def layer_of(priors, impl="reference", seed=0) -> SelfAttention:
     torch.manual_seed(seed)
     layer = SelfAttention(WIDTH, priors, SIZE, impl=impl).double()
     for parameter in layer.learned.parameters():
-        torch.nn.init.normal_(parameter)
+        torch.nn.init.normal_(parameter, std=0.5)
     return layer
 
 
@@ -116,13 +116,13 @@ def score_by_hand(terms, prior, head, q, k, i, j, tree) -> float:
             bucket = steps if steps < 2 else 2 if steps < 12**0.5 else 3
             return terms.bias[head, bucket + 4 * (j > i)]
         case LearnedSlope():
-            return -math.log1p(math.exp(terms.raw[head])) * abs(i - j)
+            return -(2.0 ** (-8 * (head + 1) / 2)) * math.exp(4 * terms.raw[head]) * abs(i - j)
         case Kerple():
             first, second = map(float, terms.raw[:, head])
-            first = math.log1p(math.exp(first))
+            first = 0.1 * math.exp(4 * first)
             if prior.form == "log":
-                return -first * math.log(1 + math.log1p(math.exp(second)) * abs(i - j))
-            return -first * abs(i - j) ** (2 / (1 + math.exp(-second)))
+                return -first * math.log(1 + math.exp(4 * second) * abs(i - j))
+            return -first * abs(i - j) ** (2 / (1 + math.exp(-4 * second)))
         case Fire():
             scale, least = math.exp(terms.log_scale), math.exp(terms.log_least)
             part = math.log(scale * abs(i - j) + 1) / math.log(scale * max(least, i, len(q) - 1 - i) + 1)
@@ -133,12 +133,12 @@ def score_by_hand(terms, prior, head, q, k, i, j, tree) -> float:
             ]
             return sum(float(w) * unit for w, unit in zip(terms.last.weight[head], units, strict=True))
         case AdaptiveSpan():
-            span = math.log1p(math.exp(terms.raw[head]))
+            span = prior.start * math.exp(4 * terms.raw[head])
             mask = min(max((prior.ramp + span - abs(i - j)) / prior.ramp, 0.0), 1.0)
             return math.log(mask) if mask else -80.0
         case Forgetting():
             between = range(min(i, j) + 1, max(i, j) + 1)
-            gates = [torch.sigmoid(k[m] @ terms.weight[head] + terms.bias[head]) for m in between]
+            gates = [torch.sigmoid(k[m] @ terms.weight[head] + 3 + 4 * terms.raw[head]) for m in between]
             return sum(map(torch.log, gates), torch.tensor(0.0))
         case Cope():
             place = sum(torch.sigmoid(q[i] @ k[m]).item() for m in range(min(i, j), max(i, j) + 1))

@@ -19,16 +19,21 @@ from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import logsigmoid, softplus
+from torch.nn.functional import logsigmoid
 
 from headwise.core.errors import ConfigError
 from headwise.nn.priors.base import LearnedPrior, Pairs, Terms, check_number, check_whole
 from headwise.nn.priors.distance import alibi_slopes
 from headwise.nn.priors.learned import wide
 
+_GAIN = 4.0
+"""How many times the learning rate a logarithm moves in a step of Adam: a slope or a span has to be able to
+double within a training of some hundred steps."""
 
-def _inverse_softplus(values: Tensor) -> Tensor:
-    return values + torch.log(-torch.expm1(-values))
+
+def _positive(start: Tensor | float, raw: Tensor) -> Tensor:
+    """`start` times a learned factor, at first 1."""
+    return start * (_GAIN * wide(raw)).exp()
 
 
 def _distance(pairs: Pairs, dtype: torch.dtype) -> Tensor:
@@ -52,18 +57,22 @@ class LearnedSlope(LearnedPrior):
 
 
 class SlopeTerms(Terms):
-    """The slopes of `LearnedSlope`: softplus of `raw`, `[heads]`."""
+    """The factors of the slopes of `LearnedSlope`: exp(4 `raw`), `[heads]`."""
 
     def __init__(self, heads: int):
         super().__init__()
-        self.raw = nn.Parameter(_inverse_softplus(torch.tensor(alibi_slopes(heads))))
+        self.start, self.raw = alibi_slopes(heads), nn.Parameter(torch.zeros(heads))
+
+    def slope(self, head: int) -> Tensor:
+        """The slope of a head."""
+        return _positive(self.start[head], self.raw[head])
 
     def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
-        slope = softplus(wide(self.raw[head]))
+        slope = self.slope(head)
         return (-slope * _distance(pairs, slope.dtype)).to(query.dtype)
 
     def description(self, head: int) -> str:
-        return f"slope {softplus(self.raw[head]).item():.3g}"
+        return f"slope {self.slope(head).item():.3g}"
 
 
 @dataclass(frozen=True)
@@ -94,20 +103,18 @@ class Kerple(LearnedPrior):
 
 
 class KerpleTerms(Terms):
-    """r1 and r2 of each head of `Kerple`, from `raw`, `[2, heads]`: softplus of the first row; softplus
-    ("log") or twice the sigmoid ("power") of the second."""
+    """r1 and r2 of each head of `Kerple`, from the rows of `raw`, `[2, heads]`: 0.1 exp(4 raw); exp(4 raw)
+    ("log") or 2 sigmoid(4 raw) ("power")."""
 
     def __init__(self, heads: int, form: Literal["log", "power"]):
         super().__init__()
-        self.form = form
-        second = _inverse_softplus(torch.ones(())) if form == "log" else torch.zeros(())
-        first = _inverse_softplus(torch.tensor(0.1))
-        self.raw = nn.Parameter(torch.stack([first, second])[:, None].repeat(1, heads))
+        self.form, self.raw = form, nn.Parameter(torch.zeros(2, heads))
 
     def rates(self, head: int) -> tuple[Tensor, Tensor]:
         """r1 and r2 of a head."""
-        first, second = wide(self.raw[:, head])
-        return softplus(first), softplus(second) if self.form == "log" else 2 * second.sigmoid()
+        first, second = self.raw[:, head]
+        power = 2 * (_GAIN * wide(second)).sigmoid()
+        return _positive(0.1, first), _positive(1.0, second) if self.form == "log" else power
 
     def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
         first, second = self.rates(head)
@@ -205,20 +212,23 @@ class AdaptiveSpan(LearnedPrior):
 
 
 class SpanTerms(Terms):
-    """z of each head of `AdaptiveSpan`: softplus of `raw`, `[heads]`."""
+    """The factors of z of each head of `AdaptiveSpan`: exp(4 `raw`), `[heads]`."""
 
     def __init__(self, heads: int, start: float, ramp: float):
         super().__init__()
-        self.ramp = ramp
-        self.raw = nn.Parameter(_inverse_softplus(torch.full((heads,), start)))
+        self.start, self.ramp, self.raw = start, ramp, nn.Parameter(torch.zeros(heads))
+
+    def span(self, head: int) -> Tensor:
+        """z of a head."""
+        return _positive(self.start, self.raw[head])
 
     def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
-        span = softplus(wide(self.raw[head]))
+        span = self.span(head)
         mask = (self.ramp + span - _distance(pairs, span.dtype)) / self.ramp
         return mask.clamp(min=math.exp(-80)).clamp(max=1).log().to(query.dtype)
 
     def description(self, head: int) -> str:
-        return f"span {softplus(self.raw[head]).item():.3g}"
+        return f"span {self.span(head).item():.3g}"
 
 
 @dataclass(frozen=True)
@@ -243,21 +253,25 @@ class Forgetting(LearnedPrior):
 
 
 class ForgettingTerms(Terms):
-    """w `[heads, size]` and b `[heads]` of `Forgetting`."""
+    """w, `[heads, size]`, and b = 3 + 4 `raw`, `[heads]`, of `Forgetting`."""
 
     def __init__(self, heads: int, head_size: int):
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(heads, head_size))
-        self.bias = nn.Parameter(torch.full((heads,), 3.0))
+        self.raw = nn.Parameter(torch.zeros(heads))
+
+    def bias(self, head: int) -> Tensor:
+        """b of a head."""
+        return 3 + _GAIN * wide(self.raw[head])
 
     def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
         # Sums of 32 bits or more: a difference of two sums over many words.
-        gates = logsigmoid(wide(key) @ wide(self.weight[head]).to(wide(key).dtype) + self.bias[head])
+        gates = logsigmoid(wide(key) @ wide(self.weight[head]).to(wide(key).dtype) + self.bias(head))
         sums = gates.cumsum(dim=-1)
         return -(sums.unsqueeze(-1) - sums.unsqueeze(-2)).abs().to(query.dtype)
 
     def description(self, head: int) -> str:
-        return f"gate {self.bias[head].sigmoid().item():.3g} without the words"
+        return f"mean gate {self.bias(head).sigmoid().item():.3g}"
 
 
 @dataclass(frozen=True)
