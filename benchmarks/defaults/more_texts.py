@@ -29,7 +29,7 @@ from headwise.linear.tfidf_features import BlockReader
 from headwise.metrics.label_quality import select_items, tag_uncertainty
 from headwise.metrics.power_law import fit_power_law
 from headwise.models.tag_evaluation import tag_counts
-from headwise.text.static_embeddings.base_folder import AUTO, choose_base
+from headwise.text.static_embeddings.base_choice import AUTO, choose_base
 
 MOST, SEEDS, STEP, ROUNDS = 4_000, 5, 100, 4
 SIZES = 2.0 ** (-np.arange(7)[::-1] / 2)

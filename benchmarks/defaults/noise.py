@@ -29,7 +29,7 @@ from headwise.linear.linear_fit import fit_linear
 from headwise.linear.linear_model import LinearSettings
 from headwise.metrics.label_quality import find_label_issues
 from headwise.metrics.tag_schemes import read_spans, write_tags
-from headwise.text.static_embeddings.base_folder import AUTO, choose_base
+from headwise.text.static_embeddings.base_choice import AUTO, choose_base
 
 SHARES = (0.05, 0.1, 0.2)
 TAGGED = {"wnut17": "wnut17/wnut17train.conll.gz", "conll2003": "conll2003/eng.train.gz"}

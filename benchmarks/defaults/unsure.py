@@ -19,7 +19,7 @@ from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.labels import label_names
 from headwise.linear.linear_fit import fit_linear
 from headwise.metrics.operating_points import RiskCoverageCurve, confidence_threshold
-from headwise.text.static_embeddings.base_folder import AUTO, choose_base
+from headwise.text.static_embeddings.base_choice import AUTO, choose_base
 
 MOST = 3_000
 WANTED = (0.9, 0.95, 0.98)

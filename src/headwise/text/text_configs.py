@@ -53,8 +53,8 @@ class BaseConfig:
     """What a model knows before it sees a label."""
 
     name: str = ""
-    """auto (the base that comes with headwise, where it knows most of the words), the name or the folder of
-    one (headwise pretrain makes it), or none."""
+    """auto (an installed base of the texts' language), the name or the folder of one (headwise pretrain
+    makes it; german+french merges two of one vector space), or none."""
     train: bool = False
     """Train the vectors of the words in the training texts; off freezes them."""
     dropout: float = 0.1

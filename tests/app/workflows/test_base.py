@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from headwise.linear.baselines import fit_baseline
 from headwise.models.tasks import classify
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.text.static_embeddings import StaticEmbeddings, choose_base, save_base
-from headwise.text.static_embeddings.base_folder import MIN_COVERAGE
+from headwise.text.static_embeddings.base_choice import MIN_COVERAGE
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
 from headwise.training import fit as fit_room
 from headwise.training.loop import REFIT_FOLDER
@@ -88,10 +89,9 @@ def test_a_base_and_vectors_exclude_each_other(tmp_path, base):
 
 
 def test_a_base_is_taken_by_itself_where_it_knows_the_words(monkeypatch, tmp_path, base):
-    monkeypatch.setattr(
-        "headwise.text.static_embeddings.base_folder.shipped", lambda: {"english": tmp_path}
-    )
-    monkeypatch.setattr("headwise.text.static_embeddings.base_folder.find_base", lambda name: base)
+    place = "headwise.text.static_embeddings.installed_bases."
+    monkeypatch.setattr(place + "shipped", lambda: {"english": Path(base)})
+    monkeypatch.setattr(place + "_places", list)
     found, told = choose_base("auto", [["this", "is", "good"]] * 3)
     assert found is not None
     assert "100%" in told

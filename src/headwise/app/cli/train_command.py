@@ -100,8 +100,8 @@ def train(
         vectors: Pretrained word vectors in GloVe or word2vec text format (plain, .gz, .xz), or .npy with a
             file of the words next to it.
         base: Pretrained word vectors: auto, the name or folder of a base, the folder of a previous model to
-            continue from (warm start), or none. [auto: the base that comes with headwise, if it lists two
-            of five words]
+            continue from (warm start), or none. [auto: an installed base of the texts' language, if
+            it lists two of five words]
         pretrained: A Hugging Face encoder (a name on the hub, or a folder) as embedding layer, instead of
             word vectors.
         encoder: Replaced by the list of encoders.

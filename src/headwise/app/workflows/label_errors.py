@@ -37,7 +37,7 @@ from headwise.linear.tabular_features import features_beside
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.label_quality import beats_label_frequencies, find_label_issues, separable
 from headwise.metrics.tag_schemes import Scheme, TagSpan, detect_scheme, write_tags
-from headwise.text.static_embeddings.base_folder import AUTO, choose_word_groups, vectors_of_texts
+from headwise.text.static_embeddings.base_choice import AUTO, choose_word_groups, vectors_of_texts
 from headwise.text.static_embeddings.word_groups import WordClusters
 
 

@@ -41,7 +41,7 @@ from headwise.models.pictures import learning_curve_figure
 from headwise.models.tag_evaluation import tag_counts
 from headwise.models.tasks import find_task
 from headwise.models.tasks.task import TaskEvaluation, TaskTraining
-from headwise.text.static_embeddings.base_folder import AUTO, choose_word_groups
+from headwise.text.static_embeddings.base_choice import AUTO, choose_word_groups
 from headwise.text.static_embeddings.word_groups import WordClusters
 
 MIN_ITEMS = 100

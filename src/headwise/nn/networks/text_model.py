@@ -47,7 +47,7 @@ from headwise.runtime.outputs import (
     linear_scores,
 )
 from headwise.text.parsing import new_parser
-from headwise.text.static_embeddings import find_base, load_base
+from headwise.text.static_embeddings import open_base
 from headwise.text.text_features import TextFeatures
 from headwise.text.vocabulary import Vocabulary
 
@@ -60,7 +60,7 @@ def new_embedding(
     word_count = len(vocabulary) - vocabulary.extra
     if config.base.name:
         if files is None:
-            return BaseEmbedding(load_base(find_base(config.base.name)), word_count, width, config.base)
+            return BaseEmbedding(open_base(config.base.name), word_count, width, config.base)
         return BaseEmbedding.from_files(files, word_count, width, config.base)
     if not config.pretrained.name:
         return WordEmbedding(word_count, vocabulary.extra, width, config.words)

@@ -4,18 +4,13 @@ base.json          metadata: format, name, sizes, sources; hashes of the other f
 words.json         the listed words in order
 base.safetensors   the 8-bit tables, the weights of the words
 README.md          the card, for people
-
-Choice of the base that a training run starts from.
 """
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
-from importlib.resources import files
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,45 +20,13 @@ from safetensors.numpy import load, save
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
-from headwise.core.tokenizer import get_tokenizer
 from headwise.text.static_embeddings.base_vectors import BaseError, QuantizedMatrix, StaticEmbeddings
 from headwise.text.static_embeddings.word_groups import WordClusters
 
 FORMAT = "headwise-base-1"
-DEFAULT = "english"
 ABOUT, WORDS, TENSORS, CARD = "base.json", "words.json", "base.safetensors", "README.md"
 FILES = (ABOUT, WORDS, TENSORS, CARD)
 _LARGEST = {ABOUT: 1 << 20, WORDS: 1 << 26, TENSORS: 1 << 30}
-
-
-def shipped() -> dict[str, Path]:
-    """The bases that come with headwise, by name."""
-    root = Path(str(files("headwise"))) / "text" / "bases"
-    return {path.parent.name: path.parent for path in sorted(root.glob(f"*/{ABOUT}"))}
-
-
-def find_base(name: str) -> Path:
-    """The folder of a base: one that comes with headwise, or a path.
-
-    Raises:
-        BaseError: HW801, there is none.
-    """
-    bases = shipped()
-    if name in bases:
-        return bases[name]
-    folder = Path(name)
-    if (folder / ABOUT).is_file():
-        return folder
-    names = ", ".join(bases) or "none"
-    hint = (
-        f"there is no {ABOUT} in this folder"
-        if folder.is_dir()
-        else "there is none of this name, and no such folder"
-    )
-    raise BaseError(
-        f"base {name!r}: {hint}; bases that come with headwise: {names}; headwise pretrain makes others",
-        code="HW801",
-    )
 
 
 def load_base(folder: Path | str) -> StaticEmbeddings:
@@ -94,16 +57,30 @@ def _load(folder: Path, _files: tuple[tuple[int, int, int], ...]) -> StaticEmbed
                 pass
             case _:
                 raise BaseError(f"{folder / name}: damaged, or of another base; copy all of it again")
-    words = _json(folder / WORDS, contents[WORDS])
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise BaseError(f"{folder / WORDS}: expected a list of words", code="HW803")
-    if len(set(words)) < len(words):
-        raise BaseError(f"{folder / WORDS}: a word stands there twice", code="HW803")
+    words = _words(folder / WORDS, contents[WORDS])
     try:
         tensors = load(contents[TENSORS])
     except (SafetensorError, ValueError, KeyError) as error:
         raise BaseError(f"{folder / TENSORS}: cannot be read: {error}") from None
     return _base(about, words, tensors, folder)
+
+
+def read_words(folder: Path) -> list[str]:
+    """The listed words of a base in order, without its vectors.
+
+    Raises:
+        BaseError: HW802 the list is missing or damaged; HW803 it is not a list of distinct words.
+    """
+    return _words(folder / WORDS, _read(folder / WORDS, WORDS))
+
+
+def _words(path: Path, content: bytes) -> list[str]:
+    words = _json(path, content)
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise BaseError(f"{path}: expected a list of words", code="HW803")
+    if len(set(words)) < len(words):
+        raise BaseError(f"{path}: a word stands there twice", code="HW803")
+    return words
 
 
 def _base(
@@ -193,66 +170,3 @@ def _json(path: Path, content: bytes) -> Any:
         return json.loads(content)
     except (ValueError, RecursionError):
         raise BaseError(f"{path}: not JSON") from None
-
-
-AUTO, NONE = "auto", "none"
-MIN_COVERAGE = 0.4
-"""Least token coverage with which `auto` takes the default base. English texts have 0.9 and more, lists of
-English names 0.5, German texts 0.3 to 0.5, where the base neither helps nor harms."""
-_SAMPLED_TEXTS = 2_000  # texts
-
-
-def choose_base(name: str, texts: Iterable[Sequence[str]]) -> tuple[StaticEmbeddings | None, str]:
-    """The base for a setting, and a message about the choice.
-
-    Args:
-        name: `auto`, `none`, or a name or path for `find_base`.
-        texts: The tokenised training texts.
-
-    Raises:
-        BaseError: There is no such base, or it is damaged.
-    """
-    if name == NONE or (name == AUTO and DEFAULT not in shipped()):
-        return None, ""
-    base = load_base(find_base(DEFAULT if name == AUTO else name))
-    counts = Counter(
-        word for words in islice(texts, _SAMPLED_TEXTS) for word in words if any(map(str.isalpha, word))
-    )
-    share = base.token_coverage(counts)
-    if name != AUTO:
-        return base, f"base {base.name}: it lists {share:.0%} of the words"
-    if share < MIN_COVERAGE:
-        return None, (
-            f"no base: {base.name}, which comes with headwise, lists only {share:.0%} of the words "
-            f"(--base {base.name} takes it even so; headwise pretrain makes one from texts of your own)"
-        )
-    return (
-        base,
-        f"begins with the base {base.name}, which lists {share:.0%} of the words (--base none: without)",
-    )
-
-
-def vectors_of_texts(texts: Iterable[str], base: str) -> tuple[np.ndarray | None, str]:
-    """The vectors of texts, `[texts, size]`, by static embeddings that `choose_base` chooses, and its
-    message; None without static embeddings."""
-    words = [get_tokenizer("penn").words(text) for text in texts]
-    chosen, note = choose_base(base, words)
-    return None if chosen is None else chosen.texts(words), note
-
-
-def choose_word_groups(sentences: Iterable[Sequence[str]], base: str) -> tuple[WordClusters | None, str]:
-    """The word clusters of the static embeddings that `choose_base` chooses for sentences, and its message;
-    None where there are none."""
-    chosen, note = choose_base(base, sentences)
-    return None if chosen is None else chosen.groups, note
-
-
-def check_single_vector_source(*sources: str | None) -> None:
-    """Check that no other source of word vectors is requested together with a base.
-
-    Raises:
-        ConfigError: One of the sources is given.
-    """
-    for source in sources:
-        if source:
-            raise ConfigError(f"a base and {source} exclude each other; give one of them")

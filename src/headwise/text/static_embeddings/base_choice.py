@@ -1,0 +1,169 @@
+"""choose_base: the base that a training run starts from, chosen by the words of its texts."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from headwise.core.errors import ConfigError
+from headwise.core.tokenizer import get_tokenizer, normalize_spelling
+from headwise.text.static_embeddings.base_folder import read_words
+from headwise.text.static_embeddings.base_vectors import BaseError, StaticEmbeddings
+from headwise.text.static_embeddings.common_words import ENGLISH, language_of
+from headwise.text.static_embeddings.installed_bases import (
+    AND,
+    DEFAULT,
+    installed_bases,
+    open_base,
+)
+from headwise.text.static_embeddings.word_groups import WordClusters, compound_parts, find_spelling_variant
+
+AUTO, NONE = "auto", "none"
+MIN_COVERAGE = 0.4
+"""Least token coverage with which `auto` takes a base. English texts have 0.9 and more, lists of English
+names 0.5, German texts 0.3 to 0.5 by the English base, where it neither helps nor harms."""
+_MARGIN = 0.1  # of coverage, by which another language must exceed English
+_ADDED = 0.15  # coverage that another language adds to mixed texts
+_MOST_LANGUAGES = 3
+_SHARED = "-shared"
+"""End of the name of a base that is merged with those of other languages and never chosen alone."""
+_SAMPLED_TEXTS = 2_000  # texts
+
+
+def choose_base(name: str, texts: Iterable[Sequence[str]]) -> tuple[StaticEmbeddings | None, str]:
+    """The base for a setting, and a message about the choice.
+
+    Args:
+        name: `auto`, `none`, or a name or path for `open_base`.
+        texts: The tokenised training texts.
+
+    Raises:
+        BaseError: There is no such base, or it is damaged.
+    """
+    if name == NONE:
+        return None, ""
+    counts = Counter(
+        word for words in islice(texts, _SAMPLED_TEXTS) for word in words if any(map(str.isalpha, word))
+    )
+    if name != AUTO:
+        base = open_base(name)
+        return base, f"base {base.name}: it lists {base.token_coverage(counts):.0%} of the words"
+    coverage = _coverages(counts)
+    if not coverage:
+        return None, ""
+    chosen = _chosen(coverage, counts)
+    if not chosen:
+        return None, _no_base(coverage, counts)
+    names = AND.join(chosen)
+    share = sum(counts[word] for word in set().union(*(coverage[part] for part in chosen)))
+    return (
+        open_base(names),
+        f"begins with the base {names}, which lists {share / max(1, counts.total()):.0%} of the words "
+        "(--base none: without)",
+    )
+
+
+def _coverages(counts: Mapping[str, int]) -> dict[str, set[str]]:
+    """The words that each installed base lists."""
+    coverage = {}
+    for name, folder in installed_bases().items():
+        try:
+            listing = _listing(folder, (folder / "words.json").stat().st_mtime_ns)
+        except (BaseError, OSError):
+            if name == DEFAULT:
+                raise
+            continue  # a damaged base of another language is an error only where it is asked for
+        coverage[name] = {word for word in counts if _is_listed(word, listing)}
+    return coverage
+
+
+@lru_cache(maxsize=64)
+def _listing(folder: Path, _changed: int) -> dict[str, int]:
+    return {word: number for number, word in enumerate(read_words(folder))}
+
+
+def _is_listed(word: str, listing: Mapping[str, int]) -> bool:
+    plain = normalize_spelling(word.lower())
+    return (
+        plain in listing
+        or find_spelling_variant(plain, listing) is not None
+        or bool(compound_parts(plain, listing))
+    )
+
+
+def _chosen(coverage: Mapping[str, set[str]], counts: Counter[str]) -> list[str]:
+    """The bases to begin with: English, the base of another language, or several for mixed texts."""
+    total = max(1, counts.total())
+
+    def share(words: set[str]) -> float:
+        return sum(counts[word] for word in words) / total
+
+    candidates = [name for name in coverage if name != DEFAULT and not name.endswith(_SHARED)]
+    best = max(candidates, key=lambda name: share(coverage[name]), default=None)
+    english = share(coverage.get(DEFAULT, set()))
+    if best is None or share(coverage[best]) <= english + _MARGIN:
+        is_english = language_of(counts) in (ENGLISH, None)
+        if english < MIN_COVERAGE or not is_english:
+            return []
+        chosen, words = [DEFAULT], coverage[DEFAULT]
+    elif share(coverage[best]) < MIN_COVERAGE:
+        return []
+    else:
+        chosen, words = [best], coverage[best]
+    shared = DEFAULT + _SHARED
+    partners = [
+        name for name in (*candidates, *([shared] if shared in coverage else [])) if name not in chosen
+    ]
+    while partners and len(chosen) < _MOST_LANGUAGES:
+        added = max(partners, key=lambda name: share(coverage[name] - words))
+        if share(coverage[added] - words) < _ADDED or (chosen == [DEFAULT] and shared not in coverage):
+            break
+        chosen = [shared if name == DEFAULT else name for name in chosen] + [added]
+        words = words | coverage[added]
+        partners = [name for name in partners if name not in chosen]
+    return chosen
+
+
+def _no_base(coverage: Mapping[str, set[str]], counts: Counter[str]) -> str:
+    """The message where no base fits."""
+    language = language_of(counts)
+    if language is not None and language != ENGLISH and language not in coverage:
+        return (
+            f"no base: the texts look {language.title()}, and no base {language!r} is installed "
+            "(headwise pretrain makes one from texts of your own)"
+        )
+    name = max(coverage, key=lambda name: sum(counts[word] for word in coverage[name]))
+    share = sum(counts[word] for word in coverage[name]) / max(1, counts.total())
+    return (
+        f"no base: {name} lists only {share:.0%} of the words "
+        f"(--base {name} takes it even so; headwise pretrain makes one from texts of your own)"
+    )
+
+
+def vectors_of_texts(texts: Iterable[str], base: str) -> tuple[np.ndarray | None, str]:
+    """The vectors of texts, `[texts, size]`, by static embeddings that `choose_base` chooses, and its
+    message; None without static embeddings."""
+    words = [get_tokenizer("penn").words(text) for text in texts]
+    chosen, note = choose_base(base, words)
+    return None if chosen is None else chosen.texts(words), note
+
+
+def choose_word_groups(sentences: Iterable[Sequence[str]], base: str) -> tuple[WordClusters | None, str]:
+    """The word clusters of the static embeddings that `choose_base` chooses for sentences, and its message;
+    None where there are none."""
+    chosen, note = choose_base(base, sentences)
+    return None if chosen is None else chosen.groups, note
+
+
+def check_single_vector_source(*sources: str | None) -> None:
+    """Check that no other source of word vectors is requested together with a base.
+
+    Raises:
+        ConfigError: One of the sources is given.
+    """
+    for source in sources:
+        if source:
+            raise ConfigError(f"a base and {source} exclude each other; give one of them")
