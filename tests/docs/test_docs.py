@@ -37,8 +37,9 @@ NEEDS_MODEL = (
     "serving.md",
     "spacy.md",
     "exporting.md",
+    "how-to/spacy.md",
 )
-NEEDS_LIBRARIES = {"exporting.md": ("onnx", "onnxscript", "onnxruntime")}
+NEEDS_LIBRARIES = dict.fromkeys(("exporting.md", "how-to/onnx.md"), ("onnx", "onnxscript", "onnxruntime"))
 
 
 def read(page: str) -> str:
@@ -77,7 +78,12 @@ def run_page(place):
         done.add(page)
         if page in NEEDS_MODEL:
             run_page("training.md")
-        if page == "spacy.md":  # by its entry point, wherever headwise was installed since it has one
+        if page == "how-to/onnx.md":
+            run_page("exporting.md")
+        if page in (
+            "spacy.md",
+            "how-to/spacy.md",
+        ):  # by its entry point, wherever headwise was installed since it has one
             importlib.import_module("headwise.app.spacy_component")
         names, known = {"__name__": page}, set(PRIORS)
         with contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
