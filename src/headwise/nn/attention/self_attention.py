@@ -6,10 +6,10 @@ The layer around attention: projections to heads and back.
 from collections.abc import Sequence
 
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.dispatch import attention, check_priors
+from headwise.nn.layers.row_blocks import BlockedLinear, linear
 from headwise.nn.priors import Prior
 from headwise.nn.priors.learned import modules, tune
 from headwise.nn.priors.validation import check_meaning
@@ -27,7 +27,7 @@ def projections(width: int, inner: int, *, bias: bool) -> list[nn.Linear]:
         raise ConfigError(
             f"attention from rows of {width} features to heads of {inner} in all; expected 1 or more"
         )
-    made = [nn.Linear(*sizes, bias=bias) for sizes in (*[(width, inner)] * 3, (inner, width))]
+    made = [BlockedLinear(*sizes, bias=bias) for sizes in (*[(width, inner)] * 3, (inner, width))]
     for projection in made:
         nn.init.xavier_uniform_(projection.weight)
         if bias:
@@ -127,4 +127,8 @@ def _plain(projection: nn.Module) -> bool:
         *(projection._forward_hooks, projection._forward_pre_hooks),
         *(projection._backward_hooks, projection._backward_pre_hooks),
     )
-    return type(projection) is nn.Linear and "forward" not in vars(projection) and not any(hooks)
+    return (
+        type(projection) in (nn.Linear, BlockedLinear)
+        and "forward" not in vars(projection)
+        and not any(hooks)
+    )

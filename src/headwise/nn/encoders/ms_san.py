@@ -45,6 +45,7 @@ from headwise.core.errors import ConfigError
 from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import MSSANConfig
+from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Ragged, RaggedModule
 
@@ -84,9 +85,9 @@ class MSSANBlock(nn.Module):
             config.width, priors, config.head_size, bias=config.bias, impl=config.attention
         )
         self.gate = FusionGate(config.width)
-        self.up = nn.Linear(config.width, config.feedforward)
+        self.up = BlockedLinear(config.width, config.feedforward)
         self.activation = ACTIVATIONS[config.activation]
-        self.down = nn.Linear(config.feedforward, config.width)
+        self.down = BlockedLinear(config.feedforward, config.width)
         self.norm = nn.LayerNorm(config.width)
         self.dropout = nn.Dropout(config.dropout)
 
@@ -101,10 +102,10 @@ class FusionGate(nn.Module):
 
     def __init__(self, width: int):
         super().__init__()
-        self.input = nn.Linear(width, width, bias=False)  # W_I
-        self.output = nn.Linear(width, width, bias=False)  # W_O
-        self.gate_input = nn.Linear(width, width, bias=False)  # W_1
-        self.gate_output = nn.Linear(width, width)  # W_2 and b
+        self.input = BlockedLinear(width, width, bias=False)  # W_I
+        self.output = BlockedLinear(width, width, bias=False)  # W_O
+        self.gate_input = BlockedLinear(width, width, bias=False)  # W_1
+        self.gate_output = BlockedLinear(width, width)  # W_2 and b
 
     def forward(self, inputs: Tensor, outputs: Tensor) -> Tensor:
         """`[rows, width]` of both -> `[rows, width]`."""

@@ -15,6 +15,7 @@ from torch import nn, relu
 from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.encoder import ClassificationNode, Encoded, Positions
 from headwise.nn.encoders.encoder_configs import TransformerConfig
+from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Ragged, RaggedModule
 
@@ -47,8 +48,8 @@ class TransformerBlock(nn.Module):
             config.width, priors, config.head_size, bias=config.bias, impl=config.attention
         )
         self.norm1 = nn.LayerNorm(config.width)
-        self.up = nn.Linear(config.width, config.feedforward)
-        self.down = nn.Linear(config.feedforward, config.width)
+        self.up = BlockedLinear(config.width, config.feedforward)
+        self.down = BlockedLinear(config.feedforward, config.width)
         self.norm2 = nn.LayerNorm(config.width)
         self.dropout = nn.Dropout(config.dropout)
 
