@@ -145,6 +145,22 @@ def test_without_a_baseline(files, run):
     assert "baseline" not in json.loads((files / "reviews.model" / "metrics.json").read_text())
 
 
+def test_scores_as_json_and_nothing_else(files, run):
+    code, out, err = run("train", "reviews.csv", *SMALL, "-o", "m", "--json", "--quiet", "--no-baseline")
+    assert code == 0
+    printed = json.loads(out)
+    assert printed["folder"] == "m"
+    stored = read_info("m").metrics.test
+    assert printed["test"]["accuracy"] == stored["accuracy"]
+    assert "epoch" not in err
+
+
+def test_quiet_runs_print_warnings_only(files, run):
+    code, out, err = run("train", "reviews.csv", *SMALL, "-o", "m", "--quiet", "--no-baseline")
+    assert (code, out) == (0, "")
+    assert all("warning" in line for line in err.splitlines() if not line.startswith(" "))
+
+
 def test_no_epoch_is_called_best_where_the_last_is_kept(files, run):
     code, out, err = run("train", "reviews.csv", *SMALL, "--score", "last", "--no-baseline")
     assert code == 0

@@ -82,6 +82,13 @@ def _send(number: int) -> None:
         signal.raise_signal(number)
 
 
+class QuietReporter(Reporter):
+    """A reporter that prints warnings only."""
+
+    def warn(self, text: str) -> None:
+        warn(text)
+
+
 class TerminalReporter(Reporter):
     """A reporter that prints to standard error."""
 

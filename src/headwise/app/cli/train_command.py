@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from headwise.app.cli.console import check_page_output, note, warn
+from headwise.app.cli.console import check_page_output, print_json, warn
 from headwise.app.cli.file_arguments import (
     FileArgument,
     OptionalFile,
@@ -22,7 +22,7 @@ from headwise.app.cli.file_arguments import (
     is_standard,
 )
 from headwise.app.cli.flags import all_section_flags, section_values
-from headwise.app.cli.terminal import TerminalReporter
+from headwise.app.cli.terminal import QuietReporter, TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
@@ -75,6 +75,8 @@ def train(
     overwrite: Annotated[bool, _SWITCH] = False,
     no_baseline: Annotated[bool, _SWITCH] = False,
     report: Annotated[OptionalOutputFile, Parameter(group=_FILES)] = None,
+    json: Annotated[bool, _SWITCH] = False,
+    quiet: Annotated[bool, _SWITCH] = False,
     settings: all_section_flags() = None,
 ) -> int:
     """Train a model on a labelled file, and evaluate it.
@@ -127,6 +129,8 @@ def train(
         no_baseline: Do not fit the baseline.
         report: Also write a page about the model to this file (see `headwise report`); an existing page is
             replaced.
+        json: Print the folder and its scores as JSON instead of tables.
+        quiet: Print warnings and errors only.
     """
     check_page_output(report)
     check_output_is_folder(output)
@@ -167,7 +171,7 @@ def train(
     if unknown or named.get("unknown"):
         named["unknown"] = {"detect": True} | named.get("unknown", {})
     layers = (*presets, named)
-    terminal = TerminalReporter()
+    terminal = QuietReporter() if quiet else TerminalReporter()
     try:
         outcome = train_files(
             texts,
@@ -197,10 +201,12 @@ def train(
         warn(stop.args[0])
         return 128 + stop.signal  # the shell convention: 130 for Ctrl-C
     except TrainingFinished as finished:  # the run had finished before: success
-        note(finished.args[0])
+        terminal.note(finished.args[0])
         outcome = None
     else:
-        if not is_standard(report):
+        if json:
+            print_json({"folder": str(output), **outcome.metrics()})
+        elif not quiet and not is_standard(report):
             print_outcome(outcome, output, terminal)
     if report is not None:
         from headwise.app.cli.report_command import write_page

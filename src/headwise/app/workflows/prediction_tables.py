@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.file_lock import atomic_output
 from headwise.models.prediction_file import OutputError, reporting_write_errors
@@ -126,7 +127,7 @@ class TableOutput:
         return written
 
 
-def _chained(first: dict[str, Any], rest: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _chained(first: JsonObject, rest: Iterator[JsonObject]) -> Iterator[JsonObject]:
     yield first
     yield from rest
 
@@ -138,14 +139,14 @@ def _import(name: str) -> Any:
         raise ConfigError("Parquet and Arrow files need pyarrow: pip install 'headwise[tables]'") from None
 
 
-def _read(file: Path) -> Iterator[dict[str, Any]]:
+def _read(file: Path) -> Iterator[JsonObject]:
     """The records of a jsonl file; the object of probabilities becomes columns `probability:LABEL`."""
     with open(file, "rb") as lines:
         for line in lines:
             yield dict(_flat(json.loads(line)))
 
 
-def _flat(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _flat(record: JsonObject) -> Iterator[tuple[str, Any]]:
     for name, value in record.items():
         if name.startswith("probabilities") and isinstance(value, dict):
             yield from ((f"probability{name[13:]}:{label}", share) for label, share in value.items())
@@ -153,7 +154,7 @@ def _flat(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _batches(records: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _batches(records: Iterator[JsonObject]) -> Iterator[list[JsonObject]]:
     while rows := list(islice(records, _AT_ONCE)):
         yield rows
 
@@ -188,7 +189,7 @@ def _common_type(arrow: Any, first: Any, second: Any) -> Any:
         return arrow.string()
 
 
-def _write(part: Path, form: str, schema: Any, records: Iterator[dict[str, Any]], most: int | None) -> int:
+def _write(part: Path, form: str, schema: Any, records: Iterator[JsonObject], most: int | None) -> int:
     """Write up to `most` records to a table file; returns how many there were."""
     arrow = _import("pyarrow")
     new: Callable[..., Any] = (
