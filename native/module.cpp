@@ -7,6 +7,7 @@ NB_MODULE(native, module) {
     nanobind::set_leak_warnings(false);  // readers of texts live as long as the process
     headwise::bind_attention(module);
     headwise::bind_hashing(module);
+    headwise::bind_inference(module);
     headwise::bind_number_texts(module);
     headwise::bind_piece_table(module);
     headwise::bind_quoted_cells(module);

@@ -22,9 +22,10 @@ from headwise.nn.priors.base import Pairs, Prior
 from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance, alibi
 from headwise.nn.priors.drawing import draw
-from headwise.nn.priors.learned_distance import Rotary, Shaw, T5Buckets, TreeBuckets, sinusoids
+from headwise.nn.priors.learned_distance import Rotary, Shaw, T5Buckets, TreeBuckets
 from headwise.nn.priors.scales import allocate_scales
 from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
+from headwise.nn.priors.terms import sinusoids
 from headwise.nn.priors.window import Everything, Window
 
 LENGTH = 24

@@ -6,7 +6,7 @@ from torch import nn
 from torch._C._functorch import is_functorch_wrapped_tensor
 
 from headwise.nn.encoders.bp_graph import partition_graph
-from headwise.nn.priors.learned_distance import sinusoids
+from headwise.nn.priors.terms import sinusoids
 from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import cacheable_tensors
 

@@ -8,14 +8,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headwise.artifacts.load import load_model, read_info
+    from headwise.artifacts.folder_config import read_info
+    from headwise.artifacts.load import load_model
     from headwise.artifacts.model_folder import StoreError
     from headwise.artifacts.save import save_model
 
 _HOMES = {
     "StoreError": "headwise.artifacts.model_folder",
     "load_model": "headwise.artifacts.load",
-    "read_info": "headwise.artifacts.load",
+    "read_info": "headwise.artifacts.folder_config",
     "save_model": "headwise.artifacts.save",
 }
 

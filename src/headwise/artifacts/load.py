@@ -13,69 +13,44 @@ from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from headwise.artifacts.folder_config import read_folder_config
 from headwise.artifacts.model_folder import (
     StoreError,
     VerifiedFolder,
     check_digest,
     check_size,
-    get_typed,
     open_plain,
     read_calibration,
     read_vocabulary,
     to_json,
-    with_reading_rule,
 )
 from headwise.artifacts.model_info import ModelInfo
-from headwise.artifacts.weights import DTYPES, WeightsFile
+from headwise.artifacts.weights import TensorSpec, WeightsFile
 from headwise.core.config import JsonMapping, JsonObject
-from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import (
     CALIBRATION,
     CONFIG,
     DATA,
-    ENVIRONMENT,
     LABELS,
     METRICS,
     PRETRAINED,
     STATIC_EMBEDDINGS,
     TOKENIZER,
-    TRAINING,
     WEIGHTS,
 )
 from headwise.models.tasks import find_task, find_task_settings
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.runtime.limits import check_limits
 from headwise.runtime.outputs import NOVELTY_FACTORS, OutputsError
 from headwise.training.fit import default_float32_cpu, pick_device
 
 if TYPE_CHECKING:
     from headwise.nn.networks.trained_models import ModelType, TrainedModel
-
-
-def parse_config(data: JsonObject, where: str) -> ModelConfig:
-    """Parse the configuration of a model.
-
-    Raises:
-        StoreError: HW507, it is invalid.
-    """
-    try:
-        check_limits(data, where)
-    except ConfigError as error:
-        raise StoreError(error.args[0], code="HW507") from error
-    try:
-        sections = find_task_settings(data.get("task", ModelConfig.task)).sections
-    except HeadwiseError as error:
-        raise StoreError(f"{where}: {error.args[0]}", code="HW507") from error
-    try:
-        return ModelConfig.from_json(data, where, sections)
-    except HeadwiseError as error:
-        raise StoreError(error.args[0], code="HW507") from error
-    except Exception as error:  # tables where names are expected and the like
-        raise StoreError(f"{where}: no configuration of a model ({error})", code="HW507") from error
 
 
 class _SkipInitialisation(TorchFunctionMode):
@@ -126,9 +101,6 @@ def build_empty(
         raise StoreError(f"{where[0]}: the settings do not make a model ({error})", code="HW507") from error
 
 
-_INFO = (CONFIG, LABELS, CALIBRATION, ENVIRONMENT, DATA, TRAINING, METRICS)
-
-
 @overload
 def load_model(
     folder: PathLike[str] | str, model_type: None = None, *, device: torch.device | str = "cpu"
@@ -171,15 +143,8 @@ def load_model(
     """
     device = pick_device(device)
     files = VerifiedFolder(folder)
-    settings = files.json(CONFIG)
+    config, dtype = read_folder_config(files)
     where = files.name(CONFIG)
-    model_settings = get_typed(settings, "model", dict, where)
-    if isinstance(words := model_settings.get("words"), dict):
-        model_settings = {**model_settings, "words": with_reading_rule(settings, words)}
-    config = parse_config(model_settings, f"{where}: model")
-    dtype = DTYPES.get(get_typed(settings, "weights", str, where))
-    if dtype is None:
-        raise StoreError(f"{where}: weights must be {' or '.join(DTYPES)}", code="HW507")
     kind, sections = find_task(config.task).model, find_task_settings(config.task).sections
     if model_type is not None and not issubclass(kind, model_type):
         raise StoreError(
@@ -206,7 +171,7 @@ def load_model(
                     f"{where}: {layers} layers, but {WEIGHTS} holds {len(weights)} tensors", code="HW509"
                 )
             model = build_empty(config, vocabulary, outputs, (where, files.name(LABELS)), parts)
-            tensors, digest = weights.read(model.state_dict(), dtype)
+            arrays, digest = weights.read(_specs(model), dtype)
         except StoreError:
             # The most likely cause is a damaged file; if the hash confirms that, report it instead.
             file.seek(0)
@@ -214,7 +179,9 @@ def load_model(
             raise
     check_digest(path, digest, entry)
     try:
-        model.load_state_dict(tensors, assign=True)
+        model.load_state_dict(
+            {name: torch.from_numpy(array) for name, array in arrays.items()}, assign=True
+        )
     except RuntimeError as error:  # index tensors with out-of-range values
         raise StoreError(f"{path}: {error}", code="HW509") from error
     for name, factor in read_calibration(files, kind, outputs.get("labels")).items():
@@ -230,6 +197,14 @@ def load_model(
     return model.eval().to(device)
 
 
+def _specs(model: Any) -> dict[str, TensorSpec]:
+    """The shapes and types of the tensors of a model, by name."""
+    return {
+        name: TensorSpec(tuple(tensor.shape), np.dtype(str(tensor.dtype).removeprefix("torch.")))
+        for name, tensor in model.state_dict().items()
+    }
+
+
 def _card(files: VerifiedFolder, model: Any) -> str:
     """The notebook display of a loaded model; without scores if the folder has changed since."""
     from headwise.artifacts.model_card import model_html  # imported only when needed
@@ -239,16 +214,6 @@ def _card(files: VerifiedFolder, model: Any) -> str:
         with suppress(StoreError):
             info[name.removesuffix(".json")] = files.json(name)
     return model_html(model, ModelInfo(info))
-
-
-def read_info(folder: PathLike[str] | str) -> ModelInfo:
-    """The metadata of a model folder, without loading the model and its vocabulary.
-
-    Raises:
-        StoreError: The folder cannot be read (see `StoreError`).
-    """
-    files = VerifiedFolder(folder)
-    return ModelInfo({name.removesuffix(".json"): files.json(name) for name in _INFO})
 
 
 def _pretrained(files: VerifiedFolder) -> JsonObject:

@@ -38,7 +38,7 @@ from headwise.artifacts.model_folder import (
     read_limited,
     to_json,
 )
-from headwise.artifacts.weights import DTYPES, stored_dtype
+from headwise.artifacts.weights import DTYPES
 from headwise.core.config import JsonObject
 from headwise.core.folder_layout import (
     CALIBRATION,
@@ -294,7 +294,7 @@ def _tensors(model: Any, dtype: str) -> dict[str, Tensor]:
         raise StoreError(f"dtype must be {' or '.join(DTYPES)}, got {dtype!r}", code="HW507")
     tensors = {}
     for name, tensor in model.state_dict().items():
-        stored = tensor.detach().to("cpu", stored_dtype(tensor, DTYPES[dtype])).contiguous()
+        stored = tensor.detach().to("cpu", stored_dtype(tensor, getattr(torch, dtype))).contiguous()
         if not np.isfinite(stored.numpy()).all():
             raise StoreError(
                 f"the weights {name} hold numbers that are NaN, infinite or too large for {dtype}; the "
@@ -333,3 +333,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value
+
+
+def stored_dtype(tensor: Tensor, dtype: torch.dtype) -> torch.dtype:
+    """The type in which a tensor is stored: `dtype` for floating-point tensors, or float16 if that is
+    exact; all others keep their type."""
+    if not tensor.is_floating_point():
+        return tensor.dtype
+    return torch.float16 if torch.equal(tensor.half().to(tensor.dtype), tensor) else dtype

@@ -8,33 +8,36 @@ import hashlib
 from collections.abc import Mapping
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
 from headwise.artifacts.model_folder import StoreError, current_tensor_name, parse_json
 from headwise.core.folder_layout import WEIGHTS_HEADER
 
-DTYPES = {"float32": torch.float32, "float16": torch.float16}
+DTYPES: dict[str, type[np.floating]] = {"float32": np.float32, "float16": np.float16}
 _NAMES = {
-    torch.float32: "F32",
-    torch.float16: "F16",
-    torch.int64: "I64",
-    torch.int32: "I32",
-    torch.int16: "I16",
-    torch.int8: "I8",
-    torch.bool: "BOOL",
+    np.dtype(np.float32): "F32",
+    np.dtype(np.float16): "F16",
+    np.dtype(np.int64): "I64",
+    np.dtype(np.int32): "I32",
+    np.dtype(np.int16): "I16",
+    np.dtype(np.int8): "I8",
+    np.dtype(np.bool_): "BOOL",
 }
 
 
-def stored_dtype(tensor: Tensor, dtype: torch.dtype) -> torch.dtype:
-    """The type in which a tensor is stored: `dtype` for floating-point tensors, or float16 if that is
-    exact; all others keep their type."""
-    if not tensor.is_floating_point():
-        return tensor.dtype
-    return torch.float16 if torch.equal(tensor.half().to(tensor.dtype), tensor) else dtype
+class TensorSpec(NamedTuple):
+    """The expected shape and type of a tensor."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return int(np.prod(self.shape, dtype=np.int64))
 
 
 class WeightsFile:
@@ -66,11 +69,13 @@ class WeightsFile:
         """The number of tensors."""
         return len(self._entries)
 
-    def read(self, expected: Mapping[str, Tensor], dtype: torch.dtype) -> tuple[dict[str, Tensor], str]:
+    def read(
+        self, expected: Mapping[str, TensorSpec], dtype: type[np.floating]
+    ) -> tuple[dict[str, NDArray], str]:
         """Read the tensors, each into its own memory.
 
         Args:
-            expected: Tensors with the expected names, shapes and types; may be on the meta device.
+            expected: The expected shapes and types, by name.
             dtype: The floating-point type of the file (some tensors may be float16); the results have the
                 types of `expected`.
 
@@ -82,20 +87,20 @@ class WeightsFile:
                 NaN or infinite.
         """
         order = self._check(expected, dtype)
-        tensors: dict[str, Tensor] = {}
+        tensors: dict[str, NDArray] = {}
         for name in order:
             like = expected[name]
-            tensor = torch.empty(like.shape, dtype=self._kind(name, like, dtype), device="cpu")
-            buffer = memoryview(tensor.numpy().reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+            tensor = np.empty(like.shape, dtype=self._kind(name, like, dtype))
+            buffer = memoryview(tensor.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
             if self.file.readinto(buffer) != len(buffer):
                 raise self._error("it ends too early")
             self._hash.update(buffer)
-            if not np.isfinite(tensor.numpy()).all():
+            if not np.isfinite(tensor).all():
                 raise StoreError(f"{self.where}: {name} holds NaN or infinite numbers", code="HW510")
-            tensors[name] = tensor.to(like.dtype)
+            tensors[name] = tensor.astype(like.dtype, copy=False)
         return tensors, self._hash.hexdigest()
 
-    def _check(self, expected: Mapping[str, Tensor], dtype: torch.dtype) -> list[str]:
+    def _check(self, expected: Mapping[str, TensorSpec], dtype: type[np.floating]) -> list[str]:
         """The names in file order, after a check that the file has exactly the expected tensors, without
         gaps."""
         for name in [*expected, *self._entries]:
@@ -113,20 +118,20 @@ class WeightsFile:
             raise self._error(f"the tensors take {end} bytes, but the file holds {self._data_size}")
         return order
 
-    def _kind(self, name: str, like: Tensor, dtype: torch.dtype) -> torch.dtype:
+    def _kind(self, name: str, like: TensorSpec, dtype: type[np.floating]) -> np.dtype:
         """The type of a tensor in the file: float16 if its entry says so, else the expected one."""
-        if not like.is_floating_point():
+        if not np.issubdtype(like.dtype, np.floating):
             return like.dtype
         match self._entries[name]:
             case {"dtype": "F16"}:
-                return torch.float16
-        return dtype
+                return np.dtype(np.float16)
+        return np.dtype(dtype)
 
-    def _place(self, name: str, like: Tensor, dtype: torch.dtype) -> tuple[int, int]:
+    def _place(self, name: str, like: TensorSpec, dtype: type[np.floating]) -> tuple[int, int]:
         """The start and end offset of a tensor in the data, after a check of its entry."""
         entry: Any = self._entries[name]
         kind = self._kind(name, like, dtype)
-        size = like.numel() * kind.itemsize
+        size = like.size * kind.itemsize
         begin = None
         if isinstance(entry, dict) and set(entry) == {"dtype", "shape", "data_offsets"}:
             actual, expected = (entry["dtype"], entry["shape"]), (_NAMES[kind], list(like.shape))

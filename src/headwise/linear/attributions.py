@@ -7,7 +7,7 @@ the tokenizer splits (`do n't`), in proportion to their characters. Surface feat
 are reported separately. The rest is the bias.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -18,7 +18,7 @@ from headwise.core import hashing
 from headwise.core.surface_features import REFERENCE_TEXT, surface_features
 from headwise.core.tokenizer import get_tokenizer
 from headwise.linear.linear_model import LinearModel
-from headwise.linear.pair_features import GROUPS
+from headwise.linear.pair_features import GROUPS, PairSide, dense_pair_features
 from headwise.linear.tfidf_features import LONGEST, SHORTEST, BlockName, FeatureVocabulary
 
 Shares = NDArray[np.float64]
@@ -244,3 +244,26 @@ def _runs(size: int) -> tuple[Numbers, Numbers]:
     ]
     begins, ends = np.array(runs, dtype=np.int64).T
     return begins, ends
+
+
+_MOST_LEFT_OUT = 400  # the most words of a pair for which leave-one-out is computed
+
+
+def leave_one_out_attributions(
+    pairs: Sequence[tuple[PairSide, PairSide]], says: Sequence[Callable[[NDArray], float]]
+) -> list[Shares]:
+    """The leave-one-out attribution of each word of pairs to the score `says` of the comparison features;
+    zeros for pairs of more than `_MOST_LEFT_OUT` words."""
+    pair_word_shares = []
+    for sides, say in zip(pairs, says, strict=True):
+        sizes = [len(words) for words, _ in sides]
+        shares = np.zeros(sum(sizes))
+        if len(shares) <= _MOST_LEFT_OUT:
+            full_score = say(dense_pair_features(*sides))
+            for place in range(len(shares)):
+                side, word = (0, place) if place < sizes[0] else (1, place - sizes[0])
+                rest = list(sides)
+                rest[side] = (np.delete(sides[side][0], word), np.delete(sides[side][1], word, axis=0))
+                shares[place] = full_score - say(dense_pair_features(*rest))
+        pair_word_shares.append(shares)
+    return pair_word_shares

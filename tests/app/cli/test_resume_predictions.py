@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from headwise.app.session import Session
+from headwise.app.workflows import predict as predict_workflow
 from headwise.core.file_lock import locked_file
 from headwise.data.items.dataset import InputRow
 from headwise.models import prediction_resume as resume
@@ -223,13 +223,13 @@ def test_two_processes_do_not_write_to_one_file(run, fork, model, table, tmp_pat
 
 def test_what_another_has_written_by_now_stays(run, model, table, tmp_path, monkeypatch):
     table(tmp_path / "in.csv", 5)
-    opened = Session.open
+    opened = predict_workflow.open_session
 
     def slow(*own, **how):
         (tmp_path / "out.csv").write_text("of another process")
         return opened(*own, **how)
 
-    monkeypatch.setattr(Session, "open", slow)
+    monkeypatch.setattr(predict_workflow, "open_session", slow)
     code, _, err = run("predict", model, "in.csv", "-o", "out.csv")
     assert (code, "[HW601]" in err) == (2, True)
     assert (tmp_path / "out.csv").read_text() == "of another process"

@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from headwise.app.session import Session
+from headwise.app.session import open_session
 from headwise.app.workflows import predict
 from headwise.app.workflows.predict import predict_in_workers
 from headwise.core.errors import HeadwiseError
@@ -59,7 +59,7 @@ def test_a_process_that_ends_before_its_time():
 
 def test_what_a_process_raises_comes_here(tmp_path):
     with pytest.raises(HeadwiseError, match=r"\[HW501\].*nowhere"):
-        list(predict_in_workers(chunks(3), 1, partial(Session.open, tmp_path / "nowhere")))
+        list(predict_in_workers(chunks(3), 1, partial(open_session, tmp_path / "nowhere")))
 
 
 def test_who_is_interrupted_does_not_wait_for_the_others():

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from headwise.nn.priors import Pairs, TransformerXL
-from headwise.nn.priors.learned_distance import sinusoids
+from headwise.nn.priors.terms import sinusoids
 
 
 @pytest.mark.parametrize("width", [1, 5, 8])

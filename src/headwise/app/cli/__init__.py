@@ -1,120 +1,17 @@
-"""The `headwise` command. Each subcommand, and with it torch, is imported only when it is called."""
+"""The `headwise` command. Everything is imported when it is needed: the libraries of the command line after
+a first check of the files, and those of a subcommand when it is called."""
 
+import importlib
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 from typing import Any
 
-from cyclopts import (
-    App,
-    Argument,
-    CycloptsError,
-    UnknownCommandError,
-    UnknownOptionError,
-    UnusedCliTokensError,
-)
+from headwise.core.garbage import pause_collection
 
-from headwise.app.cli.console import fail, forget_output, log_to_console, make_streams_safe, note
-from headwise.app.cli.deferred_checks import forget_checks, run_checks
-from headwise.app.cli.terminal import reliable_interrupts, signal_of
-from headwise.artifacts.onnx.onnx_errors import installed
-from headwise.core.allocator import is_out_of_memory
-from headwise.core.errors import HeadwiseError
-from headwise.core.version import __version__
-
-COMMANDS = {
-    "train": "Train a model on a labelled file, and evaluate it.",
-    "evaluate": "Score a model on a labelled file.",
-    "predict": "Predict the labels of a file of any size.",
-    "explain": "Show how much each word contributes to a prediction.",
-    "serve": "Serve a model over HTTP.",
-    "report": "Write a page about a model for a browser.",
-    "calibrate": "Refit probabilities and thresholds on labelled texts.",
-    "export": "Export a model to ONNX, to predict without torch.",
-    "distill": "Train a small model on labels and on a teacher's predictions.",
-    "pretrain": "Train a base (static embeddings) on unlabelled texts.",
-    "sample": "Continue a text with a language model, symbol by symbol.",
-    "doctor": "Check data files before training.",
-    "tune": "Search for the settings that suit a file.",
-    "curve": "Estimate the gain from more labelled texts (learning curve).",
-    "suggest": "Choose the texts to label next (active learning).",
-    "noise": "Rank the labels of a file that are likely to be wrong.",
-    "priors": "List the priors of attention heads, or search the best ones.",
-    "probe": "Measure the attention span of each head of an encoder.",
-    "heads": "Measure the importance of attention heads; prune heads.",
-}
-"""The subcommands and their summaries: `NAME` is the function `NAME` in the module
-`headwise.app.cli.NAME_command`."""
-
-_FILE_ARGUMENT_HINTS = {
-    "explain": "it takes a model and one file; pipe a text to standard input, with - as the file",
-    "priors": "it takes none; give the file of a search with --search",
-}
-"""Hints for a second file argument, by command."""
-
-_COMMON_ALIASES = {
-    "--lr": "--learning-rate",
-    "--batch-size": "--batch-texts",
-    "--num-epochs": "--epochs",
-    "--valid": "--dev",
-    "--validation": "--dev",
-    "--out": "--output",
-    "--label": "--label-column",
-    "--text": "--text-column",
-}
-"""Names of options in other tools, and their names here."""
-_RENAMED_OPTIONS = {
-    "--heads": "--parses",
-    "--dev-heads": "--dev-parses",
-    "--test-heads": "--test-parses",
-    "--whole": "--full-model",
-    "--expert": "--linear-model",
-}
-"""Old names of options, which work for one release, with a note."""
-
-_MEMORY_ADVICE = {
-    "train": "take a smaller --batch-tokens, or shorter --windows.words",
-    "predict": "take a smaller --batch-tokens",
-    "serve": "take a smaller --batch-tokens",
-}
-"""Advice after running out of memory, by command."""
-USAGE = 2  # exit codes
-BROKEN_PIPE = 141
-
-
-HELP = ("--help", "-h")
-ALL = "--help-all"
-
-
-def build_app(command: str = "", arguments: Sequence[str] = ()) -> App:
-    """The command line.
-
-    Args:
-        command: The subcommand that will be called. Its help is its docstring; the other commands have only
-            summaries, so that they need not be imported.
-        arguments: The arguments after it.
-    """
-    app = App(
-        name="headwise",
-        version=__version__,
-        help="""Train your own small, fast text classifiers, taggers and sentence-pair models on a CPU.
-
-        Start with: headwise train reviews.csv --output my-model""",
-        help_format="markdown",
-        print_error=False,
-        exit_on_error=False,
-        suppress_keyboard_interrupt=False,
-        result_action="return_value",
-    )
-    for place, (name, summary) in enumerate(COMMANDS.items()):
-        path: Any = f"headwise.app.cli.{name}_command:{name}"
-        if name == command == "train" and set(HELP) & set(arguments) and ALL not in arguments:
-            from headwise.app.cli.train_help import train_with_short_help
-
-            path = train_with_short_help(arguments)
-        app.command(path, name=name, help=None if name == command else summary, sort_key=place)
-    return app
+_TWO_FILES = frozenset({"predict", "explain", "evaluate"})
+"""Commands whose first arguments are a model and a file."""
+_USAGE = 2  # exit code
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -123,101 +20,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
     An error that the user can fix is one message on standard error, with exit code 2. With
     HEADWISE_TRACEBACK=1 in the environment, errors show a traceback.
     """
-    # Threads that wait by spinning slow small models down on a busy machine. OpenMP reads this variable
-    # when torch is loaded, so it is set before.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     words = sys.argv[1:] if arguments is None else list(arguments)
-    make_streams_safe()
+    if arguments is None:
+        pause_collection()
+    if (problem := _missing_path(words)) is not None:
+        print(f"error {problem}", file=sys.stderr)
+        return _USAGE
+    from headwise.app.cli.command_line import run
+
+    return run(words)
+
+
+def _missing_path(words: Sequence[str]) -> str | None:
+    """The error about a model or a file that does not exist, in command lines whose usage is right at a
+    glance; None leaves the command line to the complete check."""
+    if len(words) < 3 or words[0] not in _TWO_FILES or sys.stderr is None or sys.stderr.isatty():
+        return None
+    plain = words[3:5] if words[3:4] in (["-o"], ["--output"]) else []
+    if len(words) != 3 + len(plain) or any(word.startswith("-") for word in words[1:3]):
+        return None
+    model, file = words[1:3]
+    missing = [path for path in (model, file) if not os.path.exists(path)]
+    if not missing or any(map(str.isspace, file)) or os.environ.get("HEADWISE_TRACEBACK"):
+        return None
+    problem = _problem_of(model, file, missing[0])
+    return problem if problem is not None and problem.isprintable() else None
+
+
+def _problem_of(model: str, file: str, missing: str) -> str | None:
+    from headwise.core.errors import HeadwiseError
+
     try:
-        with reliable_interrupts(), log_to_console(), installed():
-            words = _rename_options(words)
-            forget_checks()
-            app = build_app(words[0] if words else "", words[1:])
-            command, bound, _ = app.parse_args(["--help" if word == ALL else word for word in words])
-            run_checks()
-            result = command(*bound.args, **bound.kwargs)
-        sys.stdout.flush()  # here, where a broken pipe is still caught
-        return result if isinstance(result, int) else 0
-    except CycloptsError as error:
-        fail(_usage(error))
-        return USAGE
+        if missing == model:
+            from headwise.artifacts.model_folder import VerifiedFolder
+
+            VerifiedFolder(model)
+        else:
+            from headwise.data.files.file_checks import check_input_file
+            from headwise.data.files.file_lists import list_files, paths_of
+
+            for path in paths_of(list_files(file)):
+                check_input_file(path)
     except HeadwiseError as error:
-        if os.environ.get("HEADWISE_TRACEBACK", "0") not in ("", "0"):
-            raise
-        fail(str(error))
-        return USAGE
-    except (MemoryError, RuntimeError, ImportError) as error:
-        if not is_out_of_memory(error):
-            raise
-        fail(_no_memory(error, words[0] if words else ""))
-        return USAGE
-    except KeyboardInterrupt as error:
-        return 128 + signal_of(error)
-    except SystemError as error:
-        if not isinstance(error.__cause__, KeyboardInterrupt):  # raised while compiled code was running
-            raise
-        return 128 + signal_of(error.__cause__)
-    except BrokenPipeError:  # the reader of the output has closed it
-        forget_output()
-        return BROKEN_PIPE
-    except OSError as error:  # for example a full disk
-        fail(f"[HW604] {error.filename or 'standard output'}: {error.strerror or error}")
-        forget_output()
-        return USAGE
+        return str(error)
+    return None
 
 
-def _rename_options(words: Sequence[str]) -> list[str]:
-    """The command line with today's option names, with a note for each old one."""
-    renamed = []
-    for word in words:
-        option, equals, value = word.partition("=")
-        name, dot, setting = option.partition(".")
-        new = _RENAMED_OPTIONS.get(name)
-        if name == "--syntax" and words[0] in ("calibrate", "heads"):
-            new = "--parses"
-        if new is not None:
-            note(f"{name} is now {new}; the old name goes with the next release")
-        renamed.append(word if new is None else f"{new}{dot}{setting}{equals}{value}")
-    return renamed
-
-
-def _no_memory(error: Exception, command: str) -> str:
-    """The error message after running out of memory, with advice."""
-    if isinstance(error, ImportError):
-        return f"[HW410] out of memory while loading the libraries: {error}; give this process more memory"
-    advice = _MEMORY_ADVICE.get(command, "give this process more memory")
-    return f"[HW410] out of memory in headwise {command}: {advice}"
-
-
-def _suggestion(name: str, arguments: Iterable[Argument]) -> str:
-    """A hint at the option most similar to an unknown one; "." if there is none."""
-    names = ["--help", *(name for argument in arguments for name in argument.names)]
-    usual = _COMMON_ALIASES.get(name)
-    matches = [usual] if usual in names else get_close_matches(name, names, n=1, cutoff=0.7)
-    return f"; did you mean {matches[0]}?" if matches else "."
-
-
-def _usage(error: CycloptsError) -> str:
-    """The error message for a wrong command line, with a pointer to the help."""
-    help_of = " ".join(["headwise", *(error.command_chain or ()), "--help"])
-    if isinstance(error, UnknownCommandError) and error.unused_tokens:
-        # The error's own text would import every command, to check whether it is hidden.
-        name = error.unused_tokens[0]
-        matches = get_close_matches(name, COMMANDS, n=1)
-        hint = f"did you mean {matches[0]!r}?" if matches else f"known are {', '.join(COMMANDS)}"
-        return f"unknown command {name!r}; {hint}"
-    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
-        command = (error.command_chain or ("",))[0]
-        hint = _FILE_ARGUMENT_HINTS.get(command, "it takes no more arguments")
-        return f"{error.unused_tokens[0]!r} is one argument too many: {hint}. See {help_of}"
-    message = str(error)
-    if isinstance(error, UnknownOptionError):
-        option = error.token.keyword or error.token.value
-        message = f"unknown option {option}" + _suggestion(option, error.argument_collection)
-    elif message.startswith("unknown option ") and error.app is not None:  # see `arguments`
-        option = message.split()[2]
-        hint = _suggestion(option, error.app.assemble_argument_collection())
-        message = message + hint if hint == "." else f"unknown option {option}{hint}"
-    if error.command_chain == ("distill",) and message.startswith("unknown option"):
-        message += " headwise train takes all settings, and --teacher and --unlabelled too."
-    return f"{message} See {help_of}"
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("headwise.app.cli.command_line"), name)

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Unpack
 
-from headwise.app.session import OpenArguments, Session
+from headwise.app.session import OpenArguments, Session, open_session
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
@@ -76,7 +76,7 @@ class ModelService:
             raise ConfigError(f"{name} is for files, but requests are JSON; leave it out")
         self._how, self._batch_tokens, self._unsure = how, batch_tokens, unsure
         self._one = Lock()
-        self._use(Session.open(folder, **how))
+        self._use(open_session(folder, **how))
 
     def _use(self, session: Session) -> None:
         predictor = session.predictor(self._batch_tokens, self.reading, self._unsure)
@@ -93,7 +93,7 @@ class ModelService:
         Raises:
             HeadwiseError: The model cannot be loaded, or does not predict.
         """
-        session = Session.open(self.folder, **self._how)
+        session = open_session(self.folder, **self._how)
         with self._one:
             self._use(session)
 

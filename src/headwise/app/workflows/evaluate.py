@@ -8,7 +8,8 @@ from typing import Any, Literal, Unpack
 
 from numpy.typing import NDArray
 
-from headwise.app.session import FileArguments, ModelSession
+from headwise.app.model_session import ModelSession
+from headwise.app.session import FileArguments
 from headwise.app.training_report import score_unseen, unseen_name
 from headwise.app.workflows.memory_tables import DataArgument, tables_as_files
 from headwise.artifacts.model_info import DataInfo

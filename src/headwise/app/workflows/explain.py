@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Unpack
 
 from headwise.app.model_columns import columns_of_training
-from headwise.app.session import FileArguments, ModelSession
+from headwise.app.model_session import ModelSession
+from headwise.app.session import FileArguments
 from headwise.artifacts.onnx.onnx_export import ExportResult, check_export_folder, write_exported
 from headwise.core.deprecation import renamed_parameters
 from headwise.data.items.dataset import in_chunks

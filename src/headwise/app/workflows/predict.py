@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
-from headwise.app.session import FileArguments, Session
+from headwise.app.session import FileArguments, Session, open_session
 from headwise.app.workflows.prediction_tables import TableOutput
 from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.core.allocator import keep_freed_memory
@@ -32,6 +32,7 @@ from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import locked_file
 from headwise.core.folder_layout import EXPORTED, MANIFEST
+from headwise.core.garbage import resume_collection
 from headwise.data.files.file_lists import FilesArgument, first_path, list_files, paths_of
 from headwise.data.files.file_preview import has_byte_order_mark
 from headwise.data.items.dataset import InputRow
@@ -217,7 +218,8 @@ def predict_file(
     elif resume or overwrite:
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
     mark = _model_digest(folder)
-    session = Session.open(folder, device=device, pipeline=pipeline)
+    session = open_session(folder, device=device, pipeline=pipeline)
+    resume_collection()
     if workers > 1 and not session.on_cpu:
         raise ConfigError(f"--workers {workers} are for processors; expected 1 with a GPU, or --device cpu")
     predictor_arguments = batch_tokens, dict(how.get("reading") or {}), unsure

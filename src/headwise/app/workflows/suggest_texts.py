@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from headwise.app.model_columns import columns_of_training, label_column
+from headwise.app.model_session import ModelSession
 from headwise.app.reporter import NULL_REPORTER, Reporter
-from headwise.app.session import FileArguments, ModelSession
+from headwise.app.session import FileArguments
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import LABEL_NAMES, PAIR_LABEL_NAMES, most_usual_column

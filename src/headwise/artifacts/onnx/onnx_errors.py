@@ -24,13 +24,18 @@ class NotInstalledError(ExportError, ModuleNotFoundError):
     """HW957: the operation needs a library that prediction with exported models does not."""
 
 
-_NOT_FOR_PREDICTING = ("torch", "sklearn", "joblib", "threadpoolctl")
+_NOT_FOR_PREDICTING = ("torch", "scipy", "sklearn", "joblib", "threadpoolctl")
+INSTALL_ALL = "pip install '.[train]'"
+"""Installs what training needs, in the source folder of headwise."""
 
 
 @contextmanager
-def installed() -> Iterator[None]:
+def installed(reason: str | None = None) -> Iterator[None]:
     """Convert an ImportError of a training library, which is missing on a machine for inference only, to a
     `NotInstalledError`.
+
+    Args:
+        reason: What needs the library, for the message.
 
     Raises:
         NotInstalledError: HW957, a library is not installed.
@@ -41,9 +46,11 @@ def installed() -> Iterator[None]:
         name = (error.name or "").partition(".")[0]
         if isinstance(error, NotInstalledError) or name not in _NOT_FOR_PREDICTING:
             raise
+        subject = "this needs" if reason is None else f"{reason}: this needs"
         message = (
-            f"this needs {name}, which is not installed here: pip install headwise brings it (without it "
-            "headwise predict works, and load_exported, with what headwise export has made of a model)"
+            f"{subject} {name}, which is not installed here; in the source folder of headwise, "
+            f"{INSTALL_ALL} installs it (without it, headwise predicts with models of texts whose encoder "
+            "is ms-transformer or ms-san, and with exported models)"
         )
         raise NotInstalledError(message, code="HW957") from None
 

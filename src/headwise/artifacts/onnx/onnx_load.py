@@ -32,11 +32,8 @@ from headwise.artifacts.onnx.onnx_tables import (
     LINEAR_MODEL,
     NOVELTY_TABLE,
     WORDS,
-    BaseLookup,
     CharacterAugmentedLookup,
     CharacterFeatureGraph,
-    ExportedLinearModel,
-    WordLookup,
     base_of,
     base_shapes,
     from_safetensors,
@@ -63,6 +60,8 @@ from headwise.linear.linear_tables import TagTableFormat
 from headwise.linear.pair_features import NUMBERS, dense_pair_size
 from headwise.metrics.novelty import unit_vectors
 from headwise.runtime.outputs import MultiLabelOutputs, OutputsError
+from headwise.runtime.prediction_models import PredictionLinearModel
+from headwise.runtime.word_lookup import BaseLookup, WordLookup
 from headwise.text.vocabulary import Vocabulary
 
 
@@ -104,7 +103,7 @@ class Builder:
         texts = settings.unknown.texts
         shapes = {NOVELTY_TABLE: (np.int8, (texts, size))} if texts else {}
         reader, linear, more = self._tables(tables, shapes)
-        linear_model = None if tables is None else ExportedLinearModel(linear, tables.vectors)
+        linear_model = None if tables is None else PredictionLinearModel(linear, tables.vectors)
         if linear_model and linear_model.vectors not in (
             0,
             dense_pair_size(size) - NUMBERS if kind.PAIRS else size,

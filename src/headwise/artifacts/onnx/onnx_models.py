@@ -4,7 +4,7 @@ ExportedTagger: onnxruntime runs the network, compiled NumPy loops the CRF.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -13,37 +13,28 @@ from numpy.typing import NDArray
 
 from headwise.artifacts.onnx.onnx_runner import Runner
 from headwise.artifacts.onnx.onnx_settings import ExportSettings
-from headwise.artifacts.onnx.onnx_tables import BaseLookup, ExportedLinearModel
 from headwise.core.activations import softmax
 from headwise.core.config import JsonMapping
 from headwise.data.items.dataset import cut_batches
-from headwise.data.items.examples import Example
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
 from headwise.data.items.pair_items import PairItems
 from headwise.data.items.text_items import TextItems
 from headwise.linear.chain_decoding import marginals, viterbi
 from headwise.linear.tag_crf import CrfTagger
-from headwise.metrics.regression_scores import Scale
 from headwise.metrics.tag_schemes import scheme_constraints
 from headwise.models.prediction_records import MultiLabelPredictor, NumberPredictor, TagPredictor
 from headwise.models.predictor import LabelPredictor, Predictor
 from headwise.runtime.limits import check_finite
-from headwise.runtime.novelty_member import NoveltyMember
-from headwise.runtime.outputs import (
-    AnyOutputs,
-    MultiLabelOutputs,
-    NumberOutputs,
-    OfOutputs,
-    SingleLabelOutputs,
-    ensemble_logits,
-    item_numbers,
-    item_predictions,
-    item_probabilities,
-    linear_scores,
+from headwise.runtime.outputs import AnyOutputs, MultiLabelOutputs, NumberOutputs, SingleLabelOutputs
+from headwise.runtime.prediction_models import (
+    BasePairInputs,
+    PredictionLinearModel,
+    PredictionModel,
+    TextInputs,
 )
-from headwise.runtime.pair_outputs import PairInputs, compare_pair_sides
 from headwise.runtime.tag_outputs import TagOutputs
+from headwise.runtime.word_lookup import BaseLookup
 from headwise.text.character_features import character_encoder
 from headwise.text.text_features import EncodedPair, EncodedText, TextFeatures
 from headwise.text.vocabulary import Vocabulary
@@ -61,7 +52,7 @@ def features_of(settings: ExportSettings, vocabulary: Vocabulary, spell: Any) ->
     )
 
 
-class ExportedModel(NoveltyMember):
+class ExportedModel(PredictionModel):
     """A model whose network is two ONNX graphs.
 
     Args:
@@ -78,37 +69,22 @@ class ExportedModel(NoveltyMember):
     predictor: ClassVar[type[Predictor]]
     """Makes and writes its predictions."""
 
-    labels = OfOutputs[tuple[str, ...]]()
-    temperature = OfOutputs[float]()
-    biases = OfOutputs[list[float] | None]()
-    thresholds = OfOutputs[Any]()
-    separator = OfOutputs[str]()
-    scale = OfOutputs[Scale]()
-    calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
-    probabilities = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
-    chosen_labels = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
-    linear_scores, logits = linear_scores, ensemble_logits
-    predict_proba, predict, scores = item_probabilities, item_predictions, item_numbers
-
     def __init__(
         self,
         settings: ExportSettings,
         vocabulary: Vocabulary,
         runner: Runner,
         base: BaseLookup | None,
-        linear_model: ExportedLinearModel | None,
+        linear_model: PredictionLinearModel | None,
         outputs: AnyOutputs,
     ):
-        self.settings, self.runner, self.base = settings, runner, base
-        self.linear_model, self.outputs = linear_model, outputs
-        self.encoder_weight, self.linear_weight, self.linear_share = 1.0, 0.0, 0.0
-        self.references: NDArray[np.float32] | None = None
-        self.features = features_of(settings, vocabulary, None if base is None else base.prepare)
+        features = features_of(settings, vocabulary, None if base is None else base.prepare)
+        super().__init__(features, base, linear_model, outputs)
+        self.settings, self.runner = settings, runner
 
     def outputs_of(
         self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
-        """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts or pairs."""
         lengths = np.array([len(text) for text in encoded], dtype=np.int64)
         order = np.argsort(-lengths, kind="stable")
         out = np.zeros((len(encoded), self.outputs.count), dtype=np.float32)
@@ -117,54 +93,21 @@ class ExportedModel(NoveltyMember):
         return check_finite(out)
 
     @abstractmethod
-    def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
-        """Encode texts or pairs."""
-
-    @abstractmethod
-    def linear_inputs(
-        self, encoded: Sequence[Any], *, vectors: bool = True
-    ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
-        """See `EnsembleMembers.linear_inputs`."""
-
-    @abstractmethod
     def run(self, encoded: Sequence[Any]) -> np.ndarray:
         """Outputs of the network for a batch, the longest text or pair first."""
 
 
-class ExportedTextModel(ExportedModel):
+class ExportedTextModel(TextInputs, ExportedModel):
     """A model of texts."""
-
-    def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
-        """Encode texts."""
-        return self.features.encode(items)
 
     def run(self, encoded: Sequence[EncodedText]) -> np.ndarray:
         return self.runner.outputs(encoded)
 
-    def linear_inputs(
-        self, encoded: Sequence[EncodedText], *, vectors: bool = True
-    ) -> tuple[Sequence[str], np.ndarray | None, None]:
-        """Inputs of the linear model: the texts, and their vectors if there is a base."""
-        texts = [text.text for text in encoded]
-        if self.base is None or not vectors:
-            return texts, None, None
-        return texts, self.base.texts(encoded), None
 
-
-class ExportedPairModel(PairInputs, ExportedModel):
+class ExportedPairModel(BasePairInputs, ExportedModel):
     """A model of pairs of texts."""
 
     PAIRS = True
-
-    @property
-    def base_size(self) -> int:
-        return 0 if self.base is None else self.base.size
-
-    def compared(self, encoded: Sequence[EncodedPair]) -> np.ndarray:
-        if self.base is None:
-            raise ValueError("the model has no base")
-        texts = [*(pair.first for pair in encoded), *(pair.second for pair in encoded)]
-        return compare_pair_sides(self.base.sides(texts), self.base.size)
 
     def run(self, encoded: Sequence[EncodedPair]) -> np.ndarray:
         compared = self.base_vectors(encoded) if self.runner.reads_compared else None

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from headwise.artifacts.onnx.onnx_errors import ExportError, library
 from headwise.artifacts.onnx.onnx_settings import NetworkSizes, WindowSizes
-from headwise.artifacts.onnx.onnx_tables import BaseLookup, CharacterAugmentedLookup, WordLookup
+from headwise.artifacts.onnx.onnx_tables import CharacterAugmentedLookup
 from headwise.data.items.dataset import TextWindow, cut_windows
+from headwise.runtime.word_lookup import BaseLookup, WordLookup
 from headwise.text.text_features import EncodedText
 
 _WHOLE = ("lengths", "lengths_1", "lengths_2", "letters", "grams", "counts")

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TypeVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -62,14 +61,6 @@ def looking_bands(priors: Sequence[Prior], layout: Layout, queries: int) -> tupl
     if len(bands) < len(looking):
         raise ConfigError("banded attention needs priors that are bands")
     return looking, bands
-
-
-def cut_texts(lengths: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Texts in pieces of so many rows, one after the other: the text that each is of, and its first row in
-    that text, `[pieces]`."""
-    counts = -(-lengths // rows)
-    text = np.repeat(np.arange(len(lengths)), counts)
-    return text, (np.arange(len(text)) - np.repeat(counts.cumsum() - counts, counts)) * rows
 
 
 Backward = TypeVar("Backward", bound=Callable[..., object])

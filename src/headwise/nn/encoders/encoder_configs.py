@@ -765,16 +765,16 @@ def default_words(config: object) -> int:
 
 def _sees_most(prior: "Prior") -> bool:
     """Whether a head with this prior sees more than half of a long text, so that it costs its square."""
-    import torch
+    import numpy as np
 
-    band = prior.band(torch.tensor([_LONG], device="cpu"))
+    band = prior.band(np.array([_LONG]))
     return band is None or bool((band.left + band.right + 1 > _LONG // 2).any())
 
 
 def _grows(prior: "Prior") -> bool:
     """Whether a head with this prior sees more words of a longer text, so that a word costs more in it."""
-    import torch
+    import numpy as np
 
-    bands = [prior.band(torch.tensor([length], device="cpu")) for length in (_LONG, 2 * _LONG)]
+    bands = [prior.band(np.array([length])) for length in (_LONG, 2 * _LONG)]
     seen = [(band.left + band.right).max() for band in bands if band is not None]
     return len(seen) < 2 or bool(seen[1] > seen[0])

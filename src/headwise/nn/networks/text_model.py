@@ -383,6 +383,24 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
             return None
         return self.embedding.texts([text.spelling for text in encoded])
 
+    @torch.no_grad()
+    def word_contributions(self, encoded: Sequence[Any], *, trained: bool = False) -> list[np.ndarray]:
+        """The contribution of each word to the text vector from the base, `[words, size]` for each text.
+
+        Args:
+            encoded: Encoded texts.
+            trained: Whether vectors include the trained corrections.
+        """
+        if not isinstance(self.embedding, BaseEmbedding):
+            raise ValueError("the model has no base")
+        values: list[np.ndarray] = [np.zeros(0)] * len(encoded)
+        for places, batch in self.batches(encoded):
+            rows = self.embedding.word_contributions(batch.words, batch.spelling, trained=trained)
+            parts = np.split(rows.cpu().double().numpy(), np.cumsum(batch.layout.sizes)[:-1])
+            for place, part in zip(places, parts, strict=True):
+                values[place] = part
+        return values
+
     def texts_of(self, encoded: Sequence[Any]) -> Sequence[Any]:
         """The original texts of encoded texts, or pairs of texts."""
         return [text.text for text in encoded]

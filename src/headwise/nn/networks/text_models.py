@@ -142,6 +142,14 @@ class PairEncoderModel(PairInputs, TextEncoderModel[OutputsType]):
     def compared(self, encoded: Sequence[EncodedPair]) -> np.ndarray:
         return comparison_features_of(self.embedding, self.collate(encoded, self.device))  # type: ignore[arg-type]
 
+    def pair_sides(self, encoded: Sequence[EncodedPair]) -> list[tuple[PairSide, PairSide]]:
+        """The inputs of `dense_pair_features` for each pair."""
+        sides = (
+            pair_sides_of(self.embedding, self.collate([pair], self.device))  # type: ignore[arg-type]
+            for pair in encoded
+        )
+        return [(first, second) for first, second in sides]
+
     def remember(self, encoded: Sequence[EncodedPair]) -> None:
         super().remember([text for pair in encoded for text in (pair.first, pair.second)])
 

@@ -6,17 +6,24 @@ other pairs out. Adding priors, `Forward() + WordDistance(0.5)`, keeps the pairs
 allows and adds their scores.
 """
 
+from __future__ import annotations  # the priors are read without torch
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
-import torch
-from torch import Tensor, nn
+import numpy as np
+from numpy.typing import NDArray
 
 from headwise.core.errors import ConfigError
 
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
+
 TreeUse = Literal["none", "error", "word"]
+Lengths = TypeVar("Lengths", "Tensor", NDArray[np.int64])
 
 
 @dataclass(frozen=True)
@@ -38,8 +45,10 @@ class Pairs:
     @classmethod
     def of_length(
         cls, length: int, device: torch.device | str = "cpu", tree: Tensor | None = None
-    ) -> "Pairs":
+    ) -> Pairs:
         """All pairs of one text: query `[n, 1]`, key `[1, n]`, length `[1, 1]`."""
+        import torch
+
         place = torch.arange(length, device=device)
         size = torch.tensor([[length]], device=device)
         return cls(place[:, None], place[None, :], size, tree)
@@ -59,8 +68,8 @@ class Band:
         slope: Nonnegative or negative; 0 for a plain window.
     """
 
-    left: Tensor
-    right: Tensor
+    left: Tensor | NDArray[np.int64]
+    right: Tensor | NDArray[np.int64]
     slope: float = 0.0
 
 
@@ -71,14 +80,19 @@ class Prior:
 
     def visible(self, pairs: Pairs) -> Tensor:
         """Boolean, broadcasts to the pairs: may this query attend to this key?"""
+        import torch
+
         return torch.ones_like(pairs.key, dtype=torch.bool)
 
     def score(self, pairs: Pairs) -> Tensor | None:
         """A finite addend to the scaled logits of the visible pairs; None for 0."""
         return None
 
-    def band(self, lengths: Tensor) -> Band | None:
-        """This prior as a band over texts of the given `lengths` `[texts]`; None if it is not one."""
+    def band(self, lengths: Lengths) -> Band | None:
+        """This prior as a band over texts of the given `lengths` `[texts]`; None if it is not one.
+
+        Lengths are a tensor, or an array where prediction does without torch; the band is of their kind.
+        """
         return None
 
     @property
@@ -107,18 +121,21 @@ class Prior:
         return rows
 
     @property
-    def learned(self) -> "tuple[LearnedPrior, ...]":
+    def learned(self) -> tuple[LearnedPrior, ...]:
         """The different priors with parameters that this one consists of."""
         return ()
 
-    def bias(self, pairs: Pairs, dtype: torch.dtype = torch.float32) -> Tensor:
-        """The dense additive form: `score` where visible, -inf elsewhere."""
+    def bias(self, pairs: Pairs, dtype: torch.dtype | None = None) -> Tensor:
+        """The dense additive form: `score` where visible, -inf elsewhere; in float32 by default."""
+        import torch
+
+        dtype = dtype or torch.float32
         visible, score = self.visible(pairs), self.score(pairs)
         if score is None:
             score = torch.zeros((), dtype=dtype, device=visible.device)
         return torch.where(visible, score.to(dtype), float("-inf"))
 
-    def __add__(self, term: "Prior") -> "Prior":
+    def __add__(self, term: Prior) -> Prior:
         if not isinstance(term, Prior):
             return NotImplemented
         return Sum((*_parts(self), *_parts(term)))
@@ -134,35 +151,11 @@ class Prior:
         }
 
 
-class Terms(nn.Module):
-    """The parameters of a learned prior, which add to scores or outputs of heads. Override one or both
-    methods.
-
-    Both look at one head, which is named by its number among those that share the module. Queries and keys
-    are `[..., n, size]`, where `...` is nothing for one text or the texts of a padded batch; `pairs` has
-    their positions in the last two sizes, which broadcast to `[..., n, n]`.
-    """
-
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor | None:
-        """What is added to the scaled logits, broadcasts to `[..., n, n]`; None for nothing. Queries and
-        keys are as they were before any rotation."""
-        return None
-
-    def value(self, weights: Tensor, pairs: Pairs, head: int) -> Tensor | None:
-        """What is added to the head's output `[..., n, value size]`, given the weights `[..., n, n]` of
-        the keys; None for nothing."""
-        return None
-
-    def description(self, head: int) -> str | None:
-        """What a head has learned, in a few words; None where its numbers say little by themselves."""
-        return None
-
-
 class LearnedPrior(Prior):
     """Base of all priors with parameters. Who sees whom is left to the priors beside it on the head."""
 
-    def module(self, heads: int, head_size: int, width: int) -> Terms:
-        """The parameters.
+    def module(self, heads: int, head_size: int, width: int) -> nn.Module:
+        """The parameters, a `headwise.nn.priors.terms.Terms`.
 
         Args:
             heads: How many heads have this prior.
@@ -172,7 +165,7 @@ class LearnedPrior(Prior):
         raise NotImplementedError
 
     @property
-    def learned(self) -> "tuple[LearnedPrior, ...]":
+    def learned(self) -> tuple[LearnedPrior, ...]:
         return (self,)
 
 
@@ -204,14 +197,14 @@ class Sum(Prior):
             total = total + score
         return total
 
-    def band(self, lengths: Tensor) -> Band | None:
+    def band(self, lengths: Lengths) -> Band | None:
         bands = [part.band(lengths) for part in self.parts]
         if any(band is None for band in bands):
             return None
         present = [band for band in bands if band is not None]
         left, right = present[0].left, present[0].right
         for band in present[1:]:
-            left, right = torch.minimum(left, band.left), torch.minimum(right, band.right)
+            left, right = smaller_reach(left, band.left), smaller_reach(right, band.right)
         return Band(left, right, sum(band.slope for band in present))
 
     @property
@@ -233,7 +226,7 @@ class Sum(Prior):
         return rows
 
     @property
-    def learned(self) -> "tuple[LearnedPrior, ...]":
+    def learned(self) -> tuple[LearnedPrior, ...]:
         return tuple(dict.fromkeys(learned for part in self.parts for learned in part.learned))
 
     def to_json(self) -> dict[str, object]:
@@ -241,6 +234,11 @@ class Sum(Prior):
 
     def __str__(self) -> str:
         return " + ".join(map(str, self.parts))
+
+
+def smaller_reach(first: Lengths, second: Lengths) -> Lengths:
+    """The smaller number of two, text by text, `[texts]`."""
+    return first - (first - second).clip(min=0)
 
 
 def strictest(uses: Iterable[TreeUse]) -> TreeUse:

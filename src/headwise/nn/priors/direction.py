@@ -3,13 +3,15 @@
 Earlier and Later leave the position itself out (DiSAN).
 """
 
+from __future__ import annotations  # the priors are read without torch
+
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import torch
-from torch import Tensor
+from headwise.nn.priors.base import Band, Lengths, Pairs, Prior
 
-from headwise.nn.priors.base import Band, Pairs, Prior
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,8 @@ class Forward(Prior):
     def visible(self, pairs: Pairs) -> Tensor:
         return pairs.key <= pairs.query
 
-    def band(self, lengths: Tensor) -> Band:
-        return Band((lengths - 1).clamp(min=0), torch.zeros_like(lengths))
+    def band(self, lengths: Lengths) -> Band:
+        return Band((lengths - 1).clip(min=0), lengths * 0)
 
     @property
     def sees_self(self) -> bool:
@@ -41,8 +43,8 @@ class Backward(Prior):
     def visible(self, pairs: Pairs) -> Tensor:
         return pairs.key >= pairs.query
 
-    def band(self, lengths: Tensor) -> Band:
-        return Band(torch.zeros_like(lengths), (lengths - 1).clamp(min=0))
+    def band(self, lengths: Lengths) -> Band:
+        return Band(lengths * 0, (lengths - 1).clip(min=0))
 
     @property
     def sees_self(self) -> bool:
@@ -62,8 +64,8 @@ class Earlier(Prior):
     def visible(self, pairs: Pairs) -> Tensor:
         return pairs.key < pairs.query
 
-    def band(self, lengths: Tensor) -> Band:
-        return Band((lengths - 1).clamp(min=0), torch.full_like(lengths, -1))
+    def band(self, lengths: Lengths) -> Band:
+        return Band((lengths - 1).clip(min=0), lengths * 0 - 1)
 
     def __str__(self) -> str:
         return "earlier"
@@ -78,8 +80,8 @@ class Later(Prior):
     def visible(self, pairs: Pairs) -> Tensor:
         return pairs.key > pairs.query
 
-    def band(self, lengths: Tensor) -> Band:
-        return Band(torch.full_like(lengths, -1), (lengths - 1).clamp(min=0))
+    def band(self, lengths: Lengths) -> Band:
+        return Band(lengths * 0 - 1, (lengths - 1).clip(min=0))
 
     def __str__(self) -> str:
         return "later"

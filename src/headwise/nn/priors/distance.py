@@ -7,14 +7,17 @@ alibi: linear penalties on distance whose slopes differ from head to head (ALiBi
 Gaussian: the score falls with the square of the distance.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from __future__ import annotations  # the priors are read without torch
 
-from torch import Tensor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.nn.priors.base import Band, Pairs, Prior, TreeUse, check_number
+from headwise.nn.priors.base import Band, Lengths, Pairs, Prior, TreeUse, check_number
 from headwise.nn.priors.direction import Backward, Forward
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class WordDistance(Prior):
         # In float64, where there is one: float32 would round alpha and be off by 1e-8 in float64 models.
         return -self.alpha * (distance if distance.device.type == "mps" else distance.double())
 
-    def band(self, lengths: Tensor) -> Band:
-        reach = (lengths - 1).clamp(min=0)
+    def band(self, lengths: Lengths) -> Band:
+        reach = (lengths - 1).clip(min=0)
         return Band(reach, reach, self.alpha)
 
     def __str__(self) -> str:

@@ -5,33 +5,14 @@ all of its heads that have this prior and then, before it attends, puts into the
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
-import torch
 from torch import Tensor, nn
 
-from headwise.nn.priors.base import LearnedPrior, Pairs, Prior, Terms
-
-
-class Buckets(Terms):
-    """A learned number for each head and bucket of pairs; they begin with 0, that is with no prior at all.
-
-    Args:
-        bucket: The bucket of each pair, int64.
-        heads: How many heads have a table.
-        buckets: How many buckets there are.
-    """
-
-    def __init__(self, bucket: Callable[[Pairs], Tensor], heads: int, buckets: int):
-        super().__init__()
-        self.bucket = bucket
-        self.bias = nn.Parameter(torch.zeros(heads, buckets))
-
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
-        # Indexed in 32 bits or more: the gradient of a bucket is a sum over all pairs in it.
-        return wide(self.bias[head])[self.bucket(pairs)].to(query.dtype)
+from headwise.nn.priors.base import LearnedPrior, Pairs, Prior
+from headwise.nn.priors.terms import Terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +65,7 @@ class Tuned(Prior):
 def modules(priors: Sequence[Prior], head_size: int, width: int) -> list[Terms]:
     """The modules of all learned priors of a layer, one for each, in the order in which they come."""
     heads = Counter(part for prior in priors for part in prior.learned)
-    return [part.module(count, head_size, width) for part, count in heads.items()]
+    return [cast(Terms, part.module(count, head_size, width)) for part, count in heads.items()]
 
 
 def tune(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequence[Prior]:
@@ -106,20 +87,3 @@ def tune(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequence[Prior]
 def _parts(priors: Sequence[Prior]) -> list[LearnedPrior]:
     """The different learned priors of a layer."""
     return list(dict.fromkeys(part for prior in priors for part in prior.learned))
-
-
-def pick(scores: Tensor, index: Tensor) -> Tensor:
-    """For each query the scores that `index` names: `[..., n, m]` -> `[..., n, n]`.
-
-    Args:
-        scores: Scores of each query with each of `m` buckets or distances.
-        index: The bucket of each pair of query and key, `[n, n]` or `[1, n, n]`.
-    """
-    # In 32 bits or more: the gradient of a bucket is a sum over all keys in it.
-    picked = wide(scores).gather(-1, index.expand(*scores.shape[:-1], index.shape[-1]))
-    return picked.to(scores.dtype)
-
-
-def wide(values: Tensor) -> Tensor:
-    """Floating-point values with at least 32 bits, for sums over many."""
-    return values.float() if values.dtype in (torch.bfloat16, torch.float16) else values

@@ -9,19 +9,18 @@ TreeBuckets: a learned number for each distance in the dependency tree.
 TransformerXL: relative positions as sinusoids that the content looks at (Dai et al. 2019).
 """
 
+from __future__ import annotations  # the priors are read without torch
+
 import math
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import ClassVar, Literal
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from headwise.core.errors import ConfigError
-from headwise.nn.priors.base import LearnedPrior, Pairs, Prior, Terms, TreeUse, check_number, check_whole
+from headwise.nn.priors.base import LearnedPrior, Pairs, Prior, TreeUse, check_number, check_whole
 from headwise.nn.priors.distance import check_fallback, tree_steps
-from headwise.nn.priors.learned import Buckets, pick, wide
-from headwise.nn.torch_modes import cacheable_tensors, is_cacheable
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,8 @@ class Rotary(Prior):
             raise ConfigError(f"the base of a rotary prior must be more than 1, got {self.base}")
 
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
+        import torch
+
         size = rows.shape[-1] // 2 * 2
         exact = torch.float32 if rows.device.type == "mps" else torch.float64
         even = torch.arange(0, size, 2, dtype=exact, device=rows.device)
@@ -80,38 +81,13 @@ class Shaw(LearnedPrior):
         if not isinstance(self.values, bool):
             raise ConfigError(f"values must be true or false, got {self.values!r}")
 
-    def module(self, heads: int, head_size: int, width: int) -> "ShawTerms":
+    def module(self, heads: int, head_size: int, width: int) -> nn.Module:
+        from headwise.nn.priors.terms import ShawTerms
+
         return ShawTerms(self.span, head_size, values=self.values)
 
     def __str__(self) -> str:
         return f"shaw {self.span}" + ("" if self.values else " keys only")
-
-
-class ShawTerms(Terms):
-    """The tables aK and aV of `Shaw`, from the distance -K (to the left) to K."""
-
-    def __init__(self, span: int, head_size: int, *, values: bool):
-        super().__init__()
-        self.span = span
-        self.keys = nn.Parameter(nn.init.xavier_uniform_(torch.empty(2 * span + 1, head_size)))
-        self.values = (
-            nn.Parameter(nn.init.xavier_uniform_(torch.empty(2 * span + 1, head_size))) if values else None
-        )
-
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
-        products = query @ self.keys.to(query.dtype).T  # [..., n, 2K + 1]: never n x n x size
-        return pick(products, self._distance(pairs)) / query.shape[-1] ** 0.5
-
-    def value(self, weights: Tensor, pairs: Pairs, head: int) -> Tensor | None:
-        if self.values is None:
-            return None
-        index = self._distance(pairs).expand_as(weights)
-        summands = wide(weights)
-        sums = summands.new_zeros(*weights.shape[:-1], len(self.values)).scatter_add(-1, index, summands)
-        return sums.to(weights.dtype) @ self.values.to(weights.dtype)
-
-    def _distance(self, pairs: Pairs) -> Tensor:
-        return (pairs.key - pairs.query).clamp(-self.span, self.span) + self.span
 
 
 @dataclass(frozen=True)
@@ -150,11 +126,15 @@ class T5Buckets(LearnedPrior):
 
     def bucket(self, pairs: Pairs) -> Tensor:
         """The bucket of each pair, int64."""
+        import torch
+
         offset = pairs.key - pairs.query
         bounds = torch.tensor(self.bounds, device=offset.device)
         return torch.bucketize(offset.abs(), bounds, right=True) + (offset > 0) * (self.buckets // 2)
 
-    def module(self, heads: int, head_size: int, width: int) -> Buckets:
+    def module(self, heads: int, head_size: int, width: int) -> nn.Module:
+        from headwise.nn.priors.terms import Buckets
+
         return Buckets(self.bucket, heads, self.buckets)
 
     def __str__(self) -> str:
@@ -194,7 +174,9 @@ class TreeBuckets(LearnedPrior):
     def tree_use(self) -> TreeUse:
         return self.fallback
 
-    def module(self, heads: int, head_size: int, width: int) -> Buckets:
+    def module(self, heads: int, head_size: int, width: int) -> nn.Module:
+        from headwise.nn.priors.terms import Buckets
+
         return Buckets(self.bucket, heads, self.furthest + 1)
 
     def __str__(self) -> str:
@@ -214,44 +196,10 @@ class TransformerXL(LearnedPrior):
 
     name: ClassVar[str] = "transformer-xl"
 
-    def module(self, heads: int, head_size: int, width: int) -> "TransformerXLTerms":
+    def module(self, heads: int, head_size: int, width: int) -> nn.Module:
+        from headwise.nn.priors.terms import TransformerXLTerms
+
         return TransformerXLTerms(heads, head_size, width)
 
     def __str__(self) -> str:
         return "transformer-xl"
-
-
-class TransformerXLTerms(Terms):
-    """u, v and W_R of each head of `TransformerXL`."""
-
-    def __init__(self, heads: int, head_size: int, width: int):
-        super().__init__()
-        self.u = nn.Parameter(nn.init.normal_(torch.empty(heads, head_size), std=0.02))
-        self.v = nn.Parameter(nn.init.normal_(torch.empty(heads, head_size), std=0.02))
-        self.relative = nn.Parameter(torch.empty(heads, head_size, width))
-        nn.init.xavier_uniform_(self.relative.view(heads * head_size, width))
-
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
-        n, (size, width) = query.shape[-2], self.relative[head].shape
-        u, v, w = (x[head].to(query.dtype) for x in (self.u, self.v, self.relative))
-        r = sinusoids(n, width, query.dtype, query.device) @ w.T  # [2n + 1, size]
-        to_content = (key @ u).unsqueeze(-2)
-        to_place = pick((query + v) @ r.T, pairs.query - pairs.key + n)
-        return (to_content + to_place) / size**0.5
-
-
-def sinusoids(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """R for the distances -reach to reach, `[2 * reach + 1, width]`: sines, then cosines."""
-    made = max(16, 1 << (reach - 1).bit_length())  # one table for all lengths up to a power of two
-    make = _table if is_cacheable() else _table.__wrapped__
-    table = make(made, width, dtype, device)
-    return table[made - reach : made + reach + 1]
-
-
-@lru_cache(maxsize=8)
-def _table(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    with cacheable_tensors():
-        distance = torch.arange(-reach, reach + 1, dtype=torch.float64, device="cpu")[:, None]
-        half = torch.arange(0, width, 2, dtype=torch.float64, device="cpu")
-        angle = distance * 10000.0 ** (-half / width)
-        return torch.cat([angle.sin(), angle.cos()], dim=1)[:, :width].to(device, dtype)

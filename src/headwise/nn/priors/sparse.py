@@ -5,14 +5,16 @@ GlobalTokens: a few nodes that see all and are seen by all.
 RandomBlocks: a head sees the blocks around its own and a few blocks drawn by lot (BigBird).
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
+from __future__ import annotations  # the priors are read without torch
 
-import torch
-from torch import Tensor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from headwise.core.errors import ConfigError
 from headwise.nn.priors.base import LearnedPrior, Pairs, Prior, TreeUse, check_whole
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,8 @@ class GlobalTokens(Prior):
         return self._global(pairs) | self.inner.visible(pairs)
 
     def score(self, pairs: Pairs) -> Tensor | None:
+        import torch
+
         score = self.inner.score(pairs)
         return None if score is None else torch.where(self._global(pairs), 0.0, score)
 
@@ -134,6 +138,8 @@ class RandomBlocks(Prior):
         check_whole(self, 0, "count", "neighbours", "seed")
 
     def visible(self, pairs: Pairs) -> Tensor:
+        import torch
+
         query, key, length = torch.broadcast_tensors(
             pairs.query // self.size, pairs.key // self.size, pairs.length
         )
@@ -148,6 +154,8 @@ class RandomBlocks(Prior):
 
     def _table(self, blocks: int, length: int) -> Tensor:
         """`[blocks, blocks]`: which block sees which."""
+        import torch
+
         block = torch.arange(blocks, device="cpu")
         is_neighbour = (block[:, None] - block).abs() <= self.neighbours
         lots = _hash(_hash(_hash(_hash(self.seed % 2**62) + length) + block[:, None]) + block)
@@ -165,6 +173,8 @@ class RandomBlocks(Prior):
 
 def _hash(number: Tensor | int) -> Tensor:
     """Well mixed 64 bits of a whole number (the finalizer of splitmix64), the same on every machine."""
+    import torch
+
     bits = torch.as_tensor(number, dtype=torch.int64, device="cpu") + -7046029254386353131
     bits = (bits ^ (bits >> 30 & 0x3FFFFFFFF)) * -4658895280553007687
     bits = (bits ^ (bits >> 27 & 0x1FFFFFFFFF)) * -7723592293110705685

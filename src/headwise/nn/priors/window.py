@@ -5,16 +5,18 @@ Window: a head sees the positions around its own (MS-Trans, Eq. 6-8).
 ShiftedWindow: a window that keeps its width at the ends of the text (NATTEN).
 """
 
+from __future__ import annotations  # the priors are read without torch
+
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
-from typing import ClassVar
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, ClassVar
 
 from headwise.core.errors import ConfigError
-from headwise.nn.priors.base import Band, Pairs, Prior, plain_number
+from headwise.nn.priors.base import Band, Lengths, Pairs, Prior, plain_number, smaller_reach
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,8 @@ class Everything(Prior):
 
     name: ClassVar[str] = "everything"
 
-    def band(self, lengths: Tensor) -> Band:
-        reach = (lengths - 1).clamp(min=0)
+    def band(self, lengths: Lengths) -> Band:
+        reach = (lengths - 1).clip(min=0)
         return Band(reach, reach)
 
     def __str__(self) -> str:
@@ -67,10 +69,10 @@ class Window(Prior):
                 f"whole text, got {self.fraction!r}; a window of 3 words is a whole number, 3"
             )
 
-    def half(self, lengths: Tensor) -> Tensor:
+    def half(self, lengths: Lengths) -> Lengths:
         """How many positions are seen to each side, `[texts]`, before the ends of the text cut it."""
         if self.width is not None:
-            return torch.full_like(lengths, (self.width - 1) // 2)
+            return lengths * 0 + (self.width - 1) // 2
         part = self._part
         return lengths * part.numerator // (2 * part.denominator)
 
@@ -82,8 +84,8 @@ class Window(Prior):
     def visible(self, pairs: Pairs) -> Tensor:
         return (pairs.query - pairs.key).abs() <= self.half(pairs.length)
 
-    def band(self, lengths: Tensor) -> Band:
-        reach = torch.minimum(self.half(lengths), (lengths - 1).clamp(min=0))
+    def band(self, lengths: Lengths) -> Band:
+        reach = smaller_reach(self.half(lengths), (lengths - 1).clip(min=0))
         return Band(reach, reach)
 
     @property
@@ -124,6 +126,8 @@ class ShiftedWindow(Prior):
             )
 
     def visible(self, pairs: Pairs) -> Tensor:
+        import torch
+
         last = (pairs.length - self.width).clamp(min=0)
         first = torch.minimum((pairs.query - self.width // 2).clamp(min=0), last)
         return (pairs.key >= first) & (pairs.key < first + self.width)

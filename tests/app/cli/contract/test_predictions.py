@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from headwise.app.session import ModelSession
+from headwise.app.model_session import ModelSession
 
 DRIFT: dict[str, dict[str, str]] = {}
 NOTHING = ("language-model", "masked-words")  # which predict nothing

@@ -20,10 +20,11 @@ import torch
 from torch import Tensor
 
 from headwise.core.errors import ConfigError
-from headwise.nn.attention.bands import cut_texts, looking_bands, reference_gradients, unbanded_reason
+from headwise.nn.attention.bands import looking_bands, reference_gradients, unbanded_reason
 from headwise.nn.priors import Band, Prior
 from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import cacheable_tensors
+from headwise.runtime.banded_plan import cut_texts
 
 _ALIGN = 16  # the most that is made use of
 _WIDEST = 256  # features of a head

@@ -1,0 +1,225 @@
+"""The command line: its commands, and the errors that stop them. Each subcommand, and with it torch, is
+imported only when it is called."""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from cyclopts import (
+    App,
+    Argument,
+    CycloptsError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
+
+from headwise.app.cli.console import fail, forget_output, log_to_console, make_streams_safe, note
+from headwise.app.cli.deferred_checks import forget_checks, run_checks
+from headwise.app.cli.terminal import reliable_interrupts, signal_of
+from headwise.artifacts.onnx.onnx_errors import installed
+from headwise.core.allocator import is_out_of_memory
+from headwise.core.errors import HeadwiseError
+from headwise.core.garbage import resume_collection
+from headwise.core.version import __version__
+
+COMMANDS = {
+    "train": "Train a model on a labelled file, and evaluate it.",
+    "evaluate": "Score a model on a labelled file.",
+    "predict": "Predict the labels of a file of any size.",
+    "explain": "Show how much each word contributes to a prediction.",
+    "serve": "Serve a model over HTTP.",
+    "report": "Write a page about a model for a browser.",
+    "calibrate": "Refit probabilities and thresholds on labelled texts.",
+    "export": "Export a model to ONNX, to predict without torch.",
+    "distill": "Train a small model on labels and on a teacher's predictions.",
+    "pretrain": "Train a base (static embeddings) on unlabelled texts.",
+    "sample": "Continue a text with a language model, symbol by symbol.",
+    "doctor": "Check data files before training.",
+    "tune": "Search for the settings that suit a file.",
+    "curve": "Estimate the gain from more labelled texts (learning curve).",
+    "suggest": "Choose the texts to label next (active learning).",
+    "noise": "Rank the labels of a file that are likely to be wrong.",
+    "priors": "List the priors of attention heads, or search the best ones.",
+    "probe": "Measure the attention span of each head of an encoder.",
+    "heads": "Measure the importance of attention heads; prune heads.",
+}
+"""The subcommands and their summaries: `NAME` is the function `NAME` in the module
+`headwise.app.cli.NAME_command`."""
+
+_FILE_ARGUMENT_HINTS = {
+    "explain": "it takes a model and one file; pipe a text to standard input, with - as the file",
+    "priors": "it takes none; give the file of a search with --search",
+}
+"""Hints for a second file argument, by command."""
+
+_COMMON_ALIASES = {
+    "--lr": "--learning-rate",
+    "--batch-size": "--batch-texts",
+    "--num-epochs": "--epochs",
+    "--valid": "--dev",
+    "--validation": "--dev",
+    "--out": "--output",
+    "--label": "--label-column",
+    "--text": "--text-column",
+}
+"""Names of options in other tools, and their names here."""
+_RENAMED_OPTIONS = {
+    "--heads": "--parses",
+    "--dev-heads": "--dev-parses",
+    "--test-heads": "--test-parses",
+    "--whole": "--full-model",
+    "--expert": "--linear-model",
+}
+"""Old names of options, which work for one release, with a note."""
+
+_MEMORY_ADVICE = {
+    "train": "take a smaller --batch-tokens, or shorter --windows.words",
+    "predict": "take a smaller --batch-tokens",
+    "serve": "take a smaller --batch-tokens",
+}
+"""Advice after running out of memory, by command."""
+_LOADS_MODELS = (["predict"],)
+"""Commands that resume the search for garbage themselves, when their model is loaded."""
+
+USAGE = 2  # exit codes
+BROKEN_PIPE = 141
+
+
+HELP = ("--help", "-h")
+ALL = "--help-all"
+
+
+def build_app(command: str = "", arguments: Sequence[str] = ()) -> App:
+    """The command line.
+
+    Args:
+        command: The subcommand that will be called. Its help is its docstring; the other commands have only
+            summaries, so that they need not be imported.
+        arguments: The arguments after it.
+    """
+    app = App(
+        name="headwise",
+        version=__version__,
+        help="""Train your own small, fast text classifiers, taggers and sentence-pair models on a CPU.
+
+        Start with: headwise train reviews.csv --output my-model""",
+        help_format="markdown",
+        print_error=False,
+        exit_on_error=False,
+        suppress_keyboard_interrupt=False,
+        result_action="return_value",
+    )
+    for place, (name, summary) in enumerate(COMMANDS.items()):
+        path: Any = f"headwise.app.cli.{name}_command:{name}"
+        if name == command == "train" and set(HELP) & set(arguments) and ALL not in arguments:
+            from headwise.app.cli.train_help import train_with_short_help
+
+            path = train_with_short_help(arguments)
+        app.command(path, name=name, help=None if name == command else summary, sort_key=place)
+    return app
+
+
+def run(words: Sequence[str]) -> int:
+    """Run a command line; see `headwise.app.cli.main`."""
+    # Threads that wait by spinning slow small models down on a busy machine. OpenMP reads this variable
+    # when torch is loaded, so it is set before.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    make_streams_safe()
+    try:
+        with reliable_interrupts(), log_to_console(), installed():
+            words = _rename_options(words)
+            forget_checks()
+            app = build_app(words[0] if words else "", words[1:])
+            command, bound, _ = app.parse_args(["--help" if word == ALL else word for word in words])
+            run_checks()
+            if words[:1] not in _LOADS_MODELS:
+                resume_collection()
+            result = command(*bound.args, **bound.kwargs)
+        sys.stdout.flush()  # here, where a broken pipe is still caught
+        return result if isinstance(result, int) else 0
+    except CycloptsError as error:
+        fail(_usage(error))
+        return USAGE
+    except HeadwiseError as error:
+        if os.environ.get("HEADWISE_TRACEBACK", "0") not in ("", "0"):
+            raise
+        fail(str(error))
+        return USAGE
+    except (MemoryError, RuntimeError, ImportError) as error:
+        if not is_out_of_memory(error):
+            raise
+        fail(_no_memory(error, words[0] if words else ""))
+        return USAGE
+    except KeyboardInterrupt as error:
+        return 128 + signal_of(error)
+    except SystemError as error:
+        if not isinstance(error.__cause__, KeyboardInterrupt):  # raised while compiled code was running
+            raise
+        return 128 + signal_of(error.__cause__)
+    except BrokenPipeError:  # the reader of the output has closed it
+        forget_output()
+        return BROKEN_PIPE
+    except OSError as error:  # for example a full disk
+        fail(f"[HW604] {error.filename or 'standard output'}: {error.strerror or error}")
+        forget_output()
+        return USAGE
+
+
+def _rename_options(words: Sequence[str]) -> list[str]:
+    """The command line with today's option names, with a note for each old one."""
+    renamed = []
+    for word in words:
+        option, equals, value = word.partition("=")
+        name, dot, setting = option.partition(".")
+        new = _RENAMED_OPTIONS.get(name)
+        if name == "--syntax" and words[0] in ("calibrate", "heads"):
+            new = "--parses"
+        if new is not None:
+            note(f"{name} is now {new}; the old name goes with the next release")
+        renamed.append(word if new is None else f"{new}{dot}{setting}{equals}{value}")
+    return renamed
+
+
+def _no_memory(error: Exception, command: str) -> str:
+    """The error message after running out of memory, with advice."""
+    if isinstance(error, ImportError):
+        return f"[HW410] out of memory while loading the libraries: {error}; give this process more memory"
+    advice = _MEMORY_ADVICE.get(command, "give this process more memory")
+    return f"[HW410] out of memory in headwise {command}: {advice}"
+
+
+def _suggestion(name: str, arguments: Iterable[Argument]) -> str:
+    """A hint at the option most similar to an unknown one; "." if there is none."""
+    names = ["--help", *(name for argument in arguments for name in argument.names)]
+    usual = _COMMON_ALIASES.get(name)
+    matches = [usual] if usual in names else get_close_matches(name, names, n=1, cutoff=0.7)
+    return f"; did you mean {matches[0]}?" if matches else "."
+
+
+def _usage(error: CycloptsError) -> str:
+    """The error message for a wrong command line, with a pointer to the help."""
+    help_of = " ".join(["headwise", *(error.command_chain or ()), "--help"])
+    if isinstance(error, UnknownCommandError) and error.unused_tokens:
+        # The error's own text would import every command, to check whether it is hidden.
+        name = error.unused_tokens[0]
+        matches = get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean {matches[0]!r}?" if matches else f"known are {', '.join(COMMANDS)}"
+        return f"unknown command {name!r}; {hint}"
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        command = (error.command_chain or ("",))[0]
+        hint = _FILE_ARGUMENT_HINTS.get(command, "it takes no more arguments")
+        return f"{error.unused_tokens[0]!r} is one argument too many: {hint}. See {help_of}"
+    message = str(error)
+    if isinstance(error, UnknownOptionError):
+        option = error.token.keyword or error.token.value
+        message = f"unknown option {option}" + _suggestion(option, error.argument_collection)
+    elif message.startswith("unknown option ") and error.app is not None:  # see `arguments`
+        option = message.split()[2]
+        hint = _suggestion(option, error.app.assemble_argument_collection())
+        message = message + hint if hint == "." else f"unknown option {option}{hint}"
+    if error.command_chain == ("distill",) and message.startswith("unknown option"):
+        message += " headwise train takes all settings, and --teacher and --unlabelled too."
+    return f"{message} See {help_of}"

@@ -1,0 +1,71 @@
+"""ExportedSession: an exported model, opened."""
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headwise.app.session_base import Session
+from headwise.artifacts.onnx.onnx_errors import ExportError
+from headwise.artifacts.onnx.onnx_load import exported_info, load_exported
+from headwise.artifacts.onnx.onnx_runner import requested_threads
+from headwise.core.config import JsonMapping
+from headwise.core.errors import ConfigError
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.metrics.operating_points import confidence_threshold
+from headwise.models.predictor import Predictor
+
+if TYPE_CHECKING:
+    from headwise.models.explanation import Explanation
+
+
+class ExportedSession(Session):
+    """An exported model, opened: onnxruntime computes, without torch.
+
+    Args:
+        folder: The folder.
+        device: cpu or auto.
+        threads: The number of threads, see `load_exported`.
+
+    Raises:
+        ConfigError: It is another device.
+        StoreError, ExportError: As `load_exported`.
+    """
+
+    def __init__(self, folder: Path | str, device: str = "auto", threads: int | None = None):
+        if device not in ("auto", "cpu"):
+            raise ConfigError(
+                f"--device {device}: exported models compute on the processor; expected cpu or auto"
+            )
+        self.folder, self.model = folder, load_exported(folder, threads=threads)
+        self.info = exported_info(folder)
+        self.task_name = self.model.settings.task
+        self.kind = ITEM_TYPES[self.task_name].with_tokenizer(self.model.settings.tokenizer)
+
+    def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
+        predictor = self.model.predictor(self.model, self.kind.nouns, batch_tokens, reading)
+        metrics = self.info.metrics
+        predictor.usual = metrics.unknown_words
+        if unsure is not None:
+            if not self.kind.answer.one_label:
+                raise ConfigError("--unsure is for models that choose one of several labels")
+            predictor.least = confidence_threshold(unsure, metrics.risk_coverage)
+        return predictor
+
+    def explain(self, items: Sequence[Any]) -> "list[Explanation]":
+        raise ExportError(
+            "this model was exported: it predicts, and explains nothing; ask the folder that it was "
+            "exported from",
+            code="HW958",
+        )
+
+    def to_html(self) -> str:
+        return (
+            "<p>It was exported: it predicts without PyTorch. How good it is, and why it says what it "
+            "says, is told by the model folder.</p>"
+        )
+
+    def opener(self, workers: int) -> Callable[[], Session]:
+        threads = max(1, (requested_threads() or os.cpu_count() or 1) // workers)
+        return partial(ExportedSession, self.folder, "cpu", threads)

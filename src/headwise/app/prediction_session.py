@@ -1,0 +1,93 @@
+"""PredictionSession: a model folder, opened for prediction on the processor, without torch."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headwise.app.session_base import Session
+from headwise.artifacts.folder_config import read_info
+from headwise.artifacts.onnx.onnx_errors import installed
+from headwise.artifacts.runtime_load import load_for_prediction
+from headwise.core.config import JsonMapping
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
+from headwise.data.items.text_items import TextSchema
+from headwise.metrics.operating_points import confidence_threshold
+from headwise.models.prediction_records import MultiLabelPredictor, NumberPredictor
+from headwise.models.predictor import LabelPredictor, Predictor
+
+if TYPE_CHECKING:
+    from headwise.models.explanation import Explanation
+
+
+PREDICTORS: dict[type[LabelType], type[Predictor]] = {
+    SingleLabelType: LabelPredictor,
+    LabelSetType: MultiLabelPredictor,
+    NumericLabelType: NumberPredictor,
+}
+"""The predictors of models of texts and pairs, by label type."""
+
+
+class PredictionSession(Session):
+    """A model folder, opened for prediction on the processor, without torch.
+
+    Args:
+        folder: The folder of a model whose `headwise.artifacts.runtime_load.needs_torch` is None.
+
+    Raises:
+        StoreError: It is not a sound model folder.
+    """
+
+    _torch_session: Session | None = None
+
+    def __init__(self, folder: Path | str):
+        self.folder, self.model = folder, load_for_prediction(folder)
+        self.info = read_info(folder)
+        self.task_name = self.model.config.task
+        self.kind = ITEM_TYPES[self.task_name].with_tokenizer(self.model.config.words.tokenizer)
+        columns = tuple(encoding.column for encoding in self.model.tabular)
+        labels = self.model.labels if isinstance(self.kind.answer, LabelSetType) else ()
+        self.schema = TextSchema(labels, None, columns) if labels or columns else None
+
+    def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
+        predictor_type = PREDICTORS[type(self.kind.answer)]
+        predictor = predictor_type(self.model, self.kind.nouns, batch_tokens, reading)
+        predictor.usual = self.info.metrics.unknown_words
+        if unsure is not None:
+            if not self.kind.answer.one_label:
+                return self._with_torch().predictor(batch_tokens, reading, unsure)
+            predictor.least = confidence_threshold(unsure, self.info.metrics.risk_coverage)
+        return predictor
+
+    def explain(self, items: Sequence[Any]) -> "list[Explanation]":
+        model = self.model
+        if model.encoder_weight:
+            return self._with_torch().explain(items)  # gradients of the encoder
+        from headwise.models.explanation import explain_labels, explain_multi_label, explain_numbers
+
+        encoded = model.encoded(items)
+        if isinstance(self.kind.answer, LabelSetType):
+            return explain_multi_label(model, encoded)
+        if isinstance(self.kind.answer, NumericLabelType):
+            return explain_numbers(model, encoded)
+        return explain_labels(model, encoded)
+
+    def to_html(self) -> str:
+        return self._with_torch().to_html()
+
+    def opener(self, workers: int) -> Callable[[], Session]:
+        return partial(PredictionSession, self.folder)
+
+    def _with_torch(self) -> Session:
+        """The session of the same folder with torch.
+
+        Raises:
+            NotInstalledError: HW957, torch is not installed.
+        """
+        if self._torch_session is None:
+            with installed("explanations of an encoder, and descriptions of a model"):
+                from headwise.app.model_session import ModelSession
+
+                self._torch_session = ModelSession.open(self.folder, device="cpu")
+        return self._torch_session

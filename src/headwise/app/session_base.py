@@ -1,0 +1,140 @@
+"""Session: an opened model, and how files are read for it and predicted."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from headwise.app.model_columns import reading_options_as_trained
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.artifacts.model_info import ModelInfo
+from headwise.core.config import JsonMapping
+from headwise.core.errors import ConfigError
+from headwise.data.files.file_lists import FilesArgument, list_files, paths_of
+from headwise.data.items.dataset import InputRows
+from headwise.data.items.item_type import ItemType
+from headwise.data.items.item_types import rows_to_predict
+from headwise.data.items.parses import rows_with_parses
+from headwise.data.readers.file_sets import rows_of_files
+from headwise.models.predictor import Predictor
+from headwise.text.parse_files import iterate_parses
+
+if TYPE_CHECKING:
+    from headwise.models.explanation import Explanation
+
+
+class OpenArguments(TypedDict, total=False):
+    """How a session is opened; see `headwise.app.session.open_session`."""
+
+    device: str
+    pipeline: str | None
+
+
+class FileArguments(TypedDict, total=False):
+    """How a session reads a file; see `Session.rows` and `ModelSession.read`.
+
+    Attributes:
+        parses: A file with the syntax of the texts, one parse for each.
+        reading: How the file is read, where that is neither as in training nor to be guessed: names of
+            columns, format, encoding (see `headwise.data.columns.reading_options`).
+        reporter: Receives notes and warnings.
+    """
+
+    parses: Path | str | None
+    reading: JsonMapping | None
+    reporter: Reporter
+
+
+class Session(ABC):
+    """An opened model that predicts; see `headwise.app.session.open_session`.
+
+    Attributes:
+        folder: The folder of the model.
+        model: The model.
+        info: The metadata of the folder.
+        task_name: The task of the model, a key of `headwise.data.items.item_types.ITEM_TYPES`.
+        kind: The item type that the model reads.
+        schema: The schema that a file must fit, see `headwise.data.items.item_type.ItemType.rows`.
+        uses_trees: Whether the model uses dependency trees.
+        on_cpu: Whether the model computes on the processor.
+    """
+
+    folder: Path | str
+    model: Any
+    info: ModelInfo
+    task_name: str
+    kind: ItemType[Any]
+    schema: Any = None
+    uses_trees = False
+    on_cpu = True
+
+    def rows(
+        self,
+        file: FilesArgument,
+        *,
+        parses: Path | str | None = None,
+        reading: JsonMapping | None = None,
+        reporter: Reporter = NULL_REPORTER,
+    ) -> InputRows[Any]:
+        """The records of a file to predict, with their parses.
+
+        Args:
+            file: The file, or several, which are read as one; "-" is standard input.
+            parses: See `FileArguments`.
+            reading: See `FileArguments`.
+            reporter: See `FileArguments`.
+
+        Raises:
+            HeadwiseError: The file cannot be read.
+        """
+        first, *rest = paths_of(list_files(file))
+        self._check_features(reading or {})
+        rows, column_notes = self._rows_of_file(first, reading or {})
+        if rest:
+            rows = rows_of_files(rows, (self._rows_of_file(path, reading or {})[0] for path in rest))
+        reporter.notes((*rows.notes, *column_notes, *self._unused_parses_notes(parses)))
+        if parses is None:
+            return rows
+        return replace(rows, rows=rows_with_parses(self.kind, iter(rows), str(parses), iterate_parses))
+
+    def _check_features(self, reading: JsonMapping) -> None:
+        if reading.get("features") is not None:
+            names = ", ".join(repr(column.name) for column in getattr(self.schema, "tabular", ()))
+            reads = f"the columns {names}" if names else "no columns"
+            raise ConfigError(f"--features is for training: this model reads {reads} beside the text")
+
+    def _rows_of_file(self, path: str, reading: JsonMapping) -> tuple[InputRows[Any], tuple[str, ...]]:
+        """The records of one file to predict, and notes on its columns."""
+        options, notes = reading_options_as_trained(self.kind, self.info, path, reading, answers=False)
+        return rows_to_predict(self.kind, self.task_name, path, options, like=self.schema), notes
+
+    def _unused_parses_notes(self, parses: Path | str | None) -> list[str]:
+        if parses is None or self.uses_trees:
+            return []
+        return [f"--parses {parses}: not used, as no head of the model uses dependency trees"]
+
+    @abstractmethod
+    def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
+        """A predictor of the model; see `headwise.app.workflows.predict.predict_file`.
+
+        Raises:
+            ConfigError: Such models give no predictions, or have no such confidence threshold.
+        """
+
+    @abstractmethod
+    def explain(self, items: Sequence[Any]) -> "list[Explanation]":
+        """The explanations of the predictions of items.
+
+        Raises:
+            HeadwiseError: Such models are not explained.
+        """
+
+    @abstractmethod
+    def to_html(self) -> str:
+        """The description and scores of the model as an HTML fragment."""
+
+    @abstractmethod
+    def opener(self, workers: int) -> "Callable[[], Session]":
+        """A function that opens the model in one of `workers` processes that share the processor;
+        picklable."""

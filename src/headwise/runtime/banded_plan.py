@@ -1,0 +1,104 @@
+"""BandedPlan: the work items of attention within bands, for the kernel `native.banded_forward`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.core.threads import run_jobs, usable_threads
+
+Reaches = NDArray[np.int64]
+_PIECE = 512  # rows of a text that are one item of work
+_ALONE = 200_000  # pairs of a query and a key from which more threads than one are worth it
+
+
+class HeadBand(NamedTuple):
+    """What one head sees: `left[t]` positions before and `right[t]` after each position of text t, with
+    `-slope * distance` added to the score (see `headwise.nn.priors.base.Band`)."""
+
+    left: Reaches
+    right: Reaches
+    slope: float
+
+
+def cut_texts(lengths: Reaches, rows: int) -> tuple[Reaches, Reaches]:
+    """Cut texts into pieces of so many rows: the text of each piece, and its first row in that text,
+    `[pieces]`."""
+    counts = -(-lengths // rows)
+    text = np.repeat(np.arange(len(lengths)), counts)
+    return text, (np.arange(len(text)) - np.repeat(counts.cumsum() - counts, counts)) * rows
+
+
+@dataclass(frozen=True)
+class BandedPlan:
+    """Work items of the heads of a layer on the texts of a batch.
+
+    Attributes:
+        items: `[items, 8]`, int64, see `BandedItem` in `native/attention.h`; those of a text together.
+        pairs: `[items]`: about how many pairs of query and key each item and those before it have.
+        slopes: `[heads]`, float64.
+        value_heads: The heads that have no query and key: their output is their value.
+    """
+
+    items: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+    slopes: NDArray[np.float64]
+    value_heads: list[int]
+
+    @classmethod
+    def of(
+        cls, lengths: Reaches, heads: int, looking: Sequence[int], bands: Sequence[HeadBand]
+    ) -> "BandedPlan":
+        """The plan for texts of these lengths.
+
+        Args:
+            lengths: Rows of each text, `[texts]`; the texts follow one another.
+            heads: Number of heads.
+            looking: The heads that have queries and keys.
+            bands: Their bands.
+        """
+        starts = lengths.cumsum() - lengths
+        text, begin = cut_texts(lengths, _PIECE)
+        end = np.minimum(begin + _PIECE, lengths[text])
+        items = np.empty((len(text), len(bands), 8), np.int64)
+        items[:, :, 0] = np.arange(len(bands))
+        items[:, :, 1] = looking
+        for place, column in enumerate((starts[text], lengths[text], begin, end), start=2):
+            items[:, :, place] = column[:, None]
+        for head, band in enumerate(bands):
+            items[:, head, 6] = band.left[text]
+            items[:, head, 7] = band.right[text]
+        items = items.reshape(-1, 8)
+        seen = np.minimum(items[:, 6] + items[:, 7] + 1, items[:, 3]).clip(min=0)
+        pairs = ((items[:, 5] - items[:, 4]) * (seen + 16)).cumsum()
+        value_heads = [head for head in range(heads) if head not in looking]
+        return cls(items, pairs, np.array([band.slope for band in bands]), value_heads)
+
+    def run(self, kernel: Callable[..., None], arrays: Sequence[NDArray]) -> None:
+        """Call a kernel for all items, in several threads where that is worth it."""
+        if not len(self.items):
+            return
+
+        def work(job: tuple[int, int]) -> None:
+            kernel(*arrays, self.items[slice(*job)], self.slopes)
+
+        threads = usable_threads() if self.pairs[-1] > _ALONE else 1
+        run_jobs(work, self._jobs(1 if threads == 1 else 4 * threads), threads)
+
+    def _jobs(self, count: int) -> list[tuple[int, int]]:
+        """Up to `count` ranges of items with about the same number of pairs."""
+        cuts = np.searchsorted(self.pairs, self.pairs[-1] * np.arange(1, count) / count)
+        return list(pairwise(sorted({0, *cuts.tolist(), len(self.items)})))
+
+    def value_runs(self) -> list[slice]:
+        """The heads without query and key, neighbouring ones as one slice."""
+        runs: list[slice] = []
+        for head in self.value_heads:
+            if runs and runs[-1].stop == head:
+                runs[-1] = slice(runs[-1].start, head + 1)
+            else:
+                runs.append(slice(head, head + 1))
+        return runs

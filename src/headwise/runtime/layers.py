@@ -1,0 +1,190 @@
+"""Layers of networks at prediction, in NumPy and compiled loops; all numbers are float32."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.core import native
+from headwise.runtime.banded_plan import BandedPlan, HeadBand, Reaches
+
+Floats = NDArray[np.float32]
+_EPSILON = 1e-5  # of PyTorch's norms
+
+
+@dataclass(frozen=True)
+class Affine:
+    """`x W + b`.
+
+    Attributes:
+        weight: W, `[inputs, outputs]`.
+        bias: b, `[outputs]`; None for 0.
+    """
+
+    weight: Floats
+    bias: Floats | None = None
+
+    def __call__(self, rows: Floats) -> Floats:
+        """`[rows, inputs]` -> `[rows, outputs]`."""
+        products = rows @ self.weight
+        if self.bias is not None:
+            products += self.bias
+        return products
+
+
+@dataclass(frozen=True)
+class LayerNorm:
+    """Layer normalisation of the sum of two rows.
+
+    Attributes:
+        weight: Factors of the features, `[width]`.
+        bias: Addends of the features, `[width]`.
+    """
+
+    weight: Floats
+    bias: Floats
+
+    def __call__(self, rows: Floats, added: Floats, *, rectify: bool = False) -> Floats:
+        """`LayerNorm(added + rows)`, or with `rectify` `LayerNorm(added + ReLU(rows))`, in the memory of
+        `rows`, `[rows, width]`."""
+        native.normalize_rows(rows, added, self.weight, self.bias, _EPSILON, rectify)
+        return rows
+
+
+class LayerWeights:
+    """The weights of layers by the names that model folders give them.
+
+    Args:
+        arrays: All weights, by name.
+    """
+
+    def __init__(self, arrays: Mapping[str, NDArray]):
+        self.arrays = arrays
+
+    def affine(self, name: str) -> Affine:
+        """The linear layer of this name."""
+        weight = np.ascontiguousarray(self.arrays[f"{name}.weight"].T)
+        return Affine(weight, self.arrays.get(f"{name}.bias"))
+
+    def optional(self, name: str) -> Affine | None:
+        """The linear layer of this name; None if there is none."""
+        return self.affine(name) if f"{name}.weight" in self.arrays else None
+
+    def norm(self, name: str) -> LayerNorm:
+        """The layer norm of this name."""
+        return LayerNorm(self.arrays[f"{name}.weight"], self.arrays[f"{name}.bias"])
+
+    def perceptron(self, name: str, normalize: str) -> "Perceptron":
+        """The two-layer perceptron of this name.
+
+        Args:
+            name: Its name.
+            normalize: How its input is normalised: none, batch or layer.
+        """
+        first, second = self.affine(f"{name}.layers.1"), self.affine(f"{name}.layers.4")
+        norm = f"{name}.layers.0"
+        if normalize != "batch":
+            return Perceptron(first, second, self.norm(norm) if normalize == "layer" else None)
+        variance, mean = (self.arrays[f"{norm}.running_{part}"] for part in ("var", "mean"))
+        factors = self.arrays[f"{norm}.weight"] / np.sqrt(variance + np.float32(_EPSILON))
+        addends = self.arrays[f"{norm}.bias"] - mean * factors
+        bias = addends @ first.weight + (0 if first.bias is None else first.bias)
+        return Perceptron(Affine(factors[:, None] * first.weight, bias), second, None)
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """`W_2 ReLU(W_1 norm(x) + b_1) + b_2`.
+
+    Attributes:
+        first, second: The layers.
+        norm: Normalises x; None if nothing does.
+    """
+
+    first: Affine
+    second: Affine
+    norm: LayerNorm | None = None
+
+    def __call__(self, rows: Floats) -> Floats:
+        """`[rows, inputs]` -> `[rows, outputs]`."""
+        if self.norm is not None:
+            rows = self.norm(rows.copy(), np.zeros_like(rows))
+        return self.second(rectified(self.first(rows)))
+
+
+def rectified(rows: Floats) -> Floats:
+    """ReLU in the memory of the rows."""
+    return np.maximum(rows, 0, out=rows)
+
+
+class HeadPrior(Protocol):
+    """What decides which positions a head sees, such as `headwise.nn.priors.Window`."""
+
+    @property
+    def only_self(self) -> bool:
+        """Whether every position sees itself alone."""
+        ...
+
+    def band(self, lengths: Reaches) -> HeadBand | None:
+        """See `headwise.nn.priors.base.Prior.band`."""
+        ...
+
+
+class AttentionHeads:
+    """Multi-head self-attention within bands, without the output projection.
+
+    Args:
+        weights: The weights.
+        name: Name of the layer.
+        priors: What each head sees.
+        head_size: Features of a head.
+    """
+
+    def __init__(self, weights: LayerWeights, name: str, priors: Sequence[HeadPrior], head_size: int):
+        self.priors, self.head_size = tuple(priors), head_size
+        self.inner = len(priors) * head_size
+        self.looking = [head for head, prior in enumerate(priors) if not prior.only_self]
+        columns = (np.array(self.looking)[:, None] * head_size + np.arange(head_size)).ravel()
+        columns = columns.astype(np.int64)
+        value, query, key = (weights.affine(f"{name}.{part}") for part in ("value", "query", "key"))
+        parts = [(value, slice(None)), (query, columns), (key, columns)]
+        bias = None
+        if value.bias is not None:
+            bias = np.concatenate([part.bias[at] for part, at in parts if part.bias is not None])
+        self.project = Affine(np.concatenate([part.weight[:, at] for part, at in parts], axis=1), bias)
+
+    def plan(self, lengths: Reaches) -> BandedPlan:
+        """The work items for texts of these lengths."""
+        bands = []
+        for head in self.looking:
+            band = self.priors[head].band(lengths)
+            if band is None:
+                raise ValueError("attention at prediction needs priors that are bands")
+            bands.append(HeadBand(np.asarray(band.left), np.asarray(band.right), band.slope))
+        return BandedPlan.of(lengths, len(self.priors), self.looking, bands)
+
+    def __call__(self, projected: Floats, lengths: Reaches) -> Floats:
+        """The outputs of all heads, `[rows, heads * size]`.
+
+        Args:
+            projected: Output of `project` for the rows of all texts.
+            lengths: Rows of each text, `[texts]`.
+        """
+        if not self.looking:
+            return np.ascontiguousarray(projected[:, : self.inner])
+        rows, looking = len(projected), len(self.looking)
+        middle = self.inner + looking * self.head_size
+        value = projected[:, : self.inner].reshape(rows, len(self.priors), self.head_size)
+        query, key = (
+            part.reshape(rows, looking, self.head_size)
+            for part in (projected[:, self.inner : middle], projected[:, middle:])
+        )
+        out = np.empty((rows, len(self.priors), self.head_size), dtype=np.float32)
+        plan = self.plan(lengths)
+        statistics = np.empty((2, looking, rows), dtype=np.float32)
+        plan.run(native.banded_forward, (query, key, value, out, statistics))
+        for heads in plan.value_runs():
+            out[:, heads] = value[:, heads]
+        return out.reshape(rows, self.inner)

@@ -1,0 +1,158 @@
+"""Models that predict without torch: an ensemble of a network and a linear model, and its outputs."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.data.columns.tabular_columns import ColumnEncoding
+from headwise.data.items.examples import Example
+from headwise.linear.linear_model import LinearModel
+from headwise.linear.tabular_features import encode_rows, tabular_features, tabular_rows
+from headwise.metrics.regression_scores import Scale
+from headwise.runtime.layers import Floats
+from headwise.runtime.novelty_member import NoveltyMember
+from headwise.runtime.outputs import (
+    AnyOutputs,
+    OfOutputs,
+    ensemble_logits,
+    item_numbers,
+    item_predictions,
+    item_probabilities,
+    linear_scores,
+)
+from headwise.runtime.pair_outputs import PairInputs, compare_pair_sides
+from headwise.runtime.word_lookup import BaseLookup
+from headwise.text.text_features import EncodedPair, EncodedText, TextFeatures
+
+
+@dataclass(frozen=True)
+class PredictionLinearModel:
+    """The linear model of an ensemble.
+
+    Attributes:
+        model: The linear model.
+        vectors: Dimensions of the text vectors that it reads; 0 if it reads none.
+    """
+
+    model: LinearModel
+    vectors: int
+
+    @property
+    def form(self) -> bool:
+        """Whether it reads surface features."""
+        return self.model.form
+
+    def linear_model(self) -> LinearModel:
+        """The linear model itself."""
+        return self.model
+
+    def __call__(self, texts: Any, dense: NDArray | None = None, numbers: NDArray | None = None) -> Floats:
+        """Logits of texts, `[texts, classes]`."""
+        return self.model.scores(texts, dense, numbers)
+
+
+class PredictionModel(NoveltyMember):
+    """A model of texts or pairs; see `headwise.runtime.outputs.EnsembleMembers`.
+
+    Args:
+        features: Encodes texts.
+        base: Static embeddings; None without a base.
+        linear_model: Its linear model; None without one.
+        outputs: What it makes of the outputs of the network.
+
+    Attributes:
+        tabular: How the columns beside texts become features; empty if it reads none.
+    """
+
+    labels = OfOutputs[tuple[str, ...]]()
+    temperature = OfOutputs[float]()
+    biases = OfOutputs[list[float] | None]()
+    thresholds = OfOutputs[Any]()
+    separator = OfOutputs[str]()
+    scale = OfOutputs[Scale]()
+    calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    probabilities = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    chosen_labels = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    linear_scores, logits = linear_scores, ensemble_logits
+    predict_proba, predict, scores = item_probabilities, item_predictions, item_numbers
+
+    def __init__(
+        self,
+        features: TextFeatures,
+        base: BaseLookup | None,
+        linear_model: PredictionLinearModel | None,
+        outputs: AnyOutputs,
+    ):
+        self.features, self.base = features, base
+        self.linear_model, self.outputs = linear_model, outputs
+        self.encoder_weight, self.linear_weight, self.linear_share = 1.0, 0.0, 0.0
+        self.references: NDArray[np.float32] | None = None
+        self.tabular: tuple[ColumnEncoding, ...] = ()
+
+    @abstractmethod
+    def outputs_of(
+        self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> np.ndarray:
+        """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts or pairs."""
+
+    @abstractmethod
+    def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Encode texts or pairs."""
+
+    @abstractmethod
+    def linear_inputs(
+        self, encoded: Sequence[Any], *, vectors: bool = True
+    ) -> tuple[Sequence[Any], np.ndarray | None, np.ndarray | None]:
+        """See `EnsembleMembers.linear_inputs`."""
+
+
+class TextInputs(PredictionModel):
+    """Encodes texts, with the columns beside them, and gives a linear model its inputs."""
+
+    def encoded(self, items: Sequence[str | Example]) -> list[EncodedText]:
+        """Encode texts, with the features of the columns beside them if the model reads such columns.
+
+        Raises:
+            ConfigError: HW147, an item lacks these columns, or has others.
+        """
+        encoded = self.features.encode(items)
+        if not self.tabular:
+            return encoded
+        rows = tabular_rows(self.tabular, items)
+        features = zip(encoded, encode_rows(self.tabular, rows), rows, strict=True)
+        return [replace(text, tabular=values, row=row) for text, values, row in features]
+
+    def linear_inputs(
+        self, encoded: Sequence[EncodedText], *, vectors: bool = True
+    ) -> tuple[Sequence[str], np.ndarray | None, np.ndarray | None]:
+        """Inputs of the linear model: the texts, their vectors if there is a base, and the features of the
+        columns beside them."""
+        width = sum(encoding.width for encoding in self.tabular)
+        beside = tabular_features(encoded, width) if width else None
+        reads_base = self.base is not None and vectors
+        return [text.text for text in encoded], self.base.texts(encoded) if reads_base else None, beside
+
+    def word_contributions(self, encoded: Sequence[EncodedText]) -> list[Floats]:
+        """The contribution of each word to the text vector from the base, without corrections, `[words,
+        size]` for each text."""
+        if self.base is None:
+            raise ValueError("the model has no base")
+        return self.base.contributions(encoded)
+
+
+class BasePairInputs(PairInputs, PredictionModel):
+    """Encodes pairs, and compares the vectors of a base."""
+
+    @property
+    def base_size(self) -> int:
+        return 0 if self.base is None else self.base.size
+
+    def compared(self, encoded: Sequence[EncodedPair]) -> np.ndarray:
+        if self.base is None:
+            raise ValueError("the model has no base")
+        texts = [*(pair.first for pair in encoded), *(pair.second for pair in encoded)]
+        return compare_pair_sides(self.base.sides(texts), self.base.size)
