@@ -132,9 +132,9 @@ class TextInputs(PredictionModel):
         """Inputs of the linear model: the texts, their vectors if there is a base, and the features of the
         columns beside them."""
         width = sum(encoding.width for encoding in self.tabular)
-        beside = tabular_features(encoded, width) if width else None
+        columns = tabular_features(encoded, width) if width else None
         reads_base = self.base is not None and vectors
-        return [text.text for text in encoded], self.base.texts(encoded) if reads_base else None, beside
+        return [text.text for text in encoded], self.base.texts(encoded) if reads_base else None, columns
 
     def word_contributions(self, encoded: Sequence[EncodedText]) -> list[Floats]:
         """The contribution of each word to the text vector from the base, without corrections, `[words,

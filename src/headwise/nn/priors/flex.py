@@ -1,15 +1,18 @@
 """flex_mods: priors for `torch.nn.attention.flex_attention`."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations  # the priors are read without torch
 
-import torch
-from torch import Tensor
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from headwise.core.errors import ConfigError
 from headwise.nn.priors.base import Pairs, Prior
 
-ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
-MaskMod = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
+    MaskMod = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
 def flex_mods(priors: Sequence[Prior], lengths: Tensor) -> tuple[ScoreMod, MaskMod]:
@@ -29,6 +32,8 @@ def flex_mods(priors: Sequence[Prior], lengths: Tensor) -> tuple[ScoreMod, MaskM
     Raises:
         ConfigError: A prior is learned, turns queries and keys, or needs dependency trees.
     """
+    import torch
+
     for prior in priors:
         turns = type(prior).rotate is not Prior.rotate and _turns(prior)
         if prior.learned or turns or prior.tree_use == "error":
@@ -59,5 +64,7 @@ def flex_mods(priors: Sequence[Prior], lengths: Tensor) -> tuple[ScoreMod, MaskM
 
 def _turns(prior: Prior) -> bool:
     """Whether a prior changes queries and keys."""
+    import torch
+
     rows = torch.ones(2, 2)
     return not torch.equal(prior.rotate(rows, torch.arange(2)), rows)
