@@ -180,8 +180,8 @@ def test_libraries_that_do_not_fit_into_the_memory(run, monkeypatch):
     def too_large(*_, **__):
         raise ImportError("libtorch_cpu.so: failed to map segment from shared object")
 
-    monkeypatch.setattr("headwise.app.cli.build_app", too_large)
-    code, _, err = run("predict", "model", "texts.csv")
+    monkeypatch.setattr("headwise.app.cli.command_line.build_app", too_large)
+    code, _, err = run("predict", "--workers", "1", "model", "texts.csv")
     assert code == 2
     assert "[HW410] out of memory while loading the libraries: libtorch_cpu.so" in err
 
@@ -190,14 +190,14 @@ def test_libraries_that_do_not_fit_into_the_memory(run, monkeypatch):
     ("arguments", "advice"),
     [
         (["export", "m", "x"], "give this process more"),
-        (["predict", "m", "x"], "a smaller --batch-tokens\n"),
+        (["predict", "m", "x", "--resume"], "a smaller --batch-tokens\n"),
     ],
 )
 def test_what_takes_less_memory_is_a_flag_of_the_command(run, monkeypatch, arguments, advice):
     def too_large(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("headwise.app.cli.build_app", too_large)
+    monkeypatch.setattr("headwise.app.cli.command_line.build_app", too_large)
     code, _, err = run(*arguments)
     assert code == 2
     assert f"[HW410] out of memory in headwise {arguments[0]}: " in err
