@@ -27,7 +27,9 @@ def projections(width: int, inner: int, *, bias: bool) -> list[nn.Linear]:
         raise ConfigError(
             f"attention from rows of {width} features to heads of {inner} in all; expected 1 or more"
         )
-    made = [BlockedLinear(*sizes, bias=bias) for sizes in (*[(width, inner)] * 3, (inner, width))]
+    made: list[nn.Linear] = [
+        BlockedLinear(*sizes, bias=bias) for sizes in (*[(width, inner)] * 3, (inner, width))
+    ]
     for projection in made:
         nn.init.xavier_uniform_(projection.weight)
         if bias:
