@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwise.app.session_base import Session
 from headwise.artifacts.folder_config import read_info
-from headwise.artifacts.onnx.onnx_errors import installed
+from headwise.artifacts.onnx.onnx_errors import NotInstalledError, installed
 from headwise.artifacts.runtime_load import load_for_prediction
 from headwise.core.config import JsonMapping
 from headwise.data.items.item_types import ITEM_TYPES
@@ -74,7 +74,10 @@ class PredictionSession(Session):
         return explain_labels(model, encoded)
 
     def to_html(self) -> str:
-        return self._with_torch().to_html()
+        try:
+            return self._with_torch().to_html()
+        except NotInstalledError:
+            return "<p>The scores of the model are shown where PyTorch is installed.</p>"
 
     def opener(self, workers: int) -> Callable[[], Session]:
         return partial(PredictionSession, self.folder)

@@ -358,7 +358,8 @@ def _word_inputs(config: ModelConfig, weights: LayerWeights, listed: tuple[str, 
     values, scales = arrays["embedding.values"], arrays["embedding.scales"]
     rows = slice(len(listed)), slice(len(listed), None)
     tables = (QuantizedMatrix(values[part], scales[part]) for part in rows)
-    base = StaticEmbeddings("saved", listed, *tables, arrays["embedding.weights"])
+    listed_vectors, subwords = tables
+    base = StaticEmbeddings("saved", listed, listed_vectors, subwords, arrays["embedding.weights"])
     lookup = BaseLookup(base, arrays.get("embedding.vectors.weight"))
     return WordInputs(lookup, weights.norm("embedding.norm"), project)
 

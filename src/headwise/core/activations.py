@@ -1,9 +1,12 @@
 """Softmax, sigmoid and their logarithms of arrays, without SciPy."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.floating]
+Floats = NDArray[Any]
+"""Floating-point numbers, of the precision of the argument."""
 
 
 def _floats(values: ArrayLike) -> Floats:

@@ -91,7 +91,8 @@ class LayerWeights:
         factors = self.arrays[f"{norm}.weight"] / np.sqrt(variance + np.float32(_EPSILON))
         addends = self.arrays[f"{norm}.bias"] - mean * factors
         bias = addends @ first.weight + (0 if first.bias is None else first.bias)
-        return Perceptron(Affine(factors[:, None] * first.weight, bias), second, None)
+        weight = np.asarray(factors[:, None] * first.weight, dtype=np.float32)
+        return Perceptron(Affine(weight, np.asarray(bias, dtype=np.float32)), second, None)
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,27 @@ class HeadPrior(Protocol):
         """Whether every position sees itself alone."""
         ...
 
-    def band(self, lengths: Reaches) -> HeadBand | None:
+    def band(self, lengths: Reaches) -> "BandOfHead | None":
         """See `headwise.nn.priors.base.Prior.band`."""
+        ...
+
+
+class BandOfHead(Protocol):
+    """See `headwise.nn.priors.base.Band`; its reaches are arrays where lengths are."""
+
+    @property
+    def left(self) -> object:
+        """Positions seen before each position, `[texts]`."""
+        ...
+
+    @property
+    def right(self) -> object:
+        """Positions seen after each position, `[texts]`."""
+        ...
+
+    @property
+    def slope(self) -> float:
+        """What is taken from the score for each position of distance."""
         ...
 
 

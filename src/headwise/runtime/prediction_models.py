@@ -133,8 +133,8 @@ class TextInputs(PredictionModel):
         columns beside them."""
         width = sum(encoding.width for encoding in self.tabular)
         columns = tabular_features(encoded, width) if width else None
-        reads_base = self.base is not None and vectors
-        return [text.text for text in encoded], self.base.texts(encoded) if reads_base else None, columns
+        summaries = self.base.texts(encoded) if self.base is not None and vectors else None
+        return [text.text for text in encoded], summaries, columns
 
     def word_contributions(self, encoded: Sequence[EncodedText]) -> list[Floats]:
         """The contribution of each word to the text vector from the base, without corrections, `[words,

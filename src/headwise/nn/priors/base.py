@@ -11,7 +11,7 @@ from __future__ import annotations  # the priors are read without torch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,7 +204,8 @@ class Sum(Prior):
         present = [band for band in bands if band is not None]
         left, right = present[0].left, present[0].right
         for band in present[1:]:
-            left, right = smaller_reach(left, band.left), smaller_reach(right, band.right)
+            left = smaller_reach(cast("Tensor", left), cast("Tensor", band.left))
+            right = smaller_reach(cast("Tensor", right), cast("Tensor", band.right))
         return Band(left, right, sum(band.slope for band in present))
 
     @property
