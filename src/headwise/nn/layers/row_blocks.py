@@ -30,12 +30,12 @@ def linear(rows: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         bias: `[outputs]`, or None.
     """
     blocked = (
-        rows.dim() == 2
-        and len(rows) > _TALL
+        not torch.compiler.is_compiling()  # nor exporting, which would fix the number of rows
+        and rows.dim() == 2
+        and rows.shape[0] > _TALL
         and rows.device.type == "cpu"
         and rows.dtype == weight.dtype == torch.float32
         and not torch.is_autocast_enabled("cpu")
-        and not torch.compiler.is_compiling()
     )
     return _Blocked.apply(rows, weight, bias) if blocked else functional.linear(rows, weight, bias)
 
