@@ -8,7 +8,7 @@ ARG TORCH_INDEX=""
 RUN python -m venv /opt/headwise \
     && /opt/headwise/bin/pip install --no-cache-dir ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} $(grep '^torch==' constraints.txt)
 COPY . .
-RUN /opt/headwise/bin/pip install --no-cache-dir -c constraints.txt '.[tables,serve]'
+RUN /opt/headwise/bin/pip install --no-cache-dir -c constraints.txt '.[train,tables,serve]'
 
 FROM python:3.11-slim-bookworm
 RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/* \

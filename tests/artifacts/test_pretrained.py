@@ -13,10 +13,8 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.vocabulary import Vocabulary
 
-tokenizers = pytest.importorskip("tokenizers", reason="needs the extra: pip install 'headwise[pretrained]'")
-transformers = pytest.importorskip(
-    "transformers", reason="needs the extra: pip install 'headwise[pretrained]'"
-)
+tokenizers = pytest.importorskip("tokenizers", reason="needs the extra: pip install '.[pretrained]'")
+transformers = pytest.importorskip("transformers", reason="needs the extra: pip install '.[pretrained]'")
 
 TEXTS = ["the cat", "", "cat cat zzz the"]
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "ca", "##t", *"abcdefghz", "##z"]

@@ -287,6 +287,7 @@ def test_flags_exist(capsys, monkeypatch):
         "--help",
         "--help-all",
         "--no-deps",
+        "--torch-backend",  # of uv
         "--rm",  # of docker, as the next ones
         "--cpus",
         "--memory",

@@ -164,7 +164,7 @@ def _hub() -> Any:
     try:
         import huggingface_hub
     except ImportError:
-        raise ConfigError("the hub needs huggingface_hub: pip install 'headwise[hub]'") from None
+        raise ConfigError("the hub needs huggingface_hub: pip install '.[hub]'") from None
     return huggingface_hub
 
 

@@ -164,7 +164,7 @@ def _spacy() -> Any:
     except ImportError as error:
         raise ParserError(
             f"parsing needs spaCy, which cannot be imported ({_first_line(error)}); install it with: "
-            "pip install 'headwise[spacy]'. Or give the parses in a file",
+            "pip install '.[spacy]'. Or give the parses in a file",
             code="HW260",
         ) from None
 

@@ -99,7 +99,7 @@ def test_without_the_extra(run, model, monkeypatch):
     code, _, err = run("serve", model)
     assert code == 2
     assert "[HW901]" in err
-    assert "pip install 'headwise[serve]'" in " ".join(err.split())
+    assert "pip install '.[serve]'" in " ".join(err.split())
 
 
 def test_no_model(run, tmp_path):

@@ -14,7 +14,7 @@ from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.layers.layer_configs import PretrainedConfig
 from headwise.nn.ragged import Layout
 
-transformers = pytest.importorskip("transformers", reason="needs pip install 'headwise[pretrained]'")
+transformers = pytest.importorskip("transformers", reason="needs pip install '.[pretrained]'")
 
 TEXTS = [
     ["The", "cats", "are", "eating"],

@@ -13,7 +13,7 @@ from headwise.core.errors import ConfigError
 from headwise.nn.embeddings.pretrained.hub import load_pretrained
 from headwise.nn.embeddings.pretrained.word_pieces import PretrainedError
 
-transformers = pytest.importorskip("transformers", reason="needs pip install 'headwise[pretrained]'")
+transformers = pytest.importorskip("transformers", reason="needs pip install '.[pretrained]'")
 
 
 def change(path, **settings):

@@ -6,7 +6,7 @@ import pytest
 
 from headwise.nn.embeddings.pretrained.word_pieces import PieceTokenizer, PretrainedError
 
-transformers = pytest.importorskip("transformers", reason="needs pip install 'headwise[pretrained]'")
+transformers = pytest.importorskip("transformers", reason="needs pip install '.[pretrained]'")
 tokenizers = pytest.importorskip("tokenizers")
 
 Tokenizer, models = tokenizers.Tokenizer, tokenizers.models

@@ -10,7 +10,7 @@ from headwise.nn.embeddings.pretrained import PretrainedEmbedding, PretrainedErr
 from headwise.nn.layers.layer_configs import PretrainedConfig
 from headwise.nn.ragged import Layout
 
-transformers = pytest.importorskip("transformers", reason="needs pip install 'headwise[pretrained]'")
+transformers = pytest.importorskip("transformers", reason="needs pip install '.[pretrained]'")
 
 TEXTS = [["the", "cat", "eating"], [], ["a"] * 45]
 LAYOUT = Layout([len(text) for text in TEXTS])

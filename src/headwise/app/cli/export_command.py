@@ -36,7 +36,7 @@ def export(model: ModelFolder, output: OutputFile, /, *, overwrite: Switch = Fal
     shown, needs = (visible(shlex.quote(str(path))) for path in (output, output / "requirements.txt"))
     print(
         f"Exported: {visible(str(output))} ({size:.1f} MB). On a machine without torch:\n"
-        f"  pip install -r {needs}; pip install --no-deps headwise\n"
+        f"  pip install -r {needs}; pip install --no-deps HEADWISE  (its source folder or wheel)\n"
         f"  headwise predict {shown} NEW_TEXTS --output {done.predictions}"
     )
     return 0

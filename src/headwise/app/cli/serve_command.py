@@ -57,7 +57,7 @@ def serve(
     returns {"predictions": [...]}, the objects that headwise predict writes to jsonl. POST /explain takes
     the same and returns the attributions of words. GET / is a page to try the model in a browser. Requests
     that wait are answered together. SIGHUP reads the model folder again without losing a request. Needs the
-    extra serve: pip install 'headwise[serve]'.
+    extra serve: pip install '.[serve]'.
 
     Args:
         model: Folder of the model, or an exported model (without explanations).

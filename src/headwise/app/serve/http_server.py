@@ -81,7 +81,7 @@ def serve(
         from headwise.app.serve.shutdown import run
     except ImportError as error:
         raise ServeError(
-            f"{error.name} is not installed; headwise serve needs it: pip install 'headwise[serve]'",
+            f"{error.name} is not installed; headwise serve needs it: pip install '.[serve]'",
             code="HW901",
         ) from None
     model = ModelService(folder, **answering)

@@ -136,7 +136,7 @@ def _import(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise ConfigError("Parquet and Arrow files need pyarrow: pip install 'headwise[tables]'") from None
+        raise ConfigError("Parquet and Arrow files need pyarrow: pip install '.[tables]'") from None
 
 
 def _read(file: Path) -> Iterator[JsonObject]:

@@ -65,7 +65,7 @@ def library(name: str, what: str) -> Any:
         return importlib.import_module(name)
     except ImportError:
         raise ExportError(
-            f"{what} needs {name}, which is not installed; pip install 'headwise[onnx]' (a machine that "
+            f"{what} needs {name}, which is not installed; pip install '.[onnx]' (a machine that "
             "only predicts with exported models: pip install onnxruntime)",
             code="HW951",
         ) from None

@@ -402,8 +402,8 @@ def _requirements() -> str:
     return _NEEDS.format(version=__version__) + "".join(lines)
 
 
-_NEEDS = """# What predicts with this model, beside headwise itself without the libraries of training:
-# pip install -r requirements.txt && pip install --no-deps headwise=={version}
+_NEEDS = """# What predicts with this model, beside headwise {version} from its source folder or wheel:
+# pip install -r requirements.txt && pip install --no-deps HEADWISE
 """
 
 _CARD = """# An exported headwise model

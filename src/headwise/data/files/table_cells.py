@@ -46,7 +46,7 @@ def import_optional_library(module: str, what: str, path: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         problem = f"{what}, for which {module.partition('.')[0]} cannot be imported ({error})"
-        advice = "pip install 'headwise[tables]', or save the file as csv, tsv or jsonl (UTF-8)"
+        advice = "pip install '.[tables]', or save the file as csv, tsv or jsonl (UTF-8)"
         raise DataError("HW109", problem, advice=advice, path=path) from None
 
 

@@ -47,7 +47,7 @@ def import_extra(module: str) -> ModuleType:
     except ImportError as error:
         raise PretrainedError(
             f"pretrained encoders need {module}, which cannot be imported ({error}); install it with "
-            "pip install 'headwise[pretrained]'",
+            "pip install '.[pretrained]'",
             code="HW701",
         ) from error
 
