@@ -284,8 +284,8 @@ def _items(sizes: Sequence[int], looking: Sequence[int], bands: Sequence[Band], 
     for place, column in enumerate((starts[text], lengths[text], begin), start=2):
         items[:, :, place] = column[:, None]
     for head, band in enumerate(bands):
-        items[:, head, 5] = band.left.numpy()[text]
-        items[:, head, 6] = band.right.numpy()[text]
+        items[:, head, 5] = np.asarray(band.left)[text]
+        items[:, head, 6] = np.asarray(band.right)[text]
     items = items.reshape(-1, 8)
     _, _, _, length, first, left, right, _ = items.T
     seen = np.minimum(first + rows + right, length) - np.maximum(first - left, 0)
