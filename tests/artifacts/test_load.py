@@ -362,9 +362,9 @@ def test_a_huge_size_is_named(forge):
 @pytest.mark.parametrize("numbers", [(10**9, 4), (1 << 40, 1 << 40)])
 def test_building_alone_takes_no_memory(forge, numbers, monkeypatch):
     """Even without the check of the settings, tensors are compared before memory is taken."""
-    from headwise.artifacts import load as build
+    from headwise.artifacts import folder_config
 
-    monkeypatch.setattr(build, "check_limits", lambda *_: None)
+    monkeypatch.setattr(folder_config, "check_limits", lambda *_: None)
     width, hidden = numbers
 
     def change(config):

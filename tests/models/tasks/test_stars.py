@@ -109,7 +109,8 @@ def test_what_a_task_must_define_stands_in_its_part(part):
 
 
 def test_files_that_know_masked_words():
-    """The task of which most is new: a row in each table, its files, and who starts from such models."""
+    """The task of which most is new: a row in each table, its files, who starts from such models, and the
+    two unions of types for annotations."""
     package = Path(importlib.import_module("headwise").__file__).parent
     sources = {
         path.relative_to(package).as_posix(): path.read_text("utf-8") for path in package.rglob("*.py")
@@ -121,4 +122,4 @@ def test_files_that_know_masked_words():
         "models/tasks/masked_words.py",
     }
     classes = ("Masked(Model|WordsTask|WordsSettings|WordType|Objective|Scores)", "UnlabelledTextItems")
-    assert sum(bool(re.search("|".join(classes), text)) for text in sources.values()) <= 10
+    assert sum(bool(re.search("|".join(classes), text)) for text in sources.values()) <= 12

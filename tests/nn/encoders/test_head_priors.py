@@ -19,6 +19,15 @@ TERMS = [
     *("everything", "window(3)", "window(n/4)", "dilated(2)", "random-blocks(2)"),
     *("forward", "backward", "earlier", "later", "word-distance(0.5)", "gaussian(2)"),
     *("tree-distance(1, fallback=word)", "tree-buckets(3, fallback=word)", "rotary", "shaw(2)"),
+    *(
+        "shifted-window(3)",
+        "learned-slope",
+        "kerple",
+        "fire(4)",
+        "adaptive-span(2)",
+        "forgetting",
+        "cope(3)",
+    ),
     *("transformer-xl", "t5-buckets(8, furthest=5)", "global-tokens(window(3) + shaw(1))", "sum(later)"),
 ]
 

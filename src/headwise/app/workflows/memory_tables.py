@@ -51,6 +51,8 @@ def _file_of(argument: DataArgument | None, file: Path) -> FilesArgument | None:
     """The argument, or of a table the file that its rows are written to."""
     if argument is None or isinstance(argument, str | PathLike | FileList | Sequence):
         return argument
+    if not (hasattr(argument, "columns") or hasattr(argument, "column_names")):
+        return argument  # not a table: whoever opens it says what is expected
     return _write(argument, file)
 
 

@@ -10,6 +10,7 @@ from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import Tokenizer, first_words
 from headwise.data.columns.column_names import is_pair_header
+from headwise.data.columns.pair_columns import PairColumns
 from headwise.data.columns.reading_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.doctor.examined_file import BetweenCheck, Check
 from headwise.data.doctor.item_checks import (
@@ -141,6 +142,8 @@ class PairItems(ItemType[Pair]):
             options = from_dict(PairOptions, reading)
             columns = options.first_column, options.second_column
             rows = pair_rows(replace(head.source(options.reading()), columns=columns), options)
+            if not isinstance(rows.columns, PairColumns):  # a file without records
+                return None
             first, second, label = rows.columns.first, rows.columns.second, rows.columns.label
             if label is None or not (_COLUMNS & set(reading) or is_pair_header([first, second])):
                 return None

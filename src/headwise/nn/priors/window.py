@@ -106,8 +106,10 @@ class Window(Prior):
 
 @dataclass(frozen=True)
 class ShiftedWindow(Prior):
-    """A window that moves inward at the ends of the text, so that every position sees `width` positions
-    (neighbourhood attention; Hassani et al. 2023; Eq. 2), or the whole text where that is shorter.
+    """A window that moves inward at the ends of the text, so that it keeps its width (NATTEN).
+
+    Every position sees `width` positions, or the whole text where that is shorter (neighbourhood attention;
+    Hassani et al. 2023; Eq. 2).
 
     Args:
         width: Positions seen, odd, at least 1.
