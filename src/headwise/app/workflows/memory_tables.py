@@ -8,7 +8,7 @@ from datetime import date, time
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from headwise.core.errors import ConfigError
 from headwise.data.files.file_lists import FileList, FilesArgument
@@ -52,7 +52,7 @@ def _file_of(argument: DataArgument | None, file: Path) -> FilesArgument | None:
     if argument is None or isinstance(argument, str | PathLike | FileList | Sequence):
         return argument
     if not (hasattr(argument, "columns") or hasattr(argument, "column_names")):
-        return argument  # not a table: whoever opens it says what is expected
+        return cast(FilesArgument, argument)  # not a table: whoever opens it says what is expected
     return _write(argument, file)
 
 
