@@ -196,7 +196,7 @@ def test_nothing_is_loaded_before_it_is_needed():
 def test_without_spacy(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
     for use in (lambda parser: parser([["a"]]), lambda parser: parser.identity):
-        with pytest.raises(ParserError, match=r"pip install 'headwise\[spacy\]'") as error:
+        with pytest.raises(ParserError, match=r"pip install '.\[spacy\]'") as error:
             use(SpacyParser("en_core_web_sm"))
         assert error.value.code == "HW260"
 

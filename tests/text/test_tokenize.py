@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headwise.core.errors import ConfigError
@@ -88,6 +88,7 @@ _TEXTS = st.one_of(
 
 
 @settings(max_examples=600, deadline=None)
+@example(text="+\u0300\u094d", name="penn")  # marks that change their order
 @given(text=_TEXTS, name=st.sampled_from(sorted(TOKENIZERS)))
 def test_spans_cover_what_is_not_whitespace(text: str, name: str):
     tokenizer = TOKENIZERS[name]
