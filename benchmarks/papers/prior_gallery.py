@@ -18,15 +18,17 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from headwise.nn.priors.base import Pairs, Prior
+from headwise.nn.priors.base import LearnedPrior, Pairs, Prior
 from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance, alibi
 from headwise.nn.priors.drawing import draw
+from headwise.nn.priors.learned import modules
+from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
 from headwise.nn.priors.learned_distance import Rotary, Shaw, T5Buckets, TreeBuckets
 from headwise.nn.priors.scales import allocate_scales
 from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
 from headwise.nn.priors.terms import sinusoids
-from headwise.nn.priors.window import Everything, Window
+from headwise.nn.priors.window import Everything, ShiftedWindow, Window
 
 LENGTH = 24
 # "Two kids at a ballgame wash their hands", the example of MS-SAN: distances in its dependency tree.
@@ -94,6 +96,23 @@ def _shaw(span: int) -> Prior:
     return _Shades(str(Shaw(span)), lambda p: _shade((p.key - p.query).clamp(-span, span) + span))
 
 
+def _learned(prior: LearnedPrior) -> Prior:
+    """The scores of a head with parameters near those it begins with, of a text of equal words."""
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(1)
+        [terms] = modules([prior], 16, 16)
+        for parameter in terms.parameters():
+            parameter += 0.3 * torch.randn_like(parameter)
+
+    def score(pairs: Pairs) -> Tensor:
+        rows = torch.full((int(pairs.length), 16), 0.25)
+        score = terms.score(rows, rows, pairs, 0)
+        assert score is not None
+        return score.detach().double()
+
+    return _Shades(str(prior), score)
+
+
 def _turned(pairs: Pairs) -> Tensor:
     """The product of a query and a key that differ by nothing but their turn."""
     n = int(pairs.length)
@@ -117,6 +136,13 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             "|i − j| ≤ (ω − 1) / 2, ω an odd number or a part of the text",
             "Multi-Scale Transformer, Guo et al. 2020, Eq. 6–8",
             (Window(width=1), Window(width=5), Window(fraction=1 / 4), Window(fraction=3 / 4)),
+        ),
+        Exhibit(
+            "Shifted window",
+            "ShiftedWindow(width=5)",
+            "width positions around i, moved inward at the ends",
+            "NATTEN, Hassani et al. 2023, Eq. 2",
+            (ShiftedWindow(5), ShiftedWindow(11)),
         ),
         Exhibit(
             "Directions",
@@ -206,6 +232,23 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             "a number for each bucket of j − i; one shade for each bucket",
             "Raffel et al. 2020",
             (_by_bucket(T5Buckets(16, 20)), _by_bucket(T5Buckets(8, 9))),
+        ),
+        Exhibit(
+            "Learned decays",
+            "LearnedSlope(), Kerple(), Kerple('power'), Fire(hidden=32), AdaptiveSpan(start=4, ramp=4)",
+            "a slope, a logarithm, a power, a small network, a window with a soft edge; each learned",
+            "Press et al. 2022; KERPLE, Chi et al. 2022; FIRE, Li et al. 2024; Sukhbaatar et al. 2019",
+            (
+                *(_learned(LearnedSlope()), _learned(Kerple()), _learned(Kerple("power"))),
+                *(_learned(Fire()), _learned(AdaptiveSpan(4, 4))),
+            ),
+        ),
+        Exhibit(
+            "Decays by content",
+            "Forgetting(), Cope(furthest=16)",
+            "gates of the words in between; here all words are equal",
+            "Forgetting Transformer, Lin et al. 2025; CoPE, Golovneva et al. 2024",
+            (_learned(Forgetting()), _learned(Cope())),
         ),
         Exhibit(
             "Tree buckets",

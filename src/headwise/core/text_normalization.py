@@ -97,9 +97,8 @@ def original_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, i
         first, last = cluster
         composed = _compose(middle[first:last])
         # A sign before marks that only change their order may be a word of its own.
-        if composed != middle[first:last] and composed == middle[first] + _compose(
-            middle[first + 1 : last]
-        ):
+        marks = _compose(middle[first + 1 : last])
+        if composed != middle[first:last] and composed == middle[first] + marks:
             begins.append(starts[first])
             ends.append(starts[first] + 1)
             composed, first = composed[1:], first + 1

@@ -255,7 +255,12 @@ class RecordLayout:
             cells, delimiter, quoted = [self._cells(row) or [""] for row in rows], self._delimiter, True
         else:
             cells, delimiter, quoted = [[self.start(row)] for row in rows], "", False
-        return native.record_texts(cells, delimiter, quoted, texts, probabilities, before, end)
+        try:
+            return native.record_texts(cells, delimiter, quoted, texts, probabilities, before, end)
+        except UnicodeEncodeError:  # half of a surrogate pair, which only Python's texts hold
+            numbers = native.number_texts(probabilities, before)
+            joined = zip(rows, texts, numbers, strict=True)
+            return "".join(f"{self.start(row)}{text}{number}{end}" for row, text, number in joined)
 
     def split_novelty(self, prediction: np.ndarray) -> tuple[np.ndarray, list[str]]:
         """The probabilities of a prediction, and the values of the fields `unknown` and `novelty`; no

@@ -58,6 +58,16 @@ def test_csv():
     assert layout.record(rows[0], PROBABILITIES) == '1,"a ""b"",\nc",z,0.876543,0.123457,0.876543\n'
 
 
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_half_a_surrogate_pair_stands_in_its_record(form):
+    """Python's texts hold it, UTF-8 does not: whoever writes the record decides."""
+    rows = rows_of({"text": "m\ud800"})
+    layout = RecordLayout.of(form, rows, ["x", "z"])
+    comma = "," if form == "csv" else "\t"
+    expected = ["m\ud800", "z", "0.876543", "0.123457", "0.876543"]
+    assert layout.record(rows[0], PROBABILITIES) == comma.join(expected) + "\n"
+
+
 def test_jsonl():
     rows = rows_of({"id": 7, "text": "ä", "more": [1, None]})
     layout = RecordLayout.of("jsonl", rows, ["x", 'y"'])
