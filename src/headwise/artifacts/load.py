@@ -6,7 +6,6 @@ No code from the folder is executed, and all contents are validated: the files a
 (damage), and the contents against each other (manipulation, as an attacker can write a valid manifest).
 """
 
-import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
@@ -22,15 +22,12 @@ from headwise.artifacts.folder_config import read_folder_config
 from headwise.artifacts.model_folder import (
     StoreError,
     VerifiedFolder,
-    check_digest,
-    check_size,
-    open_plain,
     read_calibration,
     read_vocabulary,
     to_json,
 )
 from headwise.artifacts.model_info import ModelInfo
-from headwise.artifacts.weights import TensorSpec, WeightsFile
+from headwise.artifacts.weights import TensorSpec, WeightsFile, read_weights
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import (
@@ -157,33 +154,26 @@ def load_model(
     parts = _pretrained(files) if config.pretrained.name else None
     if config.base.name:
         parts = {STATIC_EMBEDDINGS: files.json(STATIC_EMBEDDINGS)}
-    entry = files.entry(WEIGHTS)
-    path = files.path / WEIGHTS
-    with open_plain(path) as (file, size):
-        check_size(path, size, entry)
-        try:
-            weights = WeightsFile(file, size, path)
-            # Every layer has weights, so a larger number is wrong, and would take long to build.
-            counts = (getattr(getattr(config, section), "layers", 0) for section in sections)
-            layers = max(count for count in counts if isinstance(count, int))
-            if layers > len(weights):
-                raise StoreError(
-                    f"{where}: {layers} layers, but {WEIGHTS} holds {len(weights)} tensors", code="HW509"
-                )
-            model = build_empty(config, vocabulary, outputs, (where, files.name(LABELS)), parts)
-            arrays, digest = weights.read(_specs(model), dtype)
-        except StoreError:
-            # The most likely cause is a damaged file; if the hash confirms that, report it instead.
-            file.seek(0)
-            check_digest(path, hashlib.file_digest(file, "sha256").hexdigest(), entry)
-            raise
-    check_digest(path, digest, entry)
+
+    def read(weights: WeightsFile) -> tuple[tuple[Any, dict[str, NDArray]], str]:
+        # Every layer has weights, so a larger number is wrong, and would take long to build.
+        counts = (getattr(getattr(config, section), "layers", 0) for section in sections)
+        layers = max(count for count in counts if isinstance(count, int))
+        if layers > len(weights):
+            raise StoreError(
+                f"{where}: {layers} layers, but {WEIGHTS} holds {len(weights)} tensors", code="HW509"
+            )
+        model = build_empty(config, vocabulary, outputs, (where, files.name(LABELS)), parts)
+        arrays, digest = weights.read(_specs(model), dtype)
+        return (model, arrays), digest
+
+    model, arrays = read_weights(files, read)
     try:
         model.load_state_dict(
             {name: torch.from_numpy(array) for name, array in arrays.items()}, assign=True
         )
     except RuntimeError as error:  # index tensors with out-of-range values
-        raise StoreError(f"{path}: {error}", code="HW509") from error
+        raise StoreError(f"{files.path / WEIGHTS}: {error}", code="HW509") from error
     for name, factor in read_calibration(files, kind, outputs.get("labels")).items():
         setattr(model, name, factor)
     stored = getattr(model, "reference_vectors", None) is not None

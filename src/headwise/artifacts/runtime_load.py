@@ -4,7 +4,6 @@ The checks are those of `headwise.artifacts.load`: files against the manifest, a
 other.
 """
 
-import hashlib
 from collections.abc import Iterable
 from os import PathLike
 from typing import Any
@@ -16,13 +15,10 @@ from headwise.artifacts.folder_config import read_folder_config
 from headwise.artifacts.model_folder import (
     StoreError,
     VerifiedFolder,
-    check_digest,
-    check_size,
-    open_plain,
     read_calibration,
     read_vocabulary,
 )
-from headwise.artifacts.weights import TensorSpec, WeightsFile
+from headwise.artifacts.weights import TensorSpec, read_weights
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import CALIBRATION, CONFIG, LABELS, STATIC_EMBEDDINGS, WEIGHTS
 from headwise.data.items.item_type import ItemType
@@ -140,7 +136,7 @@ def load_for_prediction(folder: PathLike[str] | str) -> NetworkTextModel:
     listed = _listed_words(files) if config.base.name else ()
     linear = _linear_format(config, outputs)
     specs = _specs(config, vocabulary, outputs.count, listed, linear)
-    arrays = _read_weights(files, specs, dtype)
+    arrays = read_weights(files, lambda weights: weights.read(specs, dtype))
     model = _build(config, vocabulary, outputs, listed, arrays, (files, linear))
     for name, factor in read_calibration(files, outputs_type, described.get("labels")).items():
         setattr(model, name, factor)
@@ -288,24 +284,6 @@ def _encoder_specs(specs: _Specs, encoder: Any) -> None:
 def _fusion_name(encoder: MSSANConfig, number: int) -> str:
     stack, layer = divmod(number, encoder.layers)
     return f"encoder.stacks.{stack}.{layer}"
-
-
-def _read_weights(
-    files: VerifiedFolder, specs: dict[str, TensorSpec], dtype: type[np.floating]
-) -> dict[str, NDArray]:
-    """The tensors of the weights file, verified against the manifest and the specification."""
-    entry, path = files.entry(WEIGHTS), files.path / WEIGHTS
-    with open_plain(path) as (file, size):
-        check_size(path, size, entry)
-        try:
-            arrays, digest = WeightsFile(file, size, path).read(specs, dtype)
-        except StoreError:
-            # The most likely cause is a damaged file; if the hash confirms that, report it instead.
-            file.seek(0)
-            check_digest(path, hashlib.file_digest(file, "sha256").hexdigest(), entry)
-            raise
-    check_digest(path, digest, entry)
-    return arrays
 
 
 def _build(

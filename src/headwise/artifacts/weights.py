@@ -5,16 +5,24 @@ the header, JSON, with the type, shape and offsets of every tensor; then the ten
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.artifacts.model_folder import StoreError, current_tensor_name, parse_json
-from headwise.core.folder_layout import WEIGHTS_HEADER
+from headwise.artifacts.model_folder import (
+    StoreError,
+    VerifiedFolder,
+    check_digest,
+    check_size,
+    current_tensor_name,
+    open_plain,
+    parse_json,
+)
+from headwise.core.folder_layout import WEIGHTS, WEIGHTS_HEADER
 
 DTYPES: dict[str, type[np.floating]] = {"float32": np.float32, "float16": np.float16}
 _NAMES = {
@@ -38,6 +46,33 @@ class TensorSpec(NamedTuple):
     def size(self) -> int:
         """Number of values."""
         return int(np.prod(self.shape, dtype=np.int64))
+
+
+Read = TypeVar("Read")
+
+
+def read_weights(files: VerifiedFolder, read: Callable[["WeightsFile"], tuple[Read, str]]) -> Read:
+    """What `read` makes of the weights file of a folder, whose bytes are verified against the manifest.
+
+    Args:
+        files: The folder.
+        read: Reads the open file; returns its result and the SHA-256 of the bytes, see `WeightsFile.read`.
+
+    Raises:
+        StoreError: The file is damaged, or `read` refuses it.
+    """
+    entry, path = files.entry(WEIGHTS), files.path / WEIGHTS
+    with open_plain(path) as (file, size):
+        check_size(path, size, entry)
+        try:
+            result, digest = read(WeightsFile(file, size, path))
+        except StoreError:
+            # The most likely cause is a damaged file; if the hash confirms that, report it instead.
+            file.seek(0)
+            check_digest(path, hashlib.file_digest(file, "sha256").hexdigest(), entry)
+            raise
+    check_digest(path, digest, entry)
+    return result
 
 
 class WeightsFile:

@@ -96,16 +96,15 @@ def original_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, i
     for cluster in _clusters(middle):
         first, last = cluster
         composed = _compose(middle[first:last])
-        # A sign before marks that only change their order may be a word of its own.
-        marks = _compose(middle[first + 1 : last])
-        if composed != middle[first:last] and composed == middle[first] + marks:
-            begins.append(starts[first])
-            ends.append(starts[first] + 1)
-            composed, first = composed[1:], first + 1
         if composed == middle[first:last]:
             begins += starts[first:last]
             ends += [place + 1 for place in starts[first:last]]
         else:
+            # A sign before marks that only change their order may be a word of its own.
+            if composed == middle[first] + _compose(middle[first + 1 : last]):
+                begins.append(starts[first])
+                ends.append(starts[first] + 1)
+                composed, first = composed[1:], first + 1
             begins += [starts[first]] * len(composed)
             ends += [starts[last - 1] + 1] * len(composed)
     return [(begins[start], ends[end - 1]) for start, end in spans]

@@ -269,6 +269,22 @@ def check_whole(prior: Prior, low: int, *names: str) -> None:
             raise ConfigError(f"{name} must be a whole number, at least {low}, got {actual!r}")
 
 
+def check_odd(prior: Prior, name: str, of: str) -> None:
+    """Check that a value of a prior is an odd whole number.
+
+    Args:
+        prior: The prior.
+        name: The name of the value.
+        of: What has the value, for the message.
+
+    Raises:
+        ConfigError: It is not, or is less than 1.
+    """
+    if not plain_number(prior, name, Integral) or getattr(prior, name) < 1 or getattr(prior, name) % 2 == 0:
+        actual = getattr(prior, name)
+        raise ConfigError(f"the {name} of {of} must be an odd whole number, at least 1, got {actual!r}")
+
+
 _LARGEST = 1e30
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations  # the priors are read without torch
 
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
 from headwise.core.errors import ConfigError
-from headwise.nn.priors.base import Band, Lengths, Pairs, Prior, plain_number, smaller_reach
+from headwise.nn.priors.base import Band, Lengths, Pairs, Prior, check_odd, plain_number, smaller_reach
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -57,12 +56,8 @@ class Window(Prior):
     def __post_init__(self) -> None:
         if (self.width is None) == (self.fraction is None):
             raise ConfigError("Window takes either width= or fraction=, and needs one of them")
-        if self.width is not None and (
-            not plain_number(self, "width", Integral) or self.width < 1 or self.width % 2 == 0
-        ):
-            raise ConfigError(
-                f"the width of a window must be an odd whole number, at least 1, got {self.width!r}"
-            )
+        if self.width is not None:
+            check_odd(self, "width", "a window")
         if self.fraction is not None and (not plain_number(self, "fraction") or not 0 < self.fraction <= 2):
             raise ConfigError(
                 f"the fraction of a window must be more than 0 and at most 2, with which all words see the "
@@ -122,10 +117,7 @@ class ShiftedWindow(Prior):
     name: ClassVar[str] = "shifted-window"
 
     def __post_init__(self) -> None:
-        if not plain_number(self, "width", Integral) or self.width < 1 or self.width % 2 == 0:
-            raise ConfigError(
-                f"the width of a shifted window must be an odd whole number, at least 1, got {self.width!r}"
-            )
+        check_odd(self, "width", "a shifted window")
 
     def visible(self, pairs: Pairs) -> Tensor:
         import torch
