@@ -1,11 +1,12 @@
 """Multiple-instance learning: one label for a bag of vectors."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from headwise.core.errors import ConfigError
 from headwise.data.items.labels import label_names, label_targets
+from headwise.data.readers.bags import Bag
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.baselines import BAG_SVM, fit_bag_baseline
 from headwise.models.report_messages import ReportMessage
@@ -14,10 +15,11 @@ from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, WordVectors
 from headwise.training.settings import RunConfig
+from headwise.training.text_objectives import ClassificationObjective
 from headwise.training.train_result import TrainResult
 
 
-class BagTask(LabelTask):
+class BagTask(LabelTask[BagModel, Bag]):
     """Multiple-instance classification: one label for each bag of instances."""
 
     name = "bags"
@@ -40,7 +42,7 @@ class BagTask(LabelTask):
         if thresholds != "none":
             raise ConfigError("labels of bags have no thresholds: a bag gets its most probable label")
 
-    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
+    def data_remarks(self, parts: DataParts[Sequence[Bag]], recipe: RunConfig) -> list[ReportMessage]:
         sizes = sorted(len(bag.instances) for bag in (*parts.train, *parts.dev, *parts.test))
         features = parts.train[0].instances.shape[1]
         instances = (
@@ -55,15 +57,15 @@ class BagTask(LabelTask):
             f"{settings.model} (width {settings.width}, layers {settings.layers}, heads {settings.heads})"
         )
 
-    def input_description(self, model: Any) -> list[tuple[str, str]]:
+    def input_description(self, model: BagModel) -> list[tuple[str, str]]:
         return [
             ("Model of sets", model.config.bags.model),
             ("Features", f"{len(model.features.names):,}"),
         ]
 
     def build(
-        self, parts: DataParts[Any], recipe: RunConfig, vectors: WordVectors | None
-    ) -> tuple[Any, Coverage | None]:
+        self, parts: DataParts[Sequence[Bag]], recipe: RunConfig, vectors: WordVectors | None
+    ) -> tuple[BagModel, Coverage | None]:
         labels = label_names(bag.label for bag in parts.train)
         if "train" in parts.files:
             names = tuple(parts.files["train"].features)
@@ -71,16 +73,20 @@ class BagTask(LabelTask):
             names = tuple(map(str, range(parts.train[0].instances.shape[1])))
         return BagModel(recipe.model, BagFeatures(names), labels), None
 
-    def objective(self, model: Any, parts: DataParts[Any]) -> Any:
+    def objective(
+        self, model: BagModel, parts: DataParts[Sequence[Bag]]
+    ) -> ClassificationObjective[BagModel]:
         model.standardize.fit([bag.instances for bag in parts.train])
         return super().objective(model, parts)
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
         return [calibration_message(fitted, self.kind.nouns.many)]
 
-    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+    def guesses(
+        self, parts: DataParts[Sequence[Bag]], model: BagModel, *, refit: bool
+    ) -> tuple[str, np.ndarray] | None:
         train, dev = ((part, label_targets(part, model.labels)) for part in (parts.train, parts.dev))
         return BAG_SVM, fit_bag_baseline(train, dev, parts.test, refit=refit)
 
-    def schema(self, model: Any) -> Any:
+    def schema(self, model: BagModel) -> tuple[str, ...]:
         return model.features.names

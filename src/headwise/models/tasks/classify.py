@@ -5,13 +5,16 @@ Classification: one of several labels for each text.
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
+from headwise.data.items.dataset import Dataset
+from headwise.data.items.examples import Example
 from headwise.data.items.labels import (
+    LabelledItem,
     all_labels,
     classification_targets,
     evaluation_weights,
@@ -43,10 +46,13 @@ from headwise.models.novelty_evaluation import evaluate_novelty, novelty_message
 from headwise.models.predictor import LabelPredictor
 from headwise.models.report_messages import ReportMessage
 from headwise.models.tasks.tabular_config import with_tabular_columns
-from headwise.models.tasks.task import Task, location_of
+from headwise.models.tasks.task import Task, check_labels_of_model, location_of
 from headwise.models.tasks.task_settings import Settings
+from headwise.nn.networks.bag_model import BagModel
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.nn.networks.tag_model import TagModel
+from headwise.nn.networks.text_model import TextEncoderModel
+from headwise.nn.networks.text_models import MultiLabelModel, PairModel, TextClassifierModel
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.ensembles import SingleLabelEnsemble
 from headwise.training.model_calibration import SINGLE_LABEL
@@ -59,7 +65,13 @@ LEAST = 1e-30
 BASELINE_METRICS = ("accuracy", "accuracy_interval", "macro_f1")
 
 
-class LabelTask(Task):
+Classifier = TypeVar("Classifier", TextClassifierModel, PairModel, BagModel)
+Item = TypeVar("Item", bound=LabelledItem)
+
+
+class LabelTask(
+    Task[Classifier, Sequence[Item], Dataset[Item], SingleLabelEvaluation], Generic[Classifier, Item]
+):
     """A task with one of several labels for each item."""
 
     predictor = LabelPredictor
@@ -81,7 +93,9 @@ class LabelTask(Task):
                 "name one"
             )
 
-    def objective(self, model: Any, parts: DataParts[Any]) -> ClassificationObjective:
+    def objective(
+        self, model: Classifier, parts: DataParts[Sequence[Item]]
+    ) -> ClassificationObjective[Classifier]:
         train, dev = (
             (part, classification_targets(part, model.labels)) for part in (parts.train, parts.dev)
         )
@@ -95,25 +109,26 @@ class LabelTask(Task):
         objective.out_of_scope = parts.fitted_out_of_scope
         return objective
 
-    def ensemble(self, objective: ClassificationObjective[Any]) -> SingleLabelEnsemble:
+    def ensemble(self, objective: ClassificationObjective[Classifier]) -> SingleLabelEnsemble:
         return SingleLabelEnsemble(objective)
 
-    def set_thresholds_setting(self, model: Any, thresholds: str | None) -> None:
+    def set_thresholds_setting(self, model: Classifier, thresholds: str | None) -> None:
         if thresholds is not None:
             self.check_thresholds(thresholds)
             set_thresholds_setting(model, thresholds)
 
-    def calibrate(self, model: Any, items: Any) -> PostTrainingFit:
-        logits = model.logits(model.encoded(items))
+    def calibrate(self, model: Classifier, items: Sequence[Item]) -> PostTrainingFit:
+        encoded: Any = model.encoded(cast(Any, items))
+        logits = model.logits(encoded)
         targets = classification_targets(items, model.labels)
         return SINGLE_LABEL.refit(model, logits, targets, evaluation_weights(items))
 
-    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+    def explain(self, model: Classifier, items: Sequence[Item]) -> list[Explanation]:
         if not self.kind.sides:
             return super().explain(model, items)
-        return explain_labels(model, model.encoded(items))
+        return explain_labels(model, model.encoded(cast(Any, items)))
 
-    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Sequence[Item]], config: ModelConfig) -> str:
         return "accuracy"
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
@@ -122,19 +137,32 @@ class LabelTask(Task):
         novelty = novelty_messages(fitted, many)
         return [*label_names_message(model), *linear_model_message(model), *calibrated, *novelty]
 
-    def judge(self, model: Any, items: Any) -> SingleLabelEvaluation:
+    def judge(self, model: Classifier, items: Sequence[Item]) -> SingleLabelEvaluation:
         return evaluate_labels(model, items, classification_targets(items, model.labels))
 
-    def judge_novelty(self, model: Any, items: Any, outside: Any, judged: Any) -> NoveltyScores | None:
+    def judge_novelty(
+        self,
+        model: Classifier,
+        items: Sequence[Item],
+        outside: Sequence[Item],
+        judged: SingleLabelEvaluation,
+    ) -> NoveltyScores | None:
         right = judged.predicted == label_targets(items, model.labels)
         return evaluate_novelty(model, items, outside, right)
 
-    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+    def guesses(
+        self, parts: DataParts[Sequence[Item]], model: Classifier, *, refit: bool
+    ) -> tuple[str, np.ndarray] | None:
         """The name of a linear baseline, and its label indices for the test items."""
         raise NotImplementedError
 
     def baseline(
-        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+        self,
+        parts: DataParts[Sequence[Item]],
+        model: Classifier,
+        judged: SingleLabelEvaluation,
+        *,
+        refit: bool = False,
     ) -> ComparisonSystem | None:
         named_guesses = self.guesses(parts, model, refit=refit)
         if named_guesses is None:
@@ -143,23 +171,31 @@ class LabelTask(Task):
         targets = label_targets(parts.test, model.labels)
         return label_baseline(name, guessed, targets, model.labels, judged.predicted)
 
-    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, ComparisonSystem]:
+    def ablations(
+        self, model: Classifier, items: Sequence[Item], judged: SingleLabelEvaluation
+    ) -> dict[str, ComparisonSystem]:
         targets = label_targets(items, model.labels)
         return {
             f"{name}_alone": label_baseline(member_name(name), logits.argmax(axis=1), targets, model.labels)
             for name, logits in member_outputs(model, items).items()
         }
 
-    def confidence(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray]:
+    def confidence(
+        self, model: Classifier, items: Sequence[Item], judged: SingleLabelEvaluation
+    ) -> tuple[np.ndarray, np.ndarray]:
         sure = judged.probabilities[np.arange(len(judged.predicted)), judged.predicted]
         return sure, correctness(judged.predicted, classification_targets(items, model.labels))
 
-    def label_shift(self, model: Any, items: Any, judged: SingleLabelEvaluation) -> list[ReportMessage]:
+    def label_shift(
+        self, model: Classifier, items: Sequence[Item], judged: SingleLabelEvaluation
+    ) -> list[ReportMessage]:
         targets = classification_targets(items, model.labels)
         has = np.eye(len(model.labels))[targets] if targets.ndim == 1 else targets
         return label_shift_messages(model.labels, judged.probabilities, has, self.kind.nouns.many)
 
-    def metric_parts(self, model: Any, items: Any, judged: SingleLabelEvaluation) -> np.ndarray:
+    def metric_parts(
+        self, model: Classifier, items: Sequence[Item], judged: SingleLabelEvaluation
+    ) -> np.ndarray:
         targets, soft_targets = (
             label_targets(items, model.labels),
             classification_targets(items, model.labels),
@@ -172,11 +208,11 @@ class LabelTask(Task):
         )
         return np.stack([losses, judged.predicted == targets, np.ones(len(targets))], axis=1)
 
-    def uncertainty(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
+    def uncertainty(self, model: Classifier, items: Sequence[Item]) -> tuple[list[str], np.ndarray]:
         """The uncertainty is 1 minus the margin between the two most probable labels."""
         if not self.kind.sides:
             return super().uncertainty(model, items)
-        chances = model.predict_proba(items)
+        chances = model.predict_proba(cast(Any, items))
         ranked = np.sort(chances, axis=1)
         guesses = [model.labels[number] for number in predict_labels(chances, model.thresholds)]
         return guesses, 1 - (ranked[:, -1] - ranked[:, -2])
@@ -210,7 +246,12 @@ class LabelTask(Task):
             confusion="confusion",
         )
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
+    def check_labels(self, model: Classifier, data: Dataset[Item], where: str) -> None:
+        check_labels_of_model(model.labels, data, where)
+
+    def mistakes(
+        self, model: Classifier, data: Dataset[Item], judged: SingleLabelEvaluation, count: int
+    ) -> list[JsonObject]:
         rows = []
         for number in judged.worst(label_targets(data.items, model.labels), count):
             guess = int(judged.predicted[number])
@@ -230,7 +271,9 @@ class LabelTask(Task):
         return f"{mistake['label']} taken for {mistake['predicted']} ({chance})"
 
 
-def set_thresholds_setting(model: Any, thresholds: str) -> None:
+def set_thresholds_setting(
+    model: TextClassifierModel | PairModel | BagModel | MultiLabelModel, thresholds: str
+) -> None:
     """Change the thresholds setting of a model.
 
     Raises:
@@ -259,22 +302,22 @@ def member_name(name: str) -> str:
     return f"{name.replace('_', ' ')} alone"
 
 
-def member_outputs(model: Any, items: Any) -> dict[str, np.ndarray]:
+def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[Any]) -> dict[str, np.ndarray]:
     """The outputs of encoder and linear model alone, `[items, outputs]`; empty without a linear model."""
-    if model.linear_model is None:
+    if isinstance(model, BagModel) or model.linear_model is None:
         return {}
     encoded = model.encoded(items)
     return {"encoder": model.outputs_of(encoded), "linear_model": model.linear_scores(encoded)}
 
 
-def label_names_message(model: Any) -> list[str]:
+def label_names_message(model: TextEncoderModel) -> list[str]:
     """A message if label names were training texts."""
     if not (named := model.config.base.named):
         return []
     return [f"The names of {named} labels were training texts too (--base.no-names leaves them out)."]
 
 
-def linear_model_message(model: Any) -> list[str]:
+def linear_model_message(model: TextEncoderModel) -> list[str]:
     """A message about the linear model, if there is one."""
     if model.linear_model is None:
         return []
@@ -289,7 +332,7 @@ def linear_model_message(model: Any) -> list[str]:
     return [f"{message} {contribution_message(model)}"]
 
 
-def contribution_message(model: Any) -> str:
+def contribution_message(model: TextEncoderModel | TagModel) -> str:
     """A message about the contribution of the linear model."""
     contribution = f"and contributes {100 * model.linear_share:.0f} % of the combined score"
     if model.encoder_weight == 0:
@@ -347,7 +390,7 @@ _MANY, _LONG, _MOST = 20_000, 100, 10_000_000
 _LOOKED_AT = 1_000
 
 
-class ClassifyTask(LabelTask):
+class ClassifyTask(LabelTask[TextClassifierModel, Example]):
     """One of several labels for each text."""
 
     name = "classify"
@@ -356,7 +399,7 @@ class ClassifyTask(LabelTask):
     in_python = True
     supports_cross_fitting = True
 
-    def encoder_with_base(self, parts: DataParts[Any]) -> Settings:
+    def encoder_with_base(self, parts: DataParts[Sequence[Example]]) -> Settings:
         """With several thousand texts, attention learns word order, which neither static embeddings nor the
         linear model know. The encoder is then a correction to these, not initialised from them, unless
         there are many labels."""
@@ -372,18 +415,22 @@ class ClassifyTask(LabelTask):
                 return {}
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 
-    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
+    def data_remarks(self, parts: DataParts[Sequence[Example]], recipe: RunConfig) -> list[ReportMessage]:
         remarks, labels = super().data_remarks(parts, recipe), len(all_labels(parts.train))
         if labels * len(parts.train) > MOST_CELLS and recipe.model.linear_model.kind == "linear":
             few = "a fifth of the texts, not all, and two folds say how to choose the linear model"
             remarks.append(ReportMessage(f"{labels:,} labels: {few}, which saves time"))
         return remarks
 
-    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> TextClassifierModel:
+    def make(
+        self, words: Vocabulary, parts: DataParts[Sequence[Example]], recipe: RunConfig
+    ) -> TextClassifierModel:
         config = with_tabular_columns(recipe.model, parts.train)
         return TextClassifierModel(config, words, all_labels(parts.train))
 
-    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+    def guesses(
+        self, parts: DataParts[Sequence[Example]], model: TextClassifierModel, *, refit: bool
+    ) -> tuple[str, np.ndarray] | None:
         train, dev = (
             ([item.text for item in part], label_targets(part, model.labels))
             for part in (parts.train, parts.dev)

@@ -2,16 +2,15 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
-from headwise.data.items.item_type import ItemType
 from headwise.data.items.stream_items import NO_LABELS, SymbolStreamItems
-from headwise.data.readers.streams import SymbolStream
+from headwise.data.items.symbols import SymbolVocabulary
+from headwise.data.readers.streams import SymbolStream, SymbolStreamData
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.perplexity import LanguageScores
 from headwise.models.metric_table import ComparisonSystem, MetricRow, MetricTable
@@ -30,7 +29,7 @@ BASELINE = "frequencies alone"
 _STRETCHES = 200  # number of stretches of a text that models are compared on
 
 
-class LanguageModelTask(Task):
+class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, LanguageScores]):
     """Language modelling: predict the next symbol of a text."""
 
     name = "language-model"
@@ -42,7 +41,7 @@ class LanguageModelTask(Task):
     usage = "On the command line, how well it predicts a plain text (`headwise sample` lets it write):"
     advice = "train longer, on more text"
 
-    def item_type_for(self, config: ModelConfig) -> ItemType[Any]:
+    def item_type_for(self, config: ModelConfig) -> SymbolStreamItems:
         language = config.language
         if language.unit == "bytes":
             return SymbolStreamItems(unit="bytes")
@@ -59,7 +58,7 @@ class LanguageModelTask(Task):
                 "--vectors are of words, but a language model learns the vectors of its symbols"
             )
 
-    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
+    def data_remarks(self, parts: DataParts[SymbolStream], recipe: RunConfig) -> list[ReportMessage]:
         check_causal(recipe.model.encoder)
         language, length = recipe.model.language, len(parts.train)
         sizes = [f"{len(parts.train):,} training", f"{len(parts.dev):,} dev"]
@@ -70,7 +69,7 @@ class LanguageModelTask(Task):
             ReportMessage(f"an epoch is {windows:,} windows of {size:,} {language.unit}"),
         ]
 
-    def input_description(self, model: Any) -> list[tuple[str, str]]:
+    def input_description(self, model: LanguageModel) -> list[tuple[str, str]]:
         return [
             ("Encoder", encoder_name(model.config.encoder)),
             ("Vocabulary", f"{len(model.symbols):,} {model.symbols.unit}"),
@@ -78,29 +77,29 @@ class LanguageModelTask(Task):
         ]
 
     def build(
-        self, parts: DataParts[Any], recipe: RunConfig, vectors: WordVectors | None
-    ) -> tuple[Any, Coverage | None]:
+        self, parts: DataParts[SymbolStream], recipe: RunConfig, vectors: WordVectors | None
+    ) -> tuple[LanguageModel, Coverage | None]:
         return LanguageModel(recipe.model, parts.train.symbols), None
 
-    def objective(self, model: Any, parts: DataParts[Any]) -> LanguageObjective:
+    def objective(self, model: LanguageModel, parts: DataParts[SymbolStream]) -> LanguageObjective:
         return LanguageObjective(model, parts.train, parts.dev)
 
     def ensemble(self, objective: LanguageObjective) -> ModelEnsemble:
         return ModelEnsemble(lambda: objective.model.score(objective.dev).to_json())
 
-    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[SymbolStream], config: ModelConfig) -> str:
         return "perplexity" if config.language.unit == "words" else "bits"
 
-    def unit(self, parts: DataParts[Any]) -> str:
+    def unit(self, parts: DataParts[SymbolStream]) -> str:
         return "windows"
 
-    def judge(self, model: Any, items: Any) -> LanguageScores:
+    def judge(self, model: LanguageModel, items: SymbolStream) -> LanguageScores:
         return model.score(items)
 
-    def metric_part_count(self, items: Any) -> int:
+    def metric_part_count(self, items: SymbolStream) -> int:
         return min(len(items), _STRETCHES)
 
-    def metric_parts(self, model: Any, items: Any, judged: LanguageScores) -> np.ndarray:
+    def metric_parts(self, model: LanguageModel, items: SymbolStream, judged: LanguageScores) -> np.ndarray:
         """Nats and bits per symbol, and the size, of stretches of the text."""
         nats = np.concatenate([window.cpu().double().numpy() for window in model.nats(items)])
         stretches = np.array_split(nats, self.metric_part_count(items))
@@ -108,7 +107,7 @@ class LanguageModelTask(Task):
             [[stretch.mean(), stretch.sum() / math.log(2), len(stretch)] for stretch in stretches]
         )
 
-    def metric_part_table(self, parts: DataParts[Any], config: ModelConfig) -> MetricTable:
+    def metric_part_table(self, parts: DataParts[SymbolStream], config: ModelConfig) -> MetricTable:
         return MetricTable(
             (MetricRow(f"bits per {config.language.unit.removesuffix('s')}", "bits", "three"),),
             "symbols",
@@ -121,7 +120,12 @@ class LanguageModelTask(Task):
         return replace(recipe, model=replace(recipe.model, language=language))
 
     def baseline(
-        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+        self,
+        parts: DataParts[SymbolStream],
+        model: LanguageModel,
+        judged: LanguageScores,
+        *,
+        refit: bool = False,
     ) -> ComparisonSystem | None:
         return ComparisonSystem(BASELINE, frequencies(parts.train, parts.test).to_json())
 
@@ -140,16 +144,18 @@ class LanguageModelTask(Task):
             lower=True,
         )
 
-    def schema(self, model: Any) -> Any:
+    def schema(self, model: LanguageModel) -> SymbolVocabulary:
         return model.symbols
 
-    def check_labels(self, model: Any, data: Any, where: str) -> None:
+    def check_labels(self, model: LanguageModel, data: SymbolStreamData, where: str) -> None:
         """Checks nothing: the report mentions unknown symbols."""
 
     def no_prediction_error(self) -> ConfigError:
         return ConfigError(NO_LABELS)
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
+    def mistakes(
+        self, model: LanguageModel, data: SymbolStreamData, judged: LanguageScores, count: int
+    ) -> list[JsonObject]:
         if count:
             raise ConfigError("--errors shows labels that are wrong, and a language model gives none")
         return []

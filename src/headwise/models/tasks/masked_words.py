@@ -1,14 +1,14 @@
 """Masked-word pretraining: an encoder learns from unlabelled texts, for warm starts of other models."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
-from headwise.data.items.dataset import items_at
+from headwise.data.items.dataset import Dataset, items_at
+from headwise.data.items.examples import Example
 from headwise.data.items.stream_items import NO_ANSWERS
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.perplexity import MaskedScores
@@ -26,7 +26,7 @@ BASELINE = "frequencies alone"
 _MOST_JUDGED = 1_000  # maximum number of dev texts evaluated after each epoch
 
 
-class MaskedWordsTask(Task):
+class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], MaskedScores]):
     """Masked-word prediction: predict hidden words of a text from the others."""
 
     name = "masked-words"
@@ -43,28 +43,32 @@ class MaskedWordsTask(Task):
         if recipe.train.score not in ("loss", "accuracy", "last"):
             raise ConfigError(f"train: score: expected loss, accuracy or last, got {recipe.train.score!r}")
 
-    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> MaskedModel:
+    def make(
+        self, words: Vocabulary, parts: DataParts[Sequence[Example]], recipe: RunConfig
+    ) -> MaskedModel:
         return MaskedModel(recipe.model, words)
 
-    def objective(self, model: Any, parts: DataParts[Any]) -> MaskedObjective:
+    def objective(self, model: MaskedModel, parts: DataParts[Sequence[Example]]) -> MaskedObjective:
         # Spread over all of dev: neighbours in a file often come from one document or source.
         judged = min(len(parts.dev), _MOST_JUDGED)
         dev = items_at(parts.dev, np.arange(judged) * len(parts.dev) // max(judged, 1))
         return MaskedObjective(model, parts.train, dev)
 
-    def begin(self, model: Any, objective: Any) -> None:
+    def begin(self, model: MaskedModel, objective: MaskedObjective) -> None:
         objective.begin()
 
     def ensemble(self, objective: MaskedObjective) -> ModelEnsemble:
         return ModelEnsemble(lambda: objective.model.score(objective.dev).to_json())
 
-    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Sequence[Example]], config: ModelConfig) -> str:
         return "perplexity"
 
-    def judge(self, model: Any, items: Any) -> MaskedScores:
+    def judge(self, model: MaskedModel, items: Sequence[Example]) -> MaskedScores:
         return model.score(model.encoded(items))
 
-    def metric_parts(self, model: Any, items: Any, judged: MaskedScores) -> np.ndarray:
+    def metric_parts(
+        self, model: MaskedModel, items: Sequence[Example], judged: MaskedScores
+    ) -> np.ndarray:
         """For each text: mean nats of its hidden words, their sum, and the number of hidden words."""
         rows = np.zeros((len(items), 3))
         for texts, owner, nats, _ in model.nats(model.encoded(items)):
@@ -75,11 +79,16 @@ class MaskedWordsTask(Task):
             rows[texts] = torch.stack([sums / counts.clamp(min=1), sums, counts], dim=1).numpy()
         return rows
 
-    def metric_part_table(self, parts: DataParts[Any], config: ModelConfig) -> MetricTable:
+    def metric_part_table(self, parts: DataParts[Sequence[Example]], config: ModelConfig) -> MetricTable:
         return MetricTable((MetricRow("nats per hidden word", "loss", "three"),), "texts", lower=True)
 
     def baseline(
-        self, parts: DataParts[Any], model: Any, judged: MaskedScores, *, refit: bool = False
+        self,
+        parts: DataParts[Sequence[Example]],
+        model: MaskedModel,
+        judged: MaskedScores,
+        *,
+        refit: bool = False,
     ) -> ComparisonSystem | None:
         """The unigram baseline: predicts words by their training frequencies."""
         often = MaskedObjective(model, [], []).often
@@ -112,13 +121,15 @@ class MaskedWordsTask(Task):
         )
         return [ReportMessage(f"{message}; give more texts", warning=True)]
 
-    def check_labels(self, model: Any, data: Any, where: str) -> None:
+    def check_labels(self, model: MaskedModel, data: Dataset[Example], where: str) -> None:
         """Checks nothing: the words are the targets."""
 
     def no_prediction_error(self) -> ConfigError:
         return ConfigError(NO_ANSWERS)
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
+    def mistakes(
+        self, model: MaskedModel, data: Dataset[Example], judged: MaskedScores, count: int
+    ) -> list[JsonObject]:
         if count:
             raise ConfigError(
                 "--errors shows labels that are wrong, and a model of masked words gives none"

@@ -8,7 +8,8 @@ import numpy as np
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
-from headwise.data.items.examples import separator_for
+from headwise.data.items.dataset import Dataset
+from headwise.data.items.examples import Example, separator_for
 from headwise.data.items.labels import evaluation_weights, label_names, multi_hot_targets, training_weights
 from headwise.data.items.text_items import TextSchema
 from headwise.data.splits.data_parts import DataParts
@@ -39,7 +40,7 @@ from headwise.models.tasks.classify import (
     set_thresholds_setting,
 )
 from headwise.models.tasks.tabular_config import tabular_columns, with_tabular_columns
-from headwise.models.tasks.task import Task, location_of, names_of
+from headwise.models.tasks.task import Task, check_labels_of_model, location_of, names_of
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel
 from headwise.text.vocabulary import Vocabulary
@@ -53,7 +54,7 @@ SUMMARY = ("micro_f1", "macro_f1", "subset_accuracy", "ranking", "mean_average_p
 """The scores that reports compare with the baseline."""
 
 
-class MultiLabelTask(Task):
+class MultiLabelTask(Task[MultiLabelModel, Sequence[Example], Dataset[Example], MultiLabelEvaluation]):
     """Multi-label classification: any number of labels for each text."""
 
     name = "multi-label"
@@ -77,14 +78,16 @@ class MultiLabelTask(Task):
         if thresholds == "f1":
             raise ConfigError("classifier.thresholds: label sets have such thresholds anyway; leave it out")
 
-    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> MultiLabelModel:
+    def make(
+        self, words: Vocabulary, parts: DataParts[Sequence[Example]], recipe: RunConfig
+    ) -> MultiLabelModel:
         labels = label_names(names_of(parts))
         read = parts.kind.schema(parts.files["train"]).separator if "train" in parts.files else None
         separator = separator_for(recipe.data, labels, read)
         config = with_tabular_columns(recipe.model, parts.train)
         return MultiLabelModel(config, words, labels, separator=separator)
 
-    def objective(self, model: Any, parts: DataParts[Any]) -> MultiLabelObjective:
+    def objective(self, model: MultiLabelModel, parts: DataParts[Sequence[Example]]) -> MultiLabelObjective:
         train, dev = ((part, multi_hot_targets(part, model.labels)) for part in (parts.train, parts.dev))
         weights = training_weights(parts.train), evaluation_weights(parts.dev)
         objective = MultiLabelObjective(model, train, dev, *weights)
@@ -94,16 +97,16 @@ class MultiLabelTask(Task):
     def ensemble(self, objective: MultiLabelObjective) -> MultiLabelEnsemble:
         return MultiLabelEnsemble(objective)
 
-    def set_thresholds_setting(self, model: Any, thresholds: str | None) -> None:
+    def set_thresholds_setting(self, model: MultiLabelModel, thresholds: str | None) -> None:
         if thresholds is not None:
             self.check_thresholds(thresholds)
             set_thresholds_setting(model, thresholds)
 
-    def calibrate(self, model: Any, items: Any) -> PostTrainingFit:
+    def calibrate(self, model: MultiLabelModel, items: Sequence[Example]) -> PostTrainingFit:
         logits, targets = model.logits(model.encoded(items)), multi_hot_targets(items, model.labels)
         return LABEL_SETS.refit(model, logits, targets, evaluation_weights(items))
 
-    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Sequence[Example]], config: ModelConfig) -> str:
         return "f1"
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
@@ -122,15 +125,26 @@ class MultiLabelTask(Task):
             *novelty_messages(fitted, self.kind.nouns.many),
         ]
 
-    def judge(self, model: Any, items: Any) -> MultiLabelEvaluation:
+    def judge(self, model: MultiLabelModel, items: Sequence[Example]) -> MultiLabelEvaluation:
         return evaluate_multi_label(model, items, multi_hot_targets(items, model.labels))
 
-    def judge_novelty(self, model: Any, items: Any, outside: Any, judged: Any) -> NoveltyScores | None:
+    def judge_novelty(
+        self,
+        model: MultiLabelModel,
+        items: Sequence[Example],
+        outside: Sequence[Example],
+        judged: MultiLabelEvaluation,
+    ) -> NoveltyScores | None:
         right = (judged.predicted == multi_hot_targets(items, model.labels)).all(axis=1)
         return evaluate_novelty(model, items, outside, right)
 
     def baseline(
-        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+        self,
+        parts: DataParts[Sequence[Example]],
+        model: MultiLabelModel,
+        judged: MultiLabelEvaluation,
+        *,
+        refit: bool = False,
     ) -> ComparisonSystem | None:
         """TF-IDF and one SVM per label, with thresholds tuned on dev as for the model."""
         all_parts = (parts.train, parts.dev, parts.test)
@@ -151,18 +165,22 @@ class MultiLabelTask(Task):
             TFIDF_ONE_VS_REST, {key: getattr(baseline_scores, key) for key in SUMMARY}, difference
         )
 
-    def label_shift(self, model: Any, items: Any, judged: MultiLabelEvaluation) -> list[ReportMessage]:
+    def label_shift(
+        self, model: MultiLabelModel, items: Sequence[Example], judged: MultiLabelEvaluation
+    ) -> list[ReportMessage]:
         has = multi_hot_targets(items, model.labels)
         return label_shift_messages(model.labels, judged.probabilities, has, self.kind.nouns.many)
 
-    def metric_parts(self, model: Any, items: Any, judged: MultiLabelEvaluation) -> np.ndarray:
+    def metric_parts(
+        self, model: MultiLabelModel, items: Sequence[Example], judged: MultiLabelEvaluation
+    ) -> np.ndarray:
         targets = multi_hot_targets(items, model.labels)
         chances = np.where(targets, judged.probabilities, 1 - judged.probabilities)
         counts = set_counts(judged.predicted, targets)
         losses = -np.log(chances.clip(LEAST)).mean(axis=1)
         return np.stack([losses, 2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1)
 
-    def uncertainty(self, model: Any, items: Sequence[Any]) -> tuple[list[str], np.ndarray]:
+    def uncertainty(self, model: MultiLabelModel, items: Sequence[Example]) -> tuple[list[str], np.ndarray]:
         """The uncertainty is that of the label nearest to its threshold."""
         chances, least = model.predict_proba(items), np.array(model.thresholds)
         far = np.abs(chances - least) / np.where(chances >= least, 1 - least, least).clip(1e-9)
@@ -176,7 +194,7 @@ class MultiLabelTask(Task):
             "probability of each label (probability:NAME): leave to people what is near its threshold there"
         )
 
-    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+    def explain(self, model: MultiLabelModel, items: Sequence[Example]) -> list[Explanation]:
         return explain_multi_label(model, model.encoded(items))
 
     def sheet(self, scores: JsonMapping) -> MetricTable:
@@ -214,15 +232,20 @@ class MultiLabelTask(Task):
     ) -> list[ReportMessage]:
         return label_set_messages(scores)
 
-    def schema(self, model: Any) -> Any:
+    def schema(self, model: MultiLabelModel) -> Any:
         return TextSchema(model.labels, None, tabular_columns(model.config))
 
-    def options(self, model: Any, options: Any) -> Any:
+    def options(self, model: MultiLabelModel, options: Any) -> Any:
         if options.label_separator is None and options.label_columns is None:
             return replace(options, label_separator=model.separator)
         return options
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
+    def check_labels(self, model: MultiLabelModel, data: Dataset[Example], where: str) -> None:
+        check_labels_of_model(model.labels, data, where)
+
+    def mistakes(
+        self, model: MultiLabelModel, data: Dataset[Example], judged: MultiLabelEvaluation, count: int
+    ) -> list[JsonObject]:
         targets = multi_hot_targets(data.items, model.labels)
         rows = []
         for number in judged.worst(targets, count):

@@ -3,10 +3,11 @@
 Scores of text pairs: how similar two texts are, say.
 """
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from headwise.data.items.examples import Pair
 from headwise.data.items.labels import label_names, label_targets
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.baselines import PAIR_TFIDF_SVM, SCORE_NAME, fit_pair_baseline
@@ -17,7 +18,7 @@ from headwise.text.vocabulary import Vocabulary
 from headwise.training.settings import RunConfig
 
 
-class PairLabelTask(LabelTask):
+class PairLabelTask(LabelTask[PairModel, Pair]):
     """One of several labels for each pair of texts."""
 
     name = "pair"
@@ -30,16 +31,18 @@ class PairLabelTask(LabelTask):
         "file or as\nusual (`premise` and `hypothesis`, say):"
     )
 
-    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> PairModel:
-        return PairModel(recipe.model, words, label_names(item.label for item in parts.train))
+    def make(self, words: Vocabulary, parts: DataParts[Sequence[Pair]], recipe: RunConfig) -> PairModel:
+        return PairModel(recipe.model, words, label_names(item.label or "" for item in parts.train))
 
-    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+    def guesses(
+        self, parts: DataParts[Sequence[Pair]], model: PairModel, *, refit: bool
+    ) -> tuple[str, np.ndarray] | None:
         train, dev = ((part, label_targets(part, model.labels)) for part in (parts.train, parts.dev))
         linear = fit_pair_baseline(train, dev, tokenizer=model.config.words.tokenizer, refit=refit)
         return None if linear is None else (PAIR_TFIDF_SVM, linear.predict(parts.test))
 
 
-class PairScoreTask(NumberTask):
+class PairScoreTask(NumberTask[PairScorer, Pair]):
     """A number for each pair of texts."""
 
     name = "pair-score"
@@ -48,7 +51,9 @@ class PairScoreTask(NumberTask):
     new_file, answered_file, example_file = "NEW_PAIRS", "SCORED_PAIRS", "pairs.csv"
     usage = PairLabelTask.usage
 
-    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+    def guesses(
+        self, parts: DataParts[Sequence[Pair]], model: PairScorer, *, refit: bool
+    ) -> tuple[str, np.ndarray] | None:
         train, dev = ((part, self.targets(part)) for part in (parts.train, parts.dev))
         tokenizer = model.config.words.tokenizer
         linear = fit_pair_baseline(train, dev, tokenizer=tokenizer, scores=True, refit=refit)

@@ -6,14 +6,17 @@ Regression: a number for each text, such as a rating or a price.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.doctor.findings import abbreviate
+from headwise.data.items.dataset import Dataset
+from headwise.data.items.examples import Example
 from headwise.data.items.labels import (
     MOST_CLASSES,
+    LabelledItem,
     evaluation_weights,
     look_like_scores,
     parse_number,
@@ -37,40 +40,47 @@ from headwise.models.tasks.classify import linear_model_message, member_name, me
 from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, check_labelled, location_of
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.text_models import TextRegressorModel
+from headwise.nn.networks.text_models import PairScorer, TextRegressorModel
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.ensembles import NumberEnsemble
 from headwise.training.settings import RunConfig
 from headwise.training.text_objectives import NumberObjective
 from headwise.training.train_result import TrainResult
 
+Regressor = TypeVar("Regressor", TextRegressorModel, PairScorer)
+Item = TypeVar("Item", bound=LabelledItem)
 
-class NumberTask(Task):
+
+class NumberTask(
+    Task[Regressor, Sequence[Item], Dataset[Item], NumberEvaluation], Generic[Regressor, Item]
+):
     """A task with a number for each item."""
 
     predictor = NumberPredictor
     post_training_step, supports_cross_fitting = "linear model", True
 
-    def targets(self, items: Any) -> np.ndarray:
+    def targets(self, items: Sequence[Item]) -> np.ndarray:
         """The true numbers of items, `[items]`."""
         return self.kind.answer.numbers(items)  # type: ignore[attr-defined]
 
-    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> Any:
+    def make(self, words: Vocabulary, parts: DataParts[Sequence[Item]], recipe: RunConfig) -> Regressor:
         scale = Scale.of(self.targets(parts.train), training_weights(parts.train))
         return self.model(with_tabular_columns(recipe.model, parts.train), words, scale)
 
-    def objective(self, model: Any, parts: DataParts[Any]) -> NumberObjective:
+    def objective(self, model: Regressor, parts: DataParts[Sequence[Item]]) -> NumberObjective:
         train, dev = ((part, self.targets(part)) for part in (parts.train, parts.dev))
         weights = training_weights(parts.train), evaluation_weights(parts.dev)
         return NumberObjective(model, train, dev, *weights)
 
-    def ensemble(self, objective: NumberObjective[Any]) -> NumberEnsemble:
+    def ensemble(self, objective: NumberObjective[Regressor]) -> NumberEnsemble:
         return NumberEnsemble(objective)
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
         return linear_model_message(fitted.model)
 
-    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, ComparisonSystem]:
+    def ablations(
+        self, model: Regressor, items: Sequence[Item], judged: NumberEvaluation
+    ) -> dict[str, ComparisonSystem]:
         targets = self.targets(items)
         return {
             f"{name}_alone": ComparisonSystem(
@@ -80,25 +90,32 @@ class NumberTask(Task):
             for name, outputs in member_outputs(model, items).items()
         }
 
-    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Sequence[Item]], config: ModelConfig) -> str:
         return "mae"
 
-    def judge(self, model: Any, items: Any) -> NumberEvaluation:
+    def judge(self, model: Regressor, items: Sequence[Item]) -> NumberEvaluation:
         return evaluate_numbers(model, items, self.targets(items))
 
-    def metric_parts(self, model: Any, items: Any, judged: NumberEvaluation) -> np.ndarray:
+    def metric_parts(self, model: Regressor, items: Sequence[Item], judged: NumberEvaluation) -> np.ndarray:
         errors = np.abs(judged.predicted - self.targets(items))
         return np.stack([errors, errors, np.ones(len(errors))], axis=1)
 
-    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
-        return explain_numbers(model, model.encoded(items))
+    def explain(self, model: Regressor, items: Sequence[Item]) -> list[Explanation]:
+        return explain_numbers(model, model.encoded(cast(Any, items)))
 
-    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+    def guesses(
+        self, parts: DataParts[Sequence[Item]], model: Regressor, *, refit: bool
+    ) -> tuple[str, np.ndarray] | None:
         """The name of a linear baseline, and its numbers for the test items."""
         raise NotImplementedError
 
     def baseline(
-        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+        self,
+        parts: DataParts[Sequence[Item]],
+        model: Regressor,
+        judged: NumberEvaluation,
+        *,
+        refit: bool = False,
     ) -> ComparisonSystem | None:
         named_guesses = self.guesses(parts, model, refit=refit)
         if named_guesses is None:
@@ -124,7 +141,7 @@ class NumberTask(Task):
             lower=True,
         )
 
-    def check_labels(self, model: Any, data: Any, where: str) -> None:
+    def check_labels(self, model: Regressor, data: Dataset[Item], where: str) -> None:
         check_labelled(data)
         self.kind.answer.numbers(data.items, data.path)  # type: ignore[attr-defined]
 
@@ -133,7 +150,7 @@ class NumberTask(Task):
     ) -> list[ReportMessage]:
         return regression_messages(scores, labels)
 
-    def evaluation_caveats(self, labels: Mapping[str, int], data: Any) -> list[ReportMessage]:
+    def evaluation_caveats(self, labels: Mapping[str, int], data: Dataset[Item]) -> list[ReportMessage]:
         """A warning where a file has whole numbers, like classes, and the model was trained on decimals."""
         file_labels = data.labels
         few = len(file_labels) <= min(MOST_CLASSES, len(data.items) // 2)
@@ -148,7 +165,9 @@ class NumberTask(Task):
             ReportMessage(f"{message}, those of training are scores from {low} to {high}", warning=True)
         ]
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
+    def mistakes(
+        self, model: Regressor, data: Dataset[Item], judged: NumberEvaluation, count: int
+    ) -> list[JsonObject]:
         targets = self.targets(data.items)
         return [
             {
@@ -168,7 +187,7 @@ class NumberTask(Task):
         return f"{number:.15g} taken for {round(predicted, min(places, 15)):.{min(max(places, 0), 15)}f}"
 
 
-class RegressTask(NumberTask):
+class RegressTask(NumberTask[TextRegressorModel, Example]):
     """A number for each text."""
 
     name = "regress"
@@ -176,7 +195,9 @@ class RegressTask(NumberTask):
     model = TextRegressorModel
     in_python = True
 
-    def guesses(self, parts: DataParts[Any], model: Any, *, refit: bool) -> tuple[str, np.ndarray] | None:
+    def guesses(
+        self, parts: DataParts[Sequence[Example]], model: TextRegressorModel, *, refit: bool
+    ) -> tuple[str, np.ndarray] | None:
         read = [[item.text for item in part] for part in (parts.train, parts.dev, parts.test)]
         train, dev = zip(read[:2], (self.targets(parts.train), self.targets(parts.dev)), strict=True)
         tokenizer = model.config.words.tokenizer

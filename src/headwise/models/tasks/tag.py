@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
+from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.sentence_items import TaggedSentenceItems
+from headwise.data.readers.tagged_files import TaggedData
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.tag_crf import SPELLING_CRF, fit_crf
 from headwise.metrics.label_quality import tag_uncertainty
@@ -51,7 +52,7 @@ _STRANGE = 0.9
 """Share of unknown tags above which a file is taken to belong to another task."""
 
 
-class TagTask(Task):
+class TagTask(Task[TagModel, Sequence[TaggedSentence], TaggedData, TagEvaluation]):
     """Sequence labelling: a tag for each word of a sentence."""
 
     name = "tag"
@@ -65,15 +66,19 @@ class TagTask(Task):
     def item_type_for(self, config: ModelConfig) -> TaggedSentenceItems:
         return TaggedSentenceItems(tokenizer=config.words.tokenizer)
 
-    def suggested(self, parts: DataParts[Any]) -> Settings:
+    def suggested(self, parts: DataParts[Sequence[TaggedSentence]]) -> Settings:
         return {"train": {"score": self._score(parts)}}
 
-    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
+    def data_remarks(
+        self, parts: DataParts[Sequence[TaggedSentence]], recipe: RunConfig
+    ) -> list[ReportMessage]:
         detection = _scheme(parts)
         scheme = ReportMessage(f"tag scheme {detection.scheme} guessed ({detection.reason})")
         return [scheme, *super().data_remarks(parts, recipe)]
 
-    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> TagModel:
+    def make(
+        self, words: Vocabulary, parts: DataParts[Sequence[TaggedSentence]], recipe: RunConfig
+    ) -> TagModel:
         config, scheme = recipe.model, _scheme(parts).scheme
         tags = {tag for sentence in parts.train for tag in sentence.tags}
         if scheme != "plain":
@@ -85,13 +90,13 @@ class TagTask(Task):
         alphabet = Alphabet.build(every, min_count=config.characters.min_count)
         return TagModel(config, words, names, scheme, alphabet)
 
-    def objective(self, model: Any, parts: DataParts[Any]) -> TaggingObjective:
+    def objective(self, model: TagModel, parts: DataParts[Sequence[TaggedSentence]]) -> TaggingObjective:
         return TaggingObjective(model, parts.train, parts.dev)
 
     def ensemble(self, objective: TaggingObjective) -> TagEnsemble:
         return TagEnsemble(objective, lambda: evaluate_tags(objective.model, objective.dev).to_json())
 
-    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Sequence[TaggedSentence]], config: ModelConfig) -> str:
         return self._score(parts)
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
@@ -102,13 +107,17 @@ class TagTask(Task):
         message = f"A linear CRF on {features} is combined with the encoder"
         return [f"{message} {contribution_message(model)}"]
 
-    def judge(self, model: Any, items: Any) -> TagEvaluation:
+    def judge(self, model: TagModel, items: Sequence[TaggedSentence]) -> TagEvaluation:
         return evaluate_tags(model, items)
 
-    def metric_part_table(self, parts: DataParts[Any], config: ModelConfig) -> MetricTable:
+    def metric_part_table(
+        self, parts: DataParts[Sequence[TaggedSentence]], config: ModelConfig
+    ) -> MetricTable:
         return self.sheet({"entities": {} if self.primary_metric(parts, config) == "f1" else None})
 
-    def metric_parts(self, model: Any, items: Any, judged: TagEvaluation) -> np.ndarray:
+    def metric_parts(
+        self, model: TagModel, items: Sequence[TaggedSentence], judged: TagEvaluation
+    ) -> np.ndarray:
         """The loss is the mean over the words of a sentence, by their marginal probabilities."""
         losses = []
         for chances, sentence in zip(model.marginals(model.encode_sentences(items)), items, strict=True):
@@ -118,7 +127,12 @@ class TagTask(Task):
         return np.column_stack([losses, tag_counts(judged.predicted, items, model.written)])
 
     def baseline(
-        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+        self,
+        parts: DataParts[Sequence[TaggedSentence]],
+        model: TagModel,
+        judged: TagEvaluation,
+        *,
+        refit: bool = False,
     ) -> ComparisonSystem | None:
         """The baseline: a CRF on the spelling of words and their neighbours."""
         learnt = merge_dev_into_train(parts) if refit else parts
@@ -126,7 +140,9 @@ class TagTask(Task):
         difference = compare_taggers(judged.predicted, guessed, parts.test, model.written)
         return _tag_baseline(SPELLING_CRF, guessed, parts.test, model.written, asdict(difference))
 
-    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, ComparisonSystem]:
+    def ablations(
+        self, model: TagModel, items: Sequence[TaggedSentence], judged: TagEvaluation
+    ) -> dict[str, ComparisonSystem]:
         if model.linear_model is None:
             return {}
         encoded, comparisons = model.encode_sentences(items), {}
@@ -135,10 +151,12 @@ class TagTask(Task):
             comparisons[f"{name}_alone"] = _tag_baseline(member_name(name), guessed, items, model.written)
         return comparisons
 
-    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+    def explain(self, model: TagModel, items: Sequence[TaggedSentence]) -> list[Explanation]:
         return explain_tags(model, [model.sentence(item) for item in items])
 
-    def uncertainty(self, model: Any, items: Sequence[Any]) -> tuple[list[TaggedText], np.ndarray]:
+    def uncertainty(
+        self, model: TagModel, items: Sequence[TaggedSentence]
+    ) -> tuple[list[TaggedText], np.ndarray]:
         tagged = model.tag(items)
         return tagged, tag_uncertainty([np.array(text.probabilities) for text in tagged])
 
@@ -177,7 +195,7 @@ class TagTask(Task):
     ) -> list[ReportMessage]:
         return plain_tag_messages(scores)
 
-    def check_labels(self, model: Any, data: Any, where: str) -> None:
+    def check_labels(self, model: TagModel, data: TaggedData, where: str) -> None:
         """Check that some of the tags of a file are known to the model; unknown tags count as wrong."""
         if not data.items:
             raise DataError("HW103", "no tagged sentences", path=data.path)
@@ -202,7 +220,9 @@ class TagTask(Task):
                 path=data.path,
             )
 
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
+    def mistakes(
+        self, model: TagModel, data: TaggedData, judged: TagEvaluation, count: int
+    ) -> list[JsonObject]:
         rows = []
         for number, word in judged.worst(data.items, count):
             sentence = data.items[number]
@@ -223,7 +243,7 @@ class TagTask(Task):
         return f"{mistake['word']}: {mistake['tag']} taken for {mistake['predicted']} ({chance})"
 
     @staticmethod
-    def _score(parts: DataParts[Any]) -> str:
+    def _score(parts: DataParts[Sequence[TaggedSentence]]) -> str:
         """The dev score by which the best epoch is chosen."""
         return "accuracy" if _scheme(parts).scheme == "plain" else "f1"
 
@@ -231,7 +251,7 @@ class TagTask(Task):
 def _tag_baseline(
     name: str,
     guessed: Sequence[Sequence[str]],
-    items: Sequence[Any],
+    items: Sequence[TaggedSentence],
     scheme: Scheme,
     difference: JsonMapping | None = None,
 ) -> ComparisonSystem:
@@ -244,7 +264,7 @@ def _tag_baseline(
     return ComparisonSystem(name, scores, difference)
 
 
-def _scheme(parts: DataParts[Any]) -> Detection:
+def _scheme(parts: DataParts[Sequence[TaggedSentence]]) -> Detection:
     """Detect the tag scheme of the training file."""
     sentences = parts.files["train"].items if "train" in parts.files else [*parts.train, *parts.dev]
     return detect_scheme(sentence.tags for sentence in sentences)

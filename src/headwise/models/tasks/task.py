@@ -5,8 +5,8 @@ three parts, by who asks: `TaskTraining`, `TaskEvaluation` and `TaskPresentation
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence, Sized
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.errors import DataError
 from headwise.data.files.file_lists import place
+from headwise.data.items.dataset import Dataset
+from headwise.data.items.examples import Example
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import check_label_names
@@ -29,15 +31,26 @@ from headwise.models.tasks.tabular_config import tabular_columns
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.encoders.encoder import needs_trees
 from headwise.nn.encoders.encoder_configs import encoder_name
+from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.text_model import WordModel
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors
 from headwise.training.fit import new_vocabulary, start_from_vectors
 from headwise.training.loop import Objective
 from headwise.training.settings import RunConfig
 from headwise.training.train_result import ModelEnsemble, PostTrainingFit, TrainResult
 
+Model = TypeVar("Model", bound=BaseModel)
+"""The class of a task's models."""
+Items = TypeVar("Items", bound=Sized)
+"""The items of a part of the data: a sequence, or a stream of symbols."""
+File = TypeVar("File")
+"""The data set of one file of such items."""
+Evaluation = TypeVar("Evaluation")
+"""The result of an evaluation."""
 
-class TaskType(ABC):
+
+class TaskType(ABC, Generic[Model, Items, File, Evaluation]):
     """What all parts of a task know: its name and the types of its items and models."""
 
     name: ClassVar[str]
@@ -57,7 +70,7 @@ class TaskType(ABC):
         return self.kind
 
 
-class TaskTraining(TaskType):
+class TaskTraining(TaskType[Model, Items, File, Evaluation]):
     """What a training run asks of a task: settings, an untrained model, its objective, and the fit that
     follows the last epoch."""
 
@@ -67,12 +80,12 @@ class TaskTraining(TaskType):
     """Whether it supports cross-fitting: fitting calibration and ensemble weights on out-of-fold
     outputs."""
 
-    def encoder_with_base(self, parts: DataParts[Any]) -> Settings:
+    def encoder_with_base(self, parts: DataParts[Items]) -> Settings:
         """Settings of the encoder that suits the data with static embeddings, if it differs from the
         default and the user names none."""
         return {}
 
-    def suggested(self, parts: DataParts[Any]) -> Settings:
+    def suggested(self, parts: DataParts[Items]) -> Settings:
         """Settings that the data suggest; they override those by size."""
         return {}
 
@@ -93,25 +106,25 @@ class TaskTraining(TaskType):
             )
 
     def build(
-        self, parts: DataParts[Any], recipe: RunConfig, vectors: WordVectors | None
-    ) -> tuple[Any, Coverage | None]:
+        self, parts: DataParts[Items], recipe: RunConfig, vectors: WordVectors | None
+    ) -> tuple[Model, Coverage | None]:
         """Build an untrained model for these data: with the vocabulary of the training texts, and
         initialised from the pretrained vectors. Returns the model and the coverage of the vocabulary by the
         vectors."""
         cut = get_tokenizer(recipe.model.words.tokenizer).words
-        texts = (words for item in parts.train for words in parts.kind.words(item, cut))
+        texts = (words for item in items_of(parts.train) for words in parts.kind.words(item, cut))
         model = self.make(new_vocabulary(texts, recipe, vectors), parts, recipe)
-        return model, start_from_vectors(model, vectors, recipe.train.seed)
+        return model, start_from_vectors(cast(WordModel, model), vectors, recipe.train.seed)
 
-    def make(self, words: Vocabulary, parts: DataParts[Any], recipe: RunConfig) -> Any:
+    def make(self, words: Vocabulary, parts: DataParts[Items], recipe: RunConfig) -> Model:
         """Build an untrained model with this vocabulary; called by `build` only."""
         raise NotImplementedError
 
     @abstractmethod
-    def objective(self, model: Any, parts: DataParts[Any]) -> Objective:
+    def objective(self, model: Model, parts: DataParts[Items]) -> Objective:
         """The training objective."""
 
-    def begin(self, model: Any, objective: Any) -> None:
+    def begin(self, model: Model, objective: Any) -> None:
         """Initialise parameters that are not found by gradient descent, before the first epoch."""
         if getattr(model, "probe", None) is not None:
             objective.init_from_probe()
@@ -121,7 +134,7 @@ class TaskTraining(TaskType):
         """Fits what follows the last epoch of a training run with this objective: the linear member,
         ensemble weights, calibration, thresholds."""
 
-    def set_thresholds_setting(self, model: Any, thresholds: str | None) -> None:
+    def set_thresholds_setting(self, model: Model, thresholds: str | None) -> None:
         """Change the thresholds setting of a finished model (see `ClassifierConfig.thresholds`); None keeps
         it.
 
@@ -130,12 +143,12 @@ class TaskTraining(TaskType):
         """
         raise ConfigError(f"a {self.title} has no probabilities of labels that could be calibrated")
 
-    def calibrate(self, model: Any, items: Any) -> PostTrainingFit:
+    def calibrate(self, model: Model, items: Items) -> PostTrainingFit:
         """Recalibrate: fit temperature, biases and thresholds of a finished model on other items."""
         raise NotImplementedError
 
     @abstractmethod
-    def primary_metric(self, parts: DataParts[Any], config: ModelConfig) -> str:
+    def primary_metric(self, parts: DataParts[Items], config: ModelConfig) -> str:
         """The primary dev metric, shown after each epoch."""
 
     def with_share(self, recipe: RunConfig, share: float) -> RunConfig:
@@ -143,40 +156,39 @@ class TaskTraining(TaskType):
         return recipe
 
 
-class TaskEvaluation(TaskType):
+class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
     """What an evaluation, and whoever uses a finished model, asks of a task."""
 
-    def schema(self, model: Any) -> Any:
+    def schema(self, model: Model) -> Any:
         """The schema that a file must fit to be read for a model (see
         `headwise.data.items.item_type.ItemType.likeness`)."""
         columns = tabular_columns(model.config)
         return TextSchema(tabular=columns) if columns else None
 
-    def options(self, model: Any, options: Any) -> Any:
+    def options(self, model: Model, options: Any) -> Any:
         """Reading options for a file, completed from the model."""
         return options
 
-    def check_labels(self, model: Any, data: Any, where: str) -> None:
+    def check_labels(self, model: Model, data: File, where: str) -> None:
         """Check that a model can be evaluated on a file.
 
         Raises:
             DataError: It has no labels, or labels that the model does not have.
         """
-        check_labelled(data)
-        otherwise = "headwise evaluate --unknown-labels skip leaves out what has such labels"
-        check_label_names(model.labels, data, where, otherwise)
 
     @abstractmethod
-    def judge(self, model: Any, items: Any) -> Any:
+    def judge(self, model: Model, items: Items) -> Evaluation:
         """Evaluate a model on items with targets; the result has a `to_json`."""
 
-    def judge_novelty(self, model: Any, items: Any, outside: Any, judged: Any) -> NoveltyScores | None:
+    def judge_novelty(
+        self, model: Model, items: Items, outside: Items, judged: Evaluation
+    ) -> NoveltyScores | None:
         """The scores of the novelty detector on items, and on those `outside` of the labels, if any."""
         return None
 
     @abstractmethod
     def baseline(
-        self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False
+        self, parts: DataParts[Items], model: Model, judged: Evaluation, *, refit: bool = False
     ) -> ComparisonSystem | None:
         """The baseline on the same test items, compared with the model item by item; None where there is
         nothing to fit it on.
@@ -188,7 +200,7 @@ class TaskEvaluation(TaskType):
             refit: Whether the model was refitted on training and dev items; the baseline is then, too.
         """
 
-    def ablations(self, model: Any, items: Any, judged: Any) -> dict[str, ComparisonSystem]:
+    def ablations(self, model: Model, items: Items, judged: Evaluation) -> dict[str, ComparisonSystem]:
         """Further comparison systems of the report, as the members of the ensemble alone, by their name in
         the metrics."""
         return {}
@@ -198,28 +210,30 @@ class TaskEvaluation(TaskType):
         """The metric table of an evaluation, which is given as JSON."""
 
     @abstractmethod
-    def mistakes(self, model: Any, data: Any, judged: Any, count: int) -> list[JsonObject]:
+    def mistakes(self, model: Model, data: File, judged: Evaluation, count: int) -> list[JsonObject]:
         """The most confident errors of a model in a file, as JSON with at least `where` and `text`."""
 
-    def confidence(self, model: Any, items: Any, judged: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    def confidence(
+        self, model: Model, items: Items, judged: Evaluation
+    ) -> tuple[np.ndarray, np.ndarray] | None:
         """The confidence of the prediction for each evaluated item, and whether it is right; None where
         there is no such probability."""
         return None
 
-    def metric_parts(self, model: Any, items: Any, judged: Any) -> np.ndarray:
+    def metric_parts(self, model: Model, items: Items, judged: Evaluation) -> np.ndarray:
         """The contribution of each evaluated item to the metrics that models are compared by, `[items, 3]`:
         its log loss (or error), and numerator and denominator of the primary metric."""
         raise NotImplementedError
 
-    def metric_part_count(self, items: Any) -> int:
+    def metric_part_count(self, items: Items) -> int:
         """The number of rows of `metric_parts`."""
         return len(items)
 
-    def metric_part_table(self, parts: DataParts[Any], config: ModelConfig) -> MetricTable:
+    def metric_part_table(self, parts: DataParts[Items], config: ModelConfig) -> MetricTable:
         """The metric table whose primary metric `metric_parts` computes."""
         return self.sheet({})
 
-    def uncertainty(self, model: Any, items: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
+    def uncertainty(self, model: Model, items: Items) -> tuple[list[Any], np.ndarray]:
         """The predictions for items in written form (`TaggedText`s for sentences), and their uncertainty
         from 0 to 1, `[items]`.
 
@@ -245,7 +259,7 @@ class TaskEvaluation(TaskType):
             f"--unsure is for models that choose one of several labels, not for a {self.title}"
         )
 
-    def explain(self, model: Any, items: Sequence[Any]) -> list[Explanation]:
+    def explain(self, model: Model, items: Items) -> list[Explanation]:
         """Explain predictions by the attributions of words.
 
         Raises:
@@ -265,18 +279,18 @@ class TaskEvaluation(TaskType):
         """
         return label_messages(self.sheet(scores), scores, thresholds=thresholds)
 
-    def evaluation_caveats(self, labels: Mapping[str, int], data: Any) -> list[ReportMessage]:
+    def evaluation_caveats(self, labels: Mapping[str, int], data: File) -> list[ReportMessage]:
         """Reasons why an evaluation on a file may be misleading; `labels` says how many training items have
         each label."""
         return []
 
-    def label_shift(self, model: Any, items: Any, judged: Any) -> list[ReportMessage]:
+    def label_shift(self, model: Model, items: Items, judged: Evaluation) -> list[ReportMessage]:
         """Remarks on label shift: labels that are more common, or rarer, among evaluated items than the
         model assumes."""
         return []
 
 
-class TaskPresentation(TaskType):
+class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
     """What the command line, reports and model cards ask of a task: titles, file names, commands and
     messages."""
 
@@ -305,13 +319,13 @@ class TaskPresentation(TaskType):
     )
     """Advice for models that are worse than the baseline."""
 
-    def data_remarks(self, parts: DataParts[Any], recipe: RunConfig) -> list[ReportMessage]:
+    def data_remarks(self, parts: DataParts[Items], recipe: RunConfig) -> list[ReportMessage]:
         """Messages about data and settings before training."""
         remarks = [ReportMessage(parts.sizes)]
         kind, config = parts.kind, recipe.model
         if not kind.sides:
             return remarks
-        items = [*parts.train, *parts.dev, *parts.test]
+        items = [item for part in (parts.train, parts.dev, parts.test) for item in items_of(part)]
         if needs_trees(config.encoder) and config.syntax.pipeline is None:
             bare = sum(not kind.has_parses(item) for item in items)
             if bare:
@@ -326,19 +340,19 @@ class TaskPresentation(TaskType):
         shape = ", ".join(f"{name} {getattr(encoder, name)}" for name in names)
         return f"{encoder_name(encoder)} ({shape})"
 
-    def input_description(self, model: Any) -> list[tuple[str, str]]:
+    def input_description(self, model: Model) -> list[tuple[str, str]]:
         """The input side of a model (encoder, vocabulary, context) as names and values."""
         rows = [
             ("Encoder", encoder_name(model.config.encoder)),
             ("Words known", f"{len(model.features.vocabulary) - 1:,}"),
         ]
-        if words := model.window[0]:
+        if words := getattr(model, "window", (0, 0))[0]:
             long = model.config.windows.long
             rest = {"split": "read in windows", "truncate": "cut short", "error": "refused"}[long]
             rows.append(("Words read at once", f"{words:,} (longer texts are {rest})"))
         return rows
 
-    def unit(self, parts: DataParts[Any]) -> str:
+    def unit(self, parts: DataParts[Items]) -> str:
         """Name of the training units for the progress bar: texts, pairs, windows."""
         return parts.kind.nouns.many
 
@@ -355,11 +369,15 @@ class TaskPresentation(TaskType):
         return ConfigError(f"a {self.title} predicts nothing")
 
 
-class Task(TaskTraining, TaskEvaluation, TaskPresentation):
+class Task(
+    TaskTraining[Model, Items, File, Evaluation],
+    TaskEvaluation[Model, Items, File, Evaluation],
+    TaskPresentation[Model, Items, File, Evaluation],
+):
     """Base class of tasks; instances have no arguments and no state."""
 
 
-def check_labelled(data: Any) -> None:
+def check_labelled(data: Dataset) -> None:
     """Check that the items of a file have labels.
 
     Raises:
@@ -375,12 +393,28 @@ def check_labelled(data: Any) -> None:
         )
 
 
-def location_of(data: Any, number: int) -> str:
+def check_labels_of_model(labels: Sequence[str], data: Dataset, where: str) -> None:
+    """Check that the items of a file have labels, and only those of a model.
+
+    Raises:
+        DataError: Its format has no labels (HW163), or it has others.
+    """
+    check_labelled(data)
+    otherwise = "headwise evaluate --unknown-labels skip leaves out what has such labels"
+    check_label_names(labels, data, where, otherwise)
+
+
+def location_of(data: Dataset, number: int) -> str:
     """The place of an item, `file:line`."""
     return place(data.path, data.items[number].line)
 
 
-def names_of(parts: DataParts[Any]) -> Sequence[str]:
+def items_of(part: Sized) -> Sequence[Any]:
+    """The items of a part of the data, for tasks whose parts are sequences of items."""
+    return cast(Sequence[Any], part)
+
+
+def names_of(parts: DataParts[Sequence[Example]]) -> Sequence[str]:
     """The labels of the training file, including those that occur only in its dev or test part; for data
     from memory, those of training and dev."""
     if "train" in parts.files:
