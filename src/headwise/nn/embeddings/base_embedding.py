@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, normalize
 
 from headwise.core import native
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged
 from headwise.text.static_embeddings.base_vectors import (
     BaseError,
@@ -62,7 +63,7 @@ class BaseEmbedding(nn.Module):
             nn.init.zeros_(self.vectors.weight)
         self.norm = nn.LayerNorm(size)
         self.project = nn.Linear(size, width) if size != width else None
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     @classmethod
     def from_files(

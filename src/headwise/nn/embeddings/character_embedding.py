@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from headwise.core.errors import ConfigError
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.packed_sequence import pack_layout
 from headwise.nn.ragged import Layout, Ragged
 from headwise.text.character_features import SHAPES, Alphabet, CharacterFeatureCache
@@ -124,7 +125,7 @@ class CharacterEmbedding(nn.Module):
             self.vectors = nn.Embedding(len(alphabet), c.vector_size)
             bound = (3 / c.vector_size) ** 0.5  # variance 1 / vector_size, as Ma & Hovy
             nn.init.uniform_(self.vectors.weight, -bound, bound)
-            self.dropout = nn.Dropout(c.dropout)
+            self.dropout = Dropout(c.dropout)
             self.network = (
                 CharacterCNN(c.vector_size, c.features, c.window)
                 if c.network == "cnn"

@@ -12,6 +12,7 @@ from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.character_embedding import CharacterEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Ragged
 from headwise.text.character_features import Alphabet, CharacterInput, character_encoder
 from headwise.text.text_configs import CharacterConfig, WordConfig
@@ -41,7 +42,7 @@ class WordEmbedding(nn.Module):
         if self.extra is not None:
             self.extra.weight.requires_grad_(False)
         self.project = nn.Linear(config.vector_size, width) if config.vector_size != width else None
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.word_dropout = config.word_dropout
 
     def start_from(self, matrix: Tensor) -> None:
@@ -84,7 +85,7 @@ class CharacterAugmentedEmbedding(nn.Module):
         super().__init__()
         self.characters = CharacterEmbedding(config, alphabet)
         self.project = nn.Linear(features + config.size, width)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, vectors: Ragged, words: Sequence[Sequence[str]]) -> Ragged:
         """Vectors `[total, features]` and the words of each text -> `[total, width]`."""

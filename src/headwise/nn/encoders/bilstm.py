@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import BiLSTMConfig
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Ragged, RaggedModule
 
 _AT_ONCE = 1 << 12  # words; oneDNN, which computes LSTMs on the CPU, refuses texts of a million
@@ -29,7 +30,7 @@ class BiLSTM(RaggedModule):
         self.forwards, self.backwards = (
             nn.ModuleList(nn.LSTM(width, c.hidden, batch_first=True) for width in widths) for _ in range(2)
         )
-        self.dropout = nn.Dropout(c.dropout)
+        self.dropout = Dropout(c.dropout)
 
     def forward(self, x: Ragged) -> Encoded:
         """Word vectors of `[width]` -> the states of the words, `[2 * hidden]`; the summary is the last

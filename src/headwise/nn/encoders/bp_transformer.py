@@ -35,6 +35,7 @@ from headwise.nn.attention.self_attention import Heads
 from headwise.nn.encoders.bp_graph import PartitionGraph, partition_graph
 from headwise.nn.encoders.encoder import Encoded, Positions
 from headwise.nn.encoders.encoder_configs import BPTransformerConfig, relative_positions
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 
 _WIDE = 8  # from this k on, more tokens together have enough keys in common
@@ -103,7 +104,7 @@ class BPTBlock(nn.Module):
         self.up = nn.Linear(config.width, config.feedforward)
         self.down = nn.Linear(config.feedforward, config.width)
         self.norm2 = nn.LayerNorm(config.width)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         for layer in (self.up, self.down):
             nn.init.xavier_uniform_(layer.weight)
             nn.init.zeros_(layer.bias)

@@ -19,6 +19,7 @@ from torch.nn.functional import elu
 
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import DiSANConfig
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Ragged, RaggedModule
 from headwise.nn.torch_modes import checkpointed
 
@@ -35,7 +36,7 @@ class DiSAN(RaggedModule):
         widths = [c.width, *[c.output_width] * (c.layers - 1)]
         self.forwards = nn.ModuleList(DirectionalAttention(w, c, forward=True) for w in widths)
         self.backwards = nn.ModuleList(DirectionalAttention(w, c, forward=False) for w in widths)
-        self.dropout = nn.Dropout(c.dropout)
+        self.dropout = Dropout(c.dropout)
 
     def forward(self, x: Ragged) -> Encoded:
         """Word vectors of `[width]` -> the states of the words, `[2 * width]`."""

@@ -45,6 +45,7 @@ from headwise.core.errors import ConfigError
 from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import MSSANConfig
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Ragged, RaggedModule
@@ -89,7 +90,7 @@ class MSSANBlock(nn.Module):
         self.activation = ACTIVATIONS[config.activation]
         self.down = BlockedLinear(config.feedforward, config.width)
         self.norm = nn.LayerNorm(config.width)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, h: Ragged) -> Ragged:
         z = self.gate(h.values, self.dropout(self.attention(h).values))

@@ -18,6 +18,7 @@ from torch import Tensor, nn, relu
 from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.encoder import ClassificationNode, Encoded, Positions
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Ragged, RaggedModule
 
@@ -49,7 +50,7 @@ class MultiScaleBlock(nn.Module):
         self.attention = SelfAttention(
             config.width, priors, config.head_size, bias=config.bias, impl=config.attention
         )
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.norm = nn.LayerNorm(config.width)
 
     def forward(self, h: Ragged) -> Ragged:

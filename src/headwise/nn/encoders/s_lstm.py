@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import SLSTMConfig
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 from headwise.nn.torch_modes import checkpointed
 
@@ -42,7 +43,7 @@ class SLSTM(RaggedModule):
         self.own_gates = nn.Linear(c.width, 3 * c.width)  # what g says of f^_g, o_g and f^_i
         self.mean_gates = nn.Linear(c.width, 2 * c.width, bias=False)  # the mean of f^_g and o_g
         self.word_gate = nn.Linear(c.width, c.width, bias=False)  # h_i of f^_i
-        self.dropout = nn.Dropout(c.dropout)
+        self.dropout = Dropout(c.dropout)
 
     def forward(self, x: Ragged) -> Encoded:
         """Word vectors of `[width]` -> the states of the words, and the sentence's as the summary, which is

@@ -25,6 +25,7 @@ from headwise.core.errors import ConfigError
 from headwise.nn.attention.cross import cross_attention
 from headwise.nn.encoders.encoder import Encoded, Positions
 from headwise.nn.encoders.encoder_configs import SetTransformerConfig
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 
 
@@ -40,7 +41,7 @@ class SetTransformer(RaggedModule):
             for _ in range(c.layers)
         )
         self.pma = PMA(c.width, c, seeds=1)
-        self.dropout = nn.Dropout(c.dropout)
+        self.dropout = Dropout(c.dropout)
 
     def forward(self, x: Ragged) -> Encoded:
         """Word vectors of `[width]` -> the states of the words and of the whole set."""

@@ -21,6 +21,7 @@ from headwise.nn.attention.graph_attention import Edges, Graph, graph_attention,
 from headwise.nn.attention.self_attention import Heads
 from headwise.nn.encoders.encoder import Encoded, Positions
 from headwise.nn.encoders.encoder_configs import Ring, StarTransformerConfig
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 from headwise.nn.torch_modes import cacheable_tensors
 
@@ -59,7 +60,7 @@ class StarStep(nn.Module):
         c = config
         self.ring_attention = Heads(c.width, c.heads, c.head_size, bias=c.bias)
         self.relay_attention = Heads(c.width, c.heads, c.head_size, bias=c.bias)
-        self.dropout = nn.Dropout(c.dropout)
+        self.dropout = Dropout(c.dropout)
         self.residual = c.residual
 
     def forward(

@@ -15,6 +15,7 @@ from torch import nn, relu
 from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.encoder import ClassificationNode, Encoded, Positions
 from headwise.nn.encoders.encoder_configs import TransformerConfig
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Ragged, RaggedModule
@@ -51,7 +52,7 @@ class TransformerBlock(nn.Module):
         self.up = BlockedLinear(config.width, config.feedforward)
         self.down = BlockedLinear(config.feedforward, config.width)
         self.norm2 = nn.LayerNorm(config.width)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, h: Ragged) -> Ragged:
         z = self.norm1(h.values + self.dropout(self.attention(h).values))

@@ -30,6 +30,7 @@ from torch import Tensor, nn
 from headwise.core.errors import HeadwiseError
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import TreeLSTMConfig
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 from headwise.nn.torch_modes import cacheable_tensors, exclude_from_compile
 
@@ -49,7 +50,7 @@ class TreeLSTM(RaggedModule):
         else:
             self.word = nn.Linear(c.width, 3 * c.hidden)  # W, b of i, o, u
             self.below = nn.Linear(2 * c.hidden, 5 * c.hidden)  # U, b of i, o, u, f_l, f_r
-        self.dropout = nn.Dropout(c.dropout)
+        self.dropout = Dropout(c.dropout)
 
     def forward(self, x: Ragged) -> Encoded:
         """Word vectors of `[width]` -> `[hidden]`, the states of the words (in brackets the leaves), and

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import batch_norm, binary_cross_entropy_with_logits, cross_entropy
 
 from headwise.core.errors import ConfigError
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.layer_configs import ClassifierConfig
 
 
@@ -42,7 +43,7 @@ class Classifier(nn.Module):
             norms[config.normalize](width),
             nn.Linear(width, config.hidden),
             nn.ReLU(),
-            nn.Dropout(config.dropout),
+            Dropout(config.dropout),
             nn.Linear(config.hidden, classes),
         )
 

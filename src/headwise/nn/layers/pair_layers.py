@@ -14,6 +14,7 @@ from headwise.nn.attention.cross import cross_attention
 from headwise.nn.attention.self_attention import projections
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.head_weights import RecordedAttention, cross_text_attention
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig
 from headwise.nn.layers.output_layers import Classifier
 from headwise.nn.ragged import Layout, Ragged
@@ -133,7 +134,7 @@ class TransformerCrossBlock(CrossAttentionBlock):
         self.up = nn.Linear(width, config.cross_feedforward)
         self.down = nn.Linear(config.cross_feedforward, width)
         self.norm2 = nn.LayerNorm(width)
-        self.dropout = nn.Dropout(config.cross_dropout)
+        self.dropout = Dropout(config.cross_dropout)
 
     def projected(self, rows: Ragged, partners: Ragged) -> tuple[Tensor, Tensor, Tensor]:
         query, key, value = self.query(rows.values), self.key(partners.values), self.value(partners.values)
@@ -161,7 +162,7 @@ class SoftAlignmentBlock(CrossAttentionBlock):
         nn.init.eye_(self.look.weight)
         self.compare = nn.Linear(4 * width, width)
         self.norm = nn.LayerNorm(width)
-        self.dropout = nn.Dropout(config.cross_dropout)
+        self.dropout = Dropout(config.cross_dropout)
 
     def projected(self, rows: Ragged, partners: Ragged) -> tuple[Tensor, Tensor, Tensor]:
         return (

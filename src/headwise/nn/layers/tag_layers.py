@@ -7,6 +7,7 @@ from torch.nn.functional import cross_entropy
 
 from headwise.metrics.tag_schemes import Scheme, scheme_constraints
 from headwise.nn.layers.crf import CRF, to_float32
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.layer_configs import TaggerConfig
 from headwise.nn.ragged import Ragged
 
@@ -27,9 +28,9 @@ class Tagger(nn.Module):
     def __init__(self, width: int, tags: Sequence[str], scheme: Scheme, config: TaggerConfig):
         super().__init__()
         self.config, self.tags = config, len(tags)
-        self.layers = nn.Sequential(nn.Dropout(config.dropout))
+        self.layers = nn.Sequential(Dropout(config.dropout))
         if config.hidden:
-            self.layers.extend([nn.Linear(width, config.hidden), nn.ReLU(), nn.Dropout(config.dropout)])
+            self.layers.extend([nn.Linear(width, config.hidden), nn.ReLU(), Dropout(config.dropout)])
         self.layers.append(nn.Linear(config.hidden or width, len(tags)))
         self._may = may = scheme_constraints(tags, scheme) if config.constraints else None
         # Without a learned CRF, one whose scores are all 0 finds the best tags that the scheme allows.

@@ -17,6 +17,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.items.dataset import cut_batches, require_list
 from headwise.data.readers.bags import Bag
 from headwise.nn.encoders.set_models import SetModel
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
@@ -103,7 +104,7 @@ class BagModel(BaseModel):
         super().__init__()
         self.config, self.features, self.outputs = config, features, SingleLabelOutputs(labels)
         self.standardize = Standardizer(len(features.names))
-        self.dropout = nn.Dropout(config.bags.dropout)
+        self.dropout = Dropout(config.bags.dropout)
         self.sets = SetModel(config.bags.set_model(len(features.names), len(labels)))
 
     def outputs_json(self) -> JsonObject:

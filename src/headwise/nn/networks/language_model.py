@@ -21,6 +21,7 @@ from headwise.data.readers.streams import SymbolStream
 from headwise.metrics.perplexity import LanguageScores
 from headwise.nn.encoders import ENCODERS, BPTransformer, EncoderConfig
 from headwise.nn.encoders.encoder_configs import encoder_name
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.language_layers import (
     LanguageWindow,
     check_causal,
@@ -47,7 +48,7 @@ class SymbolEmbedding(nn.Module):
         super().__init__()
         self.vectors = nn.Embedding(symbols, width)
         nn.init.normal_(self.vectors.weight, std=width**-0.5)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, numbers: Ragged) -> Ragged:
         """Symbol ids `[total]` -> vectors `[total, width]`."""

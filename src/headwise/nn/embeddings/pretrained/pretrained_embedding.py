@@ -21,6 +21,7 @@ from headwise.nn.embeddings.pretrained.hub import (
     load_pretrained,
 )
 from headwise.nn.embeddings.pretrained.word_pieces import PretrainedError, StateReader, WordPieces
+from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.layer_configs import PretrainedConfig
 from headwise.nn.ragged import Layout, Ragged
 
@@ -76,7 +77,7 @@ class PretrainedEmbedding(nn.Module):
         mixed = len(config.layers) > 1
         self.mix = nn.Parameter(torch.zeros(len(config.layers))) if mixed else None
         self.project = nn.Linear(settings.hidden_size, width) if settings.hidden_size != width else None
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self._trained = _trained_parts(self.encoder, config)
         self.encoder.requires_grad_(False)
         for part in self._trained:

@@ -1,0 +1,50 @@
+"""Dropout with a mask that is computed from a key and the place of each value.
+
+A layer draws one number, its key, from the generator of torch in each pass, so the saved state of the
+generator resumes a run to the same bits. To draw each value of a mask in turn takes a tenth of a step.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from headwise.core import native
+
+_MOST = 1 << 31  # values of one key
+
+
+class Dropout(nn.Dropout):
+    """`torch.nn.Dropout`, with other random numbers for floats in the memory of the processor."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return dropout(input, self.p) if self.training else input
+
+
+def dropout(values: Tensor, probability: float) -> Tensor:
+    """The values, of any shape: each is 0 with this probability and otherwise divided by the probability to
+    stay."""
+    if not probability:
+        return values
+    usable = values.device.type == "cpu" and values.dtype in (torch.float32, torch.float64)
+    if not usable or probability >= 1 or values.numel() > _MOST or torch.compiler.is_compiling():
+        return functional.dropout(values, probability)
+    key = torch.empty((), dtype=torch.int64, device="cpu").random_().item()
+    return _KeyedDropout.apply(values, key, probability)
+
+
+class _KeyedDropout(torch.autograd.Function):
+    """The backward pass computes the mask again, so that none is stored."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, key: int, probability: float) -> Tensor:
+        ctx.key, ctx.probability = key, probability
+        values = values.detach().contiguous()
+        result = torch.empty_like(values)
+        native.dropout(values.view(-1).numpy(), result.view(-1).numpy(), key, probability)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        return _KeyedDropout.apply(gradients[0], ctx.key, ctx.probability), None, None
