@@ -21,6 +21,7 @@ from torch import Tensor
 from headwise.nn.priors.base import LearnedPrior, Pairs, Prior
 from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance, alibi
+from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDistance
 from headwise.nn.priors.drawing import draw
 from headwise.nn.priors.learned import modules
 from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
@@ -202,6 +203,22 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             "MS-SAN, Qi et al. 2020, Eq. 6",
             (TreeDistance(0.5), Forward() + TreeDistance(0.5), WordDistance(0.5)),
             tree=True,
+        ),
+    ),
+    "Document structure": (
+        Exhibit(
+            "Sentences and paragraphs",
+            "SameSentence(), SameParagraph()",
+            "s(i) = s(j), s the sentence or the paragraph of a word; here 5 and 10 words long",
+            "Segatron, Bai et al. 2021",
+            (SameSentence(), SameParagraph(), Backward() + SameSentence()),
+        ),
+        Exhibit(
+            "Sentence distance",
+            "SentenceDistance(alpha=0.5), SentenceDistance(alpha=0.5, reach=1)",
+            "− α |s(i) − s(j)|, s the sentence of a word; within a window of sentences",
+            "Segatron, Bai et al. 2021, with the penalty of ALiBi",
+            (SentenceDistance(0.5), SentenceDistance(0.5, reach=1), SentenceDistance(0.0, reach=1)),
         ),
     ),
     "What positions say to content, and what is learned": (

@@ -6,7 +6,7 @@ softmax, attention) use the layout. The result for a text never depends on the o
 since there is no padding that could leak.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from operator import index
 from typing import Any, SupportsIndex, cast, overload
@@ -40,9 +40,11 @@ class Layout:
             `(text, start, stop)` that returns the distances among these rows, so that they are computed
             only on demand.
         heads: For parsed texts, the 1-based head of each word, 0 for a root, `[length]`.
+        marks: By name, for each text a whole number of each row, `[length]`, such as its `sentence` and its
+            `paragraph` (`headwise.text.document_structure.word_marks`); -1 for a row that belongs to all.
 
     Raises:
-        ValueError: A length is negative, or the trees do not fit the lengths.
+        ValueError: A length is negative, or the trees, heads or marks do not fit the lengths.
         TypeError: A length is not an integer.
 
     `memo` is a dictionary that caches expensive data derived from the layout (attention masks, graphs) for
@@ -55,6 +57,7 @@ class Layout:
         device: torch.device | str = "cpu",
         trees: Sequence[Tensor] | Callable[[int, int, int], Tensor] | None = None,
         heads: Sequence[Tensor] | None = None,
+        marks: Mapping[str, Sequence[Tensor]] | None = None,
     ):
         self.sizes: tuple[int, ...] = tuple(index(n) for n in lengths)
         if any(n < 0 for n in self.sizes):
@@ -71,6 +74,16 @@ class Layout:
                 f"heads of {[len(text_heads) for text_heads in heads]} words do not fit {list(self.sizes)}"
             )
         self.heads = None if heads is None else tuple(heads)
+        for name, numbers in (marks or {}).items():
+            if [len(text_numbers) for text_numbers in numbers] != [*self.sizes]:
+                raise ValueError(
+                    f"{name}: numbers of {[len(text_numbers) for text_numbers in numbers]} rows do not fit "
+                    f"{list(self.sizes)}"
+                )
+        self.marks = {
+            name: tuple(number.to(self.device) for number in numbers)
+            for name, numbers in (marks or {}).items()
+        }
         self.memo: dict[Hashable, Any] = {}
 
     @property
@@ -133,9 +146,10 @@ class Layout:
     @cached_property
     def prepended(self) -> "Layout":
         """The layout with one more row before every text (see `Ragged.prepend`). Its tree distance from
-        every word is 0."""
+        every word is 0, and it belongs to every sentence and paragraph."""
         trees = None if self.trees is None else [pad(tree, (1, 0, 1, 0)) for tree in self.trees]
-        return Layout([n + 1 for n in self.sizes], self.device, trees)
+        marks = self._map_marks(lambda mark: pad(mark, (1, 0), value=-1))
+        return Layout([n + 1 for n in self.sizes], self.device, trees, marks=marks)
 
     @property
     def without_first(self) -> "Layout":
@@ -143,7 +157,15 @@ class Layout:
         if min(self.sizes, default=1) == 0:
             raise ValueError("a text without rows has no first row")
         trees = None if self.trees is None else [tree[1:, 1:] for tree in self.trees]
-        return Layout([n - 1 for n in self.sizes], self.device, trees)
+        marks = self._map_marks(lambda mark: mark[1:])
+        return Layout([n - 1 for n in self.sizes], self.device, trees, marks=marks)
+
+    def _map_marks(self, change: Callable[[Tensor], Tensor]) -> dict[str, list[Tensor]]:
+        return {name: list(map(change, numbers)) for name, numbers in self.marks.items()}
+
+    def marks_of(self, text: int) -> dict[str, Tensor]:
+        """The marks of the rows of a text, by name, `[length]`."""
+        return {name: numbers[text] for name, numbers in self.marks.items()}
 
     def put_first(self, values: Tensor, row: Tensor) -> Tensor:
         """See `Ragged.prepend`: `[total, ...]` -> the rows of `prepended`."""
@@ -176,7 +198,8 @@ class Layout:
             trees = partial(self._tree_among, tuple(texts))  # picklable if the function is
         elif trees is not None:
             trees = [trees[t] for t in texts]
-        return Layout([self.sizes[t] for t in texts], self.device, trees, heads)
+        marks = {name: [numbers[t] for t in texts] for name, numbers in self.marks.items()}
+        return Layout([self.sizes[t] for t in texts], self.device, trees, heads, marks)
 
     def _tree_among(self, texts: Sequence[int], text: int, start: int, stop: int) -> Tensor:
         return self.tree(texts[text], start, stop)
@@ -185,7 +208,7 @@ class Layout:
         """The layout with its index tensors on `device`."""
         if torch.device(device) == self.device:
             return self
-        return Layout(self.sizes, device, self._trees, self.heads)
+        return Layout(self.sizes, device, self._trees, self.heads, self.marks)
 
     def __eq__(self, layout: object) -> bool:
         return isinstance(layout, Layout) and self.sizes == layout.sizes

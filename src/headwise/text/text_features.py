@@ -5,8 +5,8 @@ TextFeatures: encodes texts to model inputs.
 EncodedPair: the model input for a pair of texts. This module does not import torch.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +17,7 @@ from headwise.core.errors import HeadwiseError
 from headwise.data.columns.tabular_columns import TabularRow
 from headwise.data.items.dataset import require_list
 from headwise.data.items.examples import Example, Pair, as_example
+from headwise.text.document_structure import MarkName, WordMarks, joined_text, word_marks
 from headwise.text.static_embeddings.base_vectors import BaseTokens
 from headwise.text.syntax import DependencyHeads, ParseError, TreeUse, validate_heads
 from headwise.text.text_reader import ReadTexts, text_reader
@@ -35,6 +36,8 @@ class EncodedText:
         text: The original text; empty if only its words are known.
         tabular: Features of the columns beside the text, `[features]`; None where they are not known.
         row: The values of these columns.
+        marks: By name, the number of the sentence or paragraph of each word, int64 `[words]`; those that
+            the heads of the model compare.
     """
 
     words: NDArray[np.int64]
@@ -44,6 +47,7 @@ class EncodedText:
     text: str = ""
     tabular: NDArray[np.float32] | None = None
     row: TabularRow | None = None
+    marks: WordMarks = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Number of words."""
@@ -80,6 +84,7 @@ class TextFeatures:
         vocabulary: The word vocabulary.
         trees: Whether dependency trees are read: `none`; `error`: a text without one is an error; `word`: a
             text without one gets a chain, so distances are those in words.
+        marks: Names of the marks of words that are made (`headwise.text.document_structure`).
         parser: Parses the texts that come without a parse.
         spell: From tokenised texts to `EncodedText.spelling`; None if the embedding reads word ids only.
         most: Returns the maximum number of words read of a text, 0 for no limit; None for no limit.
@@ -92,6 +97,7 @@ class TextFeatures:
         vocabulary: Vocabulary,
         *,
         trees: TreeUse = "none",
+        marks: frozenset[MarkName] = frozenset(),
         parser: Parser | None = None,
         spell: Callable[[Sequence[Sequence[str]]], Sequence[object]] | None = None,
         most: Callable[[], int] | None = None,
@@ -101,6 +107,7 @@ class TextFeatures:
         self.tokenizer = self.reader.tokenizer
         self.vocabulary = vocabulary
         self.trees: TreeUse = trees
+        self.marks = marks
         self.parser = parser
         self.spell = spell
         self.most, self.cut = most, cut
@@ -135,6 +142,12 @@ class TextFeatures:
             ]
         else:
             encoded = self._encode_lists(read, spelling, words, examples)
+        if self.marks:
+            units = self._marks(words, examples)
+            encoded = [
+                replace(text, marks={name: numbers[: len(text)] for name, numbers in marks.items()})
+                for text, marks in zip(encoded, units, strict=True)
+            ]
         if self.trees == "none":
             return encoded
         heads = self._heads(examples, words)
@@ -169,6 +182,16 @@ class TextFeatures:
                     "texts in windows, or split the text"
                 )
         return [tokens[:most] for tokens in words]
+
+    def _marks(self, words: Sequence[Sequence[str]], examples: Sequence[Example]) -> Iterator[WordMarks]:
+        """The marks of all words of each text; of texts that came in words, those of the words with a space
+        between any two."""
+        for tokens, example in zip(words, examples, strict=True):
+            if example.text:
+                text, spans = example.text, self.tokenizer.spans(example.text)
+            else:
+                text, spans = joined_text(tokens)
+            yield word_marks(self.marks, text, spans)
 
     def _until(self, text: str, words: int) -> str:
         """The text up to the end of its first `words` words."""

@@ -84,6 +84,16 @@ ROWS = {
         "max",
         {},
     ),
+    "transformer, sentences": (
+        "transformer",
+        FLAT
+        | {
+            "feedforward": 6,
+            "priors": ("same-sentence", "sentence-distance(0.5, reach=1)", "same-paragraph"),
+        },
+        "node,max",
+        {"windows": WindowsConfig(words=WINDOW, overlap=3)},
+    ),
     "bilstm": ("bilstm", {"width": 8, "hidden": 4}, "max", {}),
     "bilstm, two layers": (
         "bilstm",
@@ -139,7 +149,8 @@ def hard_texts() -> list[str]:
     texts = ["", "   ", "w1", "unheard", "W1 Unheard-of w2!", "w3 w3 w3"]
     lengths = (2, 3, 4, 5, 7, 8, 9, 10, 11, 17, 30, 41)
     texts += [" ".join(drawn.choices(WORDS, k=length)) for length in lengths]
-    return [*texts, "w5", texts[-1]]
+    units = ["W1 w2. W3 w4!", "\n\nw1 w2.\n\nW3. W4\r\n\r\nw5\n", ". ".join(WORDS[:20]).title()]
+    return [*texts, "w5", texts[-1], *units]
 
 
 @pytest.fixture(scope="session")

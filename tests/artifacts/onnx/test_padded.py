@@ -7,7 +7,7 @@ from headwise.artifacts.onnx.padded_encoders import PaddedLayout, on_padded
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.encoders.pooling import Readout
-from headwise.nn.ragged import Ragged
+from headwise.nn.ragged import Layout, Ragged
 
 from .conftest import ROWS, SMALL
 
@@ -41,8 +41,11 @@ def test_padding_changes_nothing(row, sizes):
     for row_of, text in zip(padded, texts, strict=True):
         row_of[: len(text)] = text
     with torch.no_grad():
-        expected = encoder(Ragged.from_list(texts))
-        layout = PaddedLayout(torch.tensor(sizes), longest)
+        units = {"sentence": torch.arange(longest) // 2, "paragraph": torch.arange(longest) // 5}
+        marks = {name: [unit[:size] for size in sizes] for name, unit in units.items()}
+        expected = encoder(Ragged(torch.cat(texts), Layout(sizes, marks=marks)))
+        padded_marks = {name: unit.repeat(len(sizes), 1) for name, unit in units.items()}
+        layout = PaddedLayout(torch.tensor(sizes), longest, padded_marks)
         actual = padded_encoder(Ragged(padded.flatten(0, 1), layout))
         states = actual.tokens.values.unflatten(0, (len(sizes), longest))
         for state, text in zip(states, expected.tokens, strict=True):
@@ -52,7 +55,7 @@ def test_padding_changes_nothing(row, sizes):
 
 
 def test_a_layout_without_sizes():
-    layout = PaddedLayout(torch.tensor([2, 0]), 3)
+    layout = PaddedLayout(torch.tensor([2, 0]), 3, {"sentence": torch.tensor([[0, 1, 0], [0, 0, 0]])})
     assert layout.texts == 2
     assert layout.total == 6
     assert layout.text_of.tolist() == [0, 0, 0, 1, 1, 1]
@@ -61,5 +64,7 @@ def test_a_layout_without_sizes():
     assert layout.prepended.lengths.tolist() == [3, 1]
     assert layout.prepended.without_first.lengths.tolist() == [2, 0]
     assert layout.prepended.without_first.longest == 3
+    assert layout.prepended.padded_marks["sentence"].tolist() == [[-1, 0, 1, 0], [-1, 0, 0, 0]]
+    assert layout.prepended.without_first.padded_marks["sentence"].tolist() == [[0, 1, 0], [0, 0, 0]]
     with pytest.raises(AttributeError):
         layout.sizes  # noqa: B018

@@ -12,12 +12,14 @@ from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.nn.encoders import ENCODERS, MSSAN
 from headwise.nn.priors import PRIORS, GlobalTokens, parse_heads, parse_prior
+from headwise.nn.ragged import Layout, Ragged
 
 SMALL = {"width": 8, "heads": 4, "head_size": 3, "layers": 2}
 NAMES = ["transformer", "ms-transformer", "ms-san"]
 TERMS = [
     *("everything", "window(3)", "window(n/4)", "dilated(2)", "random-blocks(2)"),
     *("forward", "backward", "earlier", "later", "word-distance(0.5)", "gaussian(2)"),
+    *("same-sentence", "same-paragraph", "sentence-distance(0.5, reach=1)"),
     *("tree-distance(1, fallback=word)", "tree-buckets(3, fallback=word)", "rotary", "shaw(2)"),
     *(
         "shifted-window(3)",
@@ -97,6 +99,13 @@ def test_all_priors_are_drawn():
     assert {parse_prior(term).name for term in TERMS} == set(PRIORS)
 
 
+def in_units(batch: Ragged) -> Ragged:
+    """The batch, in sentences of two words and paragraphs of four."""
+    places = [torch.arange(n) for n in batch.layout.sizes]
+    marks = {"sentence": [n // 2 for n in places], "paragraph": [n // 4 for n in places]}
+    return Ragged(batch.values, Layout(batch.layout.sizes, marks=marks))
+
+
 @st.composite
 def lists(draw):
     """Priors of 4 heads, of both layers or of each."""
@@ -110,7 +119,7 @@ def lists(draw):
 @settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck))
 @given(lists())
 def test_any_priors_on_any_heads(name, words, text):
-    encoder, batch = encoder_of(name, text), words((5, 0, 9, 1), 8)
+    encoder, batch = encoder_of(name, text), in_units(words((5, 0, 9, 1), 8))
     batch.values.requires_grad_()
     encoded = encoder(batch).tokens
     for order in ([2], [3, 0, 1]):

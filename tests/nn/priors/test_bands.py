@@ -22,6 +22,7 @@ DENSE = {
         "tree-distance(fallback=word)",
         "rotary",
     ),
+    *("same-sentence", "same-paragraph", "sentence-distance", "sentence-distance(0.5, reach=1)"),
     *("shifted-window(3)", "learned-slope", "kerple", "fire", "adaptive-span", "forgetting", "cope"),
     *("shaw", "transformer-xl", "t5-buckets", "tree-buckets", "global-tokens(window(3))", "forward + shaw"),
 }

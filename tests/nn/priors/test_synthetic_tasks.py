@@ -5,7 +5,7 @@ without the right prior there is nothing to learn.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -19,16 +19,19 @@ from headwise.nn.ragged import Layout, Ragged
 from headwise.text.syntax import tree_distances
 
 FILLER, A, B = 0, 1, 2
+UNITS = ("sentence", "paragraph")
 SOLVED, NOT_SOLVED = 0.9, 0.65
 
 
 @dataclass
 class Text:
-    """Words, the label of each, -1 where none is asked for, and their heads if there are trees."""
+    """Words, the label of each, -1 where none is asked for; the distances in their tree, if there is one;
+    their marks, if they have some."""
 
     words: np.ndarray
     labels: np.ndarray
     tree: torch.Tensor | None = None
+    marks: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 Task = Callable[[np.random.Generator], Text]
@@ -156,6 +159,26 @@ def two_before(random, n=16) -> Text:
     return Text(words, np.concatenate([[-1, -1], words[:-2] == B]))
 
 
+def in_unit(random, n=14) -> Text:
+    """Has the word's sentence, which is its paragraph, the marker? As often yes as no."""
+    unit = np.cumsum(random.random(n) < 0.3)
+    words, place = np.zeros(n, dtype=np.int64), int(random.integers(n))
+    words[place] = A
+    there = unit == unit[place]
+    inside = random.permutation(np.flatnonzero(there & (words == FILLER)))
+    outside = random.permutation(np.flatnonzero(~there))
+    labels, count = np.full(n, -1), min(len(inside), len(outside))
+    labels[inside[:count]], labels[outside[:count]] = 1, 0
+    return Text(words, labels, None, dict.fromkeys(UNITS, unit))
+
+
+def nearer_sentence(random, n=16) -> Text:
+    """Which marker is nearer in sentences? A sentence has one word or five."""
+    words, a, b = two_markers(random, n)
+    unit = np.repeat(np.arange(n), random.choice([1, 5], n))[:n]
+    return Text(words, nearer(words, abs(unit - unit[a]), abs(unit - unit[b]), 1), None, {"sentence": unit})
+
+
 # Prior, task, and a prior that does not fit.
 CASES: list[tuple[str, Task, str]] = [
     ("everything", anywhere, "window(1)"),
@@ -177,6 +200,9 @@ CASES: list[tuple[str, Task, str]] = [
     ("transformer-xl", two_before, "everything"),
     ("t5-buckets(16, furthest=20)", two_before, "everything"),
     ("rotary(10)", two_before, "everything"),
+    ("same-sentence", in_unit, "everything"),
+    ("same-paragraph", in_unit, "everything"),
+    ("sentence-distance(2)", nearer_sentence, "everything"),
     ("shifted-window(3)", neighbour_task, "everything"),
     ("adaptive-span(1, ramp=1)", neighbour_task, "everything"),
     ("learned-slope", nearest, "everything"),
@@ -193,7 +219,8 @@ def batches(task: Task, seed: int) -> list[tuple[Ragged, torch.Tensor]]:
     for size in (32, 32, 32, 32, 128):
         texts = [task(random) for _ in range(size)]
         trees = None if texts[0].tree is None else [text.tree for text in texts]
-        layout = Layout([len(text.words) for text in texts], trees=trees)  # type: ignore[arg-type]
+        marks = {name: [torch.from_numpy(text.marks[name]) for text in texts] for name in texts[0].marks}
+        layout = Layout([len(text.words) for text in texts], trees=trees, marks=marks)  # type: ignore[arg-type]
         words = torch.from_numpy(np.concatenate([text.words for text in texts]))
         labels = torch.from_numpy(np.concatenate([text.labels for text in texts]).astype(np.int64))
         made.append((Ragged(words, layout), labels))

@@ -22,6 +22,7 @@ from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.networks.text_model import TextEncoderModel
 from headwise.nn.priors import Prior, Rotary, Shaw, TransformerXL
 from headwise.nn.priors.base import Sum
+from headwise.text.document_structure import DOCUMENT_MARKS
 
 OPSET = 18
 """ONNX operator set; runtimes have supported it since the end of 2022."""
@@ -39,8 +40,8 @@ def example_input(name: str, width: int) -> Tensor:
 
     Args:
         name: Name of the input: `lengths` and `counts` are `[texts]`, `summary`, `compared` and `shapes`
-            `[texts, width]`, `weights`, `letters` and `grams` `[texts, words]`, all others
-            `[texts, words, width]`. Inputs of pairs end in the number of the text (`tokens_1`).
+            `[texts, width]`, `weights`, `letters`, `grams` and marks of words `[texts, words]`,
+            all others `[texts, words, width]`. Inputs of pairs end in the number of the text (`tokens_1`).
         width: Number of features, for inputs that have features.
     """
     name, _, side = name.partition("_")
@@ -50,6 +51,8 @@ def example_input(name: str, width: int) -> Tensor:
         return torch.arange(_TEXTS) + words - _TEXTS + 1
     if name in ("letters", "grams"):
         return torch.ones(_TEXTS, words, dtype=torch.int64)
+    if name in DOCUMENT_MARKS:
+        return torch.arange(words).div(2, rounding_mode="floor").repeat(_TEXTS, 1)
     shapes = {
         "weights": (_TEXTS, words),
         **dict.fromkeys(("summary", "compared", "shapes"), (_TEXTS, width)),

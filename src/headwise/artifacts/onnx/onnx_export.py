@@ -286,6 +286,7 @@ def _network(model: Any) -> dict[str, bytes]:
             width,
             any(isinstance(layer, SelfAttention | SAB) for layer in model.encoder.modules()),
             getattr(model, "interaction", None) is not None,
+            encoder.marks,
         ),
         model.config.linear_model,
         model.config.unknown,

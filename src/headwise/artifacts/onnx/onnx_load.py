@@ -193,7 +193,7 @@ class Builder:
     ) -> Runner:
         """The two graphs; the second one reads `read`."""
         network = self.settings.network
-        encoder = self._session(ENCODER, ("vectors", "lengths"), 1 + network.summary)
+        encoder = self._session(ENCODER, ("vectors", "lengths", *network.marks), 1 + network.summary)
         return Runner(encoder, self._session(READOUT, read, 1), network, self.settings.windows, reader)
 
     def _session(self, name: str, inputs: tuple[str, ...], outputs: int) -> OnnxSession:

@@ -46,6 +46,7 @@ def features_of(settings: ExportSettings, vocabulary: Vocabulary, spell: Any) ->
     return TextFeatures(
         settings.tokenizer,
         vocabulary,
+        marks=frozenset(settings.network.marks),
         spell=spell,
         most=None if windows.long == "split" else lambda: windows.words,
         cut=windows.long == "truncate",

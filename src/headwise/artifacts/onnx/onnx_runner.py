@@ -15,10 +15,11 @@ from headwise.artifacts.onnx.onnx_settings import NetworkSizes, WindowSizes
 from headwise.artifacts.onnx.onnx_tables import CharacterAugmentedLookup
 from headwise.data.items.dataset import TextWindow, cut_windows
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
+from headwise.text.document_structure import DOCUMENT_MARKS
 from headwise.text.text_features import EncodedText
 
 _WHOLE = ("lengths", "lengths_1", "lengths_2", "letters", "grams", "counts")
-_KINDS: dict[str, str] = dict.fromkeys(_WHOLE, "tensor(int64)")
+_KINDS: dict[str, str] = dict.fromkeys((*_WHOLE, *DOCUMENT_MARKS), "tensor(int64)")
 
 _EXTERNAL_DATA = b"location"
 """A key that every graph with weights in an external file contains; our graphs have no such name."""
@@ -144,7 +145,8 @@ class Runner:
         for start, stop in self._cuts([*map(len, texts)]):
             part = texts[start:stop]
             lengths = [len(text) for text in part]
-            scores = self.readout({"tokens": self._encoded(self._words(part)[0], lengths)[0]})[0]
+            read = {"vectors": self._words(part)[0], **self._marks(part)}
+            scores = self.readout({"tokens": self._encoded(read, lengths)[0]})[0]
             parts.append(scores[np.arange(scores.shape[1]) < np.array(lengths)[:, None]])
         return np.concatenate(parts)
 
@@ -201,8 +203,9 @@ class Runner:
         summary = np.zeros((len(texts), self.network.width), dtype=np.float32)
         for start, stop in self._cuts(lengths[order].tolist()):
             places = order[start:stop]
-            vectors, _ = self._words([texts[place] for place in places])
-            tokens, sums = self._encoded(vectors, lengths[places].tolist())
+            part = [texts[place] for place in places]
+            read = {"vectors": self._words(part)[0], **self._marks(part)}
+            tokens, sums = self._encoded(read, lengths[places].tolist())
             states[places, : tokens.shape[1]] = tokens
             if sums is not None:
                 summary[places] = sums
@@ -225,7 +228,8 @@ class Runner:
         lengths = [len(text) for text in texts]
         read: dict[str, NDArray] = {"lengths": np.array(lengths, dtype=np.int64)}
         read["vectors"], read["weights"] = self._words(texts)
-        read["tokens"], summary = self._encoded(read["vectors"], lengths)
+        encoder_inputs = {"vectors": read["vectors"], **self._marks(texts)}
+        read["tokens"], summary = self._encoded(encoder_inputs, lengths)
         if summary is not None:
             read["summary"] = summary
         return self.readout(read)[0]
@@ -241,23 +245,35 @@ class Runner:
         padded[real] = weights
         return vectors, padded
 
-    def _encoded(self, vectors: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats | None]:
-        """States of words, `[texts, longest, width]`, and summaries of texts, `[texts, width]`; longer
-        texts are read in windows."""
+    def _marks(self, texts: Sequence[EncodedText]) -> dict[str, NDArray[np.int64]]:
+        """By name, the padded marks of words that the encoder reads, `[texts, longest]`."""
+        shape = len(texts), max(1, *map(len, texts))
+        marks = {name: np.zeros(shape, dtype=np.int64) for name in self.network.marks}
+        for name, padded in marks.items():
+            for row, text in zip(padded, texts, strict=True):
+                row[: len(text)] = text.marks[name]
+        return marks
+
+    def _encoded(self, read: Mapping[str, NDArray], lengths: Sequence[int]) -> tuple[Floats, Floats | None]:
+        """States of words, `[texts, longest, width]`, and summaries of texts, `[texts, width]`, from the
+        padded inputs of the encoder; longer texts are read in windows."""
         most = self.windows.words
         if not most or max(lengths) <= most:
-            return self._run(vectors, lengths)
+            return self._run(read, lengths)
         plan = [
             (text, window)
             for text, length in enumerate(lengths)
             for window in cut_windows(length, most, self.windows.overlap)
         ]
         plan.sort(key=lambda item: item[1].start - item[1].stop)
-        tokens = np.zeros((*vectors.shape[:2], self.network.width), dtype=np.float32)
+        tokens = np.zeros((*read["vectors"].shape[:2], self.network.width), dtype=np.float32)
         summary = np.zeros((len(lengths), self.network.width), dtype=np.float32)
         for start, stop in self._cuts([window.stop - window.start for _, window in plan]):
             group = plan[start:stop]
-            states, sums = self._run(*_cut_out(vectors, group))
+            states, sums = self._run(
+                {name: _cut_out(padded, group) for name, padded in read.items()},
+                [window.stop - window.start for _, window in group],
+            )
             for place, (text, w) in enumerate(group):
                 tokens[text, w.first : w.last] = states[place, w.first - w.start : w.last - w.start]
                 if sums is not None:
@@ -265,11 +281,11 @@ class Runner:
                     summary[text] += sums[place] * np.float32(share)
         return tokens, summary if self.network.summary else None
 
-    def _run(self, vectors: Floats, lengths: Sequence[int]) -> tuple[Floats, Floats | None]:
+    def _run(self, read: Mapping[str, NDArray], lengths: Sequence[int]) -> tuple[Floats, Floats | None]:
         longest = max(lengths)
         if self.network.pairs and longest > MOST_WORDS:
             raise _too_long(longest)
-        tensors = self.encoder({"vectors": vectors, "lengths": np.array(lengths, dtype=np.int64)})
+        tensors = self.encoder({**read, "lengths": np.array(lengths, dtype=np.int64)})
         return (tensors[0], tensors[1]) if self.network.summary else (tensors[0], None)
 
 
@@ -282,10 +298,10 @@ def _too_long(words: int) -> ExportError:
     )
 
 
-def _cut_out(vectors: Floats, group: Sequence[tuple[int, TextWindow]]) -> tuple[Floats, list[int]]:
-    """Padded word vectors of windows, `[windows, longest, size]`, and the number of words of each."""
-    sizes = [window.stop - window.start for _, window in group]
-    padded = np.zeros((len(group), max(1, *sizes), vectors.shape[2]), dtype=np.float32)
+def _cut_out(words: NDArray, group: Sequence[tuple[int, TextWindow]]) -> NDArray:
+    """The part of padded words, `[texts, longest, ...]`, in each window, `[windows, longest, ...]`."""
+    longest = max(window.stop - window.start for _, window in group)
+    padded = np.zeros((len(group), max(1, longest), *words.shape[2:]), dtype=words.dtype)
     for place, (text, window) in enumerate(group):
-        padded[place, : sizes[place]] = vectors[text, window.start : window.stop]
-    return padded, sizes
+        padded[place, : window.stop - window.start] = words[text, window.start : window.stop]
+    return padded

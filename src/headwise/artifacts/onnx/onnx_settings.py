@@ -11,6 +11,7 @@ from headwise.core.tokenizer import TOKENIZERS
 from headwise.metrics.tag_schemes import Scheme
 from headwise.nn.layers.layer_configs import LinearMemberConfig, UnknownConfig
 from headwise.runtime.limits import check_limits
+from headwise.text.document_structure import DOCUMENT_MARKS
 from headwise.text.text_configs import CharacterConfig
 
 
@@ -57,6 +58,13 @@ class NetworkSizes:
     """Whether memory grows with the square of the words that are read at once."""
     crossed: bool = False
     """Whether it grows with the product of the words of the two texts of a pair."""
+    marks: tuple[str, ...] = ()
+    """The marks of words that the first one reads, such as their sentences."""
+
+    def __post_init__(self) -> None:
+        for name in self.marks:
+            if name not in DOCUMENT_MARKS:
+                raise ConfigError(f"marks are {' and '.join(sorted(DOCUMENT_MARKS))}, got {name!r}")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ Self-attention has a padded version in `headwise.nn.attention.padded`. This modu
 whose attention is planned for the sizes of each batch.
 """
 
+from collections.abc import Mapping
 from copy import deepcopy
 from functools import cached_property
 from typing import Any, cast
@@ -33,17 +34,19 @@ class PaddedLayout(Layout):
     Args:
         lengths: Number of rows of each text that are not padding, int64 `[texts]`.
         longest: Rows of each text, padding included; at least the largest length.
+        padded_marks: By name, the marks of the rows, `[texts, longest]` (see `Layout`).
     """
 
     longest: Any
     texts: Any = None  # type: ignore[assignment]
     total: Any
 
-    def __init__(self, lengths: Tensor, longest: Any):
-        self.device, self.heads, self._trees = lengths.device, None, None
+    def __init__(self, lengths: Tensor, longest: Any, padded_marks: Mapping[str, Tensor] | None = None):
+        self.device, self.heads, self._trees, self.marks = lengths.device, None, None, {}
         self._lengths, self.longest, self.texts = lengths, longest, lengths.shape[0]
         self.total = self.texts * longest
-        self.memo = memo_of(lengths, longest)
+        self.padded_marks = dict(padded_marks or {})
+        self.memo = memo_of(lengths, longest, self.padded_marks)
 
     @cached_property
     def lengths(self) -> Tensor:  # type: ignore[override]
@@ -66,11 +69,14 @@ class PaddedLayout(Layout):
 
     @cached_property
     def prepended(self) -> "PaddedLayout":  # type: ignore[override]
-        return PaddedLayout(self.lengths + 1, self.longest + 1)
+        all_units = torch.full_like(self.lengths, -1)[:, None]
+        marks = {name: torch.cat([all_units, numbers], 1) for name, numbers in self.padded_marks.items()}
+        return PaddedLayout(self.lengths + 1, self.longest + 1, marks)
 
     @property
     def without_first(self) -> "PaddedLayout":
-        return PaddedLayout(self.lengths - 1, self.longest - 1)
+        marks = {name: numbers[:, 1:] for name, numbers in self.padded_marks.items()}
+        return PaddedLayout(self.lengths - 1, self.longest - 1, marks)
 
     @cached_property
     def real(self) -> Tensor:

@@ -19,7 +19,7 @@ from headwise.nn.attention.padded import cross_attention
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.character_embedding import CharacterCNN, CharacterEmbedding, CharacterLSTM
 from headwise.nn.embeddings.word_embedding import CharacterAugmentedEmbedding, WordEmbedding
-from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.encoders.encoder import Encoded, mark_names
 from headwise.nn.ragged import Ragged
 
 
@@ -174,24 +174,25 @@ class EncoderGraph(nn.Module):
         super().__init__()
         self.projection = Projection(model.embedding, getattr(model, "spelling", None))
         self.encoder = on_padded(model.encoder, model.config.encoder.width, most)
+        self.marks = tuple(sorted(mark_names(model.encoder)))
+        self.inputs = ("vectors", "lengths", *self.marks)
 
-    inputs = ("vectors", "lengths")
-
-    def encoded(self, vectors: Tensor, lengths: Tensor) -> Encoded:
+    def encoded(self, vectors: Tensor, lengths: Tensor, **marks: Tensor) -> Encoded:
         """Encode texts.
 
         Args:
             vectors: Word vectors, `[texts, words, size]`.
             lengths: Number of words of each text, `[texts]`.
+            **marks: The marks of words that the heads compare, `[texts, words]`.
         """
-        layout = PaddedLayout(lengths, vectors.shape[1])
+        layout = PaddedLayout(lengths, vectors.shape[1], marks)
         return self.encoder(Ragged(self.projection(vectors.flatten(0, 1)), layout))
 
     def forward(self, *tensors: Tensor) -> tuple[Tensor, ...]:
         """The tensors of `inputs` -> states of the words, `[texts, words, width]`, and summaries of the
         texts, `[texts, width]`, if the encoder has them."""
-        vectors, lengths = tensors
-        encoded = self.encoded(vectors, lengths)
+        vectors, lengths, *marks = tensors
+        encoded = self.encoded(vectors, lengths, **dict(zip(self.marks, marks, strict=True)))
         tokens = encoded.tokens.values.unflatten(0, tuple(vectors.shape[:2]))
         return (tokens,) if encoded.summary is None else (tokens, encoded.summary)
 

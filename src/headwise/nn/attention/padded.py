@@ -4,7 +4,7 @@ It is `headwise.nn.attention.sdpa` with one group of texts, whose sizes are no n
 network computes, for any number of texts and words.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -19,10 +19,11 @@ class PaddedGroup(Group):
     Args:
         lengths: Real rows of each text, `[texts]`.
         longest: Rows of each text.
+        marks: By name, the marks of the rows, `[texts, longest]` (see `headwise.nn.ragged.Layout`).
     """
 
-    def __init__(self, lengths: Tensor, longest: int):
-        super().__init__([], lengths, lengths, None, {})
+    def __init__(self, lengths: Tensor, longest: int, marks: Mapping[str, Tensor]):
+        super().__init__([], lengths, lengths, None, {name: (rows,) for name, rows in marks.items()}, {})
         self._longest = longest
 
     @property
@@ -37,6 +38,10 @@ class PaddedGroup(Group):
         """`[rows, heads, size]` -> `[texts, heads, longest, size]`."""
         return packed.unflatten(0, (self.texts, self.longest)).transpose(1, 2)
 
+    def _padded(self, numbers: tuple[Tensor, ...]) -> Tensor:
+        (rows,) = numbers
+        return rows
+
     def unpad(self, padded: Tensor) -> Tensor:
         """`[texts, heads, longest, size]` -> `[rows, heads, size]`."""
         return padded.transpose(1, 2).flatten(0, 1)
@@ -48,10 +53,11 @@ class PaddedPlan(Plan):
     Args:
         lengths: Real rows of each text, `[texts]`.
         longest: Rows of each text.
+        marks: See `PaddedGroup`.
     """
 
-    def __init__(self, lengths: Tensor, longest: int):
-        super().__init__([PaddedGroup(lengths, longest)], [], None, None)
+    def __init__(self, lengths: Tensor, longest: int, marks: Mapping[str, Tensor]):
+        super().__init__([PaddedGroup(lengths, longest, marks)], [], None, None)
 
     def arrange(self, values: Tensor) -> tuple[Tensor, ...]:
         return (values,)
@@ -60,9 +66,9 @@ class PaddedPlan(Plan):
         return outputs[0]
 
 
-def memo_of(lengths: Tensor, longest: int) -> dict[Hashable, object]:
+def memo_of(lengths: Tensor, longest: int, marks: Mapping[str, Tensor]) -> dict[Hashable, object]:
     """The memo of a layout whose attention is to be computed by `sdpa` in this way."""
-    return {Plan: PaddedPlan(lengths, longest)}
+    return {Plan: PaddedPlan(lengths, longest, marks)}
 
 
 def cross_attention(

@@ -33,8 +33,9 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
     """
     outputs = []
     trees = layout.trees or [None] * layout.texts
-    for q, k, v, tree in zip(*(x.split(layout.sizes) for x in (query, key, value)), trees, strict=True):
-        pairs = Pairs.of_length(len(q), q.device, tree)
+    rows = zip(*(x.split(layout.sizes) for x in (query, key, value)), strict=True)
+    for text, (q, k, v) in enumerate(rows):
+        pairs = Pairs.of_length(len(q), q.device, trees[text], layout.marks_of(text))
         heads = [
             mix(head_weights(q[:, h], k[:, h], prior, pairs), v[:, h], prior, pairs)
             for h, prior in enumerate(priors)

@@ -8,7 +8,7 @@ parameters are computed one by one, without the kernel.
 Numbers of 16 bits on the processor, where PyTorch's fused attention is no good at them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Concatenate, ParamSpec
@@ -117,6 +117,7 @@ class Group:
     lengths: Tensor
     flat: Tensor | None
     trees: tuple[Tensor, ...] | None
+    marks: Mapping[str, tuple[Tensor, ...]]
     masks: dict[tuple[Prior, torch.dtype], tuple[Tensor | None, Tensor | None]]
     far: set[tuple[Prior, torch.dtype]] = field(default_factory=set)
 
@@ -124,10 +125,10 @@ class Group:
     def of(cls, part: Layout) -> "Group":
         sizes = list(part.sizes)
         same = sizes[0] == sizes[-1]
-        # One row of masks serves all texts when none of them differ in length (or in tree).
+        # One row of masks serves all texts when none of them differ in length (or in trees or marks).
         lengths = torch.tensor(sizes[:1] if same else sizes, device=part.device)
         flat = None if same else part.text_of * part.longest + part.positions
-        return cls(sizes, lengths, flat, part.trees, {})
+        return cls(sizes, lengths, flat, part.trees, part.marks, {})
 
     @property
     def texts(self) -> int:
@@ -194,7 +195,17 @@ class Group:
         """All pairs of all texts, which broadcast to `[texts, longest, longest]`."""
         with cacheable_tensors():
             place, lengths = self.place, self.lengths
-            return Pairs(place[None, :, None], place[None, None, :], lengths[:, None, None], self._tree)
+            marks = {name: self._padded(numbers) for name, numbers in self.marks.items()}
+            both = {name: (mark[:, :, None], mark[:, None, :]) for name, mark in marks.items()}
+            ends = lengths[:, None, None]
+            return Pairs(place[None, :, None], place[None, None, :], ends, self._tree, both)
+
+    def _padded(self, numbers: tuple[Tensor, ...]) -> Tensor:
+        """The numbers of the rows of each text, `[texts, longest]`, 0 in the padding."""
+        padded = numbers[0].new_zeros(len(self.sizes), self.longest)
+        for row, text_numbers in zip(padded, numbers, strict=True):
+            row[: len(text_numbers)] = text_numbers
+        return padded
 
     @cached_property
     def _tree(self) -> Tensor | None:

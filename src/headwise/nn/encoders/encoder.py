@@ -1,6 +1,6 @@
 """The interface of all encoders.
 
-Whether an encoder goes by dependency trees.
+Whether an encoder goes by dependency trees, sentences or paragraphs.
 
 Position embeddings, added to the word vectors.
 
@@ -61,6 +61,12 @@ def tree_use_of(config: object) -> TreeUse:
     encoder_use: TreeUse = getattr(config, "tree_use", "none")
     layers = getattr(config, "layer_priors", ())
     return strictest([encoder_use, *(prior.tree_use for priors in layers for prior in priors)])
+
+
+def mark_names(encoder: nn.Module) -> frozenset[str]:
+    """The names of the marks that the heads of an encoder compare (see `Prior.marks`)."""
+    layers = [module.priors for module in encoder.modules() if isinstance(module, SelfAttention)]
+    return frozenset().union(*(prior.marks for priors in layers for prior in priors))
 
 
 def needs_trees(config: object) -> bool:

@@ -152,7 +152,8 @@ def _self(
     looks, mixed = [], torch.zeros_like(value)
     for text, (start, size) in enumerate(_cuts(x.layout)):
         rows = slice(start, start + size)
-        pairs = Pairs.of_length(size, x.device, x.layout.trees[text] if x.layout.trees else None)
+        tree = x.layout.trees[text] if x.layout.trees else None
+        pairs = Pairs.of_length(size, x.device, tree, x.layout.marks_of(text))
         q, k, v = query[rows], key[rows], value[rows]
         weights = [reference.head_weights(q[:, h], k[:, h], p, pairs) for h, p in enumerate(priors)]
         for h, prior in enumerate(priors):

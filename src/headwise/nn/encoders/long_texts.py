@@ -51,7 +51,10 @@ def encode_in_windows(encoder: nn.Module, x: Ragged, words: int, overlap: int) -
         read = _rows([(starts[text] + w.start, w.stop - w.start) for text, w in group], x.device)
         trees = partial(_tree_within, layout, group) if layout.parsed else None
         heads = None if layout.heads is None else [_heads_within(layout.heads[t], w) for t, w in group]
-        inner = Layout([w.stop - w.start for _, w in group], x.device, trees, heads)
+        marks = {
+            name: [numbers[t][w.start : w.stop] for t, w in group] for name, numbers in layout.marks.items()
+        }
+        inner = Layout([w.stop - w.start for _, w in group], x.device, trees, heads, marks)
         encoded: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
         offsets = inner.offsets.tolist()
         owned = [(offsets[n] + w.first - w.start, w.last - w.first) for n, (_, w) in enumerate(group)]

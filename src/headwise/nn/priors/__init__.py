@@ -3,6 +3,7 @@
 from headwise.nn.priors.base import Band, LearnedPrior, Pairs, Prior, Sum
 from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance, alibi
+from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDistance
 from headwise.nn.priors.flex import flex_mods
 from headwise.nn.priors.head_lists import parse_heads, parse_layers
 from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
@@ -35,6 +36,9 @@ __all__ = [
     "Prior",
     "RandomBlocks",
     "Rotary",
+    "SameParagraph",
+    "SameSentence",
+    "SentenceDistance",
     "Shaw",
     "ShiftedWindow",
     "Sum",

@@ -8,8 +8,8 @@ allows and adds their scores.
 
 from __future__ import annotations  # the priors are read without torch
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, cast
 
@@ -35,23 +35,31 @@ class Pairs:
         key: Position of the key in the same text.
         length: Number of nodes of that text (a classification node counts).
         tree: Distance of the two in the text's dependency tree; None where the batch brings no trees.
+        marks: By name, a number of each node of the text, at the query and at the key: its `sentence`, its
+            `paragraph`, -1 for a node that belongs to all; empty where the batch brings none.
     """
 
     query: Tensor
     key: Tensor
     length: Tensor
     tree: Tensor | None = None
+    marks: Mapping[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
 
     @classmethod
     def of_length(
-        cls, length: int, device: torch.device | str = "cpu", tree: Tensor | None = None
+        cls,
+        length: int,
+        device: torch.device | str = "cpu",
+        tree: Tensor | None = None,
+        marks: Mapping[str, Tensor] | None = None,
     ) -> Pairs:
-        """All pairs of one text: query `[n, 1]`, key `[1, n]`, length `[1, 1]`."""
+        """All pairs of one text: query `[n, 1]`, key `[1, n]`, length `[1, 1]`; `marks` are `[n]`."""
         import torch
 
         place = torch.arange(length, device=device)
         size = torch.tensor([[length]], device=device)
-        return cls(place[:, None], place[None, :], size, tree)
+        both = {name: (mark[:, None], mark[None, :]) for name, mark in (marks or {}).items()}
+        return cls(place[:, None], place[None, :], size, tree, both)
 
 
 @dataclass(frozen=True)
@@ -116,6 +124,11 @@ class Prior:
         instead; "none" if it does not use trees."""
         return "none"
 
+    @property
+    def marks(self) -> frozenset[str]:
+        """The names of the marks that the prior compares (see `Pairs.marks`)."""
+        return frozenset()
+
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
         """Queries or keys `[..., n, size]` at the positions `place` `[n]` as they enter their product."""
         return rows
@@ -142,12 +155,12 @@ class Prior:
 
     def to_json(self) -> dict[str, object]:
         """Plain data that `headwise.nn.priors.from_json` turns back into an equal prior."""
-        values = {field: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        values = {entry: getattr(self, entry.name) for entry in fields(self)}  # type: ignore[arg-type]
         data: dict[str, object] = {"prior": self.name}
         return data | {
-            field.name: value.to_json() if isinstance(value, Prior) else value
-            for field, value in values.items()
-            if value is not None or field.default is not None
+            entry.name: value.to_json() if isinstance(value, Prior) else value
+            for entry, value in values.items()
+            if value is not None or entry.default is not None
         }
 
 
@@ -220,6 +233,10 @@ class Sum(Prior):
     @property
     def tree_use(self) -> TreeUse:
         return strictest(part.tree_use for part in self.parts)
+
+    @property
+    def marks(self) -> frozenset[str]:
+        return frozenset().union(*(part.marks for part in self.parts))
 
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
         for part in self.parts:

@@ -1,9 +1,10 @@
 """draw: a picture of what every head may see, as one self-contained SVG."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
+import torch
 from torch import Tensor
 
 from headwise.core.errors import ConfigError
@@ -13,6 +14,7 @@ from headwise.nn.priors.base import Pairs, Prior
 _GRID = 96  # pixels of a head's grid, whatever the length
 _GAP = 16
 _LINE = 13  # pixels from one line of text to the next
+_UNITS = {"sentence": 5, "paragraph": 10}  # nodes of each
 _LETTER = 5.4  # pixels of a letter, about
 
 
@@ -22,6 +24,7 @@ def draw(
     title: str | None = None,
     *,
     tree: Tensor | None = None,
+    marks: Mapping[str, Tensor] | None = None,
     legend: bool = True,
 ) -> str:
     """Draw what every head may see in a text of `length` nodes: the source of an SVG picture.
@@ -35,10 +38,13 @@ def draw(
         length: Nodes of the text.
         title: A heading.
         tree: The distances in the text's dependency tree, `[length, length]`, for priors that go by it.
+        marks: By name, the numbers of the text's nodes, `[length]`, for priors that compare them; by
+            default every sentence has 5 words and every paragraph 10.
         legend: Whether to say below what rows and columns are.
 
     Raises:
-        ConfigError: There is nothing to draw, the length is not positive, or the tree is of another length.
+        ConfigError: There is nothing to draw, the length is not positive, or the tree or the marks are of
+            another length.
     """
     heads = [entry for entry in priors if isinstance(entry, Prior)]
     layers = [heads] if heads else [list(entry) for entry in priors if not isinstance(entry, Prior)]
@@ -49,6 +55,10 @@ def draw(
     if tree is not None and tuple(tree.shape) != (length, length):
         raise ConfigError(f"a text of {length} nodes has a tree of as many, got {tuple(tree.shape)}")
 
+    if marks is None:
+        marks = {name: torch.arange(length) // size for name, size in _UNITS.items()}
+    if any(tuple(numbers.shape) != (length,) for numbers in marks.values()):
+        raise ConfigError(f"a text of {length} nodes has as many marks of each name")
     labels = [[_lines(head) for head in layer] for layer in layers]
     longest = max(len(line) for layer in labels for lines in layer for line in lines)
     column = max(_GRID, math.ceil(longest * _LETTER)) + _GAP
@@ -56,7 +66,7 @@ def draw(
     left = 4 if heads else 52
     top = 26 if title else 4
 
-    squares = {prior: _square(prior, length, tree) for layer in layers for prior in layer}
+    squares = {prior: _square(prior, length, tree, marks) for layer in layers for prior in layer}
     drawn = [
         [(str(prior), lines, squares[prior][0]) for prior, lines in zip(layer, texts, strict=True)]
         for layer, texts in zip(layers, labels, strict=True)
@@ -88,11 +98,13 @@ def _lines(prior: Prior) -> list[str]:
     return [first, *(f"+ {term}" for term in terms)]
 
 
-def _square(prior: Prior, length: int, tree: Tensor | None) -> tuple[str, list[tuple[float, str]]]:
+def _square(
+    prior: Prior, length: int, tree: Tensor | None, marks: Mapping[str, Tensor]
+) -> tuple[str, list[tuple[float, str]]]:
     """The id of a head's square, and its cells by opacity. The id tells the content, so that several
     drawings can stand in one page and equal heads share one definition."""
     shades: dict[float, list[str]] = {}
-    for query, row in enumerate(_weights(prior, length, tree)):
+    for query, row in enumerate(_weights(prior, length, tree, marks)):
         for key, weight in enumerate(row):
             if weight is not None:
                 shade = round(0.12 + 0.88 * weight, 2)  # never so faint that it looks unseen
@@ -101,9 +113,11 @@ def _square(prior: Prior, length: int, tree: Tensor | None) -> tuple[str, list[t
     return "hw-" + sha256(f"{length} {cells}".encode()).hexdigest()[:12], cells
 
 
-def _weights(prior: Prior, length: int, tree: Tensor | None) -> list[list[float | None]]:
+def _weights(
+    prior: Prior, length: int, tree: Tensor | None, marks: Mapping[str, Tensor]
+) -> list[list[float | None]]:
     """For every query and key: `exp(score)` as a part of the head's largest, None where not visible."""
-    bias = prior.bias(Pairs.of_length(length, tree=tree)).expand(length, length)
+    bias = prior.bias(Pairs.of_length(length, tree=tree, marks=marks)).expand(length, length)
     weights = (bias - bias.max()).exp().tolist()
     return [
         [weight if score > -math.inf else None for weight, score in zip(*rows, strict=True)]

@@ -30,15 +30,16 @@ def flex_mods(priors: Sequence[Prior], lengths: Tensor) -> tuple[ScoreMod, MaskM
         lengths: The lengths of the texts, `[texts]`, on the device of the queries.
 
     Raises:
-        ConfigError: A prior is learned, turns queries and keys, or needs dependency trees.
+        ConfigError: A prior is learned, turns queries and keys, or needs dependency trees or sentences.
     """
     import torch
 
     for prior in priors:
         turns = type(prior).rotate is not Prior.rotate and _turns(prior)
-        if prior.learned or turns or prior.tree_use == "error":
+        if prior.learned or turns or prior.tree_use == "error" or prior.marks:
             raise ConfigError(
-                f"{prior} is no function of positions alone; only fixed priors without trees fit"
+                f"{prior} is no function of positions alone; only fixed priors without trees and sentences "
+                "fit"
             )
 
     def score_mod(score: Tensor, text: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:

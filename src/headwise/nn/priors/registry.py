@@ -12,6 +12,7 @@ from headwise.core.errors import ConfigError
 from headwise.nn.priors.base import Prior, Sum
 from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance
+from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDistance
 from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
 from headwise.nn.priors.learned_distance import Rotary, Shaw, T5Buckets, TransformerXL, TreeBuckets
 from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
@@ -28,6 +29,7 @@ PRIORS: dict[str, type[Prior]] = {
         *(Everything, Window, ShiftedWindow, Dilated, RandomBlocks),
         *(Forward, Backward, Earlier, Later),
         *(WordDistance, Gaussian, TreeDistance),
+        *(SameSentence, SameParagraph, SentenceDistance),
         *(Rotary, Shaw, TransformerXL, T5Buckets, TreeBuckets),
         *(LearnedSlope, Kerple, Fire, AdaptiveSpan, Forgetting, Cope),
         *(GlobalTokens, Sum),

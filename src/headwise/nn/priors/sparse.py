@@ -100,6 +100,10 @@ class GlobalTokens(Prior):
     def tree_use(self) -> TreeUse:
         return self.inner.tree_use
 
+    @property
+    def marks(self) -> frozenset[str]:
+        return self.inner.marks
+
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
         return self.inner.rotate(rows, place)
 

@@ -35,7 +35,8 @@ def check_meaning(prior: Prior) -> None:
         batched = _evaluated(prior, _side_by_side(prior), (len(_BATCH), max(_BATCH), max(_BATCH)))
         for place, size in enumerate(_BATCH):
             tree = None if prior.tree_use == "none" else _chain(torch.arange(size))
-            alone = _evaluated(prior, Pairs.of_length(size, tree=tree), (size, size))
+            marks = {name: _thirds(torch.arange(size)) for name in prior.marks}
+            alone = _evaluated(prior, Pairs.of_length(size, tree=tree, marks=marks), (size, size))
             _compare_said(prior, alone, batched[place, :size, :size], size)
     _validated.add(prior)
 
@@ -45,11 +46,18 @@ def _chain(place: Tensor) -> Tensor:
     return (place[:, None] - place).abs()
 
 
+def _thirds(place: Tensor) -> Tensor:
+    """Marks of words, such as sentences of three words."""
+    return place // 3
+
+
 def _side_by_side(prior: Prior) -> Pairs:
     """All pairs of texts that are padded to the longest."""
     place = torch.arange(max(_BATCH))
     tree = None if prior.tree_use == "none" else _chain(place).expand(len(_BATCH), -1, -1)
-    return Pairs(place[None, :, None], place[None, None], torch.tensor(_BATCH)[:, None, None], tree)
+    unit = _thirds(place).expand(len(_BATCH), -1)
+    marks = dict.fromkeys(prior.marks, (unit[:, :, None], unit[:, None]))
+    return Pairs(place[None, :, None], place[None, None], torch.tensor(_BATCH)[:, None, None], tree, marks)
 
 
 def _evaluated(prior: Prior, pairs: Pairs, shape: tuple[int, ...]) -> Tensor:
