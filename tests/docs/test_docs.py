@@ -38,6 +38,7 @@ NEEDS_MODEL = (
     "spacy.md",
     "exporting.md",
     "how-to/spacy.md",
+    "how-to/offline-page.md",
 )
 NEEDS_LIBRARIES = dict.fromkeys(("exporting.md", "how-to/onnx.md"), ("onnx", "onnxscript", "onnxruntime"))
 

@@ -48,7 +48,7 @@ def surface_features(texts: Sequence[str]) -> NDArray[np.float32]:
     marks to words; logs of the numbers of exclamation marks, question marks and line ends; the shares of
     words that begin with a capital, and that are all capitals. Words are separated by white space;
     logarithms are of counts plus one."""
-    return native.count_surface_features(*code_points(texts), _kinds())
+    return native.count_surface_features(*code_points(texts), character_kinds())
 
 
 def describe_value(number: int, value: float, *, below: bool) -> str:
@@ -66,8 +66,8 @@ def describe_value(number: int, value: float, *, below: bool) -> str:
 
 
 @cache
-def _kinds() -> NDArray[np.uint8]:
-    """Bit flags (letter, capital, digit) of the first `_KNOWN` code points."""
+def character_kinds() -> NDArray[np.uint8]:
+    """Bit flags of the first `_KNOWN` code points: 1 for a letter, 2 for a capital, 4 for a digit."""
     kinds = np.zeros(_KNOWN, dtype=np.uint8)
     for code in range(_KNOWN):
         character = chr(code)

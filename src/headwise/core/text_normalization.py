@@ -30,7 +30,7 @@ _INVISIBLE = (
 _FORMS = ((0xFB00, 0xFB50), (0xFE70, 0xFEFF), (0xFF00, 0xFFF0))
 """Ranges of code points that are presentation forms of letters and signs."""
 _JOINER = "\u200d"
-_MOST_MARKS = 1_000
+MOST_MARKS = 1_000
 """Longest run of marks whose order is made canonical: the time grows with the square of the run."""
 
 
@@ -45,12 +45,14 @@ def _replacements() -> dict[str, str]:
     return {character: "".join(table.get(one, one) for one in plain) for character, plain in table.items()}
 
 
-_TABLE = _replacements()
-_REPLACED = re.compile("[" + "".join(map(re.escape, _TABLE)) + "]")
-_STRAY_JOINER = regex.compile(
+REPLACEMENTS = _replacements()
+"""What `normalize_text` writes for characters, before it composes letters."""
+_REPLACED = re.compile("[" + "".join(map(re.escape, REPLACEMENTS)) + "]")
+STRAY_JOINER = regex.compile(
     r"(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}])\u200D|\u200D(?!\p{Extended_Pictographic})"
 )
-_LONG_RUN = regex.compile(rf"\p{{M}}{{{_MOST_MARKS},}}")
+"""A zero-width joiner that does not join two pictographs."""
+_LONG_RUN = regex.compile(rf"\p{{M}}{{{MOST_MARKS},}}")
 _CLUSTER = regex.compile(r"(?s:.)(?:\P{ccc=0}|\p{NFC_QC=Maybe})*+", regex.V1)
 """A character, and what may be composed with it."""
 
@@ -64,12 +66,12 @@ def normalize_text(text: str) -> str:
 
 
 def _replace(text: str) -> str:
-    text = _REPLACED.sub(lambda match: _TABLE[match[0]], text)
-    return _STRAY_JOINER.sub("", text) if _JOINER in text else text
+    text = _REPLACED.sub(lambda match: REPLACEMENTS[match[0]], text)
+    return STRAY_JOINER.sub("", text) if _JOINER in text else text
 
 
 def _compose(text: str) -> str:
-    if len(text) >= _MOST_MARKS and _LONG_RUN.search(text):
+    if len(text) >= MOST_MARKS and _LONG_RUN.search(text):
         return text
     return text if is_normalized("NFC", text) else normalize("NFC", text)
 
@@ -86,7 +88,7 @@ def original_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, i
     replaced, starts = [], list[int]()  # the text after `_replace`, and where each character comes from
     kept_joiners = _kept_joiners(text)
     for place, character in enumerate(text):
-        plain = _TABLE.get(character, character)
+        plain = REPLACEMENTS.get(character, character)
         if character == _JOINER and place not in kept_joiners:
             plain = ""
         replaced.append(plain)
@@ -113,10 +115,10 @@ def original_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, i
 def _kept_joiners(text: str) -> set[int]:
     if _JOINER not in text:
         return set()
-    pieces = [_TABLE.get(character, character) for character in text]
+    pieces = [REPLACEMENTS.get(character, character) for character in text]
     offsets = [0, *accumulate(map(len, pieces))]
     plain = "".join(pieces)
-    stray = {match.start() for match in _STRAY_JOINER.finditer(plain)}
+    stray = {match.start() for match in STRAY_JOINER.finditer(plain)}
     return {
         place
         for place, character in enumerate(text)

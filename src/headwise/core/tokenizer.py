@@ -123,6 +123,8 @@ _PENN = [
 _PLAINLY_PATTERN = regex.compile(rf"[{_CJK}]|{_CLUSTER}|[^{_SPACE}{_UNSPACED}]++", regex.V1)
 _WHITESPACE_PATTERN = regex.compile(rf"[^{_SPACE}]++")
 _PENN_PATTERN = regex.compile(rf"(?![{_SPACE}])(?:" + "|".join(_PENN) + ")", regex.V1)
+TOKEN_PATTERNS = {"penn": _PENN_PATTERN.pattern, "whitespace": _WHITESPACE_PATTERN.pattern}
+"""The pattern of a word of each tokenizer."""
 _INITIAL = regex.compile(r"[A-HJ-Z]\.\Z")
 _CACHED, _LONGEST_CACHED = 1 << 15, 32
 
@@ -266,7 +268,7 @@ def get_tokenizer(name: str) -> Tokenizer:
     raise ConfigError(f"There is no tokenizer called {name!r}. {hint}")
 
 
-_PLAIN = {
+PLAIN_SPELLING = {
     "``": '"',
     "''": '"',
     "-lrb-": "(",
@@ -276,13 +278,14 @@ _PLAIN = {
     "-lcb-": "{",
     "-rcb-": "}",
 }
-_PLAIN |= {penn.upper(): plain for penn, plain in _PLAIN.items()}
-_ASCII_SPELLING = str.maketrans(
-    {"’": "'", "‘": "'", "“": '"', "”": '"', "…": "...", "—": "--", "\u00ad": None}
-)
+PLAIN_SPELLING |= {penn.upper(): plain for penn, plain in PLAIN_SPELLING.items()}
+"""The plain spelling of quotes and brackets of the Penn Treebank."""
+ASCII_SPELLING = {"’": "'", "‘": "'", "“": '"', "”": '"', "…": "...", "—": "--", "\u00ad": ""}
+"""What `normalize_spelling` writes for characters."""
+_TO_ASCII = str.maketrans(ASCII_SPELLING)
 
 
-_COMPOSED = 1_000
+LONGEST_COMPOSED = 1_000
 """Longest word whose accents are composed: the time grows with the square of a run of them."""
 
 
@@ -294,12 +297,12 @@ def normalize_spelling(word: str) -> str:
     """
     if word.isascii() and word.isalnum():
         return word
-    spelling = word.translate(_ASCII_SPELLING)
-    if len(spelling) <= _COMPOSED:
+    spelling = word.translate(_TO_ASCII)
+    if len(spelling) <= LONGEST_COMPOSED:
         spelling = unicode_normalize("NFC", spelling)
     if spelling.startswith("....") and not spelling.strip("."):
         return "..."
-    return _PLAIN.get(spelling, spelling) or word
+    return PLAIN_SPELLING.get(spelling, spelling) or word
 
 
 def split_approximately(text: str) -> list[str]:

@@ -33,7 +33,7 @@ COMMANDS = {
     "serve": "Serve a model over HTTP.",
     "report": "Write a page about a model for a browser.",
     "calibrate": "Refit probabilities and thresholds on labelled texts.",
-    "export": "Export a model to ONNX, to predict without torch.",
+    "export": "Export a model to ONNX, or to a page that classifies offline.",
     "distill": "Train a small model on labels and on a teacher's predictions.",
     "pretrain": "Train a base (static embeddings) on unlabelled texts.",
     "sample": "Continue a text with a language model, symbol by symbol.",

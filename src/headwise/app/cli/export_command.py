@@ -1,26 +1,53 @@
-"""`headwise export`: export a model to ONNX, to predict without torch."""
+"""`headwise export`: export a model to ONNX, to predict without torch, or to a page that works offline."""
 
 import shlex
+from pathlib import Path
+from typing import Literal
 
-from headwise.app.cli.console import Switch, note, visible
-from headwise.app.cli.file_arguments import ModelFolder, OutputFile, check_output_is_folder
+from headwise.app.cli.console import Switch, note, visible, write_atomically
+from headwise.app.cli.file_arguments import (
+    ModelFolder,
+    OutputFile,
+    check_output_is_folder,
+    is_standard,
+)
+from headwise.core.errors import ConfigError
 
 
-def export(model: ModelFolder, output: OutputFile, /, *, overwrite: Switch = False) -> int:
-    """Export a model to ONNX, to predict without torch.
+def export(
+    model: ModelFolder,
+    output: OutputFile,
+    /,
+    *,
+    format: Literal["onnx", "html"] = "onnx",
+    without_encoder: Switch = False,
+    overwrite: Switch = False,
+) -> int:
+    """Export a model to ONNX, to predict without torch, or to a page that classifies offline.
 
-    The network becomes two ONNX files for onnxruntime. Vocabulary, linear model, calibration and thresholds
-    stay the same. The exported files are compared with the model before they are put in place. headwise
-    predict takes the folder like a model folder.
+    With --format onnx, the network becomes two ONNX files for onnxruntime. Vocabulary, linear model,
+    calibration and thresholds stay the same. The exported files are compared with the model before they are
+    put in place. headwise predict takes the folder like a model folder.
+
+    With --format html, the model becomes one HTML file. A browser opens it without a network, and it
+    classifies what one types: probabilities as bars, and the words that decided. The page computes the
+    linear model and its static embeddings. A model whose encoder contributes to the score needs
+    --without-encoder, and the page says that its answers differ.
 
     Args:
         model: Folder of the model.
-        output: Folder for the exported model; created if needed.
-        overwrite: Replace a model that was exported there before.
+        output: Folder for the exported model, created if needed; with --format html the file of the page.
+        format: onnx, or html.
+        without_encoder: With --format html, leave out the encoder of an ensemble.
+        overwrite: Replace a model or a page that was exported there before.
 
     Raises:
         HeadwiseError: The model cannot be used or exported, or the folder has other files in it.
     """
+    if format == "html":
+        return _export_page(model, output, without_encoder=without_encoder, overwrite=overwrite)
+    if without_encoder:
+        raise ConfigError("--without-encoder is for --format html; an ONNX export has the encoder")
     check_output_is_folder(output, "OUTPUT")
     from headwise.app.workflows.explain import export_model
     from headwise.models.prediction_file import reporting_write_errors  # with these comes torch
@@ -39,4 +66,19 @@ def export(model: ModelFolder, output: OutputFile, /, *, overwrite: Switch = Fal
         f"  pip install -r {needs}; pip install --no-deps HEADWISE  (its source folder or wheel)\n"
         f"  headwise predict {shown} NEW_TEXTS --output {done.predictions}"
     )
+    return 0
+
+
+def _export_page(model: Path, output: Path, *, without_encoder: bool, overwrite: bool) -> int:
+    from headwise.app.workflows.explain import export_page
+    from headwise.app.workflows.predict import check_output_file  # with these comes torch
+
+    if not is_standard(output):
+        check_output_file(output, model, overwrite=overwrite)
+    page = export_page(model, without_encoder=without_encoder)
+    write_atomically(output, page.html)
+    if page.left_out:
+        note(page.left_out)
+    if not is_standard(output):
+        note(f"the page is in {output} ({len(page.html) / 1e6:.1f} MB); open it in a browser")
     return 0

@@ -1,5 +1,5 @@
 """Explain the predictions for a file of any size; export a model folder to one that predicts without
-torch."""
+torch, or to a web page."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Unpack
 from headwise.app.model_columns import columns_of_training
 from headwise.app.model_session import ModelSession
 from headwise.app.session import FileArguments
+from headwise.artifacts.offline_page.page_export import OfflinePage, offline_page
 from headwise.artifacts.onnx.onnx_export import ExportResult, check_export_folder, write_exported
 from headwise.core.deprecation import renamed_parameters
 from headwise.data.items.dataset import in_chunks
@@ -44,6 +45,26 @@ def explain_file(
     for chunk in in_chunks(session.rows(file, **how), _CHUNK):
         for explanation in session.explain([row.item for row in chunk]):
             yield chunk[explanation.item].line, explanation
+
+
+def export_page(
+    folder: Path | str, *, title: str | None = None, without_encoder: bool = False
+) -> OfflinePage:
+    """A page that classifies texts offline, in a browser: its source, and what it leaves out of the model.
+
+    Args:
+        folder: The model's folder.
+        title: The heading of the page; None for the name of the folder.
+        without_encoder: Leave out the encoder of an ensemble, which a page cannot compute. Its answers then
+            differ from those of the model, and the page says so.
+
+    Raises:
+        ExportError: HW952, such a model cannot be exported to a page.
+        StoreError: The folder is not a sound model folder.
+    """
+    session = ModelSession.open(folder, device="cpu")
+    heading = title or Path(folder).resolve().name
+    return offline_page(session.model, heading, session.to_html(), without_encoder=without_encoder)
 
 
 def export_model(

@@ -80,6 +80,11 @@ class BaseEmbedding(nn.Module):
                     return cls(BaseWords(tuple(listed)), words, width, config)
         raise BaseError(f"{BASE_FILE}: expected a list of different words", code="HW803")
 
+    @property
+    def listed_words(self) -> tuple[str, ...]:
+        """The words of the base, in the order of their vectors."""
+        return self._names
+
     def to_files(self) -> dict[str, object]:
         """The data that `from_files` needs in addition to the state dict."""
         return {BASE_FILE: {"words": list(self._names)}}

@@ -24,15 +24,16 @@ from headwise.core.tokenizer import normalize_spelling
 _PARTS = re.compile(r"[-/_.']")
 _VARIED = re.compile(r"(.)\1|[-/_.'#@*~]")
 """Occurs in every word that has a variant or parts by the rules below."""
-_SHORTEST, _LONGEST = 3, 5
-_MOST_LETTERS = 40
+SHORTEST_NGRAM, LONGEST_NGRAM = 3, 5
+"""The range of n of the character n-grams of a word that a base does not list."""
+MOST_LETTERS = 40
 """Characters of a word that are read: a megabyte without spaces is no word."""
 
 
 def find_spelling_variant(word: str, numbers: Mapping[str, int]) -> int | None:
     """The number of the listed word of which `word` is a spelling variant (`soooo`: so, `#happy`: happy,
     `U.S.`: U.S); None if there is none."""
-    if len(word) > _MOST_LETTERS or not _VARIED.search(word):
+    if len(word) > MOST_LETTERS or not _VARIED.search(word):
         return None
     for spelling in (
         *_shortened(word),
@@ -56,7 +57,7 @@ def _shortened(word: str) -> tuple[str, str]:
 
 def compound_parts(word: str, numbers: Mapping[str, int]) -> list[int]:
     """The numbers of the listed parts of a compound (`well-made`); empty if fewer than two are listed."""
-    if len(word) > 4 * _MOST_LETTERS or not _PARTS.search(word):
+    if len(word) > 4 * MOST_LETTERS or not _PARTS.search(word):
         return []
     listed = [numbers[part] for part in _PARTS.split(word) if part in numbers]
     return listed if len(listed) > 1 else []
@@ -65,8 +66,8 @@ def compound_parts(word: str, numbers: Mapping[str, int]) -> list[int]:
 def ngram_buckets(words: Sequence[str], buckets: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Hash buckets (CRC-32) of the character n-grams of words, n from 3 to 5, with boundary marks: word
     after word, and where those of each word begin, `[words + 1]`."""
-    marked = [f"<{word[:_MOST_LETTERS]}>" for word in words]
-    return native.ngram_buckets(*code_points(marked), _SHORTEST, _LONGEST, buckets)
+    marked = [f"<{word[:MOST_LETTERS]}>" for word in words]
+    return native.ngram_buckets(*code_points(marked), SHORTEST_NGRAM, LONGEST_NGRAM, buckets)
 
 
 LEVELS = (8, 32, 128, 512, 2048)

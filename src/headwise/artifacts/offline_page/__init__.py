@@ -1,0 +1,1 @@
+"""Export of a model to a web page that classifies texts offline."""

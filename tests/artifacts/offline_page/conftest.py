@@ -1,0 +1,182 @@
+"""Small models with a linear member, fitted to texts of several scripts, and the pages made of them."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from headwise.artifacts.offline_page.page_export import offline_page
+from headwise.artifacts.offline_page.page_tables import script_json
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_model import LinearSettings
+from headwise.metrics.novelty import NoveltyDetector
+from headwise.metrics.regression_scores import Scale
+from headwise.nn.encoders import MSTransformerConfig
+from headwise.nn.networks.linear_members import TextLinearBuffers
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.text_models import MultiLabelModel, TextClassifierModel, TextRegressorModel
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
+from headwise.text.text_configs import BaseConfig, WordConfig
+from headwise.text.vocabulary import Vocabulary
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
+    *("--window-size=500,900", "--virtual-time-budget=20000", "--dump-dom"),
+)
+
+TRAINING_TEXTS = [
+    "The lamp is bright and it doesn't flicker!",
+    "The lamp is broken, I'm very angry :(",
+    "Die Lampe ist hell, SEHR schön.",
+    "Die Straße war laut und die Lampe kaputt",
+    "Η λάμπα είναι ΦΩΤΕΙΝΟΣ και ωραία",
+    "Η λάμπα χάλασε, ΛΑΘΟΣ",
+    "这盏灯很亮，我喜欢",
+    "这盏灯坏了，很生气",
+    "Лампа яркая и красивая",
+    "Лампа сломалась, ужас!!!",
+    "หลอดไฟสว่างมาก",
+    "المصباح مكسور للأسف",
+] * 2
+HARD_TEXTS = [
+    *TRAINING_TEXTS[:12],
+    "",
+    " \t\n",
+    "lamp",
+    "Lampe LAMPE lampe\u0301 la\u00admpe ｌａｍｐｅ ‘lamp’ “LAMP”… — ﬂicker İSTANBUL ΟΔΥΣΣΕΥΣ ΑΣ' Σ",
+    "U.S. J. K. Rowling e.g. it.The $5.00 don't rock'n'roll and/or well-made lamp-bright <br /> a<b",
+    "soooo briiiight #lamp @lamp lamp... *lamp* bright/lamp bright-lamp",
+    "😀👍🏽👨‍👩‍👧 🇫🇷🇩🇪 :-) ;) ^_^ &amp; ---- ****",
+    "ｶﾞ ﷺ ﻻ ½ x² 𝒳 𐐀𐐨 \U0001e900 \u2028 a\u0301\u0323 ก็ที่เมื่อ ကျွန်တော် ខ្ញុំ",
+    "x" * 300 + " " + "lamp " * 40,
+]
+
+AnyTextModel = TextClassifierModel | MultiLabelModel | TextRegressorModel
+
+
+def _base() -> StaticEmbeddings:
+    drawn = np.random.default_rng(0)
+    words = ("lamp", "bright", "broken", "lampe", "the", "is", "λάμπα", "very", "so", "u.s", "灯")
+    rows, runs = (drawn.normal(size=(count, 6)).astype(np.float32) for count in (len(words), 64))
+    weights = drawn.uniform(0.5, 1.5, size=len(words) + 1).astype(np.float32)
+    return StaticEmbeddings("tiny", words, QuantizedMatrix.of(rows), QuantizedMatrix.of(runs), weights)
+
+
+def _targets(kind: type[AnyTextModel]) -> np.ndarray:
+    numbers = np.arange(len(TRAINING_TEXTS))
+    if kind is MultiLabelModel:
+        return np.stack([numbers % 2 == 0, numbers % 3 == 0], axis=1)
+    return numbers % 2 / 1.0 if kind is TextRegressorModel else numbers % 3
+
+
+def make_model(
+    kind: type[AnyTextModel], *, based: bool = True, tokenizer: str = "penn", encoder_weight: float = 0.0
+) -> Any:
+    """A model whose answers are those of its linear member, unless its encoder has a weight."""
+    torch.manual_seed(0)
+    outputs: dict[type[AnyTextModel], Any] = {
+        TextClassifierModel: {"labels": ["</script>", "b", "γ"]},
+        MultiLabelModel: {"labels": ["even", "third"]},
+        TextRegressorModel: {"scale": Scale(20.0, 4.0)},
+    }
+    base = _base()
+    files = {"base.json": {"words": list(base.words)}} if based else None
+    sizes = BaseConfig(name="tiny", size=6, subwords=64) if based else BaseConfig()
+    encoder = MSTransformerConfig(width=8, heads=2, head_size=4, layers=1)
+    words = WordConfig(vector_size=8, tokenizer=tokenizer)
+    config = ModelConfig(words=words, encoder=encoder, base=sizes)
+    model = kind(config, Vocabulary.build([["lamp", "bright"]]), files=files, **outputs[kind]).eval()
+    if based:
+        values = np.concatenate([base.table.values, base.subwords.values])
+        scales = np.concatenate([base.table.scales, base.subwords.scales])
+        for name, table in (("values", values), ("scales", scales), ("weights", base.weights)):
+            model.embedding.get_buffer(name).copy_(torch.from_numpy(table))
+    vectors = base.texts(model.features.reader.read(TRAINING_TEXTS)) if based else None
+    settings = LinearSettings(dense=1.0 if based else 0.0, form=True, edges=True)
+    fitted = fit_linear(
+        TRAINING_TEXTS,
+        _targets(kind),
+        model.outputs.count,
+        dense=vectors,
+        tokenizer=tokenizer,
+        settings=settings,
+        calibrated=False,
+    )
+    model.add_linear_model(
+        TextLinearBuffers.of(fitted.model), 1.3, encoder_weight=encoder_weight, share=0.5
+    )
+    if kind is not TextRegressorModel:
+        model.temperature = 0.8
+    return model
+
+
+@pytest.fixture(scope="session")
+def classifier() -> Any:
+    """A classifier with all that a page computes."""
+    model = make_model(TextClassifierModel)
+    model.biases, model.thresholds = [0.1, -0.2, 0.05], [0.5, 0.2, 0.3]
+    model.set_references(_base().texts(model.features.reader.read(TRAINING_TEXTS[:9])))
+    model.novelty = NoveltyDetector(1.0, 0.5, 2.0, 0.3)
+    return model
+
+
+Answers = list[dict[str, Any]]
+
+
+@pytest.fixture
+def answers_of(tmp_path) -> Callable[[str, Sequence[str]], tuple[Answers, str]]:
+    """What a page answers to texts in a browser, and the attributes of its body."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium (apt-get install chromium); pages are tested in it")
+
+    def answers_of(page: str, texts: Sequence[str]) -> tuple[Answers, str]:
+        probe = f"""<script type="application/json" id="texts">{script_json(texts)!s}</script><script>
+          setTimeout(() => {{
+            const texts = JSON.parse(document.querySelector('#texts').textContent);
+            document.body.dataset.answers = JSON.stringify(texts.map(
+              text => ({{...headwise.predict(text), words: headwise.explain(text, 0)}})));
+          }}, 50)</script></body>"""
+        done = in_chromium(page.replace("</body>", probe), tmp_path)
+        body = re.search(r"<body[^>]*>", done)
+        assert body
+        found = re.search(r'data-answers="([^"]*)"', body[0])
+        assert found, done[-500:]
+        return json.loads(html.unescape(found[1])), body[0]
+
+    return answers_of
+
+
+def in_chromium(page: str, folder: Path) -> str:
+    """The document that a browser has made of a page."""
+    path = folder / "page.html"
+    path.write_text(page, encoding="utf-8")
+    profile = f"--user-data-dir={folder / 'profile'}"
+    command = [
+        str(CHROMIUM),
+        *FLAGS,
+        profile,
+        "--window-size=500,900",
+        "--virtual-time-budget=20000",
+        "--dump-dom",
+        path.as_uri(),
+    ]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stdout
+
+
+@pytest.fixture(scope="session")
+def page_of() -> Callable[..., str]:
+    """The page of a model."""
+
+    def page_of(model: Any, **options: Any) -> str:
+        return str(offline_page(model, "A lamp", "<p>facts</p>", **options).html)
+
+    return page_of

@@ -1,0 +1,158 @@
+"""Pages that classify offline: their answers in a browser are those of the model."""
+
+import html
+import json
+import re
+
+import numpy as np
+import pytest
+
+from headwise.artifacts.offline_page.page_export import CHECKED_TEXTS
+from headwise.artifacts.onnx.onnx_errors import ExportError
+from headwise.models.word_attributions import attribute_words
+from headwise.nn.networks.text_models import MultiLabelModel, TextClassifierModel, TextRegressorModel
+from tests.artifacts.offline_page.conftest import CHROMIUM, HARD_TEXTS, in_chromium, make_model
+
+TEXTS = [*HARD_TEXTS, *CHECKED_TEXTS]
+
+
+def checked_difference(body: str) -> float:
+    """The difference from the model that a page has found itself."""
+    found = re.search(r'data-difference="(.*?)"', body)
+    assert found
+    return float(found[1])
+
+
+def largest_difference(model, answers) -> float:
+    """The largest absolute difference of the probabilities from those of the model."""
+    expected = model.predict_proba(TEXTS)
+    actual = np.array([list(answer["probabilities"].values()) for answer in answers])
+    return float(np.abs(expected - actual).max())
+
+
+def test_a_classifier_with_everything(classifier, page_of, answers_of):
+    answers, body = answers_of(page_of(classifier), TEXTS)
+    assert largest_difference(classifier, answers) < 1e-6
+    assert checked_difference(body) < 1e-6
+    predictions = list(classifier.predict(TEXTS))
+    assert [answer["prediction"] for answer in answers] == [one.label for one in predictions]
+    assert len({one.label for one in predictions}) == 3
+    encoded = classifier.encoded(TEXTS)
+    novelty = classifier.novelty_scores(encoded, classifier.logits(encoded))
+    assert np.allclose([answer["novelty"] for answer in answers], novelty, atol=1e-6)
+    unknown = [answer["unknown"] for answer in answers]
+    assert unknown == (novelty > classifier.novelty.threshold).tolist()
+    assert 0 < sum(unknown) < len(unknown)
+
+
+def test_attributions_of_words(classifier, page_of, answers_of):
+    answers, _ = answers_of(page_of(classifier), TEXTS)
+    encoded = classifier.encoded(TEXTS)
+    logits = classifier.calibrated(classifier.logits(encoded))
+    others = np.exp(logits[:, 1:])
+    toward = np.hstack([np.ones((len(TEXTS), 1)), -others / others.sum(axis=1, keepdims=True)])
+    expected = attribute_words(classifier, encoded, toward / classifier.temperature)
+    for answer, parts in zip(answers, expected, strict=True):
+        assert np.allclose(answer["words"], parts["linear_model"], atol=1e-5)
+
+
+def test_label_sets(page_of, answers_of):
+    model = make_model(MultiLabelModel, based=False)
+    model.thresholds = [0.4, 0.6]
+    answers, _ = answers_of(page_of(model), TEXTS)
+    assert largest_difference(model, answers) < 1e-6
+    predicted = [tuple(answer["prediction"]) for answer in answers]
+    assert predicted == [one.labels for one in model.predict(TEXTS)]
+    assert {len(labels) for labels in predicted} == {0, 1, 2}
+
+
+@pytest.mark.parametrize("tokenizer", ["whitespace", "penn-unnormalized"])
+def test_numbers_and_other_tokenizers(tokenizer, page_of, answers_of):
+    model = make_model(TextRegressorModel, tokenizer=tokenizer)
+    answers, body = answers_of(page_of(model), TEXTS)
+    actual = [answer["prediction"] for answer in answers]
+    assert np.allclose(actual, list(model.predict(TEXTS)), atol=4e-6)  # their deviation is 4
+    assert checked_difference(body) < 1e-6
+
+
+def test_without_the_encoder_the_page_says_so(page_of, answers_of):
+    model = make_model(TextClassifierModel, encoder_weight=1.0)
+    assert not model.config.linear_model.tabular
+    with pytest.raises(ExportError, match="the encoder contributes 50 % of the combined score") as error:
+        page_of(model)
+    assert error.value.code == "HW952"
+    assert "--without-encoder" in str(error.value)
+    page = page_of(model, without_encoder=True)
+    assert "leaves out the encoder" in page
+    alone = make_model(TextClassifierModel)
+    alone.linear_weight = 1.3 / 0.5  # as large as the scores of the ensemble
+    answers, _ = answers_of(page, TEXTS)
+    assert largest_difference(alone, answers) < 1e-6
+    assert "leaves out" not in page_of(alone, without_encoder=True)
+
+
+def test_what_one_types_is_answered(classifier, page_of, tmp_path):
+    """Bars, words and the choice of a label, by the keyboard, on a narrow screen."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium (apt-get install chromium); pages are tested in it")
+    probe = """<script>setTimeout(() => {
+      const steps = [], input = document.querySelector('#text'), type = text => {
+        input.value = text; input.dispatchEvent(new Event('input')); };
+      const nameOf = button => button.querySelector('bdi').textContent +
+        (button.getAttribute('aria-pressed') === 'true' ? '*' : '');
+      const shown = () => Array.from(document.querySelectorAll('.hw-bars button'), nameOf);
+      type('Die Lampe war kaputt');
+      setTimeout(() => {
+        steps.push(document.querySelector('#answer').textContent, shown().join());
+        steps.push(document.querySelectorAll('mark').length > 0);
+        document.querySelectorAll('.hw-bars button')[2].click();
+        steps.push(shown().join(), document.activeElement.getAttribute('aria-pressed'));
+        steps.push(document.documentElement.scrollWidth <= innerWidth);
+        type('  ');
+        setTimeout(() => {
+          steps.push(document.querySelector('#results').children.length);
+          document.body.dataset.steps = JSON.stringify(steps);
+        }, 200);
+      }, 200);
+    }, 50)</script></body>"""
+    document = in_chromium(page_of(classifier).replace("</body>", probe), tmp_path)
+    found = re.search(r'data-steps="([^"]*)"', document)
+    assert found
+    steps = json.loads(html.unescape(found[1]))
+    label = next(classifier.predict(["Die Lampe war kaputt"])).label
+    probabilities = classifier.predict_proba(["Die Lampe war kaputt"])[0]
+    ranked = [classifier.labels[place] for place in np.argsort(-probabilities)]
+    marked = [name + "*" * (name == label) for name in ranked]
+    assert steps == [
+        label,
+        ",".join(marked),
+        True,
+        ",".join([*ranked[:2], ranked[2] + "*"]),
+        "true",
+        True,
+        0,
+    ]
+
+
+def test_a_model_without_a_linear_model(page_of):
+    model = make_model(TextClassifierModel, based=False)
+    model.remove_linear_model()
+    with pytest.raises(ExportError, match="the model has no linear model"):
+        page_of(model)
+
+
+def test_a_text_that_the_model_cuts(page_of, answers_of):
+    model = make_model(TextClassifierModel)
+    model.features.most, model.features.cut = lambda: 3, True
+    answers, _ = answers_of(page_of(model), TEXTS)
+    assert largest_difference(model, answers) < 1e-6
+    model.features.cut = False
+    assert '"checks":[{"text":"a",' in page_of(model)
+
+
+def test_the_page_needs_no_network_and_escapes_labels(classifier, page_of):
+    page = page_of(classifier)
+    assert "default-src 'none'" in page
+    assert not re.search(r"<(link|img|script[^>]*src)", page)
+    assert "\\u003c/script>" in page
+    assert page.count("</script>") == page.count("<script")
