@@ -33,7 +33,7 @@ COMMANDS = {
     "serve": "Serve a model over HTTP.",
     "report": "Write a page about a model for a browser.",
     "calibrate": "Refit probabilities and thresholds on labelled texts.",
-    "export": "Export a model to ONNX, or to a page that classifies offline.",
+    "export": "Export a model to ONNX, or to an offline web page.",
     "distill": "Train a small model on labels and on a teacher's predictions.",
     "pretrain": "Train a base (static embeddings) on unlabelled texts.",
     "sample": "Continue a text with a language model, symbol by symbol.",
@@ -48,6 +48,12 @@ COMMANDS = {
 }
 """The subcommands and their summaries: `NAME` is the function `NAME` in the module
 `headwise.app.cli.NAME_command`."""
+
+_COMPLETION = {
+    "install": "Complete commands and flags in this shell.",
+    "show": "Print the completion script of a shell.",
+}
+"""Summaries of `--install-completion` and `--show-completion`."""
 
 _FILE_ARGUMENT_HINTS = {
     "explain": "it takes a model and one file; pipe a text to standard input, with - as the file",
@@ -119,6 +125,9 @@ def build_app(command: str = "", arguments: Sequence[str] = ()) -> App:
 
             path = train_with_short_help(arguments)
         app.command(path, name=name, help=None if name == command else summary, sort_key=place)
+    for verb, summary in _COMPLETION.items():
+        path, name = f"headwise.app.cli.shell_completion:{verb}_completion", f"--{verb}-completion"
+        app.command(path, name=name, help=None if name == command else summary, group="Completion")
     return app
 
 

@@ -23,7 +23,7 @@ def export(
     without_encoder: Switch = False,
     overwrite: Switch = False,
 ) -> int:
-    """Export a model to ONNX, to predict without torch, or to a page that classifies offline.
+    """Export a model to ONNX, or to an offline web page.
 
     With --format onnx, the network becomes two ONNX files for onnxruntime. Vocabulary, linear model,
     calibration and thresholds stay the same. The exported files are compared with the model before they are
