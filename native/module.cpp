@@ -12,6 +12,7 @@ NB_MODULE(native, module) {
     headwise::bind_number_texts(module);
     headwise::bind_piece_table(module);
     headwise::bind_quoted_cells(module);
+    headwise::bind_row_adamw(module);
     headwise::bind_sparse_scorer(module);
     headwise::bind_surface_features(module);
     headwise::bind_svm_solver(module);

@@ -12,6 +12,7 @@ void bind_inference(nanobind::module_& module);
 void bind_number_texts(nanobind::module_& module);
 void bind_piece_table(nanobind::module_& module);
 void bind_quoted_cells(nanobind::module_& module);
+void bind_row_adamw(nanobind::module_& module);
 void bind_sparse_scorer(nanobind::module_& module);
 void bind_surface_features(nanobind::module_& module);
 void bind_svm_solver(nanobind::module_& module);

@@ -5,7 +5,7 @@ import sys
 
 import torch
 
-from headwise.training.loop import AdamW
+from headwise.training.optimizer import AdamW
 
 
 def test_equals_torch_bit_for_bit():
@@ -40,7 +40,7 @@ def test_equals_torch_bit_for_bit():
 def test_loads_no_compiler():
     code = """
 import sys, torch
-from headwise.training.loop import AdamW
+from headwise.training.optimizer import AdamW
 weight = torch.ones(2, requires_grad=True)
 optimizer = AdamW([{"params": [weight], "lr": 0.1, "weight_decay": 0.0}])
 weight.sum().backward()

@@ -2,8 +2,6 @@
 
 The learning rate as a function of the step: no state, so that a resumed run cannot differ.
 
-AdamW as one fused operation.
-
 The training loop: short, exact, resumable.
 
 The saved state holds everything that the rest of a run depends on: weights, optimizer moments, moving
@@ -26,6 +24,8 @@ from torch import Tensor, nn
 from headwise.core.config import JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.dataset import plan_batches
+from headwise.nn.embeddings.row_embedding import RowEmbedding
+from headwise.training.optimizer import AdamW
 from headwise.training.run_state import (
     HalvingRunner,
     RunProgress,
@@ -80,71 +80,6 @@ def learning_rate(step: int, steps: int, *, warmup: float, schedule: str) -> flo
         return 1.0
     gone = min(1.0, (step - rise) / max(1.0, steps - rise))
     return 1.0 - gone if schedule == "linear" else 0.5 * (1.0 + math.cos(math.pi * gone))
-
-
-_BETAS, _EPSILON = (0.9, 0.999), 1e-8
-
-
-class AdamW:
-    """AdamW (Loshchilov, Hutter; ICLR 2019), bit for bit `torch.optim.AdamW(groups, fused=True)`.
-
-    Importing that class loads the dependencies of `torch.compile`, which takes as long as a small training
-    run.
-
-    Args:
-        groups: Parameter groups, each with `params`, `lr` and `weight_decay`.
-
-    Attributes:
-        param_groups: The groups; a change of `lr` takes effect at the next step.
-        state: `step`, `exp_avg` and `exp_avg_sq` of each parameter that has had a gradient.
-    """
-
-    def __init__(self, groups: list[JsonObject]):
-        self.param_groups = groups
-        self.state: dict[Tensor, dict[str, Tensor]] = {}
-
-    @torch.no_grad()
-    def step(self) -> None:
-        """Update the parameters that have gradients."""
-        for group in self.param_groups:
-            parameters = [p for p in group["params"] if p.grad is not None]
-            if not parameters:
-                continue
-            states = [self._state(p) for p in parameters]
-            first, second, steps = (
-                [state[key] for state in states] for key in ("exp_avg", "exp_avg_sq", "step")
-            )
-            torch._foreach_add_(steps, 1)  # pyright: ignore[reportPrivateImportUsage]
-            torch._fused_adamw_(  # pyright: ignore[reportPrivateImportUsage]
-                parameters,
-                [p.grad for p in parameters],
-                first,
-                second,
-                [],
-                steps,
-                lr=group["lr"],
-                beta1=_BETAS[0],
-                beta2=_BETAS[1],
-                weight_decay=group["weight_decay"],
-                eps=_EPSILON,
-                amsgrad=False,
-                maximize=False,
-            )
-
-    def zero_grad(self) -> None:
-        """Clear the gradients."""
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                parameter.grad = None
-
-    def _state(self, parameter: Tensor) -> dict[str, Tensor]:
-        if parameter not in self.state:
-            self.state[parameter] = {
-                "step": torch.zeros((), dtype=torch.float32, device=parameter.device),
-                "exp_avg": torch.zeros_like(parameter),
-                "exp_avg_sq": torch.zeros_like(parameter),
-            }
-        return self.state[parameter]
 
 
 STATE = "state.safetensors"
@@ -215,7 +150,7 @@ def train(
     identity = {**(identity or {}), "train": asdict(config)} | ({} if until is None else {"until": until})
     run = _TrainingRun(model, objective, config, folder, identity, rates or {}, until)
     run.where = where or run.where
-    with record_signals() as stop:
+    with record_signals() as stop, run.optimizer.postponed():
         if resume:
             run.load()
         else:
@@ -275,7 +210,7 @@ class _TrainingRun:
         self.folder, self.identity, self.until = folder, identity, until
         self.device = next(model.parameters()).device
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
-        self.optimizer = AdamW(self._groups(rates))
+        self.optimizer = AdamW(self._groups(rates), self._row_embeddings())
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
         self.average = (
             {n: p.detach().clone() for n, p in self.parameters.items()} if config.average else None
@@ -298,6 +233,18 @@ class _TrainingRun:
             decays = parameter.dim() > 1 and not name.startswith("embedding.vectors")
             groups.setdefault((rate, self.config.weight_decay if decays else 0.0), []).append(parameter)
         return [{"params": p, "lr": rate, "weight_decay": decay} for (rate, decay), p in groups.items()]
+
+    def _row_embeddings(self) -> list[RowEmbedding]:
+        """The embeddings that are updated row by row: a moving average needs all rows in each step."""
+        if self.device.type != "cpu" or self.config.average:
+            return []
+        return [
+            module
+            for module in self.model.modules()
+            if isinstance(module, RowEmbedding)
+            and module.weight.requires_grad
+            and module.weight.dtype == torch.float32
+        ]
 
     def _plan(self, epoch: int) -> list[list[int]]:
         return plan_batches(
@@ -339,7 +286,7 @@ class _TrainingRun:
                 code="HW404",
             )
         if config.clip:
-            nn.utils.clip_grad_norm_(self.parameters.values(), config.clip, foreach=True)
+            self.optimizer.clip(config.clip)
         factor = learning_rate(progress.step, self.steps, warmup=config.warmup, schedule=config.schedule)
         for group, top in zip(self.optimizer.param_groups, self.rates, strict=True):
             group["lr"] = top * factor
@@ -365,6 +312,7 @@ class _TrainingRun:
         """Evaluate the model on dev, keep it if it is the best so far, and save the state."""
         config, progress = self.config, self.progress
         began = time.monotonic()
+        self.optimizer.catch_up()
         with self._judged_weights():
             self.model.eval()
             with torch.no_grad():
@@ -442,7 +390,7 @@ class _TrainingRun:
     def save(self) -> None:
         tensors = {f"model/{name}": value for name, value in self.model.state_dict().items()}
         for name, parameter in self.parameters.items():
-            for key, value in self.optimizer.state.get(parameter, {}).items():
+            for key, value in self.optimizer.tensors(parameter).items():
                 tensors[f"optimizer/{name}/{key}"] = value
             if self.average is not None:
                 tensors[f"average/{name}"] = self.average[name]
@@ -473,9 +421,7 @@ class _TrainingRun:
             prefix = f"optimizer/{name}/"
             moments = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
             if moments:
-                self.optimizer.state[parameter] = {
-                    key: value.to(parameter.device) for key, value in moments.items()
-                }
+                self.optimizer.load(parameter, moments)
             if self.average is not None:
                 self.average[name].copy_(tensors[f"average/{name}"])
         restore_generators(tensors, self.device)
@@ -493,7 +439,7 @@ class _TrainingRun:
         """
         expected = {f"model/{name}": value for name, value in self.model.state_dict().items()}
         for name, parameter in self.parameters.items():
-            moments = {"step": torch.tensor(0.0), "exp_avg": parameter, "exp_avg_sq": parameter}
+            moments = self.optimizer.expected(parameter, self.progress.step)
             named = {f"optimizer/{name}/{key}": value for key, value in moments.items()}
             if not saved.keys().isdisjoint(named):
                 expected |= named

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, normalize
 
 from headwise.core import native
+from headwise.nn.embeddings.row_embedding import RowEmbedding
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged
 from headwise.text.static_embeddings.base_vectors import (
@@ -58,7 +59,7 @@ class BaseEmbedding(nn.Module):
             self.values.copy_(torch.from_numpy(np.concatenate([base.table.values, base.subwords.values])))
             self.scales.copy_(torch.from_numpy(np.concatenate([base.table.scales, base.subwords.scales])))
             self.weights.copy_(torch.from_numpy(base.weights))
-        self.vectors = nn.Embedding(words, size) if config.train else None
+        self.vectors = RowEmbedding(words, size) if config.train else None
         if self.vectors is not None:
             nn.init.zeros_(self.vectors.weight)
         self.norm = nn.LayerNorm(size)
