@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwise.app.session_base import Session
 from headwise.artifacts.onnx.onnx_errors import ExportError
@@ -53,7 +53,7 @@ class ExportedSession(Session):
             predictor.least = confidence_threshold(unsure, metrics.risk_coverage)
         return predictor
 
-    def explain(self, items: Sequence[Any]) -> "list[Explanation]":
+    def explain(self, items: Sequence[object]) -> "list[Explanation]":
         raise ExportError(
             "this model was exported: it predicts, and explains nothing; ask the folder that it was "
             "exported from",

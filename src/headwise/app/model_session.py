@@ -156,7 +156,7 @@ class ModelSession(Session):
         """The evaluation of the model on items with their true answers."""
         return self.task.judge(self.model, items)
 
-    def explain(self, items: Sequence[Any]) -> "list[Explanation]":
+    def explain(self, items: Sequence[object]) -> "list[Explanation]":
         return self.task.explain(self.model, items)
 
     def to_html(self) -> str:

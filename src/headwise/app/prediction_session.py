@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwise.app.session_base import Session
 from headwise.artifacts.folder_config import read_info
@@ -60,7 +60,7 @@ class PredictionSession(Session):
             predictor.least = confidence_threshold(unsure, self.info.metrics.risk_coverage)
         return predictor
 
-    def explain(self, items: Sequence[Any]) -> "list[Explanation]":
+    def explain(self, items: Sequence[object]) -> "list[Explanation]":
         model = self.model
         if model.encoder_weight:
             return self._with_torch().explain(items)  # gradients of the encoder

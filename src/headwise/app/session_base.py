@@ -123,7 +123,7 @@ class Session(ABC):
         """
 
     @abstractmethod
-    def explain(self, items: Sequence[Any]) -> "list[Explanation]":
+    def explain(self, items: Sequence[object]) -> "list[Explanation]":
         """The explanations of the predictions of items.
 
         Raises:

@@ -65,7 +65,7 @@ class Teacher(ABC):
     seen: Any = None
 
     @abstractmethod
-    def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
+    def learn(self, items: Sequence[object], labels: Sequence[str]) -> Sequence[str]:
         """Fit the teacher to texts labelled by people, if it needs that.
 
         Args:
@@ -132,7 +132,7 @@ class LabelFileTeacher(Teacher):
         self.texts = [item.text for item in data.items]
         self._labels: Sequence[str] = ()
 
-    def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
+    def learn(self, items: Sequence[object], labels: Sequence[str]) -> Sequence[str]:
         names = training_spellings(all_labels([*self._items.values()]), labels)
         self._items = {text: rename_labels(item, names) for text, item in self._items.items()}
         self._labels = all_labels([*items, *self._items.values()])
@@ -239,7 +239,7 @@ class ModelTeacher(Teacher):
         self.fingerprint = file_sha256(folder / MANIFEST)  # the manifest has the hashes of all files
         self.name, self.seen = f"the model {folder.name}", read_info(folder).data.seen
 
-    def learn(self, items: Sequence[Any], labels: Sequence[str]) -> Sequence[str]:
+    def learn(self, items: Sequence[object], labels: Sequence[str]) -> Sequence[str]:
         return self.model.labels
 
     def probabilities(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:

@@ -82,7 +82,7 @@ class TrainingFiles:
 class InMemoryData:
     """In-memory data in place of a training file: all items and all labels."""
 
-    items: Sequence[Any]
+    items: Sequence[object]
     labels: Sequence[str]
 
 
@@ -240,7 +240,7 @@ class TrainingRequest:
         return RunData(read_parts(kind, *paths, config.data, config.split, files.parses, reader, **how))
 
     def split(
-        self, items: Sequence[Any], dev: Sequence[Any] | None = None, labels: Sequence[str] = ()
+        self, items: Sequence[object], dev: Sequence[object] | None = None, labels: Sequence[str] = ()
     ) -> RunData:
         """The data of items in memory; without `dev`, dev items are split off.
 

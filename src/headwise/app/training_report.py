@@ -144,7 +144,7 @@ def unseen_name(items: int) -> str:
 
 
 def score_unseen(
-    task: TaskEvaluation, model: Any, items: Sequence[Any], seen: Collection[int]
+    task: TaskEvaluation, model: Any, items: Sequence[object], seen: Collection[int]
 ) -> ComparisonSystem | None:
     """A model on those items that are not `seen` (numbers of items); None where that is all or none."""
     if not 0 < len(seen) < len(items):

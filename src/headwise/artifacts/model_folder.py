@@ -359,7 +359,7 @@ def read_vocabulary(files: VerifiedFolder, read: Callable[[JsonObject], Any]) ->
 
 
 def read_calibration(
-    files: VerifiedFolder, kind: Any, labels: Sequence[Any] | None
+    files: VerifiedFolder, kind: Any, labels: Sequence[object] | None
 ) -> dict[str, float | list[float]]:
     """The calibration parameters (`FACTORS` and `LABEL_FACTORS` of the class), by name.
 

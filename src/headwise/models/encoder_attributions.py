@@ -18,7 +18,7 @@ _TOKENS = 16_384  # words per batch, over all quadrature points
 
 
 def encoder_parts(
-    model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]
+    model: Any, encoded: Sequence[object], toward: NDArray[np.float64]
 ) -> dict[str, list[Shares]]:
     """The attributions through the encoder, and through the linear probe if there is one, by the name of
     the part; for the arguments see `encoder_attributions`."""
@@ -29,7 +29,7 @@ def encoder_parts(
 
 
 def encoder_attributions(
-    model: TextEncoderModel, encoded: Sequence[Any], toward: NDArray[np.float64], *, steps: int = STEPS
+    model: TextEncoderModel, encoded: Sequence[object], toward: NDArray[np.float64], *, steps: int = STEPS
 ) -> list[Shares]:
     """The attribution of each word through the encoder, `[words]` for each text, by integrated gradients.
 
@@ -73,7 +73,7 @@ def encoder_attributions(
     return shares
 
 
-def _probe_attributions(model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]) -> list[Shares]:
+def _probe_attributions(model: Any, encoded: Sequence[object], toward: NDArray[np.float64]) -> list[Shares]:
     weight = model.probe.weight.detach().cpu().double().numpy()
     lines = toward @ weight
     if model.reads_pairs:

@@ -312,7 +312,7 @@ class Explanation:
         return html_page("", self.to_html(), full=False)
 
 
-def explain_labels(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
+def explain_labels(model: Any, encoded: Sequence[object]) -> list[Explanation]:
     """Explanations of the labels that a classifier predicts for texts or pairs.
 
     The margin of the label y is `z_y - sum_k q_k z_k` with the calibrated logits z and the probability q_k
@@ -333,7 +333,7 @@ def explain_labels(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
     )
 
 
-def explain_multi_label(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
+def explain_multi_label(model: Any, encoded: Sequence[object]) -> list[Explanation]:
     """Explanations of each predicted label of texts; for a text without predicted labels, of its most
     probable label. The margin is the log-odds of the label."""
     outputs = model.logits(encoded)
@@ -360,13 +360,13 @@ def explain_multi_label(model: Any, encoded: Sequence[Any]) -> list[Explanation]
 def _probabilities(model: Any, labels: np.ndarray) -> PredictFunction:
     """A function that returns the probability of each explanation's label."""
 
-    def say(encoded: Sequence[Any], numbers: np.ndarray) -> np.ndarray:
+    def say(encoded: Sequence[object], numbers: np.ndarray) -> np.ndarray:
         return model.probabilities(model.logits(encoded))[np.arange(len(numbers)), labels[numbers]]
 
     return say
 
 
-def explain_numbers(model: Any, encoded: Sequence[Any]) -> list[Explanation]:
+def explain_numbers(model: Any, encoded: Sequence[object]) -> list[Explanation]:
     """Explanations of the numbers that a model predicts for texts or pairs."""
     numbers = model.scores(encoded)
     toward = np.full((len(numbers), 1), model.scale.deviation)

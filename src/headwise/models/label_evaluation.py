@@ -115,7 +115,7 @@ class SingleLabelEvaluation:
         return wrong[np.argsort(-sureness, kind="stable")][:count].tolist()
 
 
-def evaluate_labels(model: Any, items: Sequence[Any], targets: np.ndarray) -> SingleLabelEvaluation:
+def evaluate_labels(model: Any, items: Sequence[object], targets: np.ndarray) -> SingleLabelEvaluation:
     """Predict the labels of items and compare them with the true labels.
 
     Args:
@@ -197,7 +197,7 @@ class NumberEvaluation:
         return np.argsort(-np.abs(self.predicted - targets), kind="stable")[:count].tolist()
 
 
-def evaluate_numbers(model: Any, items: Sequence[Any], targets: np.ndarray) -> NumberEvaluation:
+def evaluate_numbers(model: Any, items: Sequence[object], targets: np.ndarray) -> NumberEvaluation:
     """Predict the numbers of texts or pairs and compare them with the targets, `[items]`.
 
     Raises:

@@ -55,7 +55,7 @@ def split_off_unknown(
 
 
 def evaluate_novelty(
-    model: Any, items: Sequence[Any], out_of_scope: Sequence[Any], right: NDArray[np.bool_]
+    model: Any, items: Sequence[object], out_of_scope: Sequence[object], right: NDArray[np.bool_]
 ) -> NoveltyScores | None:
     """Evaluate the novelty detector of a model; None if it has none.
 
@@ -71,7 +71,7 @@ def evaluate_novelty(
     return score_novelty(model.novelty, known_scores, unknown_scores, right)
 
 
-def item_novelty(model: Any, items: Sequence[Any]) -> NDArray[np.float64]:
+def item_novelty(model: Any, items: Sequence[object]) -> NDArray[np.float64]:
     """Novelty scores of texts, `[texts]`; see `headwise.runtime.novelty_member.NoveltyMember`.
 
     Raises:

@@ -43,7 +43,7 @@ class PredictionBatch(NamedTuple):
         unseen: The number of items with a category that training did not have, by column.
     """
 
-    predictions: Sequence[Any]
+    predictions: Sequence[object]
     words: int
     unknown: int
     cut: int
@@ -97,12 +97,12 @@ class Predictor(ABC):
         detector = getattr(self.model, "novelty", None)
         return None if detector is None else detector.threshold
 
-    def encode(self, items: Sequence[Any]) -> Sequence[Any]:
+    def encode(self, items: Sequence[object]) -> Sequence[Any]:
         """The items as the model encodes them."""
         return self.model.encoded(items)
 
     @abstractmethod
-    def predict_encoded(self, encoded: Sequence[Any]) -> Any:
+    def predict_encoded(self, encoded: Sequence[object]) -> Any:
         """Predict encoded items: one prediction for each."""
 
     @abstractmethod
@@ -113,7 +113,7 @@ class Predictor(ABC):
     def count_messages(self) -> list[str]:
         """Messages that summarise the counts."""
 
-    def predict(self, items: Sequence[Any]) -> PredictionBatch:
+    def predict(self, items: Sequence[object]) -> PredictionBatch:
         """Predict items without counting them."""
         encoded = self.encode(items)
         predictions = self.predict_encoded(encoded)
@@ -135,7 +135,7 @@ class Predictor(ABC):
         self.unseen += batch.unseen
         return batch.predictions
 
-    def predict_uncounted(self, items: Sequence[Any]) -> Sequence[Any]:
+    def predict_uncounted(self, items: Sequence[object]) -> Sequence[Any]:
         """The predictions of items, without counting them."""
         return self.predict_encoded(self.encode(items))
 
@@ -176,7 +176,7 @@ class LabelPredictor(Predictor):
     outside = 0
     """The number of unknown items."""
 
-    def predict_encoded(self, encoded: Sequence[Any]) -> np.ndarray:
+    def predict_encoded(self, encoded: Sequence[object]) -> np.ndarray:
         """Calibrated probabilities, `[items, labels]`, or with the novelty score `[items, labels + 1]`."""
         logits = self.model.logits(encoded, batch_tokens=self.batch_tokens)
         probabilities = self.model.probabilities(logits)

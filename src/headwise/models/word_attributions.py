@@ -36,7 +36,7 @@ from headwise.linear.tabular_features import column_slices, tabular_features
 
 
 def attribute_words(
-    model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]
+    model: Any, encoded: Sequence[object], toward: NDArray[np.float64]
 ) -> list[dict[str, Shares]]:
     """The attribution of each word to `toward @ logits`, by the parts of the model with a nonzero weight.
 
@@ -77,7 +77,7 @@ def attribute_surface_features(
 
 
 def attribute_columns(
-    model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]
+    model: Any, encoded: Sequence[object], toward: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
     """The attributions of the columns beside each text to `toward @ logits` through the linear model,
     relative to an average row, `[texts, columns]`; None if the model reads no such columns."""

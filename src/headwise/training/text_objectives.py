@@ -65,7 +65,7 @@ class TextObjective(Generic[AnyReader]):
     dev_targets: np.ndarray
     names = 0
     """Number of label names at the end of the training texts."""
-    out_of_scope: Sequence[Any] = ()
+    out_of_scope: Sequence[object] = ()
     """Texts of none of the labels, which choose the weights of the novelty detector."""
 
     def __init__(self, model: AnyReader, train: Sequence[Any], dev: Sequence[Any]):

@@ -14,11 +14,11 @@ from typing import Any, ClassVar, Generic, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.app.configuration import Sections, read_preset
-from headwise.app.estimators.estimator_inputs import texts_of
+from headwise.app.estimators.estimator_inputs import Inputs, texts_of
 from headwise.app.model_session import ModelSession
 from headwise.app.training_plan import resolve
 from headwise.artifacts import save_model
@@ -165,7 +165,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         shown = super()._repr_mimebundle_(**kwargs)
         return {**shown, "text/html": self._repr_html_inner()} if "text/html" in shown else shown
 
-    def explain(self, X: Any) -> list[Explanation]:
+    def explain(self, X: Inputs) -> list[Explanation]:
         """Explain predictions by word attributions: one explanation per text or pair, or one per label of
         each; see `headwise.models.explanation`.
 
@@ -175,7 +175,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         check_is_fitted(self, "model_")
         return find_task(self.TASK).explain(self.model_, self._items(X))
 
-    def _items(self, X: Any) -> Sequence[Any]:
+    def _items(self, X: Inputs) -> Sequence[Any]:
         """The items of X as the model reads them."""
         return texts_of(X)
 
@@ -186,8 +186,8 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
 
     def _fit(
         self,
-        items: Sequence[Any],
-        dev: Sequence[Any] | None,
+        items: Sequence[object],
+        dev: Sequence[object] | None,
         labels: Sequence[str] = (),
         **training: Any,
     ) -> Self:
@@ -220,7 +220,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
             warnings.warn(warning, stacklevel=3)
         return self
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags

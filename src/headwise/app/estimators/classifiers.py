@@ -5,7 +5,7 @@ TextClassifier: text classification as an estimator, `TextClassifier().fit(texts
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from headwise.app.configuration import Sections
 from headwise.app.estimators.base_estimator import TextEstimator
 from headwise.app.estimators.embedding_methods import EmbeddingMethods
 from headwise.app.estimators.estimator_inputs import (
+    Inputs,
+    Targets,
+    Weights,
     check_columns,
     check_targets,
     dimensions,
@@ -57,25 +60,25 @@ class LabelEstimator(EmbeddingMethods, ClassifierMixin, TextEstimator[LabelModel
     classes_: np.ndarray
     class_weight: ClassWeight = None
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Inputs) -> np.ndarray:
         """Calibrated probabilities, float64 `[items, classes]`, in the order of `classes_`."""
         check_is_fitted(self, "model_")
         names = list(self.model_.labels)
         columns = [names.index(str(label)) for label in self.classes_]
         return self.model_.predict_proba(self._items(X))[:, columns]
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Inputs) -> NDArray[np.float64]:
         """Logarithms of the calibrated probabilities, `[items, classes]`; finite where a probability is
         rounded to 0."""
         return log_softmax(self._class_logits(X), axis=1)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Inputs) -> NDArray[np.float64]:
         """Calibrated logits, `[items, classes]`; of two classes the difference of the second and the first,
         `[items]`, as in scikit-learn."""
         logits = self._class_logits(X)
         return logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits
 
-    def _class_logits(self, X: Any) -> NDArray[np.float64]:
+    def _class_logits(self, X: Inputs) -> NDArray[np.float64]:
         """Calibrated logits, `[items, classes]`, in the order of `classes_`."""
         check_is_fitted(self, "model_")
         model: Any = self.model_
@@ -89,7 +92,7 @@ class LabelEstimator(EmbeddingMethods, ClassifierMixin, TextEstimator[LabelModel
             argument_sections["classifier"] = {"class_weights": class_weights_setting(self.class_weight)}
         return recipe, argument_sections
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Inputs) -> np.ndarray:
         """The most probable label of each item, or the label that the thresholds select, `[items]`, in the
         type of the labels in `fit`."""
         probabilities, thresholds = self.predict_proba(X), self.model_.thresholds
@@ -98,7 +101,7 @@ class LabelEstimator(EmbeddingMethods, ClassifierMixin, TextEstimator[LabelModel
             thresholds = [of[str(label)] for label in self.classes_]
         return self.classes_[predict_labels(probabilities, thresholds)]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Inputs, y: Targets, sample_weight: Weights = None) -> float:
         """Accuracy, as in scikit-learn."""
         check_is_fitted(self, "model_")
         targets, model_label = check_labels(y), self.classes_.tolist()[0]
@@ -164,20 +167,20 @@ def _number_type(name: Any) -> np.dtype | None:
     return dtype if dtype is not None and dtype.kind in "iufb" else None
 
 
-def check_labels(y: Any) -> np.ndarray:
+def check_labels(y: Targets) -> np.ndarray:
     """The labels as an array `[items]` of one type, without missing labels.
 
     Raises:
         TypeError, ValueError: y is not a column of labels.
     """
-    y = check_targets(y, "labels")
-    if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
+    column: Any = check_targets(y, "labels")
+    if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
         # scikit-learn would convert the extension types of tables to floats.
-        column = y.tolist if hasattr(y, "tolist") else y.__iter__  # pandas, Polars
-        y = list(column()) if dimensions(y) == 1 else y.to_numpy()
-    targets = column_or_1d(y)
+        values_of = column.tolist if hasattr(column, "tolist") else column.__iter__  # pandas, Polars
+        column = list(values_of()) if dimensions(column) == 1 else column.to_numpy()
+    targets = column_or_1d(column)
     # A string array would turn NaN into 'nan' and truncate the text of an Enum to the length of its value.
-    objects = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else targets
+    objects = np.asarray(column, dtype=object).ravel() if isinstance(column, list | tuple) else targets
     values = [label.item() if isinstance(label, np.generic) else label for label in objects.tolist()]
     for place, label in enumerate(values):
         if label is None or type(label).__name__ == "NAType" or label != label:
@@ -261,7 +264,14 @@ class TextClassifier(
         )
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Inputs,
+        y: Targets,
+        sample_weight: Weights = None,
+        *,
+        dev: tuple[Inputs, Targets] | None = None,
+    ) -> Self:
         """Train on texts and their labels.
 
         Args:
@@ -289,13 +299,14 @@ class TextClassifier(
 
 
 def _examples(
-    texts: Sequence[str], y: Any, weights: Any = None, known_labels: np.ndarray | None = None
+    texts: Sequence[str], y: Targets, weights: Weights = None, known_labels: np.ndarray | None = None
 ) -> LabelledItems:
     """The examples and their sorted labels. `known_labels`: labels of y, which the columns of soft dev
     labels must match."""
     counts = weights_for(texts, weights)
-    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
-        columns = list(getattr(y, "columns", range(np.shape(y)[1])))
+    shape = np.shape(cast(Any, y))
+    if len(shape) == 2 and shape[1] > 1:
+        columns = list(getattr(y, "columns", range(shape[1])))
         check_columns(columns)
         names = check_labels(columns)
         if known_labels is not None and set(map(str, names)) != set(map(str, known_labels)):
@@ -315,7 +326,7 @@ def _examples(
     return [Example(text, str(label), weight=w) for text, label, w in rows], np.unique(targets)
 
 
-def _probabilities(y: Any, names: tuple[str, ...]) -> list[SoftLabel]:
+def _probabilities(y: Targets, names: tuple[str, ...]) -> list[SoftLabel]:
     """The rows of a matrix `[texts, labels]` as soft labels.
 
     Raises:

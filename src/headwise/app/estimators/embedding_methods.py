@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from headwise.app.estimators.estimator_inputs import Inputs
+
 
 class FittedEstimator(Protocol):
     """What the methods of a mixin need of the estimator."""
@@ -15,7 +17,7 @@ class FittedEstimator(Protocol):
     @property
     def model_(self) -> Any: ...
 
-    def _items(self, X: Any) -> Sequence[Any]: ...
+    def _items(self, X: Inputs) -> Sequence[Any]: ...
 
 
 class EmbeddingMethods(TransformerMixin):
@@ -26,7 +28,7 @@ class EmbeddingMethods(TransformerMixin):
     encoder was trained on, which tell their labels better than those of new texts do.
     """
 
-    def encode(self: FittedEstimator, X: Any) -> NDArray[np.float32]:
+    def encode(self: FittedEstimator, X: Inputs) -> NDArray[np.float32]:
         """The vector of each text or pair that the layers above the encoder read, `[items, features]`."""
         check_is_fitted(self, "model_")
         return self.model_.embeddings(self.model_.encoded(self._items(X)))

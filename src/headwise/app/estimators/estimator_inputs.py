@@ -1,16 +1,23 @@
 """What estimators read: texts, targets and weights in lists, arrays and columns of tables."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import check_consistent_length
+
+Inputs = Iterable[object]
+"""Texts, pairs of texts or sentences: a list, an array, or a column or table of pandas, Polars or Arrow."""
+Targets = Iterable[object]
+"""Labels, numbers or tags, one for each item."""
+Weights = Iterable[float] | None
+"""How much each item counts; None where all count the same."""
 
 UNORDERED_TYPES = (set, frozenset)
 """Types whose iteration order differs between processes (that of dictionary keys does not)."""
 
 
-def check_is_list(X: Any, items: str) -> None:
+def check_is_list(X: Inputs, items: str) -> None:
     """Check that X is a list of items. A single text would be read as its letters, a dictionary as its
     keys, and a set in arbitrary order.
 
@@ -29,7 +36,7 @@ def check_is_list(X: Any, items: str) -> None:
         raise TypeError(f"X is a {type(X).__name__}, which has no order; give a list of {items}")
 
 
-def unpack_dev(dev: Any) -> tuple[Any, Any]:
+def unpack_dev(dev: object) -> tuple[Inputs, Targets]:
     """The items and their labels in the argument `dev`.
 
     Raises:
@@ -44,12 +51,12 @@ def unpack_dev(dev: Any) -> tuple[Any, Any]:
     return dev[0], dev[1]
 
 
-def plain_str(text: Any) -> str:
+def plain_str(text: object) -> str:
     """A label as a plain `str`. Of a string Enum it is the value, where `str()` would return the name."""
     return str.__str__(text) if isinstance(text, str) else str(text)
 
 
-def dimensions(X: Any) -> int:
+def dimensions(X: object) -> int:
     """Number of dimensions: 1 for a list or a column, 2 for a table. (Polars has no `ndim`.)"""
     return len(getattr(X, "shape", (0,)))
 
@@ -59,14 +66,14 @@ def column_values(column: Any) -> list[Any]:
     return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
 
 
-def texts_of(X: Any) -> list[str]:
+def texts_of(X: Inputs) -> list[str]:
     """A column of texts as a list of plain strings.
 
     Raises:
         TypeError, ValueError: X is not a column of texts.
     """
     check_is_list(X, "texts")
-    if dimensions(X) == 2 and X.shape[1] == 1:  # a DataFrame, or a list after resampling
+    if dimensions(X) == 2 and cast(Any, X).shape[1] == 1:  # a DataFrame, or a list after resampling
         X = np.asarray(X, dtype=object)[:, 0]
     if (count := dimensions(X)) != 1:
         raise ValueError(f"X has {count} dimensions; expected a list or one column of texts")
@@ -77,7 +84,7 @@ def texts_of(X: Any) -> list[str]:
     return [plain_str(text) for text in texts]
 
 
-def check_targets(y: Any, answers: str) -> Any:
+def check_targets(y: Targets, answers: str) -> Sequence[Any]:
     """Check the labels or numbers `y`; iterators and views (a generator, the values of a dictionary) become
     a list.
 
@@ -88,10 +95,10 @@ def check_targets(y: Any, answers: str) -> Any:
         raise TypeError(f"y is {y!r:.80}; expected {answers}, as many as X has items")
     if hasattr(y, "to_pylist"):  # Arrow
         return column_values(y)
-    return y if isinstance(y, Sequence) or hasattr(y, "__array__") else list(y)
+    return cast(Sequence[Any], y) if isinstance(y, Sequence) or hasattr(y, "__array__") else list(y)
 
 
-def check_columns(names: Sequence[Any]) -> None:
+def check_columns(names: Sequence[object]) -> None:
     """Check that column names are unique.
 
     Raises:
@@ -101,7 +108,7 @@ def check_columns(names: Sequence[Any]) -> None:
         raise ValueError(f"y has columns of the same name: {list(names)}; expected one for each label")
 
 
-def weights_for(texts: Sequence[Any], weights: Any) -> list[float]:
+def weights_for(texts: Sequence[object], weights: Weights) -> list[float]:
     """The sample weights as a list `[texts]`; 1.0 each if `weights` is None.
 
     Raises:

@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import log_expit
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_consistent_length
+from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.app.estimators.embedding_methods import EmbeddingMethods
 from headwise.app.estimators.estimator_inputs import (
+    Inputs,
+    Targets,
+    Weights,
     check_columns,
     check_targets,
     dimensions,
@@ -44,7 +47,14 @@ class MultiLabelClassifier(
 
     TASK: ClassVar[str] = "multi-label"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Inputs,
+        y: Targets,
+        sample_weight: Weights = None,
+        *,
+        dev: tuple[Inputs, Targets] | None = None,
+    ) -> Self:
         """Train on texts and their labels.
 
         Args:
@@ -76,34 +86,34 @@ class MultiLabelClassifier(
         matrix = _matrix(y) is not None
         return self._fit(examples, held, names, label_matrix=_columns(y) or matrix if matrix else False)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Inputs) -> NDArray[np.float64]:
         """Calibrated, independent probabilities of the labels, `[texts, labels]`."""
         check_is_fitted(self, "model_")
         return self.model_.predict_proba(self._items(X))[:, self._order]
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Inputs) -> NDArray[np.float64]:
         """Logarithms of the calibrated probabilities, `[texts, labels]`."""
         return log_expit(self.decision_function(X))
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Inputs) -> NDArray[np.float64]:
         """Calibrated logits of the labels, `[texts, labels]`; above 0 where a probability is above 0.5."""
         check_is_fitted(self, "model_")
         model = self.model_
         return model.calibrated(model.logits(model.encoded(self._items(X))))[:, self._order]
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Inputs) -> NDArray[np.int64] | list[tuple[str, ...]]:
         """The labels of each text: an indicator matrix, int64 `[texts, labels]`, if `fit` got one; else a
         list with a tuple of names for each text."""
         check_is_fitted(self, "model_")
         return self._predicted(self._items(X))
 
-    def _predicted(self, items: Sequence[Any]) -> Any:
+    def _predicted(self, items: Sequence[object]) -> NDArray[np.int64] | list[tuple[str, ...]]:
         has_label = self.model_.chosen_labels(self.model_.predict_proba(items))[:, self._order]
         if self._is_matrix:
             return has_label.astype(np.int64)
         return [tuple(self.classes_[row].tolist()) for row in has_label]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Inputs, y: Targets, sample_weight: Weights = None) -> float:
         """Subset accuracy: share of texts with exactly the right labels, as in scikit-learn."""
         check_is_fitted(self, "model_")
         class_names = [str(label) for label in self.classes_]
@@ -121,7 +131,7 @@ class MultiLabelClassifier(
             set(predicted_labels) == set(true_labels)
             for predicted_labels, true_labels in zip(predicted, true, strict=True)
         ]
-        return float(np.average(right, weights=sample_weight))
+        return float(np.average(right, weights=cast(Any, sample_weight)))
 
     def _take(self, model: MultiLabelModel, info: ModelInfo) -> None:
         super()._take(model, info)
@@ -133,14 +143,14 @@ class MultiLabelClassifier(
         self._order = [model.labels.index(name) for name in names]
         self.classes_ = np.array([int(name) for name in names] if columns is True else names)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
 
 
 def _examples_multi_label(
-    texts: Sequence[str], y: Any, known_labels: Sequence[str] = (), weights: Any = None
+    texts: Sequence[str], y: Targets, known_labels: Sequence[str] = (), weights: Weights = None
 ) -> tuple[list[MultiLabelExample], list[str]]:
     """The examples and the names of all labels. Unnamed columns of an indicator matrix take the names
     `known_labels`, of which there must be as many."""
@@ -167,7 +177,7 @@ def _examples_multi_label(
     ], names
 
 
-def _columns(y: Any) -> list[str] | None:
+def _columns(y: Targets) -> list[str] | None:
     """The column names of a DataFrame; None if they are just 0, 1, ..., or y is no DataFrame."""
     names = list(getattr(y, "columns", ()))
     if names == list(range(len(names))):
@@ -176,17 +186,17 @@ def _columns(y: Any) -> list[str] | None:
     return [plain_str(name) for name in names]
 
 
-def _matrix(y: Any) -> NDArray[np.bool_] | None:
+def _matrix(y: Targets) -> NDArray[np.bool_] | None:
     """y as a boolean indicator matrix `[texts, labels]`; None if y is not a matrix."""
     if not (issparse(y) or dimensions(y) == 2):
         return None
-    values: Any = np.asarray(y.toarray() if issparse(y) else y)
+    values: Any = np.asarray(cast(Any, y).toarray() if issparse(y) else y)
     if not np.isin(values, (0, 1)).all():
         raise ValueError("y is a matrix, but not of zeros and ones")
     return values.astype(np.bool_)
 
 
-def _names(labels: Any, place: int) -> tuple[str, ...]:
+def _names(labels: object, place: int) -> tuple[str, ...]:
     if isinstance(labels, str) or not np.iterable(labels):
         raise TypeError(f"y[{place}] is {labels!r:.80}; expected a list of labels, which may be empty")
     for label in labels:

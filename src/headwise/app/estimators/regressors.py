@@ -20,6 +20,9 @@ from headwise.app.estimators.classifiers import ClassWeight, LabelEstimator, Lab
 from headwise.app.estimators.embedding_methods import EmbeddingMethods
 from headwise.app.estimators.estimator_inputs import (
     UNORDERED_TYPES,
+    Inputs,
+    Targets,
+    Weights,
     check_is_list,
     check_targets,
     plain_str,
@@ -40,22 +43,22 @@ NumberModel = TypeVar("NumberModel", TextRegressorModel, PairScorer)
 class RegressionEstimator(EmbeddingMethods, RegressorMixin, TextEstimator[NumberModel]):
     """Base class of the regressors."""
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Inputs) -> np.ndarray:
         """The predicted number of each text or pair, float64 `[items]`."""
         check_is_fitted(self, "model_")
         return self.model_.scores(self.model_.encoded(self._items(X)))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Inputs, y: Targets, sample_weight: Weights = None) -> float:
         """R² of the predictions, as in scikit-learn."""
         check_is_fitted(self, "model_")
         return super().score(X, _numbers(y), sample_weight)
 
-    def _fit_numbers(self, answered: Sequence[Any], dev: tuple[Any, Any] | None) -> Self:
+    def _fit_numbers(self, answered: Sequence[Any], dev: tuple[Inputs, Targets] | None) -> Self:
         if len({item.label for item in answered}) < 2:
             raise ValueError("y has only one value; a regressor needs two or more")
         return self._fit(answered, None if dev is None else self._labelled_items(*unpack_dev(dev)))
 
-    def _labelled_items(self, X: Any, y: Any, weights: Any = None) -> list[Any]:
+    def _labelled_items(self, X: Inputs, y: Targets, weights: Weights = None) -> list[Any]:
         """The items of X with their numbers as labels, and their weights."""
         items = [Example(item) if isinstance(item, str) else item for item in self._items(X)]
         numbers = _numbers(y)
@@ -75,7 +78,14 @@ class TextRegressor(TableEstimator[TextRegressorModel], RegressionEstimator[Text
 
     TASK: ClassVar[str] = "regress"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Inputs,
+        y: Targets,
+        sample_weight: Weights = None,
+        *,
+        dev: tuple[Inputs, Targets] | None = None,
+    ) -> Self:
         """Train on texts and their numbers.
 
         Args:
@@ -93,7 +103,7 @@ class TextRegressor(TableEstimator[TextRegressorModel], RegressionEstimator[Text
         return self._fit_numbers(self._labelled_items(X, y, sample_weight), dev)
 
 
-def _numbers(y: Any) -> np.ndarray:
+def _numbers(y: Targets) -> np.ndarray:
     """y as a column of finite numbers, float64 `[items]`.
 
     Raises:
@@ -116,13 +126,19 @@ class PairEstimator(TextEstimator[ModelType]):
 
     feature_names_in_: np.ndarray
 
-    def _store_columns(self, X: Any) -> None:
+    def _store_columns(self, X: Inputs) -> None:
         """Store the column names of X and forget those of a previous fit."""
         vars(self).pop("feature_names_in_", None)
         if len(names := _column_names(X)) == 2:
             self.feature_names_in_ = np.array(names, dtype=object)
 
-    def _fit(self, items: Any, dev: Any, labels: Any = (), **training: Any) -> Self:
+    def _fit(
+        self,
+        items: Sequence[object],
+        dev: Sequence[object] | None,
+        labels: Sequence[str] = (),
+        **training: Any,
+    ) -> Self:
         if names := self._trained_columns():
             training["columns"] = dict(zip(_NAMED, names, strict=True))
         return super()._fit(items, dev, labels, **training)
@@ -136,7 +152,7 @@ class PairEstimator(TextEstimator[ModelType]):
     def _trained_columns(self) -> list[str]:
         return [*getattr(self, "feature_names_in_", ())]
 
-    def _items(self, X: Any) -> list[Pair]:
+    def _items(self, X: Inputs) -> list[Pair]:
         columns, trained_columns = _column_names(X), self._trained_columns()
         if columns != trained_columns and sorted(columns) == sorted(trained_columns):
             raise ValueError(
@@ -187,7 +203,14 @@ class PairClassifier(PairEstimator[PairModel], LabelEstimator[PairModel]):
         )
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Inputs,
+        y: Targets,
+        sample_weight: Weights = None,
+        *,
+        dev: tuple[Inputs, Targets] | None = None,
+    ) -> Self:
         """Train on pairs and their labels.
 
         Args:
@@ -206,7 +229,7 @@ class PairClassifier(PairEstimator[PairModel], LabelEstimator[PairModel]):
         held = None if dev is None else self._labelled(*unpack_dev(dev))
         return self._fit_labelled(self._labelled(X, y, sample_weight), held)
 
-    def _labelled(self, X: Any, y: Any, weights: Any = None) -> LabelledItems:
+    def _labelled(self, X: Inputs, y: Targets, weights: Weights = None) -> LabelledItems:
         pairs, targets = self._items(X), check_labels(y)
         check_consistent_length(pairs, targets)
         rows = zip(pairs, targets, weights_for(pairs, weights), strict=True)
@@ -226,7 +249,14 @@ class PairRegressor(PairEstimator[PairScorer], RegressionEstimator[PairScorer]):
 
     TASK: ClassVar[str] = "pair-score"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Inputs,
+        y: Targets,
+        sample_weight: Weights = None,
+        *,
+        dev: tuple[Inputs, Targets] | None = None,
+    ) -> Self:
         """Train on pairs and their scores.
 
         Args:
@@ -244,11 +274,12 @@ class PairRegressor(PairEstimator[PairScorer], RegressionEstimator[PairScorer]):
         return self._fit_numbers(self._labelled_items(X, y, sample_weight), dev)
 
 
-def _pairs(X: Any) -> list[Pair]:
+def _pairs(X: Inputs) -> list[Pair]:
     check_is_list(X, "pairs of texts")
-    if hasattr(X, "itertuples"):  # pandas
-        X = X.itertuples(index=False, name=None)
-    rows: list[Any] = list(X.iter_rows() if hasattr(X, "iter_rows") else X)  # Polars
+    table: Any = X
+    if hasattr(table, "itertuples"):  # pandas
+        table = table.itertuples(index=False, name=None)
+    rows: list[Any] = list(table.iter_rows() if hasattr(table, "iter_rows") else table)  # Polars
     for place, row in enumerate(rows):
         if (
             isinstance(row, (str, Mapping, *UNORDERED_TYPES))
@@ -260,7 +291,7 @@ def _pairs(X: Any) -> list[Pair]:
     return [Pair(plain_str(first), plain_str(second)) for first, second in rows]
 
 
-def _column_names(X: Any) -> list[str]:
+def _column_names(X: Inputs) -> list[str]:
     """The column names of a table if they are strings; else an empty list."""
     names: list[str] = list(getattr(X, "columns", ()))
     return names if all(isinstance(name, str) for name in names) else []

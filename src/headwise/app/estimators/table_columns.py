@@ -9,7 +9,7 @@ import numpy as np
 
 from headwise.app.configuration import Sections
 from headwise.app.estimators.base_estimator import TextEstimator
-from headwise.app.estimators.estimator_inputs import column_values, plain_str, texts_of
+from headwise.app.estimators.estimator_inputs import Inputs, column_values, plain_str, texts_of
 from headwise.artifacts.model_info import ModelInfo
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
@@ -79,12 +79,18 @@ class TableEstimator(TextEstimator[ModelType]):
         super()._take(model, info)
         self._tabular = tuple(encoding.column for encoding in model.config.linear_model.tabular or ())
 
-    def _fit(self, items: Any, dev: Any, labels: Any = (), **training: Any) -> Self:
+    def _fit(
+        self,
+        items: Sequence[object],
+        dev: Sequence[object] | None,
+        labels: Sequence[str] = (),
+        **training: Any,
+    ) -> Self:
         if self.text_column is not None:
             training["columns"] = {"text_column": self.text_column}
         return super()._fit(items, dev, labels, **training)
 
-    def _learn_columns(self, X: Any) -> None:
+    def _learn_columns(self, X: Inputs) -> None:
         """Find the types of the columns beside the text, before anything else is read of the training X.
 
         Raises:
@@ -114,7 +120,7 @@ class TableEstimator(TextEstimator[ModelType]):
             )
         self._tabular = tuple(columns)
 
-    def _texts(self, X: Any) -> list[str]:
+    def _texts(self, X: Inputs) -> list[str]:
         """The texts of X."""
         if self.text_column is None or not _is_table(X):
             return texts_of(X)
@@ -122,7 +128,7 @@ class TableEstimator(TextEstimator[ModelType]):
         parts = [texts_of(_texts_in(_cells(X, name))) for name in names]
         return parts[0] if len(parts) == 1 else [join_text_parts(row) for row in zip(*parts, strict=True)]
 
-    def _with_rows(self, X: Any, items: Sequence[AnyExample]) -> list[AnyExample]:
+    def _with_rows(self, X: Inputs, items: Sequence[AnyExample]) -> list[AnyExample]:
         """The items of X with the values of the columns beside them.
 
         Raises:
@@ -134,7 +140,7 @@ class TableEstimator(TextEstimator[ModelType]):
         rows = (row_of(values, self._tabular) for values in zip(*cells, strict=True))
         return [replace(item, tabular=row) for item, row in zip(items, rows, strict=True)]
 
-    def _items(self, X: Any) -> Sequence[Any]:
+    def _items(self, X: Inputs) -> Sequence[Any]:
         texts = self._texts(X)
         return self._with_rows(X, list(map(Example, texts))) if self._tabular else texts
 
@@ -152,7 +158,7 @@ def _requested(features: Features) -> list[TabularColumn]:
     return [column for name in names for column in parse_features(f'"{name}"')]
 
 
-def _is_table(X: Any) -> bool:
+def _is_table(X: Inputs) -> bool:
     """Whether X has named columns."""
     if (
         hasattr(X, "column_names")
@@ -189,6 +195,6 @@ def _cells(X: Any, name: str) -> list[Any]:
     return column_values(X[name])
 
 
-def _texts_in(cells: Sequence[Any]) -> list[Any]:
+def _texts_in(cells: Sequence[object]) -> list[Any]:
     """Missing texts as empty ones."""
     return ["" if is_missing(cell) else cell for cell in cells]

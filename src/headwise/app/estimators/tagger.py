@@ -1,6 +1,6 @@
 """TextTagger: sequence labelling as an estimator, `TextTagger().fit(sentences, tags)`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -10,6 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 from headwise.app.estimators.base_estimator import TextEstimator
 from headwise.app.estimators.estimator_inputs import (
     UNORDERED_TYPES,
+    Inputs,
+    Targets,
+    Weights,
     check_is_list,
     check_targets,
     plain_str,
@@ -39,7 +42,14 @@ class TextTagger(TextEstimator[TagModel]):
 
     TASK: ClassVar[str] = "tag"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, dev: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Inputs,
+        y: Targets,
+        sample_weight: Weights = None,
+        *,
+        dev: tuple[Inputs, Targets] | None = None,
+    ) -> Self:
         """Train on sentences, which are lists of words, and a list of tags for each.
 
         Args:
@@ -58,7 +68,7 @@ class TextTagger(TextEstimator[TagModel]):
             raise ValueError("y has only one tag; a tagger needs two or more")
         return self._fit(sentences, None if dev is None else _sentences(*unpack_dev(dev)))
 
-    def predict(self, X: Any) -> list[list[str]]:
+    def predict(self, X: Inputs) -> list[list[str]]:
         """The tags of each sentence, in the scheme of the training tags; [] for one without words."""
         check_is_fitted(self, "model_")
         return [list(tagged.tags) for tagged in self.model_.tag(self._items(X))]
@@ -70,7 +80,7 @@ class TextTagger(TextEstimator[TagModel]):
             raise TypeError("texts is one text; give a list of texts")
         return self.model_.predict(texts)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Inputs, y: Targets) -> float:
         """Entity F1 (exact spans) if the tags mark spans; else token accuracy."""
         check_is_fitted(self, "model_")
         sentences = _sentences(X, y, may_be_empty=True)
@@ -78,7 +88,7 @@ class TextTagger(TextEstimator[TagModel]):
         tokens, entities = score_tagging(predicted, sentences, self.model_.written)
         return tokens.accuracy if entities is None else entities.f1
 
-    def _items(self, X: Any) -> Sequence[Any]:
+    def _items(self, X: Inputs) -> list[TaggedSentence]:
         return [TaggedSentence(words, ()) for words in _words(X, may_be_empty=True)]
 
     def _take(self, model: TagModel, info: ModelInfo) -> None:
@@ -86,12 +96,14 @@ class TextTagger(TextEstimator[TagModel]):
         self.classes_ = sorted(info.data.train.labels or model.tags)
 
 
-def _words(X: Any, *, may_be_empty: bool = False) -> list[tuple[str, ...]]:
+def _words(X: Inputs, *, may_be_empty: bool = False) -> list[tuple[str, ...]]:
     check_is_list(X, "lists of words")
     return [_row("X", place, row, may_be_empty) for place, row in enumerate(X)]
 
 
-def _sentences(X: Any, y: Any, weights: Any = None, *, may_be_empty: bool = False) -> list[TaggedSentence]:
+def _sentences(
+    X: Inputs, y: Targets, weights: Weights = None, *, may_be_empty: bool = False
+) -> list[TaggedSentence]:
     rows, words = check_targets(y, "lists of tags"), _words(X, may_be_empty=may_be_empty)
     tags = [_row("y", place, row, may_be_empty) for place, row in enumerate(rows)]
     check_consistent_length(words, tags)

@@ -25,6 +25,8 @@ _TOO_MANY = "HW905"
 _PORT = re.compile(r":\d*$")
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 def error_response(
@@ -38,10 +40,10 @@ def error_response(
 class HostLimit:
     """Middleware that rejects requests whose Host header is none of `allowed_hosts`."""
 
-    def __init__(self, app: Any, allowed_hosts: Sequence[str]):
+    def __init__(self, app: Application, allowed_hosts: Sequence[str]):
         self.app, self.allowed_hosts = app, allowed_hosts
 
-    async def __call__(self, scope: Message, receive: Receive, send: Any) -> None:
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         named = "" if scope["type"] != "http" else Headers(scope=scope).get("host", "")
         host = _PORT.sub("", named).strip("[]").lower()
         if scope["type"] != "http" or host in self.allowed_hosts:
@@ -87,10 +89,10 @@ class ArrivalLimit:
     says, or if it arrives too slowly. A request that never completes would otherwise occupy a place in the
     queue and block the shutdown."""
 
-    def __init__(self, app: Any, most_bytes: int, arrivals: ArrivalDeadlines):
+    def __init__(self, app: Application, most_bytes: int, arrivals: ArrivalDeadlines):
         self.app, self.most_bytes, self.arrivals = app, most_bytes, arrivals
 
-    async def __call__(self, scope: Message, receive: Receive, send: Any) -> None:
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -119,10 +121,10 @@ class WaitingLimit:
     """Middleware that rejects requests to the model while the maximum number is in progress. Idle
     connections (of browsers or connection pools) and health checks do not count."""
 
-    def __init__(self, app: Any, most_waiting: int):
+    def __init__(self, app: Application, most_waiting: int):
         self.app, self.most_waiting, self._waiting = app, most_waiting, 0
 
-    async def __call__(self, scope: Message, receive: Receive, send: Any) -> None:
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         # Other scope types, such as lifespan, and GET requests are passed on.
         if scope["type"] != "http" or scope["method"] != "POST":
             await self.app(scope, receive, send)
@@ -207,14 +209,14 @@ class MonitoringMiddleware:
 
     def __init__(
         self,
-        app: Any,
+        app: Application,
         tally: RequestMetrics,
         paths: Collection[str],
         log: Callable[[str], object] | None = None,
     ):
         self.app, self.tally, self.paths, self.log = app, tally, paths, log
 
-    async def __call__(self, scope: Message, receive: Receive, send: Any) -> None:
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

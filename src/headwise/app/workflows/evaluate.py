@@ -224,7 +224,7 @@ class EvaluatedItems:
     novelty: NoveltyScores | None = None
 
     @classmethod
-    def of(cls, session: ModelSession, data: Any, outside: Sequence[Any] = ()) -> "EvaluatedItems":
+    def of(cls, session: ModelSession, data: Any, outside: Sequence[object] = ()) -> "EvaluatedItems":
         """Evaluate a model on items of its labels and of none, from `ModelSession.read_scoped`."""
         began = time.perf_counter()
         evaluation = session.evaluate(data.items)

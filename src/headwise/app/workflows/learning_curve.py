@@ -347,7 +347,7 @@ def linear_scorer(
     return judge, plan.notes
 
 
-def full_model_scorer(task: TaskEvaluation, items: Sequence[Any]) -> Scorer:
+def full_model_scorer(task: TaskEvaluation, items: Sequence[object]) -> Scorer:
     """Trains what `headwise train` does."""
     kind = task.kind
 

@@ -130,7 +130,7 @@ def _exit_with_parent(lifeline: Connection) -> None:
         os._exit(0)
 
 
-def _predict_chunk(items: Sequence[Any]) -> PredictionBatch:
+def _predict_chunk(items: Sequence[object]) -> PredictionBatch:
     global _predictor
     if _predictor is None:
         _predictor = _opening()

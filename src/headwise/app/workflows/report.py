@@ -193,7 +193,7 @@ def _isolate_bidi(content: Any) -> Any:
     return f"\u2068{content}\u2069" if turns else content
 
 
-def _duplicate_counts(kind: Any, items: Sequence[Any], seen: Any) -> list[tuple[str, int, int]]:
+def _duplicate_counts(kind: Any, items: Sequence[object], seen: Any) -> list[tuple[str, int, int]]:
     """How many items are not new: what they repeat, their number, and of how many."""
     if not kind.has_keys or not kind.sides:
         return []
@@ -210,7 +210,7 @@ def _duplicate_counts(kind: Any, items: Sequence[Any], seen: Any) -> list[tuple[
     return [*repeats, ("the words of one of training or dev", repeated, len(items))]
 
 
-def _explanations(session: ModelSession, items: Sequence[Any]) -> list[Explanation]:
+def _explanations(session: ModelSession, items: Sequence[object]) -> list[Explanation]:
     """Explanations, or none where the task has none."""
     try:
         return session.explain(items) if items else []
@@ -218,7 +218,7 @@ def _explanations(session: ModelSession, items: Sequence[Any]) -> list[Explanati
         return []
 
 
-def _sample_items(items: Sequence[Any], most: int) -> list[Any]:
+def _sample_items(items: Sequence[object], most: int) -> list[Any]:
     """So many items of the whole file, in its order, the same ones each time: the first are often of one
     label."""
     places = range(len(items))
@@ -256,7 +256,7 @@ def _column_sizes(explanations: Sequence[Explanation]) -> list[tuple[str, float]
     return sorted(means, key=lambda pair: -pair[1])
 
 
-def _maps(model: Any, kind: Any, items: Sequence[Any]) -> str:
+def _maps(model: Any, kind: Any, items: Sequence[object]) -> str:
     """What the heads look at in the first text, or pair of texts, that is short enough to be drawn, or in
     the beginning of one. Of texts with parses, which have no beginnings, only short ones are looked at."""
     low, high = _MAPPED

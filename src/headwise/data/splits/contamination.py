@@ -107,7 +107,7 @@ def find_overlaps(kind: ComparedItems, parts: Mapping[str, Any]) -> tuple[PartOv
     return tuple(result)
 
 
-def repetition_warning(kind: ComparedItems, items: Sequence[Any], what: str = "") -> str | None:
+def repetition_warning(kind: ComparedItems, items: Sequence[object], what: str = "") -> str | None:
     """A warning if 10 % or more of the items of an evaluation part are repeated within it; else None.
 
     Args:
@@ -174,7 +174,7 @@ def fingerprint_overlaps(
     return tuple(result)
 
 
-def make_fingerprint(kind: ComparedItems, items: Sequence[Any], before: object = None) -> str | None:
+def make_fingerprint(kind: ComparedItems, items: Sequence[object], before: object = None) -> str | None:
     """The training-set fingerprint of items: the sorted 6-byte hashes of their words, in base64.
 
     None for more than 4 million items. `before` is the fingerprint of earlier items, which is merged in.
@@ -186,7 +186,7 @@ def make_fingerprint(kind: ComparedItems, items: Sequence[Any], before: object =
     return base64.b64encode(b"".join(sorted(hashes | previous_hashes))).decode()
 
 
-def in_fingerprint(kind: ComparedItems, fingerprint: object, items: Sequence[Any]) -> list[bool]:
+def in_fingerprint(kind: ComparedItems, fingerprint: object, items: Sequence[object]) -> list[bool]:
     """Whether each item is in a training-set fingerprint; all False if the fingerprint is damaged."""
     hashes = _hashes(fingerprint) if kind.has_keys else set()
     return [bool(hashes) and _hash(kind, item) in hashes for item in items]

@@ -197,7 +197,7 @@ def split_off_label(data: Any, label: str) -> tuple[Any, list[Any]]:
     return data.with_items([item for item in data.items if label not in item.labels]), outside
 
 
-def _split_out_of_scope(items: Sequence[Any], split: SplitConfig) -> dict[str, list[Any]]:
+def _split_out_of_scope(items: Sequence[object], split: SplitConfig) -> dict[str, list[Any]]:
     """The items of no label of a training file, split into training and test as the others."""
     order = np.random.default_rng(split.seed).permutation(len(items)).tolist()
     count = round(split.test * len(items))

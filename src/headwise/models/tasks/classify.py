@@ -302,7 +302,7 @@ def member_name(name: str) -> str:
     return f"{name.replace('_', ' ')} alone"
 
 
-def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[Any]) -> dict[str, np.ndarray]:
+def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) -> dict[str, np.ndarray]:
     """The outputs of encoder and linear model alone, `[items, outputs]`; empty without a linear model."""
     if isinstance(model, BagModel) or model.linear_model is None:
         return {}

@@ -422,7 +422,7 @@ def names_of(parts: DataParts[Sequence[Example]]) -> Sequence[str]:
     return list(dict.fromkeys(label for item in (*parts.train, *parts.dev) for label in item.labels))
 
 
-def long_texts(config: ModelConfig, kind: ItemType[Any], items: Sequence[Any]) -> list[ReportMessage]:
+def long_texts(config: ModelConfig, kind: ItemType[Any], items: Sequence[object]) -> list[ReportMessage]:
     """A message about how many texts have more words than the encoder reads at once, and what happens to
     them."""
     words, _ = config.windows.sizes(config.encoder)
