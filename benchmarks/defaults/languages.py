@@ -109,7 +109,7 @@ def main() -> None:
     runs = LanguageRuns(options.work)
     if not options.table:
         for draw in range(options.draws):
-            for base, data in load_sets(options.sets):
+            for base, data in load_sets(options.sets, draw):
                 for size in options.sizes:
                     for system in options.systems:
                         accuracy = runs.run(system, base, data, size, draw)

@@ -9,6 +9,7 @@ import shutil
 from dataclasses import fields
 from pathlib import Path
 
+from headwise.app.installed_teachers import installed_teacher
 from headwise.app.reporter import Reporter
 from headwise.app.training_plan import TrainingFiles, TrainingPlan, TrainingRequest
 from headwise.artifacts import read_info
@@ -40,6 +41,29 @@ def warn_of_label_problems(parts: DataParts, request: TrainingRequest, reporter:
         reporter.note(
             f"headwise doctor {' '.join(_reading_arguments(file.data.path, request.config))} says where"
         )
+
+
+LEAST_UNLABELLED = 200
+"""Number of texts without a label from which on a teacher is proposed."""
+
+
+def propose_teacher(plan: TrainingPlan, reporter: Reporter) -> None:
+    """Propose distillation where the training file has many texts without a label and a sentence encoder is
+    installed that can label them."""
+    parts, config = plan.data.human, plan.config
+    data = parts.files.get("train")
+    unlabelled = getattr(data, "unlabelled", 0)
+    if not parts.kind.is_text_classification or unlabelled < LEAST_UNLABELLED:
+        return
+    base = config.model.base.name
+    teacher = installed_teacher(english="english" in base if base and not Path(base).exists() else None)
+    if data is None or teacher is None or not os.path.exists(data.path) or read_once(data.path):
+        return
+    arguments = " ".join(_reading_arguments(data.path, config))
+    reporter.note(
+        f"{unlabelled:,} texts without a label are not used; a teacher can label them: headwise distill "
+        f"{arguments} --unlabelled {shlex.quote(data.path)} --teacher {teacher}"
+    )
 
 
 def _reading_arguments(path: str, config: RunConfig) -> list[str]:

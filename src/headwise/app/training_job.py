@@ -19,6 +19,7 @@ from headwise.app.training_checks import (
     check_parses,
     clear_run,
     finished_run,
+    propose_teacher,
     saved_distillation,
     warn_of_label_problems,
 )
@@ -128,6 +129,8 @@ class TrainingJob:
         for remark in plan.task.data_remarks(plan.parts, plan.config):
             self.reporter.remark(remark)
         check_parses(data.human, plan.config)
+        if self.distillation is None:
+            propose_teacher(plan, self.reporter)
         return plan
 
 

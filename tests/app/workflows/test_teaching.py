@@ -1,6 +1,7 @@
 """Trainings with a teacher: an encoder, a model, a file of answers."""
 
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from headwise.app.cli import main
 from headwise.app.distillation import DistillationSet, DistillationSettings, sample, sharpened
 from headwise.app.distillation_config import DistillationConfig
 from headwise.app.reporter import Reporter
-from headwise.app.training_checks import TEACHER_CACHE, TrainingFinished
+from headwise.app.training_checks import LEAST_UNLABELLED, TEACHER_CACHE, TrainingFinished
 from headwise.app.workflows.train import train_files
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
@@ -360,6 +361,63 @@ def test_flags_that_need_a_teacher(tmp_path, files, capsys):
     for flags in (["--unlabelled", files["unlabelled"]], ["--teach.temperature", "2"]):
         assert main(["train", files["file"], "--output", str(tmp_path / "m"), *flags]) == 2
         assert "needs a --teacher" in capsys.readouterr().err
+
+
+def test_flags_that_need_a_teacher_name_an_installed_one(tmp_path, files, capsys, monkeypatch):
+    monkeypatch.setattr("headwise.app.installed_teachers.installed_teacher", lambda: "owner/encoder")
+    flags = ["--output", str(tmp_path / "m"), "--unlabelled", files["unlabelled"]]
+    assert main(["train", files["file"], *flags]) == 2
+    error = " ".join(capsys.readouterr().err.split())
+    assert "--unlabelled needs a --teacher; installed here: --teacher owner/encoder" in error
+
+
+@pytest.fixture
+def partly_labelled(tmp_path):
+    """24 labelled texts, and as many without a label as make a proposal worthwhile."""
+    path = tmp_path / "partly labelled.csv"
+    write(path, range(24), answers=True)
+    with open(path, "a") as file:
+        file.writelines(f"{text(number)},\n" for number in range(100, 100 + LEAST_UNLABELLED))
+    return str(path)
+
+
+def proposals(tmp_path, file, **distillation) -> list[str]:
+    """The notes of a training run on a file that propose a teacher."""
+    notes, reporter = [], Reporter()
+    reporter.note = notes.append
+    data = {"data": {"empty-labels": "skip"}}
+    train_files(
+        file, tmp_path / "m", settings=[SMALL, data], baseline=False, reporter=reporter, **distillation
+    )
+    return [note for note in notes if "headwise distill" in note]
+
+
+def test_train_proposes_an_installed_teacher(tmp_path, partly_labelled, monkeypatch):
+    monkeypatch.setattr(output_folder, "installed_teacher", lambda **_: "owner/encoder")
+    (note,) = proposals(tmp_path, partly_labelled)
+    assert note.startswith("200 texts without a label are not used")
+    command = shlex.split(note[note.index("headwise distill") :])
+    assert command[2:] == [
+        partly_labelled, "--empty-labels", "skip", "--unlabelled", partly_labelled,
+        "--teacher", "owner/encoder",
+    ]  # fmt: skip
+
+
+def test_a_teacher_labels_the_texts_of_the_proposal(tmp_path, partly_labelled, files, monkeypatch):
+    monkeypatch.setattr(output_folder, "installed_teacher", lambda **_: "owner/encoder")
+    settings = DistillationSettings("owner/encoder", partly_labelled)
+    assert proposals(tmp_path, partly_labelled, distillation=settings) == []
+    saved = json.loads((tmp_path / "m" / "metrics.json").read_text())
+    assert saved["teaching"]["texts"] == LEAST_UNLABELLED
+
+
+def test_no_teacher_is_proposed_without_one_or_for_a_few_texts(
+    tmp_path, partly_labelled, files, monkeypatch
+):
+    monkeypatch.setattr(output_folder, "installed_teacher", lambda **_: None)
+    assert proposals(tmp_path, partly_labelled) == []
+    monkeypatch.setattr(output_folder, "installed_teacher", lambda **_: "owner/encoder")
+    assert proposals(tmp_path / "other", files["file"]) == []
 
 
 def test_a_sample_keeps_the_order():

@@ -236,7 +236,11 @@ def distillation_settings(teacher: str | None, unlabelled: Path | None, settings
     if teacher is None:
         if unlabelled is not None or settings:
             given_flag = "--unlabelled" if unlabelled is not None else f"--teach.{next(iter(settings))}"
-            raise ConfigError(f"{given_flag} needs a --teacher")
+            from headwise.app.installed_teachers import installed_teacher
+
+            name = installed_teacher()
+            proposal = "" if name is None else f"; installed here: --teacher {name}"
+            raise ConfigError(f"{given_flag} needs a --teacher{proposal}")
         return None
     from headwise.app.distillation import DistillationSettings
     from headwise.app.distillation_config import DistillationConfig

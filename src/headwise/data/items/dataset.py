@@ -38,6 +38,7 @@ class Dataset(Generic[Item]):
         empty: How many items have a text that is empty or white space only.
         skipped: How many records were left out (trees with a neutral label, pairs without one).
         findings: Usable records that look like mistakes, for the doctor.
+        unlabelled: How many of the skipped records are texts with an empty label.
     """
 
     items: list[Item]
@@ -48,6 +49,7 @@ class Dataset(Generic[Item]):
     empty: int = 0
     skipped: int = 0
     findings: tuple[Finding, ...] = ()
+    unlabelled: int = 0
 
     @cached_property
     def labels(self) -> dict[str, int]:

@@ -67,6 +67,7 @@ def read_files_as_one(
         "notes": tuple(dict.fromkeys(notes)),
         "empty": sum(data.empty for data in data_sets),
         "skipped": sum(data.skipped for data in data_sets),
+        "unlabelled": sum(data.unlabelled for data in data_sets),
         "findings": tuple(finding for data in data_sets for finding in data.findings),
     }
     if hasattr(first, "documents"):  # numbers of sentences, which begin again in each file

@@ -113,7 +113,13 @@ def read_examples(
     examples, spelling_notes = unify_spellings(examples)
     source.notes += spelling_notes
     empty = sum(not example.text.strip() for example in examples)
-    details = (tuple(source.notes), empty, source.neutral + source.bare, tuple(source.findings))
+    details = (
+        tuple(source.notes),
+        empty,
+        source.neutral + source.bare,
+        tuple(source.findings),
+        source.bare,
+    )
     return Dataset(examples, source.path, form, columns, *details)
 
 
