@@ -1,4 +1,4 @@
-// Forward and backward probabilities of one sentence of a linear chain (headwise.linear.chain_decoding).
+// Forward and backward probabilities of one sentence of a linear chain (headwise.linear.tag_crf).
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,6 @@ from headwise.artifacts.onnx.graph import onnx_of
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.artifacts.onnx.onnx_export import write_exported
 from headwise.artifacts.onnx.onnx_load import load_exported
-from headwise.artifacts.onnx.onnx_models import CrfScores
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.examples import TaggedSentence, as_example
 from headwise.linear.tag_crf import fit_crf
@@ -28,6 +27,7 @@ from headwise.nn.networks.linear_tag_member import TagLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.ragged import Layout, Ragged
+from headwise.runtime.chain_tagger import CrfScores
 from headwise.text.character_features import Alphabet
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, word_hash
 from headwise.text.text_configs import CharacterConfig, WordConfig

@@ -22,7 +22,7 @@ from headwise.artifacts.model_folder import (
 )
 from headwise.artifacts.model_info import ModelInfo
 from headwise.artifacts.onnx.onnx_models import BY_KIND as MODELS
-from headwise.artifacts.onnx.onnx_models import CrfScores, ExportedModel, ExportedTagger, chain_shapes
+from headwise.artifacts.onnx.onnx_models import ExportedModel, ExportedTagger
 from headwise.artifacts.onnx.onnx_runner import OnnxSession, Runner
 from headwise.artifacts.onnx.onnx_settings import ExportSettings
 from headwise.artifacts.onnx.onnx_tables import BASE as BASE_TABLES
@@ -59,6 +59,7 @@ from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.linear.linear_tables import TagTableFormat
 from headwise.linear.pair_features import NUMBERS, dense_pair_size
 from headwise.metrics.novelty import unit_vectors
+from headwise.runtime.chain_tagger import CrfScores, chain_shapes
 from headwise.runtime.outputs import MultiLabelOutputs, OutputsError
 from headwise.runtime.prediction_models import PredictionLinearModel
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
