@@ -1,11 +1,12 @@
-// What lies between the products of an encoder at prediction: norms, gates and pooling, each in one pass
-// over the rows. For headwise.runtime.layers.
+// What lies between the products of a network at prediction: norms, gates, pooling, attention between two
+// texts and convolution of characters. For headwise.runtime.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "arrays.h"
 #include "exponential.h"
+#include "lanes.h"
 #include "module.h"
 #include "targets.h"
 
@@ -172,6 +173,106 @@ Result<float> weighted_sums(Matrix vectors, Array1<const float> weights, Places 
     return to_numpy(std::move(sums), {texts, size});
 }
 
+// The rows of one text that look, and those of its partner that are looked at.
+struct TextPair {
+    int64_t query_start, query_end, key_start, key_end;
+};
+
+constexpr int64_t kSummed = 16;  // products that are summed before they join the sum of all: less rounding
+
+// weights: `[keys]`; part: `[value size]`; both for the time being.
+HEADWISE_VECTORS
+void attend(const TextPair& texts, const float* query, const float* key, const float* value, size_t heads,
+            size_t size, size_t value_size, float* weights, float* part, float* out) {
+    const float scale = 1 / std::sqrt(static_cast<float>(size));
+    const int64_t keys = texts.key_end - texts.key_start;
+    for (int64_t row = texts.query_start; row < texts.query_end; ++row)
+        for (size_t head = 0; head < heads; ++head) {
+            float top = -HUGE_VALF;
+            double total = 0;
+            for (int64_t k = 0; k < keys; ++k) {
+                const float* place = key + ((texts.key_start + k) * heads + head) * size;
+                weights[k] = scale * dot_product(query + (row * heads + head) * size, place,
+                                                 static_cast<int64_t>(size));
+                top = std::max(top, weights[k]);
+            }
+            for (int64_t k = 0; k < keys; ++k) weights[k] = exponential(weights[k] - top);
+            for (int64_t k = 0; k < keys; ++k) total += static_cast<double>(weights[k]);
+            const float inverse = static_cast<float>(1 / total);
+            float* result = out + (row * heads + head) * value_size;
+            for (int64_t first = 0; first < keys; first += kSummed) {
+                std::fill_n(part, value_size, 0.0f);
+                for (int64_t k = first; k < std::min(first + kSummed, keys); ++k) {
+                    const float* place = value + ((texts.key_start + k) * heads + head) * value_size;
+                    const float weight = weights[k] * inverse;
+                    for (size_t n = 0; n < value_size; ++n) part[n] += weight * place[n];
+                }
+                for (size_t n = 0; n < value_size; ++n) result[n] += part[n];
+            }
+        }
+}
+
+// Attention of every query of a text to all keys of its partner, [queries, heads * value size]; 0 for a
+// text whose partner has no keys. All texts have a span of queries and one of keys.
+Result<float> cross_attention(Array3<const float> query, Array3<const float> key, Array3<const float> value,
+                              Places query_starts, Places query_ends, Places key_starts, Places key_ends) {
+    const size_t heads = query.shape(1), size = query.shape(2), value_size = value.shape(2);
+    require(key.shape(1) == heads && key.shape(2) == size, "keys have the shape of queries");
+    require(value.shape(0) == key.shape(0) && value.shape(1) == heads, "one value for each key");
+    check_spans(query_starts, query_ends, query.shape(0));
+    check_spans(key_starts, key_ends, key.shape(0));
+    require(query_starts.size() == key_starts.size(), "each text has a partner");
+    std::vector<float> out(query.shape(0) * heads * value_size, 0), weights(key.shape(0)), part(value_size);
+    {
+        nb::gil_scoped_release release;
+        for (size_t text = 0; text < query_starts.size(); ++text)
+            attend({query_starts(text), query_ends(text), key_starts(text), key_ends(text)}, query.data(),
+                   key.data(), value.data(), heads, size, value_size, weights.data(), part.data(),
+                   out.data());
+    }
+    return to_numpy(std::move(out), {query.shape(0), heads * value_size});
+}
+
+// What the characters of a word add at each place of a window, and the largest sums over the word.
+HEADWISE_VECTORS
+void convolve(const float* tables, size_t window, size_t alphabet, size_t features,
+              const int64_t* characters, int64_t length, const float* bias, float* sums, float* tops) {
+    const int64_t reach = static_cast<int64_t>(window / 2);
+    for (int64_t place = 0; place < length; ++place) {
+        std::copy_n(bias, features, sums);
+        for (size_t part = 0; part < window; ++part) {
+            const int64_t at = place + static_cast<int64_t>(part) - reach;
+            if (at < 0 || at >= length) continue;
+            const float* added = tables + (part * alphabet + characters[at]) * features;
+            for (size_t n = 0; n < features; ++n) sums[n] += added[n];
+        }
+        for (size_t n = 0; n < features; ++n) tops[n] = place == 0 ? sums[n] : std::max(tops[n], sums[n]);
+    }
+}
+
+// A convolution over the characters of words and its maximum over each word, [words, features]; 0 for a
+// word without characters.
+//
+// tables: what each character adds at each place of the window, [window, alphabet, features].
+// characters: Numbers of the characters, word after word.
+// ends: Offsets of the words, [words + 1].
+Result<float> convolve_characters(Array3<const float> tables, Places characters, Places ends,
+                                  Array1<const float> bias) {
+    const size_t window = tables.shape(0), alphabet = tables.shape(1), features = tables.shape(2);
+    check_offsets(ends, characters.size());
+    check_indices(characters.data(), characters.size(), alphabet, "a character beyond the alphabet");
+    require(bias.size() == features, "one bias for each feature");
+    const size_t words = ends.size() - 1;
+    std::vector<float> tops(words * features, 0), sums(features);
+    {
+        nb::gil_scoped_release release;
+        for (size_t word = 0; word < words; ++word)
+            convolve(tables.data(), window, alphabet, features, characters.data() + ends(word),
+                     ends(word + 1) - ends(word), bias.data(), sums.data(), tops.data() + word * features);
+    }
+    return to_numpy(std::move(tops), {words, features});
+}
+
 }  // namespace
 
 void bind_inference(nb::module_& module) {
@@ -184,6 +285,10 @@ void bind_inference(nb::module_& module) {
                array("ends"));
     module.def("weighted_sums", &weighted_sums, array("vectors"), array("weights"), array("places"),
                array("starts"), array("ends"));
+    module.def("cross_attention", &cross_attention, array("query"), array("key"), array("value"),
+               array("query_starts"), array("query_ends"), array("key_starts"), array("key_ends"));
+    module.def("convolve_characters", &convolve_characters, array("tables"), array("characters"),
+               array("ends"), array("bias"));
 }
 
 }  // namespace headwise

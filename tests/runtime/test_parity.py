@@ -123,7 +123,7 @@ def test_windows(name, tmp_path):
         ({"encoder": MSSANConfig(**SMALL, heads=6), "readout": "max"}, "dependency trees"),
         ({"encoder": MSSANConfig(**SMALL, heads=2, distances=("shaw",)), "readout": "max"}, "the prior"),
         ({"encoder": MSTransformerConfig(**SCALES, global_node=True)}, "the prior"),
-        ({"task": "pair"}, "models of the task pair"),
+        ({"task": "language-model"}, "models of the task language-model"),
     ],
 )
 def test_what_needs_torch_is_named(settings, reason):

@@ -16,8 +16,8 @@ from headwise.runtime.word_lookup import BaseLookup, WordLookup, text_vectors
 from headwise.text.static_embeddings.base_vectors import unique_with_inverse
 from headwise.text.text_features import EncodedText
 
-_WORDS = 1 << 17  # words whose table is made at once
-_BLOCK = 2_048  # words that are encoded at once
+PORTION = 1 << 17  # words whose table is made at once
+BLOCK = 2_048  # words that are encoded at once
 
 
 class DistinctInputs(NamedTuple):
@@ -152,7 +152,7 @@ class WindowedEncoder:
         ]
         sizes = np.array([window.stop - window.start for _, window in plan])
         parts, summary = list[Floats](), None
-        for group in cut_batches(range(len(plan)), sizes, len(plan), _BLOCK):
+        for group in cut_batches(range(len(plan)), sizes, len(plan), BLOCK):
             encoded = self._windows(table, places, starts, [plan[place] for place in group], parts)
             if encoded.summary is not None:
                 if summary is None:
@@ -214,12 +214,12 @@ class TextNetwork:
         lengths = np.array([*map(len, texts)], dtype=np.int64)
         order = np.argsort(-lengths, kind="stable")
         out = np.zeros((len(texts), self.head.second.weight.shape[1]), dtype=np.float32)
-        for portion in cut_batches(order, lengths, len(texts), _WORDS):
+        for portion in cut_batches(order, lengths, len(texts), PORTION):
             read = self.inputs.of([texts[place] for place in portion])
             table = self.encoder.encoder.table(read.rows)
             sizes = lengths[portion]
             starts, ends = spans_of(sizes)
-            most = min(batch_tokens, _BLOCK)
+            most = min(batch_tokens, BLOCK)
             for block in cut_batches(range(len(portion)), sizes, batch_texts, most):
                 first, last = block[0], block[-1]  # blocks are neighbours
                 places = read.places[starts[first] : ends[last]]

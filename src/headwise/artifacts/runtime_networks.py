@@ -1,0 +1,88 @@
+"""The parts of networks without torch, from the weights of a model folder."""
+
+import numpy as np
+
+from headwise.artifacts.tensor_specs import SPELLING, cross_name, fusion_name
+from headwise.nn.encoders.encoder_configs import EncoderConfig, MSSANConfig, MSTransformerConfig
+from headwise.nn.layers.layer_configs import PairConfig
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.runtime.character_network import SpellingVectors
+from headwise.runtime.encoders import (
+    EncoderNetwork,
+    FusionLayer,
+    FusionNetwork,
+    MultiScaleLayer,
+    MultiScaleNetwork,
+)
+from headwise.runtime.layers import LayerWeights, Perceptron
+from headwise.runtime.pair_network import CrossLayer, SoftAlignmentLayer, TransformerCrossLayer
+from headwise.runtime.tag_network import TaggerInputs
+from headwise.runtime.text_network import WindowedEncoder, WordInputs
+from headwise.runtime.word_lookup import BaseLookup, WordLookup
+from headwise.text.character_features import Alphabet
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
+
+
+def attentive_scores(weights: LayerWeights) -> Perceptron | None:
+    """The scores of attentive pooling; None if the readout has none."""
+    up, down = (weights.optional(f"readout.attentive.{part}") for part in ("up", "down"))
+    return None if up is None or down is None else Perceptron(up, down)
+
+
+def word_inputs(config: ModelConfig, weights: LayerWeights, listed: tuple[str, ...]) -> WordInputs:
+    """Word vectors; `listed` are the words of the base."""
+    arrays, project = weights.arrays, weights.optional("embedding.project")
+    if not config.base.name:
+        parts = [arrays["embedding.vectors.weight"]]
+        if "embedding.extra.weight" in arrays:
+            parts.append(arrays["embedding.extra.weight"])
+        return WordInputs(WordLookup(np.concatenate(parts)), None, project)
+    values, scales = arrays["embedding.values"], arrays["embedding.scales"]
+    rows = slice(len(listed)), slice(len(listed), None)
+    tables = (QuantizedMatrix(values[part], scales[part]) for part in rows)
+    listed_vectors, subwords = tables
+    base = StaticEmbeddings("saved", listed, listed_vectors, subwords, arrays["embedding.weights"])
+    lookup = BaseLookup(base, arrays.get("embedding.vectors.weight"))
+    return WordInputs(lookup, weights.norm("embedding.norm"), project)
+
+
+def tagger_inputs(
+    config: ModelConfig, weights: LayerWeights, words: WordInputs, alphabet: Alphabet
+) -> TaggerInputs:
+    """Word vectors of a tagger: these, with those of the spelling."""
+    if not config.characters.size:
+        return TaggerInputs(words, None, None)
+    spelling = SpellingVectors(config.characters, alphabet, weights, SPELLING)
+    return TaggerInputs(words, spelling, weights.affine("spelling.project"))
+
+
+def windowed_encoder(config: ModelConfig, weights: LayerWeights) -> WindowedEncoder:
+    """The encoder, which reads long texts in windows."""
+    return WindowedEncoder(_encoder(config.encoder, weights), *config.windows.sizes(config.encoder))
+
+
+def _encoder(encoder: EncoderConfig, weights: LayerWeights) -> EncoderNetwork:
+    if isinstance(encoder, MSTransformerConfig):
+        layers = [
+            MultiScaleLayer.of(weights, f"encoder.blocks.{number}", priors, encoder.head_size)
+            for number, priors in enumerate(encoder.layer_priors)
+        ]
+        return MultiScaleNetwork(layers, weights.arrays.get("encoder.node.state"))
+    if not isinstance(encoder, MSSANConfig):
+        raise TypeError(f"no network for {type(encoder).__name__}")
+    fusion = [
+        FusionLayer.of(weights, fusion_name(encoder, number), priors, encoder.head_size)
+        for number, priors in enumerate(encoder.layer_priors)
+    ]
+    cuts = range(0, len(fusion), encoder.layers)
+    return FusionNetwork([fusion[cut : cut + encoder.layers] for cut in cuts])
+
+
+def cross_layers(config: PairConfig, weights: LayerWeights) -> list[CrossLayer]:
+    """The layers between the texts of a pair."""
+    names = [cross_name(number) for number in range(config.cross_layers)]
+    if config.interaction == "match":
+        return [SoftAlignmentLayer.of(weights, name) for name in names]
+    if config.interaction == "cross":
+        return [TransformerCrossLayer.of(weights, name, config.cross_heads) for name in names]
+    return []
