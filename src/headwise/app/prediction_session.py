@@ -11,10 +11,16 @@ from headwise.artifacts.onnx.onnx_errors import NotInstalledError, installed
 from headwise.artifacts.runtime_load import load_for_prediction
 from headwise.core.config import JsonMapping
 from headwise.data.items.item_types import ITEM_TYPES
-from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
+from headwise.data.items.label_types import (
+    LabelSetType,
+    LabelType,
+    NumericLabelType,
+    SingleLabelType,
+    TagSequenceType,
+)
 from headwise.data.items.text_items import TextSchema
 from headwise.metrics.operating_points import confidence_threshold
-from headwise.models.prediction_records import MultiLabelPredictor, NumberPredictor
+from headwise.models.prediction_records import MultiLabelPredictor, NumberPredictor, TagPredictor
 from headwise.models.predictor import LabelPredictor, Predictor
 
 if TYPE_CHECKING:
@@ -25,8 +31,9 @@ PREDICTORS: dict[type[LabelType], type[Predictor]] = {
     SingleLabelType: LabelPredictor,
     LabelSetType: MultiLabelPredictor,
     NumericLabelType: NumberPredictor,
+    TagSequenceType: TagPredictor,
 }
-"""The predictors of models of texts and pairs, by label type."""
+"""The predictors of models, by label type."""
 
 
 class PredictionSession(Session):
@@ -46,7 +53,7 @@ class PredictionSession(Session):
         self.info = read_info(folder)
         self.task_name = self.model.config.task
         self.kind = ITEM_TYPES[self.task_name].with_tokenizer(self.model.config.words.tokenizer)
-        columns = tuple(encoding.column for encoding in self.model.tabular)
+        columns = tuple(encoding.column for encoding in self.model.config.linear_model.tabular or ())
         labels = self.model.labels if isinstance(self.kind.answer, LabelSetType) else ()
         self.schema = TextSchema(labels, None, columns) if labels or columns else None
 
