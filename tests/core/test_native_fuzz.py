@@ -94,6 +94,71 @@ def hashes(random: np.random.Generator, *shape: int):
     return random.integers(0, 1 << 63, shape, dtype=np.uint64)
 
 
+def floats_of(random: np.random.Generator, *shape: int):
+    return random.normal(size=shape).astype(np.float32)
+
+
+def spans(random: np.random.Generator):
+    ends = offsets(random, TEXTS + 1, WORDS)
+    return [ends[:-1].copy(), ends[1:].copy()]
+
+
+def cross_arguments(random: np.random.Generator):
+    heads = int(random.integers(1, 3))
+    shapes = (WORDS, heads, SIZE), (FEATURES, heads, SIZE), (FEATURES, heads, TAGS)
+    keys = np.minimum(np.array(spans(random)), FEATURES)
+    return [*(floats_of(random, *shape) for shape in shapes), *spans(random), *keys]
+
+
+INFERENCE: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
+    "normalize_rows": (
+        native.normalize_rows,
+        lambda random: [
+            *(floats_of(random, *shape) for shape in ((WORDS, SIZE), (WORDS, SIZE), (SIZE,), (SIZE,))),
+            1e-5,
+            bool(random.integers(2)),
+        ],
+    ),
+    "mix_gates": (
+        native.mix_gates,
+        lambda random: [
+            floats_of(random, WORDS, 2 * SIZE),
+            floats_of(random, FEATURES, 2 * SIZE),
+            random.integers(0, FEATURES, WORDS),
+            floats_of(random, SIZE),
+        ],
+    ),
+    "pool_means": (native.pool_means, lambda random: [floats_of(random, WORDS, SIZE), *spans(random)]),
+    "pool_tops": (native.pool_tops, lambda random: [floats_of(random, WORDS, SIZE), *spans(random)]),
+    "pool_attentively": (
+        native.pool_attentively,
+        lambda random: [
+            floats_of(random, WORDS, SIZE),
+            floats_of(random, WORDS, SIZE),
+            *spans(random),
+        ],
+    ),
+    "weighted_sums": (
+        native.weighted_sums,
+        lambda random: [
+            floats_of(random, FEATURES, SIZE),
+            floats_of(random, FEATURES),
+            random.integers(0, FEATURES, WORDS),
+            *spans(random),
+        ],
+    ),
+    "cross_attention": (native.cross_attention, cross_arguments),
+    "convolve_characters": (
+        native.convolve_characters,
+        lambda random: [
+            floats_of(random, int(random.choice([1, 3, 5])), FEATURES, SIZE),
+            random.integers(0, FEATURES, WORDS),
+            offsets(random, TEXTS, WORDS),
+            floats_of(random, SIZE),
+        ],
+    ),
+}
+
 KERNELS: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
     "svm_epoch": (svm_epoch, svm_arguments),
     "viterbi": (native.viterbi, chain_arguments),
@@ -164,6 +229,7 @@ KERNELS: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
             0.5,
         ],
     ),
+    **INFERENCE,
 }
 
 
