@@ -26,13 +26,17 @@ struct Block {
     std::vector<uint64_t> filter;  // a bit for the first bits of each key: most other keys end there
     std::vector<Feature> features;
     std::vector<uint32_t> counts;  // in the current text
+    std::vector<float> values;     // in the first text of the current pair; empty unless pairs are scored
 
     static constexpr int kFilterBits = 20;
 
-    // `rows` are the weights, `[features, columns]`; `first` is the block's first row.
+    // `rows` are the weights, `[features, columns]`; `first_row` is the block's first.
     Block(Array1<const uint32_t> keys, Array1<const float> idf, const float* rows, size_t columns,
-          size_t first)
-        : filter((1 << kFilterBits) / 64, 0), features(keys.size()), counts(keys.size(), 0) {
+          size_t first_row, bool pairs)
+        : filter((1 << kFilterBits) / 64, 0),
+          features(keys.size()),
+          counts(keys.size(), 0),
+          values(pairs ? keys.size() : 0, 0) {
         const size_t size = keys.size();
         if (idf.size() != size) throw std::invalid_argument("each feature has one IDF");
         std::vector<uint32_t> order(size);
@@ -45,8 +49,8 @@ struct Block {
         for (size_t place = 0; place < size; ++place) {
             const uint32_t old = order[place];
             features[place].idf = idf(old);
-            features[place].row = static_cast<int32_t>(first + old);
-            if (columns == 1) features[place].weight = rows[first + old];
+            features[place].row = static_cast<int32_t>(first_row + old);
+            if (columns == 1 && !pairs) features[place].weight = rows[first_row + old];
             const uint32_t key = keys(old), bit = key >> (32 - kFilterBits);
             filter[bit / 64] |= uint64_t{1} << bit % 64;
             slots[find_slot(key, slots.data(), capacity)] = static_cast<uint64_t>(key) << 32 | (place + 1);
@@ -66,23 +70,26 @@ struct Block {
     }
 };
 
+// Rows of weights of each feature of pairs: of what both texts have, the first has more of, the second has
+// more of, and the second has. Block after block, group after group (headwise.linear.pair_features).
+constexpr size_t kGroups = 4;
+
 class SparseScorer {
   public:
     SparseScorer(Array1<const uint32_t> word_keys, Array1<const float> word_idf,
                  Array1<const uint32_t> run_keys, Array1<const float> run_idf, Array2<const float> weights,
-                 int reach, bool edges, int least, int most)
+                 int reach, bool edges, int least, int most, bool pairs)
         : columns_(weights.shape(1)),
           weights_(weights.data(), weights.data() + weights.size()),
-          words_(word_keys, word_idf, weights_.data(), columns_, 0),
-          runs_(run_keys, run_idf, weights_.data(), columns_, word_keys.size()),
+          groups_(pairs ? kGroups : 1),
+          words_(word_keys, word_idf, checked(weights, word_keys, run_keys, groups_), columns_, 0, pairs),
+          runs_(run_keys, run_idf, weights_.data(), columns_, groups_ * word_keys.size(), pairs),
           reach_(reach),
           edges_(edges),
           least_(least),
           most_(most),
           run_offsets_{0},
           logarithms_(1024) {
-        if (weights.shape(0) != word_keys.size() + run_keys.size() || columns_ == 0)
-            throw std::invalid_argument("each feature has one row of weights");
         if (reach < 1 || least < 1 || most < least) throw std::invalid_argument("a length below 1");
         for (size_t count = 0; count < logarithms_.size(); ++count)
             logarithms_[count] = std::log(static_cast<double>(count + 1)) + 1;
@@ -119,35 +126,137 @@ class SparseScorer {
         run_offsets_.assign(1, 0);
     }
 
+    // Of texts, `[texts, columns]`.
     Result<float> scores(Array1<const int32_t> tokens, Ends token_ends, Array1<const int32_t> pieces,
                          Ends piece_ends) {
-        check_offsets(token_ends, tokens.size());
-        check_offsets(piece_ends, pieces.size());
-        if (token_ends.size() != piece_ends.size())
-            throw std::invalid_argument("as many texts are expected");
-        for (size_t place = 0; place < tokens.size(); ++place)
-            if (static_cast<size_t>(tokens(place)) >= states_.size())
-                throw std::invalid_argument("a new token");
-        for (size_t place = 0; place < pieces.size(); ++place)
-            if (pieces(place) < 0 || static_cast<size_t>(pieces(place)) + 1 >= run_offsets_.size())
-                throw std::invalid_argument("a new piece");
+        const ReadTexts read{tokens, token_ends, pieces, piece_ends};
+        check(read);
+        require(groups_ == 1, "a scorer of pairs");
         const size_t texts = token_ends.size() - 1;
         std::vector<float> scores(texts * columns_, 0);
-        for (size_t text = 0; text < texts; ++text) {
-            float* row = scores.data() + text * columns_;
-            if (!words_.features.empty()) {
-                count_words(tokens.data() + token_ends(text), tokens.data() + token_ends(text + 1));
-                add_products(words_, row);
+        for (size_t text = 0; text < texts; ++text)
+            for (Block* block : {&words_, &runs_}) {
+                if (block->features.empty()) continue;
+                count_text(*block, read, text);
+                add_products(*block, scores.data() + text * columns_);
             }
-            if (!runs_.features.empty()) {
-                count_runs(pieces.data() + piece_ends(text), pieces.data() + piece_ends(text + 1));
-                add_products(runs_, row);
-            }
-        }
         return to_numpy(std::move(scores), {texts, columns_});
     }
 
+    // Of pairs, `[pairs, columns]`: the first texts of all, then the second texts.
+    Result<float> pair_scores(Array1<const int32_t> tokens, Ends token_ends, Array1<const int32_t> pieces,
+                              Ends piece_ends) {
+        const ReadTexts read{tokens, token_ends, pieces, piece_ends};
+        check(read);
+        require(groups_ == kGroups, "a scorer of single texts");
+        const size_t texts = token_ends.size() - 1, pairs = texts / 2;
+        require(texts % 2 == 0, "each text has a partner");
+        std::vector<float> scores(pairs * columns_, 0);
+        for (size_t pair = 0; pair < pairs; ++pair)
+            for (Block* block : {&words_, &runs_}) {
+                if (block->features.empty()) continue;
+                count_text(*block, read, pair);
+                take_values(*block, firsts_);
+                count_text(*block, read, pairs + pair);
+                take_values(*block, seconds_);
+                compare(*block, scores.data() + pair * columns_);
+            }
+        return to_numpy(std::move(scores), {pairs, columns_});
+    }
+
   private:
+    struct ReadTexts {
+        Array1<const int32_t> tokens;
+        Ends token_ends;
+        Array1<const int32_t> pieces;
+        Ends piece_ends;
+    };
+
+    struct FeatureValue {
+        int32_t feature;
+        float value;
+    };
+
+    // The weights, if there are as many as features.
+    static const float* checked(const Array2<const float>& weights, const Array1<const uint32_t>& words,
+                                const Array1<const uint32_t>& runs, size_t groups) {
+        require(weights.shape(0) == groups * (words.size() + runs.size()) && weights.shape(1) > 0,
+                "each feature has one row of weights");
+        return weights.data();
+    }
+
+    void check(const ReadTexts& read) const {
+        check_offsets(read.token_ends, read.tokens.size());
+        check_offsets(read.piece_ends, read.pieces.size());
+        require(read.token_ends.size() == read.piece_ends.size(), "as many texts are expected");
+        for (size_t place = 0; place < read.tokens.size(); ++place)
+            require(static_cast<size_t>(read.tokens(place)) < states_.size(), "a new token");
+        for (size_t place = 0; place < read.pieces.size(); ++place)
+            require(read.pieces(place) >= 0 &&
+                        static_cast<size_t>(read.pieces(place)) + 1 < run_offsets_.size(),
+                    "a new piece");
+    }
+
+    void count_text(const Block& block, const ReadTexts& read, size_t text) {
+        if (&block == &words_)
+            count_words(read.tokens.data() + read.token_ends(text),
+                        read.tokens.data() + read.token_ends(text + 1));
+        else
+            count_runs(read.pieces.data() + read.piece_ends(text),
+                       read.pieces.data() + read.piece_ends(text + 1));
+    }
+
+    // The TF-IDF of a feature that is in the current text so many times.
+    double value_of(const Block::Feature& feature, uint32_t times) const {
+        const double often =
+            times <= 1024 ? logarithms_[times - 1] : std::log(static_cast<double>(times)) + 1;
+        return often * feature.idf;
+    }
+
+    // The values of the features of the current text, at length 1; forgets the features.
+    void take_values(Block& block, std::vector<FeatureValue>& values) {
+        values.clear();
+        double total = 0;
+        for (size_t place = 0; place < present_count_; ++place) {
+            const int32_t index = present_[place];
+            const double value = value_of(block.features[index], block.counts[index]);
+            block.counts[index] = 0;
+            total += value * value;
+            values.push_back({index, static_cast<float>(value)});
+        }
+        present_count_ = 0;
+        const double scale = total > 0 ? 1 / std::sqrt(total) : 0;
+        for (FeatureValue& one : values) one.value = static_cast<float>(one.value * scale);
+    }
+
+    // Adds the products of what two texts share, and of what each has more of, with their weights.
+    void compare(Block& block, float* row) {
+        for (const FeatureValue& one : firsts_) block.values[one.feature] = one.value;
+        for (const FeatureValue& one : seconds_) {
+            float& first = block.values[one.feature];
+            add_groups(block, one.feature, first, one.value, row);
+            first = 0;
+        }
+        for (const FeatureValue& one : firsts_) {
+            if (block.values[one.feature] == 0) continue;
+            add_groups(block, one.feature, one.value, 0, row);
+            block.values[one.feature] = 0;
+        }
+    }
+
+    void add_groups(const Block& block, int32_t feature, float first, float second, float* row) const {
+        const float more = first - second;
+        const float parts[kGroups] = {std::min(first, second), std::max(more, 0.0f), std::max(-more, 0.0f),
+                                      second};
+        for (size_t group = 0; group < kGroups; ++group) {
+            if (parts[group] == 0) continue;
+            const size_t place = block.features[feature].row + group * block.features.size();
+            const float* weights = weights_.data() + place * columns_;
+            for (size_t column = 0; column < columns_; ++column)
+                row[column] += parts[group] * weights[column];
+        }
+    }
+
     // Without branches, which nothing could predict; `reserve` has made room.
     void count(Block& block, int32_t feature, uint32_t times) {
         uint32_t& counted = block.counts[feature];
@@ -212,11 +321,8 @@ class SparseScorer {
         for (size_t place = 0; place < present_count_; ++place) {
             const int32_t index = present_[place];
             const Block::Feature& feature = block.features[index];
-            const uint32_t times = block.counts[index];
+            const double value = value_of(feature, block.counts[index]);
             block.counts[index] = 0;
-            const double often =
-                times <= 1024 ? logarithms_[times - 1] : std::log(static_cast<double>(times)) + 1;
-            const double value = often * feature.idf;
             total += value * value;
             if (columns_ == 1) {
                 product += value * feature.weight;
@@ -237,6 +343,7 @@ class SparseScorer {
 
     size_t columns_;
     std::vector<float> weights_;
+    size_t groups_;
     Block words_, runs_;
     int reach_;
     bool edges_;
@@ -254,6 +361,7 @@ class SparseScorer {
     size_t key_count_ = 0;
     std::vector<uint32_t> piece_counts_;  // in the current text
     std::vector<int32_t> different_;
+    std::vector<FeatureValue> firsts_, seconds_;  // of the texts of a pair
 };
 
 }  // namespace
@@ -261,14 +369,16 @@ class SparseScorer {
 void bind_sparse_scorer(nb::module_& module) {
     nb::class_<SparseScorer>(module, "SparseScorer")
         .def(nb::init<Array1<const uint32_t>, Array1<const float>, Array1<const uint32_t>,
-                      Array1<const float>, Array2<const float>, int, bool, int, int>(),
+                      Array1<const float>, Array2<const float>, int, bool, int, int, bool>(),
              array("word_keys"), array("word_idf"), array("run_keys"), array("run_idf"), array("weights"),
-             nb::arg("reach"), nb::arg("edges"), nb::arg("least"), nb::arg("most"))
+             nb::arg("reach"), nb::arg("edges"), nb::arg("least"), nb::arg("most"), nb::arg("pairs"))
         .def("add_tokens", &SparseScorer::add_tokens, array("codes"), array("ends"))
         .def("add_pieces", &SparseScorer::add_pieces, array("codes"), array("ends"))
         .def("clear", &SparseScorer::clear)
         .def("scores", &SparseScorer::scores, array("tokens"), array("token_ends"), array("pieces"),
-             array("piece_ends"));
+             array("piece_ends"))
+        .def("pair_scores", &SparseScorer::pair_scores, array("tokens"), array("token_ends"),
+             array("pieces"), array("piece_ends"));
 }
 
 }  // namespace headwise

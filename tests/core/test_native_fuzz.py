@@ -184,11 +184,22 @@ KERNELS: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
             native.table_of(np.arange(FEATURES, dtype=np.uint32), 16),
         ],
     ),
-    "align_words": (
-        native.align_words,
+    "compare_pairs": (
+        native.compare_pairs,
         lambda random: [
-            *random.random((2, SIZE), dtype=np.float32),
-            *(random.random((size, SIZE), dtype=np.float32) for size in random.integers(0, 4, 2)),
+            floats_of(random, WORDS, SIZE),
+            random.integers(0, 3, WORDS),
+            offsets(random, 2 * TEXTS, WORDS),
+            int(random.integers(1, 4)),
+        ],
+    ),
+    "word_contributions": (
+        native.word_contributions,
+        lambda random: [
+            floats_of(random, FEATURES, SIZE),
+            floats_of(random, FEATURES),
+            random.integers(0, FEATURES, WORDS),
+            offsets(random, TEXTS, WORDS),
         ],
     ),
     "train_passages": (native.train_passages, skip_gram_arguments),

@@ -6,7 +6,14 @@ from scipy.sparse import csr_matrix
 
 from headwise.linear import pair_features
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.pair_features import GROUPS, NUMBERS, OVERLAPS, align_words, compare_matrices, overlap
+from headwise.linear.pair_features import (
+    GROUPS,
+    NUMBERS,
+    OVERLAPS,
+    compare_matrices,
+    dense_pair_features,
+    overlap,
+)
 from headwise.linear.tfidf_features import BlockReader
 from headwise.nn.networks.linear_members import TextLinearBuffers
 
@@ -30,6 +37,13 @@ def test_a_reader_of_pairs_compares_what_a_reader_of_texts_finds(block):
     np.testing.assert_allclose(again.toarray(), read.toarray()[1:], atol=1e-6)
     assert read.shape == (3, GROUPS * len(vocabulary))
     assert BlockReader(block, pairs=True).transform([], vocabulary).shape == (0, GROUPS * len(vocabulary))
+
+
+def align_words(first, second):
+    sides = ((np.zeros(len(vectors), dtype=np.int64), vectors) for vectors in (first, second))
+    features = dense_pair_features(*sides)
+    size = 4 * first.shape[1] + 1
+    return features[:size], features[size + OVERLAPS :]
 
 
 def unit(vector):
@@ -87,6 +101,18 @@ def test_overlap_by_hand():
     assert overlap(["a", "b"], ["b", "c", "b"])[:3] == (1 / 2, 1 / 2, 1 / 3)
     assert overlap(["a", "b", "c"], ["a", "b"])[3:6] == (1 / 2, 1, 0)
     assert overlap([], []) == (0, 0, 0, 0, 0, 1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [([], []), ([1], []), ([1, 2, 1], [2, 1, 3, 1, 2]), ([4, 5], [4, 5]), ([0, 1, 0], [0, 1, 0])],
+)
+def test_overlap_of_word_indices(first, second):
+    """The kernel counts as `overlap` does; index 0 matches no word of the other text."""
+    sides = [np.array(words, dtype=np.int64) for words in (first, second)]
+    features = dense_pair_features(*((words, np.zeros((len(words), 2), np.float32)) for words in sides))
+    marked = ([word or unknown for word in words] for words, unknown in ((first, "?"), (second, "!")))
+    np.testing.assert_allclose(features[9 : 9 + OVERLAPS], overlap(*marked), rtol=1e-6)
 
 
 def problem(pairs: int, seed: int, classes: int) -> tuple[list[tuple[str, str]], np.ndarray]:

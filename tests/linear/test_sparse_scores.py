@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from headwise.core import native
 from headwise.linear.linear_fit import fit_linear
 from headwise.linear.linear_model import LinearModel, expand_columns
+from headwise.linear.pair_features import GROUPS
 from headwise.linear.svm_solver import LinearWeights
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
 
@@ -21,16 +22,18 @@ texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join) | st.text(ma
 BLOCKS: list[tuple[BlockName, ...]] = [("words",), ("characters",), ("words", "characters")]
 
 
-def model(blocks: tuple[BlockName, ...], columns: int, reach: int, edges: bool) -> LinearModel:
+def model(
+    blocks: tuple[BlockName, ...], columns: int, reach: int, edges: bool, *, pairs: bool = False
+) -> LinearModel:
     random = np.random.default_rng(columns)
     train = [" ".join(random.choice(WORDS, 8)) for _ in range(60)]
     vocabularies: dict[BlockName, FeatureVocabulary] = {
         name: BlockReader(name, reach=reach, edges=edges).fit(train, max_features=500)[0] for name in blocks
     }
-    features = sum(map(len, vocabularies.values()))
+    features = sum(map(len, vocabularies.values())) * (GROUPS if pairs else 1)
     weights = random.normal(size=(features, columns)).astype(np.float32)
     machine = LinearWeights(weights, np.zeros((0, columns), np.float32), np.ones(columns, np.float32))
-    return LinearModel(vocabularies, machine, max(columns, 2), reach=reach, edges=edges)
+    return LinearModel(vocabularies, machine, max(columns, 2), pairs=pairs, reach=reach, edges=edges)
 
 
 def by_matrix(linear: LinearModel, items: list[str]) -> np.ndarray:
@@ -51,6 +54,18 @@ def test_scores_are_those_of_the_matrix(blocks, columns, reach, edges, items):
         np.testing.assert_array_equal(own.scores(items), scores)
 
 
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("blocks", BLOCKS)
+@settings(max_examples=40, deadline=None)
+@given(items=st.lists(st.tuples(texts, texts), max_size=5))
+def test_scores_of_pairs_are_those_of_the_matrix(blocks, columns, items):
+    linear = model(blocks, columns, 1, False, pairs=True)
+    scores = linear.scores(items)
+    assert scores.shape == (len(items), linear.classes)
+    np.testing.assert_allclose(scores, by_matrix(linear, items), atol=1e-5)
+    np.testing.assert_array_equal(linear.scores(items), scores)
+
+
 def test_a_word_that_is_very_frequent():
     linear = model(("words", "characters"), 1, 1, False)
     items = ["good " * 5_000, "good bad " * 2_000]
@@ -67,11 +82,10 @@ def test_fitted_models_with_all_inputs():
     np.testing.assert_allclose(linear.scores(items, vectors), linear.machine.scores(rows), atol=1e-5)
 
 
-def test_sparse_weights_and_pairs_take_the_matrix():
+def test_sparse_weights_take_the_matrix():
     linear = model(("words",), 3, 1, False)
     sparse = replace(linear, machine=replace(linear.machine, weights=csr_matrix(linear.machine.weights)))
     assert sparse.sparse_scores is None
-    assert replace(linear, pairs=True).sparse_scores is None
     np.testing.assert_allclose(sparse.scores(["good film"]), linear.scores(["good film"]), atol=1e-5)
 
 
@@ -80,10 +94,10 @@ def test_the_scorer_refuses_what_it_cannot_use():
     none, no_idf = keys[:0], idf[:0]
     weights = np.ones((2, 1), dtype=np.float32)
     with pytest.raises(ValueError, match="one IDF"):
-        native.SparseScorer(keys, no_idf, none, no_idf, weights, 1, False, 2, 5)
+        native.SparseScorer(keys, no_idf, none, no_idf, weights, 1, False, 2, 5, False)
     with pytest.raises(ValueError, match="row of weights"):
-        native.SparseScorer(keys[:1], idf[:1], none, no_idf, weights, 1, False, 2, 5)
-    scorer = native.SparseScorer(keys, idf, none, no_idf, weights, 1, False, 2, 5)
+        native.SparseScorer(keys[:1], idf[:1], none, no_idf, weights, 1, False, 2, 5, False)
+    scorer = native.SparseScorer(keys, idf, none, no_idf, weights, 1, False, 2, 5, False)
     ends = np.array([0, 1])
     for bad in (0, -1):
         one = np.array([bad], dtype=np.int32)
@@ -91,3 +105,12 @@ def test_the_scorer_refuses_what_it_cannot_use():
             scorer.scores(one, ends, one[:0], np.zeros(2, dtype=np.int64))
         with pytest.raises(ValueError, match="new piece"):
             scorer.scores(one[:0], np.zeros(2, dtype=np.int64), one, ends)
+    nothing, bounds = np.zeros(0, dtype=np.int32), np.zeros(3, dtype=np.int64)
+    with pytest.raises(ValueError, match="scorer of single texts"):
+        scorer.pair_scores(nothing, bounds, nothing, bounds)
+    rows = np.ones((8, 1), dtype=np.float32)
+    of_pairs = native.SparseScorer(keys, idf, none, no_idf, rows, 1, False, 2, 5, True)
+    with pytest.raises(ValueError, match="scorer of pairs"):
+        of_pairs.scores(nothing, bounds, nothing, bounds)
+    with pytest.raises(ValueError, match="has a partner"):
+        of_pairs.pair_scores(nothing, bounds[:2], nothing, bounds[:2])

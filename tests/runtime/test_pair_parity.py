@@ -6,9 +6,11 @@ import torch
 
 from headwise.artifacts import load_model, save_model
 from headwise.artifacts.runtime_load import load_for_prediction, needs_torch
+from headwise.linear.linear_fit import fit_linear
 from headwise.metrics.regression_scores import Scale
 from headwise.nn.encoders.encoder_configs import MSSANConfig, MSTransformerConfig, WindowsConfig
 from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig
+from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import PairModel, PairScorer
 from headwise.text.text_configs import WordConfig
@@ -83,6 +85,24 @@ def test_same_outputs(kind, interaction, encoder, readout, tmp_path):
 def test_combinations(features, tmp_path):
     pair = PairConfig(features=features, interaction="match")
     compare(new_model("pair", WITH_NODE, "node,max", pair, normalize="layer"), tmp_path / "model")
+
+
+def with_linear_model(model):
+    """The model beside a linear model of shared words."""
+    random = np.random.default_rng(0)
+    pairs = [tuple(" ".join(random.choice(WORDS, 4)) for _ in range(2)) for _ in range(60)]
+    _, _, numbers = model.linear_inputs(model.encoded(pairs))
+    targets = np.array([len({*first.split()} & {*second.split()}) > 1 for first, second in pairs])
+    fitted = fit_linear(pairs, targets + random.integers(0, 2, 60), 3, numbers=numbers, pairs=True)
+    model.add_linear_model(TextLinearBuffers.of(fitted.model), 0.7, encoder_weight=0.6)
+    return model
+
+
+@pytest.mark.parametrize("encoder_weight", [0.6, 0.0])
+def test_ensembles(encoder_weight, tmp_path):
+    model = with_linear_model(new_model("pair", WITH_NODE, "max", PairConfig(interaction="match")))
+    model.encoder_weight = encoder_weight
+    compare(model, tmp_path / "model")
 
 
 @pytest.mark.parametrize("interaction", ["none", "match"])

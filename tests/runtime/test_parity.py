@@ -1,8 +1,5 @@
 """The networks of `headwise.runtime` compute what the models of PyTorch compute, for every supported
-encoder, readout, length and label type; and they need neither PyTorch nor SciPy."""
-
-import subprocess
-import sys
+encoder, readout, length and label type."""
 
 import numpy as np
 import pytest
@@ -143,49 +140,3 @@ def test_damage_is_reported(tmp_path):
     weights.write_bytes(content[:-4])
     with pytest.raises(StoreError, match="HW504"):
         load_for_prediction(folder)
-
-
-BLOCKED = """
-import sys
-
-
-class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("torch", "scipy", "sklearn", "joblib", "threadpoolctl"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-
-sys.meta_path.insert(0, Blocked())
-from headwise.app.cli import main
-
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-def run_blocked(*arguments):
-    command = [sys.executable, "-c", BLOCKED, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
-
-def test_prediction_imports_neither_torch_nor_scipy(tmp_path):
-    encoder, readout = ENCODERS["one layer"]
-    folder, texts = tmp_path / "model", tmp_path / "texts.csv"
-    training = {"columns": {"text": "text", "label": "label"}}
-    save_model(new_model("label", encoder, readout), folder, data={}, training=training, metrics={})
-    texts.write_text("text\na b\n日本 unheard\n", encoding="utf-8")
-    done = run_blocked("predict", folder, texts)
-    assert done.returncode == 0, done.stderr
-    rows = done.stdout.splitlines()
-    assert len(rows) == 3
-    assert rows[0].startswith("text,prediction,probability")
-
-
-def test_what_is_missing_is_named(tmp_path):
-    folder, texts = tmp_path / "model", tmp_path / "texts.csv"
-    model = new_model("label", MSTransformerConfig(**SCALES, positions="sinusoidal"), "mean")
-    save_model(model, folder, data={}, training={}, metrics={})
-    texts.write_text("text\na b\n", encoding="utf-8")
-    done = run_blocked("predict", folder, texts)
-    assert done.returncode == 2
-    assert "[HW957] position embeddings: this needs torch" in done.stderr
-    assert "pip install '.[train]'" in done.stderr

@@ -8,10 +8,12 @@ import torch
 
 from headwise.artifacts import StoreError, load_model, save_model
 from headwise.artifacts.runtime_load import load_for_prediction, needs_torch
-from headwise.data.items.examples import as_sentence
+from headwise.data.items.examples import TaggedSentence, as_sentence
+from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.tag_schemes import convert_tags
 from headwise.nn.encoders.encoder_configs import MSSANConfig, MSTransformerConfig, WindowsConfig
 from headwise.nn.layers.layer_configs import TaggerConfig
+from headwise.nn.networks.linear_tag_member import TagLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
 from headwise.text.character_features import Alphabet
@@ -106,10 +108,19 @@ def test_windows(tmp_path):
     compare(new_model(windows=WindowsConfig(words=11, overlap=3)), tmp_path / "model")
 
 
+def with_linear_model(model):
+    """The tagger beside a linear CRF."""
+    tags = ["B-A", "I-A", "O", "B-B", "O", "B-A", "I-A", "I-A"]
+    sentences = [TaggedSentence(tuple(LONG[at : at + 8]), tuple(tags)) for at in range(0, 80, 8)]
+    model.add_linear_model(TagLinearBuffers.of(fit_crf(sentences, "iob2"), model.tags), (0.7, 0.4), 0.5)
+    return model
+
+
 @pytest.mark.parametrize("outside", [0.0, 1.5])
-def test_fitted_weights(outside, tmp_path):
-    model = new_model()
-    model.encoder_weight, model.outside = 0.7, outside
+@pytest.mark.parametrize("weights", [(0.7, 0.0), (0.7, 0.4), (0.0, 1.0)])
+def test_ensembles(weights, outside, tmp_path):
+    model = with_linear_model(new_model(["O", "B-A", "E-A", "I-A", "S-B"]))
+    (model.encoder_weight, model.linear_weight), model.outside = weights, outside
     compare(model, tmp_path / "model")
 
 

@@ -22,6 +22,7 @@ from headwise.data.items.text_items import TextSchema
 from headwise.metrics.operating_points import confidence_threshold
 from headwise.models.prediction_records import MultiLabelPredictor, NumberPredictor, TagPredictor
 from headwise.models.predictor import LabelPredictor, Predictor
+from headwise.runtime.tag_network import NetworkTagger
 
 if TYPE_CHECKING:
     from headwise.models.explanation import Explanation
@@ -63,14 +64,18 @@ class PredictionSession(Session):
         predictor.usual = self.info.metrics.unknown_words
         if unsure is not None:
             if not self.kind.answer.one_label:
-                return self._with_torch().predictor(batch_tokens, reading, unsure)
+                return self._with_torch("a confidence threshold").predictor(batch_tokens, reading, unsure)
             predictor.least = confidence_threshold(unsure, self.info.metrics.risk_coverage)
         return predictor
 
     def explain(self, items: Sequence[object]) -> "list[Explanation]":
         model = self.model
+        if isinstance(model, NetworkTagger):
+            from headwise.models.tag_explanation import explain_tags
+
+            return explain_tags(model, [model.sentence(item) for item in items])
         if model.encoder_weight:
-            return self._with_torch().explain(items)  # gradients of the encoder
+            return self._with_torch("explanations of an encoder").explain(items)  # by its gradients
         from headwise.models.explanation import explain_labels, explain_multi_label, explain_numbers
 
         encoded = model.encoded(items)
@@ -82,21 +87,21 @@ class PredictionSession(Session):
 
     def to_html(self) -> str:
         try:
-            return self._with_torch().to_html()
+            return self._with_torch("the description of a model").to_html()
         except NotInstalledError:
             return "<p>The scores of the model are shown where PyTorch is installed.</p>"
 
     def opener(self, workers: int) -> Callable[[], Session]:
         return partial(PredictionSession, self.folder)
 
-    def _with_torch(self) -> Session:
-        """The session of the same folder with torch.
+    def _with_torch(self, reason: str) -> Session:
+        """The session of the same folder with torch; `reason` is what needs it.
 
         Raises:
             NotInstalledError: HW957, torch is not installed.
         """
         if self._torch_session is None:
-            with installed("explanations of an encoder, and descriptions of a model"):
+            with installed(reason):
                 from headwise.app.model_session import ModelSession
 
                 self._torch_session = ModelSession.open(self.folder, device="cpu")

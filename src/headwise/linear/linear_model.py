@@ -170,18 +170,22 @@ class LinearModel:
         machine = self.machine
         if self.sparse_scores is None:
             return expand_columns(machine.scores(self.rows(texts, dense, numbers)), self.classes)
-        listed = cast(Sequence[str], texts)
+        if self.pairs:
+            listed = [pair[side] for side in (0, 1) for pair in texts]
+        else:
+            listed = cast(Sequence[str], texts)
+            numbers = self._text_numbers(listed, numbers)
         scores = self.sparse_scores(text_reader(self.tokenizer).read(listed))
-        features = self.dense(len(listed), dense, self._text_numbers(listed, numbers))
+        features = self.dense(len(texts), dense, numbers)
         total = np.asarray(scores + features @ machine.dense + machine.bias, dtype=np.float32)
         return expand_columns(total, self.classes)
 
     @property
     def sparse_scores(self) -> SparseScores | None:
-        """Computes the scores of the sparse features in one pass; None for pairs, and where the weights are
-        sparse or there are none."""
+        """Computes the scores of the sparse features in one pass; None where the weights are sparse or
+        there are none."""
         weights = self.machine.weights
-        if self.pairs or not isinstance(weights, np.ndarray) or not weights.size:
+        if not isinstance(weights, np.ndarray) or not weights.size:
             return None
         return self._scoring.of(self)
 
@@ -202,7 +206,7 @@ class _Scoring:
     def of(self, model: LinearModel) -> SparseScores:
         if self._scores is None:
             weights = cast(Floats, model.machine.weights)
-            self._scores = SparseScores(model.blocks, weights, model.reach, model.edges)
+            self._scores = SparseScores(model.blocks, weights, model.reach, model.edges, model.pairs)
         return self._scores
 
 

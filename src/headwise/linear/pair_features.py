@@ -26,13 +26,13 @@ GROUPS = 4
 OVERLAPS = 8
 """Length of the output of `overlap`."""
 NUMBERS = OVERLAPS + 6
-"""Further numbers per pair: those of `overlap` and of `matched`."""
+"""Further numbers per pair: those of `overlap` and of the alignment."""
 MOST_MATCHED = 1_000
 """Maximum number of aligned words per text; longer texts use the words of largest weight."""
 
 
 def dense_pair_size(size: int) -> int:
-    """The length of the output of `dense_pair_features`, for word vectors of this size."""
+    """The number of features of `compare_pairs`, for word vectors of this size."""
     return 4 * size + 1 + NUMBERS
 
 
@@ -66,44 +66,42 @@ def overlap(first: Sequence[Hashable], second: Sequence[Hashable]) -> tuple[floa
     )
 
 
-def overlap_of_numbers(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[float, ...]:
-    """`overlap` of texts given as word indices. Index 0 is an unknown word, which never matches."""
-    return overlap(
-        *(np.where(numbers == 0, mark, numbers).tolist() for numbers, mark in ((first, -1), (second, -2)))
-    )
-
-
-def align_words(first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    """Compare two texts by soft alignment of their word vectors, `[words, size]` each; the length of a
-    vector is the weight of its word.
-
-    Each word is aligned with the word of the other text of highest cosine. The unmatched part of a text is
-    the sum of its word vectors, each times 1 minus that cosine.
-
-    Returns:
-        The vectors, `[4 * size + 1]`: absolute difference and product of the text vectors, the unmatched
-        part of the first and of the second (all of length 1), and the cosine of the texts. The numbers,
-        `[6]`, for each text: mean and minimum of the alignment cosines, and the largest unmatched weight
-        relative to the largest word weight.
-    """
-    u, v = (words.sum(axis=0, dtype=np.float32) for words in (first, second))
-    return native.align_words(u, v, _heaviest(first), _heaviest(second))
-
-
 PairSide = tuple[NDArray[np.int64], Floats]
 """One text of a pair: word indices, `[words]`, and word vectors, `[words, size]`."""
 
 
 def dense_pair_features(first: PairSide, second: PairSide) -> Floats:
-    """All dense features of a text pair: vectors of `matched`, then `overlap`, then numbers of `matched`,
-    `[4 * size + 1 + NUMBERS]`."""
-    vectors, numbers = align_words(first[1], second[1])
-    overlaps = overlap_of_numbers(first[0], second[0])
-    return np.concatenate([vectors, np.array(overlaps, dtype=np.float32), numbers])
+    """All dense features of a text pair, `[4 * size + 1 + NUMBERS]`; see `compare_pairs`."""
+    return compare_pairs([first, second])[0]
 
 
-def _heaviest(vectors: Floats) -> Floats:
-    vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-    if len(vectors) <= MOST_MATCHED:
-        return vectors
-    return vectors[np.sort(np.argsort(-np.linalg.norm(vectors, axis=1), kind="stable")[:MOST_MATCHED])]
+def compare_pairs(sides: Sequence[PairSide]) -> Floats:
+    """All dense features of text pairs, `[pairs, 4 * size + 1 + NUMBERS]`.
+
+    Words are compared by soft alignment. Each word is aligned with the word of the other text of highest
+    cosine; the length of its vector is its weight. The unmatched part of a text is the sum of its word
+    vectors, each times 1 minus that cosine. The features are:
+
+    - absolute difference and product of the text vectors, the unmatched part of the first and of the second
+      text, all of length 1, and the cosine of the texts, `[4 * size + 1]`;
+    - `overlap` of the words, where index 0 is an unknown word, which never matches, `[OVERLAPS]`;
+    - for each text, mean and minimum of the alignment cosines, and the largest unmatched weight relative to
+      the largest word weight, `[6]`.
+
+    Args:
+        sides: The first texts of all pairs, then the second texts; one pair or more.
+    """
+    indices = np.concatenate([indices for indices, _ in sides])
+    vectors = np.concatenate([vectors for _, vectors in sides]).astype(np.float32, copy=False)
+    return compare_words(vectors, indices, np.cumsum([0, *(len(indices) for indices, _ in sides)]))
+
+
+def compare_words(vectors: Floats, indices: NDArray[np.int64], ends: NDArray[np.int64]) -> Floats:
+    """`compare_pairs` of texts whose words stand one after the other.
+
+    Args:
+        vectors: Vectors of the words, `[total, size]`.
+        indices: Their indices, `[total]`.
+        ends: Offsets of the texts, `[2 * pairs + 1]`.
+    """
+    return native.compare_pairs(vectors, indices, ends, MOST_MATCHED)

@@ -28,26 +28,30 @@ class SparseScores:
         weights: Weights of the features, block after block, `[features, columns]` float32.
         reach: Maximum distance between the words of a pair.
         edges: Whether words also form pairs with the beginning and the end of a text.
+        pairs: Whether it scores pairs of texts, with the weights of
+            `headwise.linear.pair_features.compare_matrices`.
     """
 
     blocks: Mapping[BlockName, FeatureVocabulary]
     weights: NDArray[np.float32]
     reach: int
     edges: bool
+    pairs: bool = False
 
     def __post_init__(self) -> None:
         words, runs = (self.blocks.get(name, _NOTHING) for name in ("words", "characters"))
         self._scorer = native.SparseScorer(
             *(words.keys, words.idf, runs.keys, runs.idf),
             np.ascontiguousarray(self.weights, dtype=np.float32),
-            *(self.reach, self.edges, SHORTEST, LONGEST),
+            *(self.reach, self.edges, SHORTEST, LONGEST, self.pairs),
         )
         self._lexicon: Lexicon | None = None
         self._words = self._pieces = 0
         self._lock = Lock()
 
     def __call__(self, read: ReadTexts) -> NDArray[np.float32]:
-        """The products of texts, `[texts, columns]`."""
+        """The products of texts, `[texts, columns]`; of pairs `[pairs, columns]`, if these are the first
+        texts of all pairs, then the second texts."""
         with self._lock:
             lexicon = read.lexicon
             if lexicon is not self._lexicon:
@@ -59,7 +63,8 @@ class SparseScores:
             if pieces > self._pieces:
                 self._scorer.add_pieces(*_lowered(lexicon.pieces[self._pieces : pieces]))
             self._words, self._pieces = words, pieces
-            return self._scorer.scores(read.words, read.ends, read.pieces, read.piece_ends)
+            scores = self._scorer.pair_scores if self.pairs else self._scorer.scores
+            return scores(read.words, read.ends, read.pieces, read.piece_ends)
 
 
 def _lowered(texts: Sequence[str]) -> tuple[Codes, Ends]:

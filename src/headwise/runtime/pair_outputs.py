@@ -13,17 +13,15 @@ from headwise.data.items.examples import Pair
 from headwise.linear.pair_features import (
     NUMBERS,
     OVERLAPS,
-    PairSide,
-    dense_pair_features,
+    compare_words,
     dense_pair_size,
-    overlap_of_numbers,
 )
 from headwise.text.text_features import EncodedPair, TextFeatures, comparison_features, encode_pairs
 
 MAX_PRECOMPUTED_PAIRS = 50_000
 """Up to this number of pairs, comparison features are computed on encoding and stored (3 kB each): training
 reads them in every epoch, prediction twice. For more pairs they are computed on each use."""
-_PORTION = 512  # pairs per batch of comparison features
+_PORTION = 256  # pairs per batch of comparison features
 
 
 class PairInputs:
@@ -49,7 +47,7 @@ class PairInputs:
 
     def base_vectors(self, encoded: Sequence[EncodedPair]) -> np.ndarray | None:
         """Comparison features of pairs from the uncorrected vectors of the base, `[pairs, 4 * size + 15]`
-        (see `headwise.linear.pair_features.dense_pair_features`); None without a base."""
+        (see `headwise.linear.pair_features.compare_pairs`); None without a base."""
         if not self.base_size:
             return None
         if (stored := comparison_features(encoded)) is not None:
@@ -72,23 +70,12 @@ class PairInputs:
         if compared is not None:
             return texts, compared[:, :-NUMBERS], compared[:, -NUMBERS:]
         numbers = np.zeros((len(texts), NUMBERS), dtype=np.float32)
-        for place, pair in enumerate(encoded):
-            numbers[place, :OVERLAPS] = overlap_of_numbers(pair.first.words, pair.second.words)
+        words = [*(pair.first.words for pair in encoded), *(pair.second.words for pair in encoded)]
+        indices = np.concatenate([np.zeros(0, dtype=np.int64), *words])
+        nothing = np.zeros((len(indices), 0), dtype=np.float32)
+        compared = compare_words(nothing, indices, np.cumsum([0, *map(len, words)]))
+        numbers[:, :OVERLAPS] = compared[:, 1 : 1 + OVERLAPS]
         return texts, None, numbers
-
-
-def compare_pair_sides(sides: Sequence[PairSide], size: int) -> NDArray[np.float32]:
-    """Comparison features of pairs, `[pairs, 4 * size + 15]`.
-
-    Args:
-        sides: Inputs of the first texts of all pairs, then of the second texts.
-        size: Dimensions of the vectors of the base.
-    """
-    pairs = len(sides) // 2
-    features = np.zeros((pairs, dense_pair_size(size)), dtype=np.float32)
-    for place in range(pairs):
-        features[place] = dense_pair_features(sides[place], sides[pairs + place])
-    return features
 
 
 def as_pair(pair: Pair | tuple[str, str]) -> Pair:

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from headwise.data.columns.tabular_columns import ColumnEncoding
 from headwise.data.items.examples import Example
 from headwise.linear.linear_model import LinearModel
+from headwise.linear.pair_features import PairSide, compare_words
 from headwise.linear.tabular_features import encode_rows, tabular_features, tabular_rows
 from headwise.metrics.regression_scores import Scale
 from headwise.runtime.layers import Floats
@@ -24,7 +26,7 @@ from headwise.runtime.outputs import (
     item_probabilities,
     linear_scores,
 )
-from headwise.runtime.pair_outputs import PairInputs, compare_pair_sides
+from headwise.runtime.pair_outputs import PairInputs
 from headwise.runtime.word_lookup import BaseLookup
 from headwise.text.text_features import EncodedPair, EncodedText, TextFeatures
 
@@ -141,7 +143,8 @@ class TextInputs(PredictionModel):
         size]` for each text."""
         if self.base is None:
             raise ValueError("the model has no base")
-        return self.base.contributions(encoded)
+        rows, ends = self.base.contributions(encoded)
+        return np.split(rows, ends[1:-1]) if encoded else []
 
 
 class BasePairInputs(PairInputs, PredictionModel):
@@ -152,7 +155,20 @@ class BasePairInputs(PairInputs, PredictionModel):
         return 0 if self.base is None else self.base.size
 
     def compared(self, encoded: Sequence[EncodedPair]) -> np.ndarray:
+        rows, indices, ends = self._sides(encoded)
+        return compare_words(rows, indices, ends)
+
+    def pair_sides(self, encoded: Sequence[EncodedPair]) -> list[tuple[PairSide, PairSide]]:
+        """The inputs of `headwise.linear.pair_features.dense_pair_features` for each pair."""
+        rows, indices, ends = self._sides(encoded)
+        sides = [(indices[start:end], rows[start:end]) for start, end in pairwise(ends.tolist())]
+        return [*zip(sides[: len(encoded)], sides[len(encoded) :], strict=True)]
+
+    def _sides(self, encoded: Sequence[EncodedPair]) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+        """What each word adds to its text vector, `[total, size]`, indices of the words, `[total]`, and the
+        offsets of the texts: the first texts of all pairs, then the second texts."""
         if self.base is None:
             raise ValueError("the model has no base")
         texts = [*(pair.first for pair in encoded), *(pair.second for pair in encoded)]
-        return compare_pair_sides(self.base.sides(texts), self.base.size)
+        rows, ends = self.base.contributions(texts)
+        return rows, np.concatenate([np.zeros(0, dtype=np.int64), *(text.words for text in texts)]), ends

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core import native
-from headwise.linear.pair_features import PairSide
 from headwise.runtime.layers import Floats
 from headwise.text.static_embeddings.base_vectors import BaseTokens, DistinctWords, StaticEmbeddings
 from headwise.text.text_features import EncodedText
@@ -76,11 +75,6 @@ class BaseLookup:
             rows[in_vocabulary] += self.corrections[numbers[in_vocabulary]]
         return rows, weights[places]
 
-    def sides(self, texts: Sequence[EncodedText]) -> list[PairSide]:
-        """Inputs of the comparison of texts: the word ids of each text, and the contribution of each word
-        to its text vector, without corrections (see `headwise.linear.pair_features`)."""
-        return [(text.words, added) for text, added in zip(texts, self.contributions(texts), strict=True)]
-
     def texts(self, texts: Sequence[EncodedText]) -> Floats:
         """Text vectors without corrections, `[texts, size]`: weighted means of word vectors, at length
         1."""
@@ -91,23 +85,12 @@ class BaseLookup:
         vectors, weights, places = self.different([text.spelling for text in texts])
         return text_vectors(vectors, weights, places, np.array([*map(len, texts)], dtype=np.int64))
 
-    def contributions(self, texts: Sequence[EncodedText], *, corrected: bool = False) -> list[Floats]:
-        """The contribution of each word to its text vector, `[words, size]` for each text; they sum to the
-        vector.
-
-        Args:
-            texts: Encoded texts.
-            corrected: Whether word vectors have the trained corrections.
-        """
+    def contributions(self, texts: Sequence[EncodedText]) -> tuple[Floats, NDArray[np.int64]]:
+        """What each word adds to its text vector, without corrections, text after text, `[total, size]`
+        (they sum to the vector), and the offsets of the texts, `[texts + 1]`."""
         pieces = [text.spelling for text in texts]
-        if corrected:
-            rows, weights = self.words(texts)
-        else:
-            vectors, weights, places = self.different(pieces)
-            rows, weights = vectors[places], weights[places]
-        rows = rows * weights[:, None]
-        parts = np.split(rows, np.cumsum([*map(len, pieces)])[:-1]) if pieces else []
-        return [part / np.maximum(np.linalg.norm(part.sum(axis=0)), np.float32(1e-12)) for part in parts]
+        ends = np.cumsum([0, *map(len, pieces)])
+        return native.word_contributions(*self.different(pieces), ends), ends
 
     def different(self, pieces: Sequence[BaseTokens]) -> tuple[Floats, Floats, NDArray[np.int64]]:
         """Vectors of the distinct words of texts, `[kinds, size]`, their weights, and the index of each

@@ -3,16 +3,17 @@ torch, or to a web page."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from headwise.app.model_columns import columns_of_training
-from headwise.app.model_session import ModelSession
-from headwise.app.session import FileArguments
-from headwise.artifacts.offline_page.page_export import OfflinePage, offline_page
-from headwise.artifacts.onnx.onnx_export import ExportResult, check_export_folder, write_exported
+from headwise.app.session import FileArguments, open_session
 from headwise.core.deprecation import renamed_parameters
 from headwise.data.items.dataset import in_chunks
 from headwise.models.explanation import Explanation
+
+if TYPE_CHECKING:
+    from headwise.artifacts.offline_page.page_export import OfflinePage
+    from headwise.artifacts.onnx.onnx_export import ExportResult
 
 _CHUNK = 256  # items at a time
 
@@ -41,7 +42,7 @@ def explain_file(
     Raises:
         HeadwiseError: The model or the file cannot be used, or what the model says is not explained.
     """
-    session = ModelSession.open(folder, device=device, pipeline=pipeline)
+    session = open_session(folder, device=device, pipeline=pipeline)
     for chunk in in_chunks(session.rows(file, **how), _CHUNK):
         for explanation in session.explain([row.item for row in chunk]):
             yield chunk[explanation.item].line, explanation
@@ -49,7 +50,7 @@ def explain_file(
 
 def export_page(
     folder: Path | str, *, title: str | None = None, without_encoder: bool = False
-) -> OfflinePage:
+) -> "OfflinePage":
     """A page that classifies texts offline, in a browser: its source, and what it leaves out of the model.
 
     Args:
@@ -62,6 +63,9 @@ def export_page(
         ExportError: HW952, such a model cannot be exported to a page.
         StoreError: The folder is not a sound model folder.
     """
+    from headwise.app.model_session import ModelSession  # with these comes torch
+    from headwise.artifacts.offline_page.page_export import offline_page
+
     session = ModelSession.open(folder, device="cpu")
     heading = title or Path(folder).resolve().name
     return offline_page(session.model, heading, session.to_html(), without_encoder=without_encoder)
@@ -72,7 +76,7 @@ def export_model(
     output: Path | str,
     *,
     overwrite: bool = False,
-) -> ExportResult:
+) -> "ExportResult":
     """Export a model: its network as ONNX files, everything else as it is. What was written is compared
     with the model before it is put in place.
 
@@ -89,6 +93,9 @@ def export_model(
             written says something else than the model, HW954 the output has other files in it.
         StoreError: The folder is not a sound model folder.
     """
+    from headwise.app.model_session import ModelSession  # with these comes torch
+    from headwise.artifacts.onnx.onnx_export import check_export_folder, write_exported
+
     check_export_folder(Path(output), overwrite=overwrite)
     session = ModelSession.open(folder, device="cpu")
     return write_exported(

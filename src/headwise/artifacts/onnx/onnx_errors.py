@@ -47,11 +47,7 @@ def installed(reason: str | None = None) -> Iterator[None]:
         if isinstance(error, NotInstalledError) or name not in _NOT_FOR_PREDICTING:
             raise
         subject = "this needs" if reason is None else f"{reason}: this needs"
-        message = (
-            f"{subject} {name}, which is not installed here; in the source folder of headwise, "
-            f"{INSTALL_ALL} installs it (without it, headwise predicts with models of texts whose encoder "
-            "is ms-transformer or ms-san, and with exported models)"
-        )
+        message = f"{subject} {name}; in the source folder of headwise: {INSTALL_ALL}"
         raise NotInstalledError(message, code="HW957") from None
 
 

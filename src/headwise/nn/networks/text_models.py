@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
-from headwise.linear.pair_features import PairSide, dense_pair_size
+from headwise.linear.pair_features import PairSide, compare_pairs, dense_pair_size
 from headwise.metrics.regression_scores import Scale
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch, batch_of_pairs
@@ -26,7 +26,7 @@ from headwise.runtime.outputs import (
     SingleLabelOutputs,
     item_numbers,
 )
-from headwise.runtime.pair_outputs import PairInputs, compare_pair_sides
+from headwise.runtime.pair_outputs import PairInputs
 from headwise.text.text_features import EncodedPair
 from headwise.text.vocabulary import Vocabulary
 
@@ -157,7 +157,7 @@ class PairEncoderModel(PairInputs, TextEncoderModel[OutputsType]):
 def comparison_features_of(embedding: BaseEmbedding, batch: TextBatch) -> np.ndarray:
     """Comparison features of pairs from the uncorrected vectors of a base (see
     `PairInputs.base_vectors`)."""
-    return compare_pair_sides(pair_sides_of(embedding, batch), embedding.config.size)
+    return compare_pairs(pair_sides_of(embedding, batch))
 
 
 @torch.no_grad()

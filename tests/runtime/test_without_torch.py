@@ -1,0 +1,115 @@
+"""Commands that need neither PyTorch nor SciPy nor scikit-learn: none of these can be imported."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from headwise.artifacts import save_model
+from headwise.nn.encoders.encoder_configs import MSTransformerConfig
+from headwise.nn.layers.layer_configs import PairConfig
+from tests.runtime.test_pair_parity import WITH_NODE
+from tests.runtime.test_pair_parity import new_model as new_pair_model
+from tests.runtime.test_pair_parity import with_linear_model as with_pair_member
+from tests.runtime.test_parity import ENCODERS, SCALES, new_model
+from tests.runtime.test_tagger_parity import new_model as new_tagger
+from tests.runtime.test_tagger_parity import with_linear_model as with_crf
+
+BLOCKED = """
+import sys
+
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "scipy", "sklearn", "joblib", "threadpoolctl"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Blocked())
+from headwise.app.cli import main
+
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def run_blocked(*arguments):
+    command = [sys.executable, "-c", BLOCKED, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_prediction_imports_neither_torch_nor_scipy(tmp_path):
+    encoder, readout = ENCODERS["one layer"]
+    folder, texts = tmp_path / "model", tmp_path / "texts.csv"
+    training = {"columns": {"text": "text", "label": "label"}}
+    save_model(new_model("label", encoder, readout), folder, data={}, training=training, metrics={})
+    texts.write_text("text\na b\n日本 unheard\n", encoding="utf-8")
+    done = run_blocked("predict", folder, texts)
+    assert done.returncode == 0, done.stderr
+    rows = done.stdout.splitlines()
+    assert len(rows) == 3
+    assert rows[0].startswith("text,prediction,probability")
+
+
+def test_what_is_missing_is_named(tmp_path):
+    folder, texts = tmp_path / "model", tmp_path / "texts.csv"
+    model = new_model("label", MSTransformerConfig(**SCALES, positions="sinusoidal"), "mean")
+    save_model(model, folder, data={}, training={}, metrics={})
+    texts.write_text("text\na b\n", encoding="utf-8")
+    done = run_blocked("predict", folder, texts)
+    assert done.returncode == 2
+    assert "[HW957] position embeddings: this needs torch" in done.stderr
+    assert "pip install '.[train]'" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def pair_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pairs") / "model"
+    model = with_pair_member(new_pair_model("pair", WITH_NODE, "max", PairConfig(interaction="match")))
+    training = {"columns": {"first": "first", "second": "second", "label": "label"}}
+    save_model(model, folder, data={}, training=training, metrics={})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tagger_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tags") / "model"
+    model = with_crf(new_tagger(["O", "B-A", "E-A", "I-A", "S-B"]))
+    save_model(model, folder, data={}, training={}, metrics={})
+    return folder
+
+
+def test_pairs_are_predicted(pair_folder, tmp_path):
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("first,second\na b,b\n日本,\n", encoding="utf-8")
+    done = run_blocked("predict", pair_folder, pairs)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 3
+
+
+def test_texts_are_tagged_and_tags_explained(tagger_folder, tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("Anna saw größe .\n", encoding="utf-8")
+    done = run_blocked("predict", tagger_folder, texts)
+    assert done.returncode == 0, done.stderr
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()[:4]] == ["Anna", "saw", "größe", "."]
+    done = run_blocked("explain", tagger_folder, texts, "--json")
+    assert done.returncode == 0, done.stderr
+    for explanation in map(json.loads, done.stdout.splitlines()):
+        assert explanation["line"] == 1
+
+
+def test_labels_of_the_linear_model_alone_are_explained(pair_folder, tmp_path):
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("first,second\na b,b\n", encoding="utf-8")
+    done = run_blocked("explain", pair_folder, pairs)
+    assert done.returncode == 2
+    assert "[HW957] explanations of an encoder: this needs torch" in done.stderr
+
+
+def test_doctor(tmp_path):
+    pairs = tmp_path / "texts.csv"
+    pairs.write_text("text,label\n" + "a b,x\nb c,y\n" * 6, encoding="utf-8")
+    done = run_blocked("doctor", pairs)
+    assert "HW" in done.stdout
+    assert "HW957" not in done.stderr
