@@ -26,7 +26,7 @@ from headwise.artifacts.runtime_networks import (
     windowed_encoder,
     word_inputs,
 )
-from headwise.artifacts.tensor_specs import CHAIN, TensorSpecs, embedding_width, vector_size
+from headwise.artifacts.tensor_specs import CHAIN, TensorSpecs, vector_size
 from headwise.artifacts.weights import read_weights
 from headwise.core.config import JsonObject
 from headwise.core.errors import HeadwiseError
@@ -208,6 +208,7 @@ class _Builder(ABC, Generic[Format]):
 
     Attributes:
         linear: The format of the linear model; None without one.
+        width: Features that word vectors are projected to.
 
     Raises:
         HeadwiseError, ValueError: They make no model.
@@ -219,7 +220,7 @@ class _Builder(ABC, Generic[Format]):
         self, config: ModelConfig, vocabulary: Vocabulary, listed: tuple[str, ...], described: JsonObject
     ):
         self.config, self.vocabulary, self.listed = config, vocabulary, listed
-        self.width = embedding_width(config)
+        self.width = config.encoder.width
 
     def specs(self) -> TensorSpecs:
         """The tensors of the model."""
@@ -328,6 +329,8 @@ class _TaggerBuilder(_Builder[TagTableFormat]):
         super().__init__(config, vocabulary, listed, described)
         if config.windows.long == "truncate":
             raise ValueError("windows: long = truncate leaves words without a tag; choose split or error")
+        if config.characters.size:
+            self.width = vector_size(config)  # the spelling joins word vectors before the projection
         self.tagger = NetworkTagger()
         self.tagger.name_tags(
             described["tags"], described["written"], config.tagger.scheme, described["alphabet"]

@@ -195,10 +195,3 @@ def cross_name(number: int) -> str:
 def vector_size(config: ModelConfig) -> int:
     """Features of a word vector."""
     return config.base.size if config.base.name else config.words.vector_size
-
-
-def embedding_width(config: ModelConfig) -> int:
-    """Features that word vectors are projected to."""
-    if config.task == "tag" and config.characters.size:
-        return vector_size(config)
-    return config.encoder.width
