@@ -102,7 +102,9 @@ def test_json_that_is_not_called_so(client, kind):
 def test_other_paths_and_methods(client):
     assert client.get("/nowhere").json() == {"code": "HW903", "error": "Not Found"}
     assert client.get("/predict").status_code == 405
-    assert set(client.get("/openapi.json").json()["paths"]) == {"/health", "/model", "/predict", "/explain"}
+    paths = {"/health", "/model", "/predict", "/explain", "/models", "/models/{name}"}
+    paths |= {"/models/{name}/predict", "/models/{name}/explain"}
+    assert set(client.get("/openapi.json").json()["paths"]) == paths
     assert client.get("/docs").status_code == 404  # it would load scripts from elsewhere
 
 

@@ -72,7 +72,7 @@ def test_numbers_of_all_requests(asked):
 
 def test_the_form_of_the_numbers():
     """Each metric once, with its type; names of folders cannot break out; buckets add up."""
-    tally = RequestMetrics({"model": 'my "model"\n\\'})
+    tally = RequestMetrics([{"model": 'my "model"\n\\'}])
     for seconds in (0.001, 0.005, 0.2, 60):
         tally.add("/predict", 200, seconds, 1)
     lines = tally.text().splitlines()

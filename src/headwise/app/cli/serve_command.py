@@ -33,7 +33,7 @@ _UNUSED = {
 def serve(
     model: ModelFolder,
     /,
-    *,
+    *more: ModelFolder,
     host: str = "127.0.0.1",
     port: Integer = 8000,
     most_items: Integer = 1_000,
@@ -56,11 +56,15 @@ def serve(
     POST /predict takes {"texts": [...]}, {"pairs": [[..., ...], ...]} or {"records": [{...}, ...]} and
     returns {"predictions": [...]}, the objects that headwise predict writes to jsonl. POST /explain takes
     the same and returns the attributions of words. GET / is a page to try the model in a browser. Requests
-    that wait are answered together. SIGHUP reads the model folder again without losing a request. Needs the
+    that wait are answered together. SIGHUP reads the folders again without losing a request. Needs the
     extra serve: pip install '.[serve]'.
+
+    Several models answer at /models/NAME/predict, where NAME is the name of a folder. GET /models lists
+    them. The first model answers at /predict, too.
 
     Args:
         model: Folder of the model, or an exported model (without explanations).
+        more: Further models.
         host: Address to listen on; 0.0.0.0 for all IPv4 addresses of this machine, :: for IPv6 too. By
             default only this machine can connect.
         port: Port to listen on; 0 for a free one.
@@ -84,7 +88,7 @@ def serve(
 
     keep_freed_memory()
     run(
-        model,
+        (model, *more),
         host,
         port,
         most_items=most_items,

@@ -98,12 +98,17 @@ class ModelService:
             self._use(session)
 
     @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self.folder.name or self.folder.resolve().name
+
+    @property
     def facts(self) -> JsonObject:
         """The name, task, item type and, if any, labels of the model."""
         labels = getattr(self.model, "labels", None)
         named = {} if labels is None else {"labels": list(labels)}
         return {
-            "model": self.folder.name,
+            "model": self.name,
             "task": self.session.task_name,
             "reads": self.kind.nouns.many,
             **named,

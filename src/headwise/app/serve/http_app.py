@@ -1,18 +1,14 @@
-"""The ASGI application: endpoints and error responses.
+"""The ASGI application: endpoints and error responses."""
 
-An HTML form to try a model in a browser: no scripts and no external resources.
-"""
-
-import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
-from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -21,6 +17,7 @@ from starlette.routing import Route
 
 from headwise.app.serve.answering import REQUEST, ModelService, RequestError
 from headwise.app.serve.batching import PredictionQueue
+from headwise.app.serve.form_page import form_page
 from headwise.app.serve.middleware import (
     MEDIA_TYPE,
     ArrivalDeadlines,
@@ -35,8 +32,7 @@ from headwise.app.serve.middleware import (
 )
 from headwise.core.allocator import is_out_of_memory
 from headwise.core.config import JsonObject
-from headwise.core.errors import HeadwiseError
-from headwise.core.html import Cell, Table, render
+from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.version import __version__
 
 _TOO_LARGE = "HW904"
@@ -63,6 +59,62 @@ class RequestBody(BaseModel):
     )
 
 
+class Predictions(BaseModel):
+    """The predictions of a request, in the order of its items.
+
+    Attributes:
+        predictions: The objects that headwise predict writes to jsonl.
+    """
+
+    predictions: list[JsonObject]
+
+
+class Explanations(BaseModel):
+    """The explanations of a request.
+
+    Attributes:
+        explanations: The objects that headwise explain writes, each with the number of its item.
+    """
+
+    explanations: list[JsonObject]
+
+
+class ModelFacts(BaseModel):
+    """What a model is.
+
+    Attributes:
+        model: Its name.
+        task: Its task.
+        reads: The items that it reads.
+        headwise: The version of headwise.
+        labels: Its labels, if it has any.
+    """
+
+    model: str
+    task: str
+    reads: str
+    headwise: str
+    labels: list[str] | None = None
+
+
+class ModelList(BaseModel):
+    """The models of a server; the first answers requests that name none."""
+
+    models: list[ModelFacts]
+
+
+class RequestProblem(BaseModel):
+    """Why a request is refused.
+
+    Attributes:
+        code: The code of the error.
+        error: The message.
+    """
+
+    code: str
+    error: str
+
+
 class _App(FastAPI):
     """A FastAPI application with a fixed root path behind a proxy, and with monitoring of all requests.
     Added middleware would not see the responses to unhandled exceptions."""
@@ -73,14 +125,14 @@ class _App(FastAPI):
         await super().__call__(scope, receive, send)
 
     def build_middleware_stack(self) -> Any:
-        paths = {route.path for route in self.routes if isinstance(route, Route)}
+        paths = {route.path for route in self.routes if isinstance(route, Route)} | self.state.model_paths
         return MonitoringMiddleware(
             super().build_middleware_stack(), self.state.tally, paths, self.state.log
         )
 
 
 def create_app(
-    answering: ModelService,
+    answering: ModelService | Sequence[ModelService],
     *,
     most_items: int = 1_000,
     most_bytes: int = 10_000_000,
@@ -91,10 +143,10 @@ def create_app(
     cors: Sequence[str] = (),
     log: Callable[[str], object] | None = None,
 ) -> FastAPI:
-    """The ASGI application of a model, for `headwise serve` or any ASGI server.
+    """The ASGI application of a model or several, for `headwise serve` or any ASGI server.
 
     Args:
-        answering: The loaded model.
+        answering: The loaded model, or several; the first answers requests that name none.
         most_items: The most texts (pairs, records) per request.
         most_bytes: The largest request body, in bytes.
         most_waiting: The most concurrent requests to the model; further ones get the status 503.
@@ -105,17 +157,28 @@ def create_app(
             and paths are accepted with and without it.
         cors: Origins of web pages whose scripts may ask (`https://example.org`), or `*` for all.
         log: Called with a line for each answered request.
+
+    Raises:
+        ConfigError: There is no model, or two have one name.
     """
+    services = _by_name([answering] if isinstance(answering, ModelService) else answering)
+    default, *_ = services.values()
     app = _App(
-        title=f"headwise: {answering.folder.name}",
+        title=f"headwise: {', '.join(services)}",
         version=__version__,
         docs_url=None,  # these pages load third-party scripts
         redoc_url=None,
+        responses={422: {"model": RequestProblem}},
     )
-    facts = answering.facts
     app.state.tally = RequestMetrics(
-        {"version": __version__, "model": facts["model"], "task": facts["task"]}
+        [
+            {"version": __version__, "model": name, "task": service.session.task_name}
+            for name, service in services.items()
+        ]
     )
+    app.state.model_paths = {
+        f"/models/{name}{path}" for name in services for path in ("", "/", "/predict", "/explain")
+    }
     app.state.log, app.state.root_path = log, root_path
     app.state.arrivals = arrivals = ArrivalDeadlines(most_seconds)
     app.add_middleware(ArrivalLimit, most_bytes=most_bytes, arrivals=arrivals)
@@ -130,7 +193,14 @@ def create_app(
     if is_local(host):
         app.add_middleware(HostLimit, allowed_hosts=(*_LOCAL, host))
 
-    def records_of(query: RequestBody, request: Request) -> Sequence[JsonObject]:
+    def service_of(name: str, request: Request) -> ModelService:
+        if name not in services:
+            problem = f"{REQUEST}: the model {name!r:.200}; expected {' or '.join(map(repr, services))}"
+            raise HTTPException(404, problem)
+        request.state.service = services[name]
+        return services[name]
+
+    def records_of(query: RequestBody, request: Request, service: ModelService) -> Sequence[JsonObject]:
         if problem := _content_type_problem(request):  # older versions of FastAPI do not check it
             raise RequestError(problem)
         inputs = {
@@ -144,12 +214,13 @@ def create_app(
         if len(items) > most_items:
             message = f"{REQUEST}: {len(items):,} {name}; expected at most {most_items:,}; ask in parts"
             raise RequestError(message, code=_TOO_LARGE)
-        return items if name == "records" else answering.records(**{name: items})
+        return items if name == "records" else service.records(**{name: items})
 
     @app.exception_handler(HeadwiseError)
     def refused(request: Request, error: HeadwiseError) -> Response:
         status = {_TOO_LARGE: 413, _NO_PLACE: 507}.get(error.code, 422)
-        return error_response(request.scope, status, error.code, answering.client_message(error))
+        service = getattr(request.state, "service", default)
+        return error_response(request.scope, status, error.code, service.client_message(error))
 
     @app.exception_handler(RequestValidationError)
     def unfit(request: Request, error: RequestValidationError) -> Response:
@@ -189,45 +260,103 @@ def create_app(
         """Whether the model is there."""
         return {"status": "ok"}
 
-    @app.get("/model")
-    async def model() -> JsonObject:
+    @app.get("/model", response_model_exclude_none=True)
+    async def model() -> ModelFacts:
         """What the model is: its name, its task, what it reads, its labels."""
-        return {**answering.facts, "headwise": __version__}
+        return _facts(default)
+
+    @app.get("/models", response_model_exclude_none=True)
+    async def models() -> ModelList:
+        """The models of this server."""
+        return ModelList(models=[_facts(service) for service in services.values()])
+
+    @app.get("/models/{name}", response_model_exclude_none=True)
+    async def named_model(name: str, request: Request) -> ModelFacts:
+        """What a model is, by name."""
+        return _facts(service_of(name, request))
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
         return Response(app.state.tally.text(), media_type=MEDIA_TYPE)
 
-    waiting = PredictionQueue(answering)
+    queues = {name: PredictionQueue(service) for name, service in services.items()}
 
-    @app.post("/predict")
-    async def predict(query: RequestBody, request: Request) -> Response:
-        """The predictions: one object per text, as headwise predict writes it to jsonl."""
-        lines = await waiting.predict(records_of(query, request))
+    async def answer(query: RequestBody, request: Request, name: str) -> Response:
+        lines = await queues[name].predict(records_of(query, request, services[name]))
         return Response(f'{{"predictions": [{", ".join(lines)}]}}', media_type="application/json")
 
+    def explained(query: RequestBody, request: Request, service: ModelService) -> Explanations:
+        explanations = service.explain(records_of(query, request, service))
+        return Explanations(explanations=[{"item": one.item, **one.to_json()} for one in explanations])
+
+    @app.post("/predict", responses={200: {"model": Predictions}})
+    async def predict(query: RequestBody, request: Request) -> Response:
+        """The predictions: one object per text, as headwise predict writes it to jsonl."""
+        return await answer(query, request, next(iter(services)))
+
+    @app.post("/models/{name}/predict", responses={200: {"model": Predictions}})
+    async def named_predict(name: str, query: RequestBody, request: Request) -> Response:
+        """The predictions of a model, by name."""
+        service_of(name, request)
+        return await answer(query, request, name)
+
     @app.post("/explain")
-    def explain(query: RequestBody, request: Request) -> JsonObject:
-        """Which words made it say so: objects as headwise explain writes them, with the item's number."""
-        explanations = answering.explain(records_of(query, request))
-        return {
-            "explanations": [
-                {"item": explanation.item, **explanation.to_json()} for explanation in explanations
-            ]
-        }
+    def explain(query: RequestBody, request: Request) -> Explanations:
+        """Which words decided: objects as headwise explain writes them, with the item's number."""
+        return explained(query, request, default)
+
+    @app.post("/models/{name}/explain")
+    def named_explain(name: str, query: RequestBody, request: Request) -> Explanations:
+        """Which words decided the predictions of a model, by name."""
+        return explained(query, request, service_of(name, request))
+
+    def page(service: ModelService, prefix: str, texts: Sequence[str] = ()) -> str:
+        links = {name: f"{prefix}{quote(name, safe='')}/" for name in services if len(services) > 1}
+        return form_page(service, texts, links)
+
+    async def texts_of(request: Request) -> list[str]:
+        fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
+        request.state.items = 1
+        return [text.replace("\r\n", "\n") for text in fields.get("text", [])]
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     def form() -> str:
-        return form_page(answering)
+        return page(default, "models/")
 
     @app.post("/", response_class=HTMLResponse, include_in_schema=False)
     async def filled_form(request: Request) -> str:
-        fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
-        texts = [text.replace("\r\n", "\n") for text in fields.get("text", [])]
-        request.state.items = 1
-        return await run_in_threadpool(form_page, answering, texts)
+        return await run_in_threadpool(page, default, "models/", await texts_of(request))
+
+    @app.get("/models/{name}/", response_class=HTMLResponse, include_in_schema=False)
+    def named_form(name: str, request: Request) -> str:
+        return page(service_of(name, request), "../")
+
+    @app.post("/models/{name}/", response_class=HTMLResponse, include_in_schema=False)
+    async def filled_named_form(name: str, request: Request) -> str:
+        service = service_of(name, request)
+        return await run_in_threadpool(page, service, "../", await texts_of(request))
 
     return app
+
+
+def _by_name(services: Sequence[ModelService]) -> Mapping[str, ModelService]:
+    """Models by the names of their folders.
+
+    Raises:
+        ConfigError: There is no model, or two have one name.
+    """
+    counts = Counter(service.name for service in services)
+    if not counts:
+        raise ConfigError("no model; expected one or more")
+    [(name, count)] = counts.most_common(1)
+    if count > 1:
+        folders = ", ".join(str(service.folder) for service in services if service.name == name)
+        raise ConfigError(f"{count} models are called {name!r} ({folders}); rename the folders")
+    return {service.name: service for service in services}
+
+
+def _facts(service: ModelService) -> ModelFacts:
+    return ModelFacts(**service.facts, headwise=__version__)
 
 
 def _content_type_problem(request: Request) -> str:
@@ -246,55 +375,3 @@ def is_local(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-_SHOWN = 10  # the number of most probable labels that are shown
-_TITLES = {1: ("Text",), 2: ("First text", "Second text")}
-
-
-def form_page(answering: ModelService, texts: Sequence[str] = ()) -> str:
-    """The page with the form, and with the prediction if `texts` is not empty.
-
-    Args:
-        answering: The loaded model.
-        texts: The text, or both texts of a pair.
-    """
-    titles = _TITLES.get(answering.kind.sides, ())
-    values = {"problem": "", "predictions": [], "explanations": []}
-    if titles and len(texts) == len(titles):
-        values |= _answer(answering, texts)
-    page = render(
-        "form.html.jinja",
-        title=answering.folder.name,
-        fields=list(zip(titles, [*texts, *[""] * len(titles)], strict=False)),
-        items=answering.kind.nouns.many,
-        model=Markup(answering.session.to_html()),  # noqa: S704 - a fragment of templates
-        **values,
-    )
-    return str(page)
-
-
-def _answer(answering: ModelService, texts: Sequence[str]) -> dict[str, object]:
-    """The prediction and, if the model has explanations, its explanation, as values of the form."""
-    try:
-        records = answering.records(pairs=[texts]) if len(texts) == 2 else answering.records(texts)
-        predictions = [_prediction(json.loads(line)) for line in answering.predict(records)]
-    except HeadwiseError as error:
-        return {"problem": answering.client_message(error)}
-    try:
-        return {"predictions": predictions, "explanations": list(answering.explain(records))}
-    except HeadwiseError:  # models without explanations
-        return {"predictions": predictions}
-
-
-def _prediction(prediction: JsonObject) -> tuple[str, Table]:
-    """The predicted label or number, and the table of the probabilities; of a tagger only the table."""
-    if "tags" in prediction:
-        words = zip(prediction["words"], prediction["tags"], prediction["probabilities"], strict=True)
-        rows = [[word, tag, f"{100 * probability:.1f} %"] for word, tag, probability in words]
-        return "", Table(["word", "tag", "probability"], rows)
-    answer = prediction["prediction"]
-    answer = ", ".join(answer) or "no label" if isinstance(answer, list) else str(answer)
-    ranked = sorted(prediction.get("probabilities", {}).items(), key=lambda pair: -pair[1])[:_SHOWN]
-    rows = [[label, f"{100 * probability:.1f} %", Cell(bar=probability)] for label, probability in ranked]
-    return answer, Table(["label", "probability", ""], rows)

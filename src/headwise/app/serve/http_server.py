@@ -27,7 +27,7 @@ class ServeError(HeadwiseError):
 
 @renamed_parameters(listener="reporter")
 def serve(
-    folder: Path | str,
+    folder: Path | str | Sequence[Path | str],
     host: str = "127.0.0.1",
     port: int = 8000,
     *,
@@ -42,10 +42,11 @@ def serve(
     reporter: Reporter = NULL_REPORTER,
     **answering: Any,
 ) -> None:
-    """Serve a model until the process gets a signal to stop; requests in progress are answered first.
+    """Serve models until the process gets a signal to stop; requests in progress are answered first.
 
     Args:
-        folder: The model's folder, or an exported one.
+        folder: The model's folder, or an exported one; or several, of which the first answers requests
+            that name none.
         host: The address to listen on.
         port: The port to listen on; 0 for a free one.
         most_items: See `headwise.app.serve.http_app.create_app`.
@@ -84,32 +85,44 @@ def serve(
             f"{error.name} is not installed; headwise serve needs it: pip install '.[serve]'",
             code="HW901",
         ) from None
-    model = ModelService(folder, **answering)
-    model.warm_up()
+    folders = [folder] if isinstance(folder, Path | str) else folder
+    services = [ModelService(one, **answering) for one in folders]
+    for service in services:
+        service.warm_up()
     with _log_writer(log) as line, _listening_socket(host, port) as listening:
         more = {"most_seconds": most_seconds, "root_path": root_path, "cors": cors, "log": line}
-        app = create_app(model, host=host, **limits, **more)
+        app = create_app(services, host=host, **limits, **more)
         shown = f"[{host}]" if ":" in host else host
-        reporter.note(
-            f"{folder} answers at http://{shown}:{listening.getsockname()[1]} (a page to try it; POST "
-            "/predict, /explain; GET /model, /health, /metrics, /openapi.json); Ctrl-C stops it"
-        )
+        address = f"http://{shown}:{listening.getsockname()[1]}"
+        if len(folders) == 1:
+            reporter.note(
+                f"{folders[0]} answers at {address} (a page to try it; POST /predict, /explain; GET "
+                "/model, /health, /metrics, /openapi.json); Ctrl-C stops it"
+            )
+        else:
+            names = ", ".join(service.name for service in services)
+            reporter.note(
+                f"{len(folders)} models answer at {address} (a page to try them; POST "
+                "/models/NAME/predict, /models/NAME/explain; GET /models, /health, /metrics, "
+                f"/openapi.json; NAME is {names}); Ctrl-C stops it"
+            )
         if not is_local(host):
             reporter.warn(
                 "whoever reaches this address may ask, and nothing is encrypted: where that matters, put a "
                 "server before it that asks who they are"
             )
-        run(app, listening, grace_seconds, lambda: _reload(model, reporter))
+        run(app, listening, grace_seconds, lambda: _reload(services, reporter))
 
 
-def _reload(model: ModelService, reporter: Reporter) -> None:
-    """Read the model again; if that fails, the former goes on answering."""
-    try:
-        model.reload()
-    except HeadwiseError as error:
-        reporter.warn(f"the model is not read again, the former answers: {error}")
-    else:
-        reporter.note(f"{model.folder} is read again")
+def _reload(services: Sequence[ModelService], reporter: Reporter) -> None:
+    """Read the models again; where that fails, the previous model goes on answering."""
+    for service in services:
+        try:
+            service.reload()
+        except HeadwiseError as error:
+            reporter.warn(f"the model is not read again, the former answers: {error}")
+        else:
+            reporter.note(f"{service.folder} is read again")
 
 
 def _listening_socket(host: str, port: int) -> socket.socket:

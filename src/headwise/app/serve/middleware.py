@@ -151,14 +151,14 @@ class RequestMetrics:
     """Metrics of the answered requests.
 
     Args:
-        facts: The labels of the metric `headwise_info`.
+        facts: The labels of the metric `headwise_info` of each model.
 
     Attributes:
         waiting: The number of requests in progress.
     """
 
-    def __init__(self, facts: Mapping[str, str]):
-        self.facts, self.waiting = dict(facts), 0
+    def __init__(self, facts: Sequence[Mapping[str, str]]):
+        self.facts, self.waiting = [*facts], 0
         self._requests, self._items = Counter[tuple[str, int]](), Counter[str]()
         self._seconds = defaultdict[str, float](float)
         self._within = defaultdict[str, list[int]](lambda: [0] * (len(_BOUNDS) + 1))
@@ -176,7 +176,8 @@ class RequestMetrics:
 
     def _lines(self) -> Iterator[str]:
         yield from _metric("headwise_info", "gauge", "What is served.")
-        yield f"headwise_info{_labels(**self.facts)} 1"
+        for facts in self.facts:
+            yield f"headwise_info{_labels(**facts)} 1"
         yield from _metric("headwise_requests_in_progress", "gauge", "Requests that are being answered.")
         yield f"headwise_requests_in_progress {self.waiting}"
         yield from _metric("headwise_requests_total", "counter", "Requests that were answered.")
