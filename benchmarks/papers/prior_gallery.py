@@ -29,6 +29,7 @@ from headwise.nn.priors.learned_distance import Rotary, Shaw, T5Buckets, TreeBuc
 from headwise.nn.priors.scales import allocate_scales
 from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
 from headwise.nn.priors.terms import sinusoids
+from headwise.nn.priors.tree_relations import Child, Parent, Sibling, TreeRelations
 from headwise.nn.priors.window import Everything, ShiftedWindow, Window
 
 LENGTH = 24
@@ -39,6 +40,7 @@ SENTENCE = (
     *((2, 1, 1, 1, 0, 2, 4, 3), (2, 1, 3, 3, 2, 0, 2, 1)),
     *((4, 3, 5, 5, 4, 2, 0, 1), (3, 2, 4, 4, 3, 1, 1, 0)),
 )
+PARENTS = (1, 5, 4, 4, 1, -1, 7, 5)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,10 @@ class Exhibit:
     def draw(self) -> str:
         """The picture, an SVG."""
         tree = torch.tensor(SENTENCE) if self.tree else None
-        return draw(self.heads, len(SENTENCE) if self.tree else LENGTH, tree=tree, legend=False)
+        marks = {"parent": torch.tensor(PARENTS)} if self.tree else None
+        return draw(
+            self.heads, len(SENTENCE) if self.tree else LENGTH, tree=tree, marks=marks, legend=False
+        )
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class _Shades(Prior):
         return self.label
 
 
-def _by_bucket(prior: T5Buckets | TreeBuckets) -> Prior:
+def _by_bucket(prior: T5Buckets | TreeBuckets | TreeRelations) -> Prior:
     """Another shade for each bucket, as if its number had been learned."""
     return _Shades(str(prior), lambda pairs: _shade(prior.bucket(pairs)))
 
@@ -274,6 +279,21 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             "Graphormer, Ying et al. 2021, has it for graphs",
             (_by_bucket(TreeBuckets(8)), _by_bucket(TreeBuckets(2))),
             tree=True,
+        ),
+        Exhibit(
+            "Relations in the tree",
+            "Parent(), Child(), Sibling(), TreeRelations()",
+            "p(i) = j, i = p(j), p(i) = p(j), p the word that a word depends on; a learned number for each",
+            "LISA, Strubell et al. 2018; Shaw et al. 2018, with numbers",
+            (Parent(), Child(), Sibling(), _by_bucket(TreeRelations())),
+            tree=True,
+        ),
+        Exhibit(
+            "Sink",
+            "Sink()",
+            "w = exp(logit) / (exp(s) + Σ exp(logits)), s learned for each head",
+            "Miller 2023; gpt-oss, OpenAI 2025",
+            (Everything(),),
         ),
     ),
     "Put together": (

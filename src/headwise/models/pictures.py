@@ -41,7 +41,8 @@ def heat_maps(maps: Sequence[AttentionMap], priors: Mapping[str, Sequence[Prior]
         for head, weights in enumerate(layer_map.between_words().tolist()):
             prior = heads[head] if head < len(heads) else None
             caption = f"head {head + 1}" + ("" if prior is None else f": {prior}")
-            drawn = prior is not None and "tree" not in str(prior)  # there is no parse here
+            # Neither the parse nor the sentences of the text are here.
+            drawn = prior is not None and prior.tree_use == "none" and not prior.marks
             prior_figure = (
                 Markup(draw([prior], len(layer_map.words), legend=False))  # noqa: S704 - of a template
                 if prior is not None and drawn

@@ -17,6 +17,10 @@ from torch.nn.functional import pad
 
 from headwise.nn.torch_modes import cacheable_tensors
 
+PARENT = "parent"
+"""The mark of words with the row of the word that they depend on, from 0; -1 for a root, -2 for a row that
+is no word."""
+
 
 def _index_tensor(build: "Callable[[Layout], Tensor]") -> "cached_property[Tensor]":
     """A cached property that holds an index tensor."""
@@ -39,7 +43,8 @@ class Layout:
             `[length, length]` (`headwise.text.syntax.tree_distances`); or a function of
             `(text, start, stop)` that returns the distances among these rows, so that they are computed
             only on demand.
-        heads: For parsed texts, the 1-based head of each word, 0 for a root, `[length]`.
+        heads: For parsed texts, the 1-based head of each word, 0 for a root, `[length]`. They give the mark
+            `parent`, the row of the head, from 0.
         marks: By name, for each text a whole number of each row, `[length]`, such as its `sentence` and its
             `paragraph` (`headwise.text.document_structure.word_marks`); -1 for a row that belongs to all.
 
@@ -74,15 +79,17 @@ class Layout:
                 f"heads of {[len(text_heads) for text_heads in heads]} words do not fit {list(self.sizes)}"
             )
         self.heads = None if heads is None else tuple(heads)
-        for name, numbers in (marks or {}).items():
+        marks = dict(marks or {})
+        if heads is not None:
+            marks.setdefault(PARENT, [head - 1 for head in heads])
+        for name, numbers in marks.items():
             if [len(text_numbers) for text_numbers in numbers] != [*self.sizes]:
                 raise ValueError(
                     f"{name}: numbers of {[len(text_numbers) for text_numbers in numbers]} rows do not fit "
                     f"{list(self.sizes)}"
                 )
         self.marks = {
-            name: tuple(number.to(self.device) for number in numbers)
-            for name, numbers in (marks or {}).items()
+            name: tuple(number.to(self.device) for number in numbers) for name, numbers in marks.items()
         }
         self.memo: dict[Hashable, Any] = {}
 
@@ -149,6 +156,9 @@ class Layout:
         every word is 0, and it belongs to every sentence and paragraph."""
         trees = None if self.trees is None else [pad(tree, (1, 0, 1, 0)) for tree in self.trees]
         marks = self._map_marks(lambda mark: pad(mark, (1, 0), value=-1))
+        if PARENT in marks:
+            rows = self.marks[PARENT]
+            marks[PARENT] = [pad(row + (row >= 0).long(), (1, 0), value=-2) for row in rows]
         return Layout([n + 1 for n in self.sizes], self.device, trees, marks=marks)
 
     @property
@@ -158,6 +168,8 @@ class Layout:
             raise ValueError("a text without rows has no first row")
         trees = None if self.trees is None else [tree[1:, 1:] for tree in self.trees]
         marks = self._map_marks(lambda mark: mark[1:])
+        if PARENT in marks:
+            marks[PARENT] = [(row - 1).where(row > 0, -1) for row in marks[PARENT]]
         return Layout([n - 1 for n in self.sizes], self.device, trees, marks=marks)
 
     def _map_marks(self, change: Callable[[Tensor], Tensor]) -> dict[str, list[Tensor]]:

@@ -78,7 +78,7 @@ ROWS = {
             "feedforward": 6,
             "priors": (
                 *("learned-slope", "kerple + fire(3)", "adaptive-span(2, ramp=2)"),
-                *("forgetting", "cope(3)", "shifted-window(3)"),
+                *("forgetting", "cope(3)", "shifted-window(3) + sink"),
             ),
         },
         "max",

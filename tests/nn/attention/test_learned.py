@@ -27,10 +27,12 @@ from headwise.nn.priors import (
     Pairs,
     Rotary,
     Shaw,
+    Sink,
     Sum,
     T5Buckets,
     TransformerXL,
     TreeBuckets,
+    TreeRelations,
     Window,
     WordDistance,
 )
@@ -40,7 +42,9 @@ from headwise.nn.ragged import Layout, Ragged
 WIDTH, SIZE = 6, 4
 LENGTHS = (5, 0, 12, 1, 2, 5)
 LEARNED = [Shaw(2), Shaw(3, values=False), TransformerXL(), T5Buckets(8, 6), TreeBuckets(3)]
+LEARNED += [TreeRelations()]
 DECAYS = [LearnedSlope(), Kerple(), Kerple("power"), Fire(3), AdaptiveSpan(2, 3), Forgetting(), Cope(2)]
+DECAYS += [Sink()]
 LISTS = {
     **{str(prior): [prior, Everything(), prior + Forward()] for prior in LEARNED + DECAYS},
     "all on one head": [Sum(tuple(LEARNED))] * 2,
@@ -66,13 +70,14 @@ def layer_of(priors, impl="reference", seed=0) -> SelfAttention:
 
 def batch_of(lengths=LENGTHS, texts=None) -> Ragged:
     """Random texts with random symmetric "trees"; each is the same in every batch."""
-    values, trees = [], []
+    values, trees, parses = [], [], []
     for text, n in zip(texts or range(len(lengths)), lengths, strict=True):
         random = torch.Generator().manual_seed(text)
         values.append(torch.randn(n, WIDTH, generator=random, dtype=torch.float64))
         tree = torch.randint(0, 6, (n, n), generator=random, dtype=torch.int16)
         trees.append(tree + tree.T)
-    return Ragged(torch.cat(values), Layout(lengths, trees=trees))
+        parses.append((torch.rand(n, generator=random) * torch.arange(n)).ceil().long())
+    return Ragged(torch.cat(values), Layout(lengths, trees=trees, heads=parses))
 
 
 def with_gradients(layer, batch):
@@ -98,7 +103,7 @@ def test_values_and_gradients_equal_the_reference(impl, name):
         torch.testing.assert_close(got[part], expected[part], **exactly, msg=lambda m, p=part: f"{p}: {m}")
 
 
-def score_by_hand(terms, prior, head, q, k, i, j, tree) -> float:
+def score_by_hand(terms, prior, head, q, k, i, j, tree, parent) -> float:
     """What a learned prior adds to one scaled logit, from its paper."""
     match prior:
         case Shaw():
@@ -111,6 +116,17 @@ def score_by_hand(terms, prior, head, q, k, i, j, tree) -> float:
             return (terms.u[head] @ k[j] + (q[i] + terms.v[head]) @ r) / SIZE**0.5
         case TreeBuckets():
             return terms.bias[head, min(int(tree[i, j]), prior.furthest)]
+        case Sink():
+            return 0.0
+        case TreeRelations():
+            tests = {
+                "itself": i == j,
+                "parent": j == parent[i],
+                "child": i == parent[j],
+                "sibling": parent[i] == parent[j],
+            }
+            name = next((name for name, holds in tests.items() if holds), "other")
+            return terms.bias[head, TreeRelations.NAMES.index(name)]
         case T5Buckets(8, 6):  # of one side: 0, 1, from 2, from sqrt(12)
             steps = abs(i - j)
             bucket = steps if steps < 2 else 2 if steps < 12**0.5 else 3
@@ -156,8 +172,8 @@ def test_equations_in_a_double_loop(prior, impl):
     [terms] = layer.learned
     terms.requires_grad_(False)
     got = layer(batch)
-    for x, tree, output in zip(batch, batch.layout.trees, got, strict=True):
-        heads = []
+    for text, (x, tree, output) in enumerate(zip(batch, batch.layout.trees, got, strict=True)):
+        heads, parent = [], [number - 1 for number in batch.layout.heads[text].tolist()]
         for head in range(2):
             part = slice(SIZE * head, SIZE * head + SIZE)
             q, k, v = (x @ w.weight[part].T for w in (layer.query, layer.key, layer.value))
@@ -165,10 +181,12 @@ def test_equations_in_a_double_loop(prior, impl):
             for i in range(len(x)):
                 keys = range(i + 1) if head else range(len(x))
                 logits = [
-                    q[i] @ k[j] / SIZE**0.5 + score_by_hand(terms, prior, head, q, k, i, j, tree)
+                    q[i] @ k[j] / SIZE**0.5 + score_by_hand(terms, prior, head, q, k, i, j, tree, parent)
                     for j in keys
                 ]
-                weights = torch.stack(logits).softmax(0)
+                if prior == Sink():
+                    logits.append(4 * terms.raw[head])
+                weights = torch.stack(logits).softmax(0)[: len(keys)]
                 values = [v[j] for j in keys]
                 if prior == Shaw(2):
                     values = [

@@ -19,6 +19,7 @@ NAMES = ["transformer", "ms-transformer", "ms-san"]
 TERMS = [
     *("everything", "window(3)", "window(n/4)", "dilated(2)", "random-blocks(2)"),
     *("forward", "backward", "earlier", "later", "word-distance(0.5)", "gaussian(2)"),
+    *("parent(word)", "child(word)", "sibling(word)", "tree-relations(word)", "sink"),
     *("same-sentence", "same-paragraph", "sentence-distance(0.5, reach=1)"),
     *("tree-distance(1, fallback=word)", "tree-buckets(3, fallback=word)", "rotary", "shaw(2)"),
     *(

@@ -179,6 +179,44 @@ def nearer_sentence(random, n=16) -> Text:
     return Text(words, nearer(words, abs(unit - unit[a]), abs(unit - unit[b]), 1), None, {"sentence": unit})
 
 
+def random_heads(random, n) -> np.ndarray:
+    """The parent of each word in a random tree of words in random order, -1 for the root."""
+    order, parent = random.permutation(n), np.full(n, -1)
+    for k in range(1, n):
+        parent[order[k]] = order[random.integers(k)]
+    return parent
+
+
+def of_parent(random, n=14) -> Text:
+    """Of which type is the parent?"""
+    words, parent = half_and_half(random, n), random_heads(random, n)
+    return Text(words, np.where(parent < 0, -1, words[parent] == B), None, {"parent": parent})
+
+
+def of_only(random, n, related) -> Text:
+    """Of which type is the only word that is related to a word?"""
+    words, parent = half_and_half(random, n), random_heads(random, n)
+    table = related(parent) & ~np.eye(n, dtype=bool)
+    labels = np.where(table.sum(1) == 1, words[table.argmax(1)] == B, -1)
+    return Text(words, labels, None, {"parent": parent})
+
+
+def of_child(random, n=14) -> Text:
+    """Of which type is the only child?"""
+    return of_only(random, n, lambda parent: parent[None] == np.arange(n)[:, None])
+
+
+def of_sibling(random, n=14) -> Text:
+    """Of which type is the only sibling?"""
+    return of_only(random, n, lambda parent: parent[None] == parent[:, None])
+
+
+def how_long(random) -> Text:
+    """Has the text many words? They are all the same."""
+    n = int(random.choice([2, 12]))
+    return Text(np.zeros(n, dtype=np.int64), np.where(np.arange(n) < 2, int(n > 2), -1))
+
+
 # Prior, task, and a prior that does not fit.
 CASES: list[tuple[str, Task, str]] = [
     ("everything", anywhere, "window(1)"),
@@ -203,6 +241,11 @@ CASES: list[tuple[str, Task, str]] = [
     ("same-sentence", in_unit, "everything"),
     ("same-paragraph", in_unit, "everything"),
     ("sentence-distance(2)", nearer_sentence, "everything"),
+    ("parent", of_parent, "everything"),
+    ("child", of_child, "everything"),
+    ("sibling", of_sibling, "parent"),
+    ("tree-relations", of_parent, "everything"),
+    ("sink", how_long, "everything"),
     ("shifted-window(3)", neighbour_task, "everything"),
     ("adaptive-span(1, ramp=1)", neighbour_task, "everything"),
     ("learned-slope", nearest, "everything"),

@@ -57,7 +57,8 @@ def head_weights(q: Tensor, k: Tensor, prior: Prior, pairs: Pairs) -> Tensor:
     # Rows without a visible key would be softmax over nothing: give them finite logits, then zero them.
     empty = ~visible.any(dim=-1, keepdim=True)
     logits = logits.masked_fill(~visible & ~empty, float("-inf"))
-    return logits.softmax(dim=-1).masked_fill(empty, 0.0)
+    weights = logits.softmax(dim=-1).masked_fill(empty, 0.0)
+    return prior.add_sinks(weights, logits) if isinstance(prior, Tuned) else weights
 
 
 def mix(weights: Tensor, v: Tensor, prior: Prior, pairs: Pairs) -> Tensor:

@@ -86,7 +86,8 @@ def _learned_head(q: Tensor, k: Tensor, v: Tensor, prior: Tuned, group: "Group")
         prior.rotate(q, group.place) @ prior.rotate(k, group.place).transpose(-1, -2) / q.shape[-1] ** 0.5
     )
     logits = prior.add_scores(logits, q, k, group.pairs)
-    weights = (logits if bias is None else logits + bias.squeeze(1)).softmax(-1).to(v.dtype)
+    logits = logits if bias is None else logits + bias.squeeze(1)
+    weights = prior.add_sinks(logits.softmax(-1), logits).to(v.dtype)
     if empty is not None:
         weights = weights.masked_fill(empty.squeeze(1), 0.0)
     return prior.add_values(weights @ v, weights, group.pairs)

@@ -18,6 +18,7 @@ from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.encoder_configs import POSITIONS
 from headwise.nn.priors.base import TreeUse, strictest
 from headwise.nn.ragged import Ragged
+from headwise.text.document_structure import DOCUMENT_MARKS
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,9 @@ def tree_use_of(config: object) -> TreeUse:
 
 
 def mark_names(encoder: nn.Module) -> frozenset[str]:
-    """The names of the marks that the heads of an encoder compare (see `Prior.marks`)."""
+    """The names of the marks of the document that the heads of an encoder compare (see `Prior.marks`)."""
     layers = [module.priors for module in encoder.modules() if isinstance(module, SelfAttention)]
-    return frozenset().union(*(prior.marks for priors in layers for prior in priors))
+    return DOCUMENT_MARKS & frozenset().union(*(prior.marks for priors in layers for prior in priors))
 
 
 def needs_trees(config: object) -> bool:

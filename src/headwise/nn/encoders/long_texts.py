@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from headwise.core.errors import ConfigError
 from headwise.data.items.dataset import TextWindow, cut_windows
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import PARENT, Layout, Ragged
 
 _AT_ONCE = 1 << 14  # words of windows that are read at the same time: more do not fit into the caches
 
@@ -54,6 +54,10 @@ def encode_in_windows(encoder: nn.Module, x: Ragged, words: int, overlap: int) -
         marks = {
             name: [numbers[t][w.start : w.stop] for t, w in group] for name, numbers in layout.marks.items()
         }
+        if PARENT in marks:
+            marks[PARENT] = [
+                _rows_within(rows, w) for rows, (_, w) in zip(marks[PARENT], group, strict=True)
+            ]
         inner = Layout([w.stop - w.start for _, w in group], x.device, trees, heads, marks)
         encoded: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
         offsets = inner.offsets.tolist()
@@ -85,6 +89,13 @@ def _heads_within(heads: Tensor, window: TextWindow) -> Tensor:
     """The heads of a window's words, counted in it; a word whose head is outside is a root."""
     counted = heads[window.start : window.stop] - window.start
     return counted.where((counted > 0) & (counted <= window.stop - window.start), 0)
+
+
+def _rows_within(rows: Tensor, window: TextWindow) -> Tensor:
+    """The rows of words, counted in a window; those outside have other numbers, behind its end."""
+    size = window.stop - window.start
+    inside = (rows >= window.start) & (rows < window.stop)
+    return torch.where(rows < 0, rows, torch.where(inside, rows - window.start, size + rows))
 
 
 def _groups(plan: list[tuple[int, TextWindow]]) -> Iterator[list[tuple[int, TextWindow]]]:

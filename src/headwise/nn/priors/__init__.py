@@ -7,11 +7,12 @@ from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDis
 from headwise.nn.priors.flex import flex_mods
 from headwise.nn.priors.head_lists import parse_heads, parse_layers
 from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
-from headwise.nn.priors.learned_distance import Rotary, Shaw, T5Buckets, TransformerXL, TreeBuckets
+from headwise.nn.priors.learned_distance import Rotary, Shaw, Sink, T5Buckets, TransformerXL, TreeBuckets
 from headwise.nn.priors.notation import parse_prior, spell
 from headwise.nn.priors.registry import PRIORS, from_json, register
 from headwise.nn.priors.scales import allocate_scales, head_counts, parse_scale
 from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
+from headwise.nn.priors.tree_relations import Child, Parent, Sibling, TreeRelations
 from headwise.nn.priors.window import Everything, ShiftedWindow, Window
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "AdaptiveSpan",
     "Backward",
     "Band",
+    "Child",
     "Cope",
     "Dilated",
     "Earlier",
@@ -33,6 +35,7 @@ __all__ = [
     "LearnedPrior",
     "LearnedSlope",
     "Pairs",
+    "Parent",
     "Prior",
     "RandomBlocks",
     "Rotary",
@@ -41,11 +44,14 @@ __all__ = [
     "SentenceDistance",
     "Shaw",
     "ShiftedWindow",
+    "Sibling",
+    "Sink",
     "Sum",
     "T5Buckets",
     "TransformerXL",
     "TreeBuckets",
     "TreeDistance",
+    "TreeRelations",
     "Window",
     "WordDistance",
     "alibi",

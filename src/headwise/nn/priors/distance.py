@@ -96,15 +96,20 @@ def tree_steps(pairs: Pairs, fallback: str) -> Tensor:
     if distance is None and fallback == "word":
         distance = (pairs.query - pairs.key).abs()
     if distance is None:
-        raise HeadwiseError(
-            "a head goes by the distance in the dependency tree, but the texts come without parses; "
-            "read their heads with headwise.text.syntax.read_heads (or take them from any parser) "
-            "and give Layout(lengths, trees=...) their tree_distances, or take the distance in the "
-            "text instead with the fallback 'word' (tree_fallback of an encoder; in a list of priors "
-            "tree-distance(1, fallback=word))",
-            code="HW310",
-        )
+        raise no_trees_error("goes by the distance in the dependency tree")
     return distance
+
+
+def no_trees_error(what: str) -> HeadwiseError:
+    """The error for a batch without dependency trees, HW310; `what` says what a head does."""
+    return HeadwiseError(
+        f"a head {what}, but the texts come without parses; read their heads with "
+        "headwise.text.syntax.read_heads (or take them from any parser) and give Layout(lengths, "
+        "heads=..., trees=...) the heads and their tree_distances, or go by the words of the text instead "
+        "with the fallback 'word' (tree_fallback of an encoder; in a list of priors "
+        "tree-distance(1, fallback=word))",
+        code="HW310",
+    )
 
 
 def check_fallback(fallback: str) -> None:

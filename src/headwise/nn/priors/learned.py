@@ -9,10 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
+import torch
 from torch import Tensor, nn
 
 from headwise.nn.priors.base import LearnedPrior, Pairs, Prior
-from headwise.nn.priors.terms import Terms
+from headwise.nn.priors.terms import Terms, wide
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,21 @@ class Tuned(Prior):
             score = terms.score(query, key, pairs, head)
             logits = logits if score is None else logits + score
         return logits
+
+    def add_sinks(self, weights: Tensor, logits: Tensor) -> Tensor:
+        """The weights of the keys `[..., n, n]`, less what sinks take of them; see `Terms.sink`.
+
+        Args:
+            weights: The softmax of the logits, 0 in rows that see nothing.
+            logits: The final logits, of which rows that see nothing are finite.
+        """
+        for terms, head in self.terms:
+            sink = terms.sink(head)
+            if sink is not None:
+                total = wide(logits).logsumexp(dim=-1, keepdim=True)
+                weights = weights * (total - sink).sigmoid().to(weights.dtype)
+                logits = torch.logaddexp(total, sink)
+        return weights
 
     def add_values(self, output: Tensor, weights: Tensor, pairs: Pairs) -> Tensor:
         """The output `[..., n, value size]` with the values of all terms; see `Terms.value`."""

@@ -1,5 +1,7 @@
 """Rotary: queries and keys are turned by their positions, so that their product knows the distance.
 
+Sink: a learned key without a value.
+
 Shaw: a learned vector for each distance, on the keys and on the values (Shaw et al. 2018).
 
 T5Buckets: a learned number for each bucket of distances (T5).
@@ -181,6 +183,28 @@ class TreeBuckets(LearnedPrior):
 
     def __str__(self) -> str:
         return f"tree buckets to {self.furthest}"
+
+
+@dataclass(frozen=True)
+class Sink(LearnedPrior):
+    """A key without a value that every query sees, with a learned logit `s_h` for each head (Miller 2023;
+    learned logits as in the models gpt-oss, OpenAI 2025):
+
+        w_ij = exp(logit_ij) / (exp(s_h) + sum of exp(logit_il) over the keys l)
+
+    The weights add up to less than 1, so that a head can stay silent. `s_h` begins with 0, Miller's softmax
+    with one more.
+    """
+
+    name: ClassVar[str] = "sink"
+
+    def module(self, heads: int, head_size: int, width: int) -> nn.Module:
+        from headwise.nn.priors.terms import SinkTerms
+
+        return SinkTerms(heads)
+
+    def __str__(self) -> str:
+        return "sink"
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance
 from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDistance
 from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
-from headwise.nn.priors.learned_distance import Rotary, Shaw, T5Buckets, TransformerXL, TreeBuckets
+from headwise.nn.priors.learned_distance import Rotary, Shaw, Sink, T5Buckets, TransformerXL, TreeBuckets
 from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
+from headwise.nn.priors.tree_relations import Child, Parent, Sibling, TreeRelations
 from headwise.nn.priors.window import Everything, ShiftedWindow, Window
 
 UNREGISTERED = (
@@ -30,7 +31,8 @@ PRIORS: dict[str, type[Prior]] = {
         *(Forward, Backward, Earlier, Later),
         *(WordDistance, Gaussian, TreeDistance),
         *(SameSentence, SameParagraph, SentenceDistance),
-        *(Rotary, Shaw, TransformerXL, T5Buckets, TreeBuckets),
+        *(Parent, Child, Sibling, TreeRelations),
+        *(Rotary, Shaw, TransformerXL, T5Buckets, TreeBuckets, Sink),
         *(LearnedSlope, Kerple, Fire, AdaptiveSpan, Forgetting, Cope),
         *(GlobalTokens, Sum),
     )

@@ -1,6 +1,6 @@
 """Terms: the parameters of priors that learn, as modules of torch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import torch
@@ -29,6 +29,10 @@ class Terms(nn.Module):
         the keys; None for nothing."""
         return None
 
+    def sink(self, head: int) -> Tensor | None:
+        """The logit of a key without a value that all queries of the head see, too; None for none."""
+        return None
+
     def description(self, head: int) -> str | None:
         """What a head has learned, in a few words; None where its numbers say little by themselves."""
         return None
@@ -51,6 +55,32 @@ class Buckets(Terms):
     def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
         # Indexed in 32 bits or more: the gradient of a bucket is a sum over all pairs in it.
         return wide(self.bias[head])[self.bucket(pairs)].to(query.dtype)
+
+
+class NamedBuckets(Buckets):
+    """Buckets with names, for `TreeRelations`."""
+
+    def __init__(self, bucket: Callable[[Pairs], Tensor], heads: int, names: Sequence[str]):
+        super().__init__(bucket, heads, len(names))
+        self.names = tuple(names)
+
+    def description(self, head: int) -> str:
+        numbers = self.bias[head].tolist()
+        return ", ".join(f"{name} {number:+.2g}" for name, number in zip(self.names, numbers, strict=True))
+
+
+class SinkTerms(Terms):
+    """The logits of `Sink`, 4 `raw`, `[heads]`."""
+
+    def __init__(self, heads: int):
+        super().__init__()
+        self.raw = nn.Parameter(torch.zeros(heads))
+
+    def sink(self, head: int) -> Tensor:
+        return 4 * wide(self.raw[head])
+
+    def description(self, head: int) -> str:
+        return f"sink {self.sink(head).item():+.2g}"
 
 
 class ShawTerms(Terms):
