@@ -8,6 +8,7 @@ import pytest
 from headwise.text.static_embeddings import (
     BaseError,
     StaticEmbeddings,
+    base_choice,
     choose_base,
     find_base,
     open_base,
@@ -48,6 +49,17 @@ def test_texts_begin_with_the_base_of_their_language(bases, name):
     assert base is not None
     assert base.name == name
     assert f"the base {name}, which lists 100%" in note
+
+
+@pytest.mark.parametrize(("texts", "read"), [([ENGLISH] * 2, 1), ([ENGLISH, GERMAN], 3)])
+def test_bases_that_cannot_be_chosen_are_not_read(bases, monkeypatch, texts, read):
+    folders = []
+    read_words = base_choice.read_words
+    monkeypatch.setattr(
+        base_choice, "read_words", lambda folder: folders.append(folder) or read_words(folder)
+    )
+    choose_base("auto", texts)
+    assert len(folders) == read
 
 
 def test_a_quarter_in_another_language_brings_its_base_too(bases):

@@ -28,6 +28,7 @@ from headwise.app.training_report import TrainingReport, judge
 from headwise.artifacts.save import check_target, save_model
 from headwise.core.file_lock import locked
 from headwise.core.folder_layout import RUN_FOLDER
+from headwise.core.tokenizer import remembered_words
 from headwise.data.doctor.findings import count
 from headwise.data.files.file_checks import check_input_file
 from headwise.data.items.parses import NO_PARSES
@@ -75,7 +76,7 @@ class TrainingJob:
             check_input_file(path)  # before the output folder is made
         request = resolve(self.settings, self.files.train, reporter=self.reporter)
         check_target(self.output)
-        with locked(self.output):
+        with locked(self.output), remembered_words():
             contents = check_output_folder(self.output, resume=self.resume, overwrite=self.overwrite)
             if self.resume and contents == "nothing":
                 self.reporter.note(f"{self.output}: there is no interrupted run; a new one starts")

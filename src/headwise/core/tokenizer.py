@@ -6,7 +6,8 @@ are made of: links, addresses, mentions, tags, emoji and emoticons are one token
 `whitespace` is for text that is tokenised already.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from difflib import get_close_matches
 from itertools import chain
 from typing import Protocol
@@ -221,6 +222,8 @@ class NormalizingTokenizer:
     def __init__(self, tokenizer: Tokenizer):
         self._tokenizer, self.name = tokenizer, tokenizer.name
         self.looks_ahead = tokenizer.looks_ahead
+        self._memo: dict[str, list[str]] | None = None
+        self._free_words = 0
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """The (start, end) character offsets of the words of `text`."""
@@ -230,7 +233,27 @@ class NormalizingTokenizer:
 
     def words(self, text: str) -> list[str]:
         """The words of `text` in their normal spelling."""
-        return self._tokenizer.words(normalize_text(text))
+        memo = self._memo
+        if memo is not None and (words := memo.get(text)) is not None:
+            return words.copy()
+        words = self._tokenizer.words(normalize_text(text))
+        if memo is not None and self._free_words >= len(words):
+            memo[text] = words.copy()
+            self._free_words -= len(words)
+        return words
+
+    @contextmanager
+    def remembered(self, most: int = 8_000_000) -> Iterator[None]:
+        """Keep the words of texts within this context, up to so many words (8 bytes each): a training run
+        cuts each text several times."""
+        if self._memo is not None:
+            yield
+            return
+        self._memo, self._free_words = {}, most
+        try:
+            yield
+        finally:
+            self._memo = None
 
     def normalize(self, text: str) -> str:
         """The normal spelling of `text`."""
@@ -238,10 +261,20 @@ class NormalizingTokenizer:
 
 
 _TOKENIZERS = PennTokenizer(), WhitespaceTokenizer()
+_NORMALIZING = [NormalizingTokenizer(tokenizer) for tokenizer in _TOKENIZERS]
 TOKENIZERS: dict[str, Tokenizer] = {
-    **{tokenizer.name: NormalizingTokenizer(tokenizer) for tokenizer in _TOKENIZERS},
+    **{tokenizer.name: tokenizer for tokenizer in _NORMALIZING},
     **{tokenizer.name + UNNORMALIZED: tokenizer for tokenizer in _TOKENIZERS},
 }
+
+
+@contextmanager
+def remembered_words() -> Iterator[None]:
+    """Keep the words of texts within this context (see `NormalizingTokenizer.remembered`)."""
+    with ExitStack() as stack:
+        for tokenizer in _NORMALIZING:
+            stack.enter_context(tokenizer.remembered())
+        yield
 
 
 def ends_with_initial(piece: str) -> bool:

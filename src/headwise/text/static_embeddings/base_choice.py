@@ -67,9 +67,11 @@ def choose_base(name: str, texts: Iterable[Sequence[str]]) -> tuple[StaticEmbedd
 
 
 def _coverages(counts: Mapping[str, int]) -> dict[str, set[str]]:
-    """The words that each installed base lists."""
-    coverage = {}
-    for name, folder in installed_bases().items():
+    """The words that each installed base lists. Where English leaves too few words for another base to be
+    chosen (see `_chosen`), only those of English."""
+    coverage: dict[str, set[str]] = {}
+    bases = installed_bases()
+    for name, folder in sorted(bases.items(), key=lambda base: base[0] != DEFAULT):
         try:
             listing = _listing(folder, (folder / "words.json").stat().st_mtime_ns)
         except (BaseError, OSError):
@@ -77,7 +79,11 @@ def _coverages(counts: Mapping[str, int]) -> dict[str, set[str]]:
                 raise
             continue  # a damaged base of another language is an error only where it is asked for
         coverage[name] = {word for word in counts if _is_listed(word, listing)}
-    return coverage
+        if name == DEFAULT and language_of(counts) in (ENGLISH, None):
+            listed = sum(counts[word] for word in coverage[name]) / max(1, sum(counts.values()))
+            if listed + min(_MARGIN, _ADDED) >= 1:
+                return coverage
+    return {name: coverage[name] for name in bases if name in coverage}
 
 
 @lru_cache(maxsize=64)
