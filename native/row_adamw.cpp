@@ -47,8 +47,8 @@ HEADWISE_VECTORS void add_row(const float* values, float* sums, size_t size) {
 }
 
 // The rows of a sparse gradient, each once, in the order of their first gradient; the sums of their
-// gradients; and the sum of the squares of these.
-auto sum_rows(Array1<const int64_t> rows, Array2<const float> values, size_t count) {
+// gradients; and the sum of the squares of these. A row `without` is left out.
+auto sum_rows(Array1<const int64_t> rows, Array2<const float> values, size_t count, int64_t without) {
     require(rows.size() == values.shape(0), "as many rows of gradients as indices are expected");
     check_indices(rows.data(), rows.size(), count, "indices below the number of rows are expected");
     const size_t size = values.shape(1);
@@ -58,13 +58,14 @@ auto sum_rows(Array1<const int64_t> rows, Array2<const float> values, size_t cou
     {
         nb::gil_scoped_release release;
         for (size_t place = 0; place < rows.size(); ++place)
-            if (int64_t& slot = place_of[rows(place)]; slot < 0) {
+            if (int64_t& slot = place_of[rows(place)]; slot < 0 && rows(place) != without) {
                 slot = static_cast<int64_t>(unique.size());
                 unique.push_back(rows(place));
             }
         sums.resize(unique.size() * size);
         for (size_t place = 0; place < rows.size(); ++place)
-            add_row(values.data() + place * size, sums.data() + place_of[rows(place)] * size, size);
+            if (rows(place) != without)
+                add_row(values.data() + place * size, sums.data() + place_of[rows(place)] * size, size);
         for (const float sum : sums) squares += static_cast<double>(sum) * sum;
     }
     const size_t different = unique.size();
@@ -128,7 +129,8 @@ void step_rows(Array2<float> weights, Array2<float> first, Array2<float> second,
 }  // namespace
 
 void bind_row_adamw(nb::module_& module) {
-    module.def("sum_rows", &sum_rows, array("rows"), array("values"), nb::arg("count"));
+    module.def("sum_rows", &sum_rows, array("rows"), array("values"), nb::arg("count"),
+               nb::arg("without") = -1);
     module.def("skip_steps", &skip_steps, array("weights"), array("first"), array("second"), array("steps"),
                array("rows"), array("factors"), nb::arg("now"));
     module.def("step_rows", &step_rows, array("weights"), array("first"), array("second"), array("steps"),

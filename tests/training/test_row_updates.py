@@ -104,6 +104,16 @@ def test_outside_of_training_it_is_a_plain_embedding():
     assert problem.embedding.before_lookup is None
 
 
+def test_the_padding_row_never_moves():
+    embedding = RowEmbedding(3, 2, padding_idx=0)
+    optimizer = AdamW([{"params": [embedding.weight], "lr": 0.1, "weight_decay": 0.0}], [embedding])
+    before = embedding.weight.detach().clone()
+    with optimizer.postponed():
+        embedding(torch.tensor([0, 2, 0])).sum().backward()
+        optimizer.step()
+    assert (embedding.weight != before).any(dim=1).tolist() == [False, False, True]
+
+
 def test_a_damaged_state_is_refused():
     problem = Problem(by_rows=True)
     tensors = problem.optimizer.tensors(problem.embedding.weight)
@@ -119,6 +129,8 @@ def test_gradients_of_a_row_are_added_up():
     assert unique.tolist() == [4, 1]
     assert sums.tolist() == [[11, 22], [3, 4]]
     assert squares == 11**2 + 22**2 + 3**2 + 4**2
+    unique, sums, squares = native.sum_rows(rows, values, 5, 4)
+    assert (unique.tolist(), sums.tolist(), squares) == ([1], [[3, 4]], 25)
     unique, sums, squares = native.sum_rows(rows[:0], values[:0], 5)
     assert (len(unique), sums.shape, squares) == (0, (0, 2), 0)
 

@@ -195,8 +195,10 @@ class RowUpdates:
         if gradient is None:
             return 0.0
         rows, values = gradient._indices()[0], gradient._values()
-        count = len(self._row_steps)
-        unique, sums, squares = native.sum_rows(rows.numpy(), values.contiguous().numpy(), count)
+        padding, count = self.embedding.padding_idx, len(self._row_steps)
+        unique, sums, squares = native.sum_rows(
+            rows.numpy(), values.contiguous().numpy(), count, -1 if padding is None else padding
+        )
         self._gradient = unique, sums
         return squares**0.5
 

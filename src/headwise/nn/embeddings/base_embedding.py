@@ -11,6 +11,7 @@ from torch.nn.functional import embedding_bag, normalize
 from headwise.core import native
 from headwise.nn.embeddings.row_embedding import RowEmbedding
 from headwise.nn.layers.dropout import Dropout
+from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.ragged import Layout, Ragged
 from headwise.text.static_embeddings.base_vectors import (
     BaseError,
@@ -59,11 +60,11 @@ class BaseEmbedding(nn.Module):
             self.values.copy_(torch.from_numpy(np.concatenate([base.table.values, base.subwords.values])))
             self.scales.copy_(torch.from_numpy(np.concatenate([base.table.scales, base.subwords.scales])))
             self.weights.copy_(torch.from_numpy(base.weights))
-        self.vectors = RowEmbedding(words, size) if config.train else None
+        self.vectors = RowEmbedding(words, size, padding_idx=0) if config.train else None
         if self.vectors is not None:
             nn.init.zeros_(self.vectors.weight)
         self.norm = nn.LayerNorm(size)
-        self.project = nn.Linear(size, width) if size != width else None
+        self.project = BlockedLinear(size, width) if size != width else None
         self.dropout = Dropout(config.dropout)
 
     @classmethod
@@ -202,10 +203,9 @@ class BaseEmbedding(nn.Module):
         return _weighted_sums(table, *bags)
 
     def with_corrections(self, vectors: Tensor, numbers: Tensor) -> Tensor:
-        """Vectors plus the trained corrections of the words with these vocabulary ids."""
-        if self.vectors is None:
-            return vectors
-        return vectors + torch.where((numbers > 0)[:, None], self.vectors(numbers), 0.0)
+        """Vectors plus the trained corrections of the words with these vocabulary ids. That of id 0, the
+        unknown word, is 0 and has no gradient."""
+        return vectors if self.vectors is None else vectors + self.vectors(numbers)
 
     def texts(self, pieces: Sequence[BaseTokens], batch: int = 1024) -> np.ndarray:
         """Text vectors without corrections, `[texts, size]`: dense features of a linear model."""

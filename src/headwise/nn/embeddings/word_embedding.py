@@ -13,6 +13,7 @@ from headwise.nn.embeddings.character_embedding import CharacterEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.layers.dropout import Dropout
+from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.ragged import Ragged
 from headwise.text.character_features import Alphabet, CharacterInput, character_encoder
 from headwise.text.text_configs import CharacterConfig, WordConfig
@@ -41,7 +42,7 @@ class WordEmbedding(nn.Module):
         self.extra = nn.Embedding(extra, config.vector_size) if extra else None
         if self.extra is not None:
             self.extra.weight.requires_grad_(False)
-        self.project = nn.Linear(config.vector_size, width) if config.vector_size != width else None
+        self.project = BlockedLinear(config.vector_size, width) if config.vector_size != width else None
         self.dropout = Dropout(config.dropout)
         self.word_dropout = config.word_dropout
 
