@@ -8,13 +8,17 @@ A learning curve as an SVG: the measured scores, the fitted power law and its ex
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import torch
 from markupsafe import Markup
 from numpy.typing import NDArray
+from torch import nn
 
+from headwise.core.errors import ConfigError
 from headwise.core.html import Cell, Table, render, ticks
 from headwise.metrics.power_law import PowerLaw
 from headwise.models.metric_table import FORMATS, MetricTable
 from headwise.nn.networks.attention_inspection import AttentionMap, HeadSpan, mean_distance
+from headwise.nn.networks.head_pruning import trained_priors
 from headwise.nn.priors.base import Prior
 from headwise.nn.priors.drawing import draw
 
@@ -55,6 +59,26 @@ def heat_maps(maps: Sequence[AttentionMap], priors: Mapping[str, Sequence[Prior]
             title += f", on the other text: {' '.join(layer_map.seen)}"
         layers.append((title, pictures))
     return render("heads.html.jinja", layers=layers) if layers else Markup()
+
+
+def learned_priors_figure(encoder: nn.Module, title: str, length: int = 24) -> str:
+    """An SVG with the prior of each head and what the head has learned, a row of squares for each layer.
+
+    Args:
+        encoder: A trained encoder.
+        title: The heading.
+        length: Words of the text that is drawn; its dependency tree is a chain.
+
+    Raises:
+        ConfigError: The encoder has no heads with priors.
+    """
+    layers = trained_priors(encoder)
+    if not layers:
+        raise ConfigError("the encoder has no heads with priors, so there is nothing to draw")
+    place = torch.arange(length)
+    chain = (place[:, None] - place).abs()
+    marks = {"sentence": place // 5, "paragraph": place // 10, "parent": place - 1}
+    return draw(layers, length, title, tree=chain, marks=marks)
 
 
 def _heat_map(

@@ -44,10 +44,11 @@ def test_sentences_come_from_the_text(train, run, tmp_path):
     for command in (
         ("predict", folder, "new.csv", "-o", "out.csv"),
         ("explain", folder, "new.csv"),
-        ("heads", folder, "notes.csv"),
+        ("heads", folder, "notes.csv", "--svg", "heads.svg"),
     ):
         code, _, err = run(*command)
         assert code == 0, err
+    assert "same sentence" in (tmp_path / "heads.svg").read_text()
 
 
 def test_texts_without_such_heads_have_no_marks(train):

@@ -7,8 +7,22 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwise.app.cli.console import Switch, columns, note, output, print_json
-from headwise.app.cli.file_arguments import FileArgument, ModelFolder, OptionalParses
+from headwise.app.cli.console import (
+    Switch,
+    check_page_output,
+    columns,
+    note,
+    output,
+    print_json,
+    write_atomically,
+)
+from headwise.app.cli.file_arguments import (
+    FileArgument,
+    ModelFolder,
+    OptionalOutputFile,
+    OptionalParses,
+    is_standard,
+)
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
@@ -25,6 +39,7 @@ def heads(
     prune: Path | None = None,
     overwrite: Switch = False,
     json: Switch = False,
+    svg: OptionalOutputFile = None,
     parses: OptionalParses = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
@@ -40,15 +55,23 @@ def heads(
         prune: Folder for the model without the useless heads.
         overwrite: Replace the model in that folder.
         json: Print JSON for other programs.
+        svg: Draw the heads with what they have learned (slopes, spans, buckets) into this file; an existing
+            picture is replaced.
         parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or the model has no heads.
     """
-    from headwise.app.workflows.head_scores import heads_file, prune_file
+    from headwise.app.workflows.head_scores import draw_learned_priors, heads_file, prune_file
     from headwise.models.metric_table import FORMATS  # with these comes torch
 
     keep_freed_memory()
+    check_page_output(svg, ".svg")
+    if svg is not None:
+        write_atomically(svg, draw_learned_priors(model))
+        if is_standard(svg):
+            return 0
+        note(f"the picture is in {svg}")
     how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
     if prune is not None:
         pruned = prune_file(model, file, prune, **how, overwrite=overwrite, reporter=TerminalReporter())

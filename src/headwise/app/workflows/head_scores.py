@@ -21,6 +21,7 @@ from headwise.core.errors import ConfigError
 from headwise.metrics.classification_scores import paired_interval
 from headwise.metrics.operating_points import SELECTIVE_PREDICTION, RiskCoverageCurve
 from headwise.models.metric_table import MetricTable, is_number, lookup
+from headwise.models.pictures import learned_priors_figure
 from headwise.nn.networks.head_pruning import (
     AttentionHead,
     check_removable,
@@ -93,6 +94,19 @@ def heads_file(
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     ablation = _HeadAblation(session, file, how)
     return ablation.sheet, ablation.score, ablation.importances()
+
+
+def draw_learned_priors(folder: Path | str) -> str:
+    """Draw what the heads of a model have learned about whom they see: an SVG.
+
+    Args:
+        folder: The model's folder.
+
+    Raises:
+        HeadwiseError: The model cannot be used, or its heads have no priors.
+    """
+    session = ModelSession.open(folder)
+    return learned_priors_figure(session.model.encoder, f"The heads of {Path(folder).name}")
 
 
 @dataclass(frozen=True)

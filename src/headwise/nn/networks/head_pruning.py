@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.self_attention import Heads, SelfAttention
 from headwise.nn.encoders.encoder_configs import encoder_name
+from headwise.nn.priors.base import Pairs, Prior
 from headwise.nn.priors.learned import Tuned, tune
 
 
@@ -31,6 +33,56 @@ class AttentionHead:
     prior: str
     out: nn.Linear
     size: int
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedPrior(Prior):
+    """The prior of a trained head with what it has learned, to be drawn: learned scores are those of rows
+    of zeros, that is without what depends on the words.
+
+    Attributes:
+        prior: The prior, with the modules of its learned parts if it has some.
+        size: Features of a query or key.
+        label: How the head is named.
+    """
+
+    prior: Prior
+    size: int
+    label: str
+    name: ClassVar[str] = "trained"
+
+    def visible(self, pairs: Pairs) -> Tensor:
+        return self.prior.visible(pairs)
+
+    def score(self, pairs: Pairs) -> Tensor | None:
+        if not isinstance(self.prior, Tuned):
+            return self.prior.score(pairs)
+        length = int(pairs.length)
+        rows = torch.zeros(length, self.size)
+        with torch.no_grad():
+            scores = self.prior.add_scores(torch.zeros(length, length), rows, rows, pairs)
+        fixed = self.prior.score(pairs)
+        return scores if fixed is None else scores + fixed
+
+    def __str__(self) -> str:
+        return self.label
+
+
+def trained_priors(encoder: nn.Module) -> list[list[TrainedPrior]]:
+    """The priors of the heads of each self-attention layer of an encoder, with what they have learned."""
+    layers = []
+    for attention in encoder.modules():
+        if isinstance(attention, SelfAttention):
+            # Drawn on the processor, whatever the model computes on.
+            tuned = tune(attention.priors, cast(nn.ModuleList, deepcopy(attention.learned).float().cpu()))
+            names = described_priors(attention)
+            layers.append(
+                [
+                    TrainedPrior(prior, attention.head_size, name)
+                    for prior, name in zip(tuned, names, strict=True)
+                ]
+            )
+    return layers
 
 
 def described_priors(attention: SelfAttention) -> list[str]:
