@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from headwise.app.workflows.evaluate import evaluate_file
 from headwise.artifacts import save_model
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
 from headwise.nn.layers.layer_configs import PairConfig
@@ -113,3 +114,23 @@ def test_doctor(tmp_path):
     done = run_blocked("doctor", pairs)
     assert "HW" in done.stdout
     assert "HW957" not in done.stderr
+
+
+def scores_of(report):
+    """The numbers of an evaluation, by the way to them."""
+    if isinstance(report, dict):
+        return {f"{key}.{way}": value for key in report for way, value in scores_of(report[key]).items()}
+    if isinstance(report, list):
+        return scores_of({str(place): value for place, value in enumerate(report)})
+    return {"": report} if isinstance(report, float | int) else {}
+
+
+def test_models_are_evaluated(pair_folder, tagger_folder, tmp_path):
+    pairs, sentences = tmp_path / "pairs.csv", tmp_path / "sentences.conll"
+    pairs.write_text("first,second,label\na b,b,x\n日本 . a,b a,y\nb,. a,z\n", encoding="utf-8")
+    sentences.write_text("Anna\tB-A\nsaw\tO\n\ngröße\tO\n日本\tB-B\n\n", encoding="utf-8")
+    for folder, file in ((pair_folder, pairs), (tagger_folder, sentences)):
+        done = run_blocked("evaluate", folder, file, "--json", "--errors", 2)
+        assert done.returncode == 0, done.stderr
+        expected = scores_of(json.loads(json.dumps(evaluate_file(folder, file, errors=2).to_json())))
+        assert scores_of(json.loads(done.stdout)) == pytest.approx(expected, abs=1e-5)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwise.app.session_base import Session
+from headwise.app.task_session import TaskSession
 from headwise.artifacts.folder_config import read_info
 from headwise.artifacts.onnx.onnx_errors import NotInstalledError, installed
 from headwise.artifacts.runtime_load import load_for_prediction
@@ -37,7 +38,7 @@ PREDICTORS: dict[type[LabelType], type[Predictor]] = {
 """The predictors of models, by label type."""
 
 
-class PredictionSession(Session):
+class PredictionSession(TaskSession):
     """A model folder, opened for prediction on the processor, without torch.
 
     Args:

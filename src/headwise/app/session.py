@@ -6,12 +6,13 @@ from os import PathLike
 from pathlib import Path
 
 from headwise.app.session_base import FileArguments, OpenArguments, Session
+from headwise.app.task_session import TaskSession
 from headwise.artifacts.model_folder import is_headwise_folder
-from headwise.artifacts.onnx.onnx_errors import installed
+from headwise.artifacts.onnx.onnx_errors import NotInstalledError, installed
 from headwise.artifacts.runtime_load import needs_torch
 from headwise.core.folder_layout import EXPORTED
 
-__all__ = ["FileArguments", "OpenArguments", "Session", "open_session"]
+__all__ = ["FileArguments", "OpenArguments", "Session", "open_session", "open_task_session"]
 
 _GPU_DRIVERS = (
     *("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg", "/dev/kfd"),
@@ -46,6 +47,29 @@ def open_session(folder: Path | str, *, device: str = "auto", pipeline: str | No
         from headwise.app.model_session import ModelSession
 
         return ModelSession.open(folder, device=device, pipeline=pipeline)
+
+
+def open_task_session(
+    folder: Path | str, *, device: str = "auto", pipeline: str | None = None
+) -> TaskSession:
+    """Open a model folder, not an exported one, for its evaluation: PyTorch computes where it is installed,
+    so that scores are those of the training run to the last digit.
+
+    Raises:
+        StoreError, ConfigError, NotInstalledError: As `open_session`.
+    """
+    reason = needs_torch(folder)
+    try:
+        with installed(reason):
+            from headwise.app.model_session import ModelSession
+
+            return ModelSession.open(folder, device=device, pipeline=pipeline)
+    except NotInstalledError:
+        if reason is not None or pipeline is not None or device not in ("auto", "cpu"):
+            raise
+    from headwise.app.prediction_session import PredictionSession
+
+    return PredictionSession(folder)
 
 
 def computes_on_processor(device: str) -> bool:

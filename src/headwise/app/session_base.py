@@ -32,7 +32,8 @@ class OpenArguments(TypedDict, total=False):
 
 
 class FileArguments(TypedDict, total=False):
-    """How a session reads a file; see `Session.rows` and `ModelSession.read`.
+    """How a session reads a file; see `Session.rows` and
+    `headwise.app.task_session.TaskSession.read`.
 
     Attributes:
         parses: A file with the syntax of the texts, one parse for each.

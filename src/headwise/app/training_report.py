@@ -1,8 +1,7 @@
 """The report of a training run: the model evaluated on the test data, with its comparison systems."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 from headwise.app.distillation import DistillationSet
 from headwise.app.training_plan import TrainingPlan
@@ -16,7 +15,8 @@ from headwise.models.label_evaluation import SingleLabelEvaluation
 from headwise.models.metric_table import ComparisonSystem
 from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks.classify import label_baseline
-from headwise.models.tasks.task import Task, TaskEvaluation
+from headwise.models.tasks.task import Task
+from headwise.models.tasks.unseen_scores import score_unseen
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.nn.networks.trained_models import TrainedModel
 from headwise.training.settings import RunConfig
@@ -136,18 +136,3 @@ def _without_zero_weights(parts: DataParts) -> DataParts:
         return parts
     train, dev = evaluated_items(parts.train), evaluated_items(parts.dev)
     return parts if train is parts.train and dev is parts.dev else replace(parts, train=train, dev=dev)
-
-
-def unseen_name(items: int) -> str:
-    """What a model is called on so many items that it has not learnt from."""
-    return f"it on {items:,} unseen"
-
-
-def score_unseen(
-    task: TaskEvaluation, model: Any, items: Sequence[object], seen: Collection[int]
-) -> ComparisonSystem | None:
-    """A model on those items that are not `seen` (numbers of items); None where that is all or none."""
-    if not 0 < len(seen) < len(items):
-        return None
-    new = [item for number, item in enumerate(items) if number not in seen]
-    return ComparisonSystem(unseen_name(len(new)), task.judge(model, new).to_json())

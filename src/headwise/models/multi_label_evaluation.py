@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,9 @@ from headwise.metrics.multi_label_scores import (
     multi_label_scores,
 )
 from headwise.models.label_evaluation import VocabularyCoverage, vocabulary_coverage
-from headwise.nn.networks.text_models import MultiLabelModel
+
+if TYPE_CHECKING:
+    from headwise.nn.networks.text_models import MultiLabelModel
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class MultiLabelEvaluation:
 
 
 def evaluate_multi_label(
-    model: MultiLabelModel, texts: Sequence[str | Example], targets: NDArray[np.bool_]
+    model: "MultiLabelModel", texts: Sequence[str | Example], targets: NDArray[np.bool_]
 ) -> MultiLabelEvaluation:
     """Predict the labels of texts and compare them with the true labels.
 

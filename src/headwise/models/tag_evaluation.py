@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from operator import eq
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,9 @@ from headwise.metrics.tagging_scores import (
     score_entities,
     score_tags,
 )
-from headwise.nn.networks.tag_model import TagModel
+
+if TYPE_CHECKING:
+    from headwise.nn.networks.tag_model import TagModel
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class TagEvaluation:
         return scores
 
 
-def evaluate_tags(model: TagModel, sentences: Sequence[TaggedSentence]) -> TagEvaluation:
+def evaluate_tags(model: "TagModel", sentences: Sequence[TaggedSentence]) -> TagEvaluation:
     """Predict the tags of sentences and compare them with the true tags.
 
     Args:

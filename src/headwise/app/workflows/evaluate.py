@@ -8,9 +8,8 @@ from typing import Any, Literal, Unpack
 
 from numpy.typing import NDArray
 
-from headwise.app.model_session import ModelSession
-from headwise.app.session import FileArguments
-from headwise.app.training_report import score_unseen, unseen_name
+from headwise.app.session import FileArguments, open_task_session
+from headwise.app.task_session import TaskSession
 from headwise.app.workflows.memory_tables import DataArgument, tables_as_files
 from headwise.artifacts.model_info import DataInfo
 from headwise.core.config import JsonMapping, JsonObject
@@ -26,6 +25,7 @@ from headwise.models.predictor import many_unknown
 from headwise.models.report_messages import ReportMessage
 from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks.task import Task
+from headwise.models.tasks.unseen_scores import score_unseen, unseen_name
 from headwise.text.parsing import cache_warning
 
 _MANY_UNKNOWN_SYMBOLS = 0.01
@@ -131,7 +131,7 @@ def evaluate_file(
     """
     if unknown_labels not in ("stop", "skip"):
         raise ConfigError(f"unknown_labels {unknown_labels!r}; expected stop or skip")
-    session = ModelSession.open(folder, device=device, pipeline=pipeline)
+    session = open_task_session(folder, device=device, pipeline=pipeline)
     scope = {"known_only": unknown_labels == "skip", "unknown_label": unknown_label}
     with tables_as_files(file) as (labelled,):
         data, outside = session.read_scoped(labelled or "", **scope, **how)
@@ -153,7 +153,7 @@ class ContaminationCheck:
         is_test: Whether these are the test items of the training.
     """
 
-    def __init__(self, session: ModelSession, items: Any):
+    def __init__(self, session: TaskSession, items: Any):
         self.session, self.items = session, items
         kind, data = session.kind, session.info.data
         sha256 = kind.fingerprint(items).sha256
@@ -213,7 +213,7 @@ class EvaluatedItems:
         novelty: The evaluation of the novelty detector; None without one.
     """
 
-    session: ModelSession
+    session: TaskSession
     data: Any
     evaluation: Evaluation
     seconds: float = 0.0
@@ -224,8 +224,8 @@ class EvaluatedItems:
     novelty: NoveltyScores | None = None
 
     @classmethod
-    def of(cls, session: ModelSession, data: Any, outside: Sequence[object] = ()) -> "EvaluatedItems":
-        """Evaluate a model on items of its labels and of none, from `ModelSession.read_scoped`."""
+    def of(cls, session: TaskSession, data: Any, outside: Sequence[object] = ()) -> "EvaluatedItems":
+        """Evaluate a model on items of its labels and of none, from `TaskSession.read_scoped`."""
         began = time.perf_counter()
         evaluation = session.evaluate(data.items)
         seconds = time.perf_counter() - began

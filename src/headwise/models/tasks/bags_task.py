@@ -24,7 +24,6 @@ class BagTask(LabelTask[BagModel, Bag]):
 
     name = "bags"
     title, purpose = "classifier of bags", "multiple-instance learning"
-    model = BagModel
     post_training_step, supports_cross_fitting = "calibration", True
     new_file, answered_file, example_file = "NEW_BAGS", "LABELLED_BAGS", "bags.csv"
     usage = (
@@ -32,6 +31,10 @@ class BagTask(LabelTask[BagModel, Bag]):
         "each row:"
     )
     advice = "label more bags, or use the baseline"
+
+    @property
+    def model(self) -> type[BagModel]:
+        return BagModel
 
     def check(self, recipe: RunConfig) -> None:
         super().check(recipe)

@@ -3,9 +3,11 @@
 Classification: one of several labels for each text.
 """
 
+from __future__ import annotations  # the models, which need torch, are loaded when asked for
+
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -22,8 +24,6 @@ from headwise.data.items.labels import (
     training_weights,
 )
 from headwise.data.splits.data_parts import DataParts
-from headwise.linear.baselines import TFIDF_SVM, fit_baseline
-from headwise.linear.linear_fit import MOST_CELLS
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
 from headwise.metrics.classification_scores import compare_labels, correctness, score_labels
 from headwise.metrics.novelty import NoveltyScores
@@ -48,24 +48,25 @@ from headwise.models.report_messages import ReportMessage
 from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, check_labels_of_model, location_of
 from headwise.models.tasks.task_settings import Settings
-from headwise.nn.networks.bag_model import BagModel
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.tag_model import TagModel
-from headwise.nn.networks.text_model import TextEncoderModel
-from headwise.nn.networks.text_models import MultiLabelModel, PairModel, TextClassifierModel
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.ensembles import SingleLabelEnsemble
-from headwise.training.model_calibration import SINGLE_LABEL
-from headwise.training.settings import RunConfig
-from headwise.training.text_objectives import ClassificationObjective
-from headwise.training.train_result import PostTrainingFit, TrainResult
+
+if TYPE_CHECKING:
+    from headwise.nn.networks.bag_model import BagModel
+    from headwise.nn.networks.tag_model import TagModel
+    from headwise.nn.networks.text_model import TextEncoderModel
+    from headwise.nn.networks.text_models import MultiLabelModel, PairModel, TextClassifierModel
+    from headwise.training.ensembles import SingleLabelEnsemble
+    from headwise.training.settings import RunConfig
+    from headwise.training.text_objectives import ClassificationObjective
+    from headwise.training.train_result import PostTrainingFit, TrainResult
 
 LEAST = 1e-30
 """Lower bound of probabilities, so that their logarithms are finite."""
 BASELINE_METRICS = ("accuracy", "accuracy_interval", "macro_f1")
 
 
-Classifier = TypeVar("Classifier", TextClassifierModel, PairModel, BagModel)
+Classifier = TypeVar("Classifier", "TextClassifierModel", "PairModel", "BagModel")
 Item = TypeVar("Item", bound=LabelledItem)
 
 
@@ -99,6 +100,8 @@ class LabelTask(
         train, dev = (
             (part, classification_targets(part, model.labels)) for part in (parts.train, parts.dev)
         )
+        from headwise.training.text_objectives import ClassificationObjective
+
         objective = ClassificationObjective(
             model,
             train,
@@ -110,6 +113,8 @@ class LabelTask(
         return objective
 
     def ensemble(self, objective: ClassificationObjective[Classifier]) -> SingleLabelEnsemble:
+        from headwise.training.ensembles import SingleLabelEnsemble
+
         return SingleLabelEnsemble(objective)
 
     def set_thresholds_setting(self, model: Classifier, thresholds: str | None) -> None:
@@ -118,6 +123,8 @@ class LabelTask(
             set_thresholds_setting(model, thresholds)
 
     def calibrate(self, model: Classifier, items: Sequence[Item]) -> PostTrainingFit:
+        from headwise.training.model_calibration import SINGLE_LABEL
+
         encoded: Any = model.encoded(cast(Any, items))
         logits = model.logits(encoded)
         targets = classification_targets(items, model.labels)
@@ -304,10 +311,11 @@ def member_name(name: str) -> str:
 
 def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) -> dict[str, np.ndarray]:
     """The outputs of encoder and linear model alone, `[items, outputs]`; empty without a linear model."""
-    if isinstance(model, BagModel) or model.linear_model is None:
+    if getattr(model, "linear_model", None) is None:
         return {}
-    encoded = model.encoded(items)
-    return {"encoder": model.outputs_of(encoded), "linear_model": model.linear_scores(encoded)}
+    ensemble = cast("TextEncoderModel", model)
+    encoded = ensemble.encoded(items)
+    return {"encoder": ensemble.outputs_of(encoded), "linear_model": ensemble.linear_scores(encoded)}
 
 
 def label_names_message(model: TextEncoderModel) -> list[str]:
@@ -390,14 +398,19 @@ _MANY, _LONG, _MOST = 20_000, 100, 10_000_000
 _LOOKED_AT = 1_000
 
 
-class ClassifyTask(LabelTask[TextClassifierModel, Example]):
+class ClassifyTask(LabelTask["TextClassifierModel", Example]):
     """One of several labels for each text."""
 
     name = "classify"
     title, purpose = "text classifier", "text classification"
-    model = TextClassifierModel
     in_python = True
     supports_cross_fitting = True
+
+    @property
+    def model(self) -> type[TextClassifierModel]:
+        from headwise.nn.networks.text_models import TextClassifierModel
+
+        return TextClassifierModel
 
     def encoder_with_base(self, parts: DataParts[Sequence[Example]]) -> Settings:
         """With several thousand texts, attention learns word order, which neither static embeddings nor the
@@ -416,6 +429,8 @@ class ClassifyTask(LabelTask[TextClassifierModel, Example]):
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 
     def data_remarks(self, parts: DataParts[Sequence[Example]], recipe: RunConfig) -> list[ReportMessage]:
+        from headwise.linear.linear_fit import MOST_CELLS
+
         remarks, labels = super().data_remarks(parts, recipe), len(all_labels(parts.train))
         if labels * len(parts.train) > MOST_CELLS and recipe.model.linear_model.kind == "linear":
             few = "a fifth of the texts, not all, and two folds say how to choose the linear model"
@@ -426,11 +441,13 @@ class ClassifyTask(LabelTask[TextClassifierModel, Example]):
         self, words: Vocabulary, parts: DataParts[Sequence[Example]], recipe: RunConfig
     ) -> TextClassifierModel:
         config = with_tabular_columns(recipe.model, parts.train)
-        return TextClassifierModel(config, words, all_labels(parts.train))
+        return self.model(config, words, all_labels(parts.train))
 
     def guesses(
         self, parts: DataParts[Sequence[Example]], model: TextClassifierModel, *, refit: bool
     ) -> tuple[str, np.ndarray] | None:
+        from headwise.linear.baselines import TFIDF_SVM, fit_baseline
+
         train, dev = (
             ([item.text for item in part], label_targets(part, model.labels))
             for part in (parts.train, parts.dev)

@@ -34,12 +34,15 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
 
     name = "language-model"
     title, purpose = "language model", "language modelling"
-    model = LanguageModel
     predictor = None
     answered_file = "OTHER_TEXT"
     next_command = "sample {model} --prompt TEXT"
     usage = "On the command line, how well it predicts a plain text (`headwise sample` lets it write):"
     advice = "train longer, on more text"
+
+    @property
+    def model(self) -> type[LanguageModel]:
+        return LanguageModel
 
     def item_type_for(self, config: ModelConfig) -> SymbolStreamItems:
         language = config.language

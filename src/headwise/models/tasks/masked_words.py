@@ -31,12 +31,15 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
 
     name = "masked-words"
     title, purpose = "model of masked words", "telling masked words"
-    model = MaskedModel
     predictor = None
     answered_file = "OTHER_TEXTS"
     usage = "For other models to begin with (`headwise train FILE --base MODEL`). How well it tells words:"
     next_command = "train FILE --base {model}"
     advice = "train longer, on more text"
+
+    @property
+    def model(self) -> type[MaskedModel]:
+        return MaskedModel
 
     def check(self, recipe: RunConfig) -> None:
         super().check(recipe)

@@ -1,8 +1,10 @@
 """Multi-label classification: any number of labels for each text."""
 
+from __future__ import annotations  # the models, which need torch, are loaded when asked for
+
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +15,6 @@ from headwise.data.items.examples import Example, separator_for
 from headwise.data.items.labels import evaluation_weights, label_names, multi_hot_targets, training_weights
 from headwise.data.items.text_items import TextSchema
 from headwise.data.splits.data_parts import DataParts
-from headwise.linear.sklearn_models import TFIDF_ONE_VS_REST, fit_multi_label_baseline
 from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
 from headwise.metrics.novelty import NoveltyScores
 from headwise.models.explanation import Explanation, explain_multi_label
@@ -42,28 +43,34 @@ from headwise.models.tasks.classify import (
 from headwise.models.tasks.tabular_config import tabular_columns, with_tabular_columns
 from headwise.models.tasks.task import Task, check_labels_of_model, location_of, names_of
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.text_models import MultiLabelModel
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.ensembles import MultiLabelEnsemble
-from headwise.training.model_calibration import LABEL_SETS
-from headwise.training.settings import RunConfig
-from headwise.training.text_objectives import MultiLabelObjective
-from headwise.training.train_result import PostTrainingFit, TrainResult
+
+if TYPE_CHECKING:
+    from headwise.nn.networks.text_models import MultiLabelModel
+    from headwise.training.ensembles import MultiLabelEnsemble
+    from headwise.training.settings import RunConfig
+    from headwise.training.text_objectives import MultiLabelObjective
+    from headwise.training.train_result import PostTrainingFit, TrainResult
 
 SUMMARY = ("micro_f1", "macro_f1", "subset_accuracy", "ranking", "mean_average_precision")
 """The scores that reports compare with the baseline."""
 
 
-class MultiLabelTask(Task[MultiLabelModel, Sequence[Example], Dataset[Example], MultiLabelEvaluation]):
+class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example], MultiLabelEvaluation]):
     """Multi-label classification: any number of labels for each text."""
 
     name = "multi-label"
     title, purpose = "multi-label text classifier", "any number of labels for each text"
-    model = MultiLabelModel
     in_python = True
     predictor = MultiLabelPredictor
     post_training_step = "linear model, calibration, thresholds"
     supports_cross_fitting = True
+
+    @property
+    def model(self) -> type[MultiLabelModel]:
+        from headwise.nn.networks.text_models import MultiLabelModel
+
+        return MultiLabelModel
 
     def check(self, recipe: RunConfig) -> None:
         super().check(recipe)
@@ -85,9 +92,11 @@ class MultiLabelTask(Task[MultiLabelModel, Sequence[Example], Dataset[Example], 
         read = parts.kind.schema(parts.files["train"]).separator if "train" in parts.files else None
         separator = separator_for(recipe.data, labels, read)
         config = with_tabular_columns(recipe.model, parts.train)
-        return MultiLabelModel(config, words, labels, separator=separator)
+        return self.model(config, words, labels, separator=separator)
 
     def objective(self, model: MultiLabelModel, parts: DataParts[Sequence[Example]]) -> MultiLabelObjective:
+        from headwise.training.text_objectives import MultiLabelObjective
+
         train, dev = ((part, multi_hot_targets(part, model.labels)) for part in (parts.train, parts.dev))
         weights = training_weights(parts.train), evaluation_weights(parts.dev)
         objective = MultiLabelObjective(model, train, dev, *weights)
@@ -95,6 +104,8 @@ class MultiLabelTask(Task[MultiLabelModel, Sequence[Example], Dataset[Example], 
         return objective
 
     def ensemble(self, objective: MultiLabelObjective) -> MultiLabelEnsemble:
+        from headwise.training.ensembles import MultiLabelEnsemble
+
         return MultiLabelEnsemble(objective)
 
     def set_thresholds_setting(self, model: MultiLabelModel, thresholds: str | None) -> None:
@@ -103,6 +114,8 @@ class MultiLabelTask(Task[MultiLabelModel, Sequence[Example], Dataset[Example], 
             set_thresholds_setting(model, thresholds)
 
     def calibrate(self, model: MultiLabelModel, items: Sequence[Example]) -> PostTrainingFit:
+        from headwise.training.model_calibration import LABEL_SETS
+
         logits, targets = model.logits(model.encoded(items)), multi_hot_targets(items, model.labels)
         return LABEL_SETS.refit(model, logits, targets, evaluation_weights(items))
 
@@ -147,6 +160,8 @@ class MultiLabelTask(Task[MultiLabelModel, Sequence[Example], Dataset[Example], 
         refit: bool = False,
     ) -> ComparisonSystem | None:
         """TF-IDF and one SVM per label, with thresholds tuned on dev as for the model."""
+        from headwise.linear.sklearn_models import TFIDF_ONE_VS_REST, fit_multi_label_baseline
+
         all_parts = (parts.train, parts.dev, parts.test)
         read = [([item.text for item in part], multi_hot_targets(part, model.labels)) for part in all_parts]
         config = model.config

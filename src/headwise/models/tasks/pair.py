@@ -3,27 +3,30 @@
 Scores of text pairs: how similar two texts are, say.
 """
 
+from __future__ import annotations  # the models, which need torch, are loaded when asked for
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from headwise.data.items.examples import Pair
 from headwise.data.items.labels import label_names, label_targets
 from headwise.data.splits.data_parts import DataParts
-from headwise.linear.baselines import PAIR_TFIDF_SVM, SCORE_NAME, fit_pair_baseline
 from headwise.models.tasks.classify import LabelTask
 from headwise.models.tasks.regress import NumberTask
-from headwise.nn.networks.text_models import PairModel, PairScorer
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.settings import RunConfig
+
+if TYPE_CHECKING:
+    from headwise.nn.networks.text_models import PairModel, PairScorer
+    from headwise.training.settings import RunConfig
 
 
-class PairLabelTask(LabelTask[PairModel, Pair]):
+class PairLabelTask(LabelTask["PairModel", Pair]):
     """One of several labels for each pair of texts."""
 
     name = "pair"
     title, purpose = "classifier of text pairs", "classification of text pairs"
-    model = PairModel
     supports_cross_fitting = True
     new_file, answered_file, example_file = "NEW_PAIRS", "LABELLED_PAIRS", "pairs.csv"
     usage = (
@@ -31,29 +34,44 @@ class PairLabelTask(LabelTask[PairModel, Pair]):
         "file or as\nusual (`premise` and `hypothesis`, say):"
     )
 
+    @property
+    def model(self) -> type[PairModel]:
+        from headwise.nn.networks.text_models import PairModel
+
+        return PairModel
+
     def make(self, words: Vocabulary, parts: DataParts[Sequence[Pair]], recipe: RunConfig) -> PairModel:
-        return PairModel(recipe.model, words, label_names(item.label or "" for item in parts.train))
+        return self.model(recipe.model, words, label_names(item.label or "" for item in parts.train))
 
     def guesses(
         self, parts: DataParts[Sequence[Pair]], model: PairModel, *, refit: bool
     ) -> tuple[str, np.ndarray] | None:
+        from headwise.linear.baselines import PAIR_TFIDF_SVM, fit_pair_baseline
+
         train, dev = ((part, label_targets(part, model.labels)) for part in (parts.train, parts.dev))
         linear = fit_pair_baseline(train, dev, tokenizer=model.config.words.tokenizer, refit=refit)
         return None if linear is None else (PAIR_TFIDF_SVM, linear.predict(parts.test))
 
 
-class PairScoreTask(NumberTask[PairScorer, Pair]):
+class PairScoreTask(NumberTask["PairScorer", Pair]):
     """A number for each pair of texts."""
 
     name = "pair-score"
     title, purpose = "model of text pairs", "a score for each pair of texts"
-    model = PairScorer
     new_file, answered_file, example_file = "NEW_PAIRS", "SCORED_PAIRS", "pairs.csv"
     usage = PairLabelTask.usage
+
+    @property
+    def model(self) -> type[PairScorer]:
+        from headwise.nn.networks.text_models import PairScorer
+
+        return PairScorer
 
     def guesses(
         self, parts: DataParts[Sequence[Pair]], model: PairScorer, *, refit: bool
     ) -> tuple[str, np.ndarray] | None:
+        from headwise.linear.baselines import SCORE_NAME, fit_pair_baseline
+
         train, dev = ((part, self.targets(part)) for part in (parts.train, parts.dev))
         tokenizer = model.config.words.tokenizer
         linear = fit_pair_baseline(train, dev, tokenizer=tokenizer, scores=True, refit=refit)

@@ -3,10 +3,12 @@
 Regression: a number for each text, such as a rating or a price.
 """
 
+from __future__ import annotations  # the models, which need torch, are loaded when asked for
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -23,7 +25,6 @@ from headwise.data.items.labels import (
     training_weights,
 )
 from headwise.data.splits.data_parts import DataParts
-from headwise.linear.baselines import TFIDF_RIDGE, predict_number_baseline
 from headwise.metrics.regression_scores import Scale, compare_errors, comparison_scores, score_numbers
 from headwise.models.explanation import Explanation, explain_numbers
 from headwise.models.label_evaluation import NumberEvaluation, evaluate_numbers
@@ -40,14 +41,16 @@ from headwise.models.tasks.classify import linear_model_message, member_name, me
 from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, check_labelled, location_of
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.text_models import PairScorer, TextRegressorModel
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.ensembles import NumberEnsemble
-from headwise.training.settings import RunConfig
-from headwise.training.text_objectives import NumberObjective
-from headwise.training.train_result import TrainResult
 
-Regressor = TypeVar("Regressor", TextRegressorModel, PairScorer)
+if TYPE_CHECKING:
+    from headwise.nn.networks.text_models import PairScorer, TextRegressorModel
+    from headwise.training.ensembles import NumberEnsemble
+    from headwise.training.settings import RunConfig
+    from headwise.training.text_objectives import NumberObjective
+    from headwise.training.train_result import TrainResult
+
+Regressor = TypeVar("Regressor", "TextRegressorModel", "PairScorer")
 Item = TypeVar("Item", bound=LabelledItem)
 
 
@@ -68,11 +71,15 @@ class NumberTask(
         return self.model(with_tabular_columns(recipe.model, parts.train), words, scale)
 
     def objective(self, model: Regressor, parts: DataParts[Sequence[Item]]) -> NumberObjective:
+        from headwise.training.text_objectives import NumberObjective
+
         train, dev = ((part, self.targets(part)) for part in (parts.train, parts.dev))
         weights = training_weights(parts.train), evaluation_weights(parts.dev)
         return NumberObjective(model, train, dev, *weights)
 
     def ensemble(self, objective: NumberObjective[Regressor]) -> NumberEnsemble:
+        from headwise.training.ensembles import NumberEnsemble
+
         return NumberEnsemble(objective)
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
@@ -187,17 +194,24 @@ class NumberTask(
         return f"{number:.15g} taken for {round(predicted, min(places, 15)):.{min(max(places, 0), 15)}f}"
 
 
-class RegressTask(NumberTask[TextRegressorModel, Example]):
+class RegressTask(NumberTask["TextRegressorModel", Example]):
     """A number for each text."""
 
     name = "regress"
     title, purpose = "regressor of texts", "a number for each text"
-    model = TextRegressorModel
     in_python = True
+
+    @property
+    def model(self) -> type[TextRegressorModel]:
+        from headwise.nn.networks.text_models import TextRegressorModel
+
+        return TextRegressorModel
 
     def guesses(
         self, parts: DataParts[Sequence[Example]], model: TextRegressorModel, *, refit: bool
     ) -> tuple[str, np.ndarray] | None:
+        from headwise.linear.baselines import TFIDF_RIDGE, predict_number_baseline
+
         read = [[item.text for item in part] for part in (parts.train, parts.dev, parts.test)]
         train, dev = zip(read[:2], (self.targets(parts.train), self.targets(parts.dev)), strict=True)
         tokenizer = model.config.words.tokenizer

@@ -1,7 +1,10 @@
 """Sequence labelling: a tag for each word, such as the names in a text or its parts of speech."""
 
+from __future__ import annotations  # the models, which need torch, are loaded when asked for
+
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,30 +41,36 @@ from headwise.models.tasks.classify import LEAST, contribution_message, member_n
 from headwise.models.tasks.task import Task
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.tag_model import TagModel
 from headwise.runtime.tag_outputs import TaggedText
 from headwise.text.character_features import Alphabet
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.fit import merge_dev_into_train
-from headwise.training.settings import RunConfig
-from headwise.training.tagging_objective import TagEnsemble, TaggingObjective
-from headwise.training.train_result import TrainResult
+
+if TYPE_CHECKING:
+    from headwise.nn.networks.tag_model import TagModel
+    from headwise.training.settings import RunConfig
+    from headwise.training.tagging_objective import TagEnsemble, TaggingObjective
+    from headwise.training.train_result import TrainResult
 
 _CONTEXT = 6  # words shown on either side of an error
 _STRANGE = 0.9
 """Share of unknown tags above which a file is taken to belong to another task."""
 
 
-class TagTask(Task[TagModel, Sequence[TaggedSentence], TaggedData, TagEvaluation]):
+class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluation]):
     """Sequence labelling: a tag for each word of a sentence."""
 
     name = "tag"
     title, purpose = "tagger", "sequence labelling"
-    model = TagModel
     in_python = True
     evaluated_units, post_training_step = "words", "linear model"
     predictor = TagPredictor
     answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
+
+    @property
+    def model(self) -> type[TagModel]:
+        from headwise.nn.networks.tag_model import TagModel
+
+        return TagModel
 
     def item_type_for(self, config: ModelConfig) -> TaggedSentenceItems:
         return TaggedSentenceItems(tokenizer=config.words.tokenizer)
@@ -88,12 +97,16 @@ class TagTask(Task[TagModel, Sequence[TaggedSentence], TaggedData, TagEvaluation
         names = sorted(tags, key=lambda tag: (tag != "O", tag))
         every = (word for sentence in parts.train for word in sentence.tokens)
         alphabet = Alphabet.build(every, min_count=config.characters.min_count)
-        return TagModel(config, words, names, scheme, alphabet)
+        return self.model(config, words, names, scheme, alphabet)
 
     def objective(self, model: TagModel, parts: DataParts[Sequence[TaggedSentence]]) -> TaggingObjective:
+        from headwise.training.tagging_objective import TaggingObjective
+
         return TaggingObjective(model, parts.train, parts.dev)
 
     def ensemble(self, objective: TaggingObjective) -> TagEnsemble:
+        from headwise.training.tagging_objective import TagEnsemble
+
         return TagEnsemble(objective, lambda: evaluate_tags(objective.model, objective.dev).to_json())
 
     def primary_metric(self, parts: DataParts[Sequence[TaggedSentence]], config: ModelConfig) -> str:
@@ -135,6 +148,8 @@ class TagTask(Task[TagModel, Sequence[TaggedSentence], TaggedData, TagEvaluation
         refit: bool = False,
     ) -> ComparisonSystem | None:
         """The baseline: a CRF on the spelling of words and their neighbours."""
+        from headwise.training.fit import merge_dev_into_train
+
         learnt = merge_dev_into_train(parts) if refit else parts
         guessed = fit_crf(learnt.train, model.written).predict(parts.test)
         difference = compare_taggers(judged.predicted, guessed, parts.test, model.written)

@@ -4,9 +4,11 @@ Training, evaluation, prediction and reporting are written once for all tasks (`
 three parts, by who asks: `TaskTraining`, `TaskEvaluation` and `TaskPresentation`.
 """
 
+from __future__ import annotations  # the models, which need torch, are loaded when asked for
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Sized
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -29,18 +31,18 @@ from headwise.models.predictor import Predictor
 from headwise.models.report_messages import ReportMessage, label_messages
 from headwise.models.tasks.tabular_config import tabular_columns
 from headwise.models.tasks.task_settings import Settings
-from headwise.nn.encoders.encoder import needs_trees
 from headwise.nn.encoders.encoder_configs import encoder_name
-from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.text_model import WordModel
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors
-from headwise.training.fit import new_vocabulary, start_from_vectors
-from headwise.training.loop import Objective
-from headwise.training.settings import RunConfig
-from headwise.training.train_result import ModelEnsemble, PostTrainingFit, TrainResult
 
-Model = TypeVar("Model", bound=BaseModel)
+if TYPE_CHECKING:
+    from headwise.nn.networks.base_model import BaseModel
+    from headwise.nn.networks.text_model import WordModel
+    from headwise.training.loop import Objective
+    from headwise.training.settings import RunConfig
+    from headwise.training.train_result import ModelEnsemble, PostTrainingFit, TrainResult
+
+Model = TypeVar("Model", bound="BaseModel")
 """The class of a task's models."""
 Items = TypeVar("Items", bound=Sized)
 """The items of a part of the data: a sequence, or a stream of symbols."""
@@ -57,8 +59,11 @@ class TaskType(ABC, Generic[Model, Items, File, Evaluation]):
     """Key in `TASKS` and in `KINDS`."""
     title: ClassVar[str]
     """Display name of its models, as `text classifier`."""
-    model: ClassVar[type[Any]]
-    """Class of its models."""
+
+    @property
+    @abstractmethod
+    def model(self) -> type[Model]:
+        """Class of its models."""
 
     @property
     def kind(self) -> ItemType[Any]:
@@ -111,10 +116,12 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
         """Build an untrained model for these data: with the vocabulary of the training texts, and
         initialised from the pretrained vectors. Returns the model and the coverage of the vocabulary by the
         vectors."""
+        from headwise.training.fit import new_vocabulary, start_from_vectors
+
         cut = get_tokenizer(recipe.model.words.tokenizer).words
         texts = (words for item in items_of(parts.train) for words in parts.kind.words(item, cut))
         model = self.make(new_vocabulary(texts, recipe, vectors), parts, recipe)
-        return model, start_from_vectors(cast(WordModel, model), vectors, recipe.train.seed)
+        return model, start_from_vectors(cast("WordModel", model), vectors, recipe.train.seed)
 
     def make(self, words: Vocabulary, parts: DataParts[Items], recipe: RunConfig) -> Model:
         """Build an untrained model with this vocabulary; called by `build` only."""
@@ -321,6 +328,8 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
 
     def data_remarks(self, parts: DataParts[Items], recipe: RunConfig) -> list[ReportMessage]:
         """Messages about data and settings before training."""
+        from headwise.nn.encoders.encoder import needs_trees
+
         remarks = [ReportMessage(parts.sizes)]
         kind, config = parts.kind, recipe.model
         if not kind.sides:
