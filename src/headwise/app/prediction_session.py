@@ -74,7 +74,9 @@ class PredictionSession(TaskSession):
         if isinstance(model, NetworkTagger):
             from headwise.models.tag_explanation import explain_tags
 
-            return explain_tags(model, [model.sentence(item) for item in items])
+            return explain_tags(
+                model, [model.sentence(cast("Example | TaggedSentence", item)) for item in items]
+            )
         if model.encoder_weight:
             return self._with_torch("explanations of an encoder").explain(items)  # by its gradients
         from headwise.models.explanation import explain_labels, explain_multi_label, explain_numbers
