@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from headwise.app.session_base import Session
 from headwise.app.task_session import TaskSession
@@ -26,6 +26,7 @@ from headwise.models.predictor import LabelPredictor, Predictor
 from headwise.runtime.tag_network import NetworkTagger
 
 if TYPE_CHECKING:
+    from headwise.data.items.examples import Example, TaggedSentence
     from headwise.models.explanation import Explanation
 
 
@@ -74,9 +75,8 @@ class PredictionSession(TaskSession):
         if isinstance(model, NetworkTagger):
             from headwise.models.tag_explanation import explain_tags
 
-            return explain_tags(
-                model, [model.sentence(cast("Example | TaggedSentence", item)) for item in items]
-            )
+            sentences = [model.sentence(cast("Example | TaggedSentence", item)) for item in items]
+            return explain_tags(model, sentences)
         if model.encoder_weight:
             return self._with_torch("explanations of an encoder").explain(items)  # by its gradients
         from headwise.models.explanation import explain_labels, explain_multi_label, explain_numbers
