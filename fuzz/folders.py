@@ -28,6 +28,7 @@ from headwise.app.workflows.suggest_texts import suggest_file
 from headwise.app.workflows.trials import TrialLog
 from headwise.artifacts import load_model
 from headwise.artifacts.model_folder import to_json
+from headwise.artifacts.runtime_load import load_for_prediction, unsupported_reason
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import DATA, ENVIRONMENT, MANIFEST, METRICS, TRAINING, WEIGHTS
 from headwise.data.files.fingerprint import file_sha256
@@ -126,7 +127,12 @@ def attack_folder(campaign: Campaign, sounds: list[Sound]) -> None:
         sound.write(MANIFEST, to_json(manifest))
 
     def use() -> None:
-        found = [*says(load_model(sound.folder), sound.new)]
+        model = load_model(sound.folder)
+        found = [*says(model, sound.new)]
+        if unsupported_reason(model.config) is None:
+            without_torch = [*says(load_for_prediction(sound.folder), sound.new)]
+            if len(without_torch) != len(found):
+                raise AssertionError("another number of predictions without torch")
         if _NO_NUMBER.search("".join(found)) and not _NO_NUMBER.search(data.decode("latin-1")):
             raise AssertionError("a prediction that is no number")
         if not signed and name != MANIFEST and changed and name not in _WRITTEN and name != "README.md":

@@ -1,8 +1,10 @@
 """Commands that need neither PyTorch nor SciPy nor scikit-learn: none of these can be imported."""
 
 import json
+import re
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 
@@ -34,9 +36,12 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+def command_of(*arguments):
+    return [sys.executable, "-c", BLOCKED, *map(str, arguments)]
+
+
 def run_blocked(*arguments):
-    command = [sys.executable, "-c", BLOCKED, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command_of(*arguments), capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_prediction_imports_neither_torch_nor_scipy(tmp_path):
@@ -134,3 +139,21 @@ def test_models_are_evaluated(pair_folder, tagger_folder, tmp_path):
         assert done.returncode == 0, done.stderr
         expected = scores_of(json.loads(json.dumps(evaluate_file(folder, file, errors=2).to_json())))
         assert scores_of(json.loads(done.stdout)) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_server_tags_texts(tagger_folder):
+    command = command_of("serve", tagger_folder, "--port", 0)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            address = next(filter(None, (re.search(r"http://\S+\d", line) for line in server.stderr)))
+            request = urllib.request.Request(
+                f"{address[0]}/predict",
+                json.dumps({"texts": ["Anna saw", ""]}).encode(),
+                {"content-type": "application/json"},
+            )
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                predictions = json.load(answer)["predictions"]
+        finally:
+            server.terminate()
+    assert [prediction["words"] for prediction in predictions] == [["Anna", "saw"], []]
