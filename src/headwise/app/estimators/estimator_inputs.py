@@ -114,7 +114,11 @@ def weights_for(texts: Sequence[object], weights: Weights) -> list[float]:
     Raises:
         ValueError: They are not one finite number >= 0 per text, or all are 0.
     """
-    weight_array = np.ones(len(texts)) if weights is None else np.asarray(weights, dtype=object)
+    if weights is None:
+        weights = np.ones(len(texts))
+    elif not isinstance(weights, UNORDERED_TYPES) and not hasattr(weights, "__getitem__"):
+        weights = list(weights)
+    weight_array = np.asarray(weights, dtype=object)
     if weight_array.ndim != 1 and weight_array.shape[1:] != (1,):
         raise ValueError(
             f"sample_weight has the shape {weight_array.shape}; expected one number for each of X"

@@ -64,8 +64,10 @@ class TextTagger(TextEstimator[TagModel]):
             TypeError, ValueError: X or y has a wrong type or value.
         """
         sentences = _sentences(X, y, sample_weight)
-        if len({tag for sentence in sentences for tag in sentence.tags}) < 2:
-            raise ValueError("y has only one tag; a tagger needs two or more")
+        tags = {tag for sentence in sentences for tag in sentence.tags}
+        if len(tags) < 2:
+            number = "only one" if tags else "no"
+            raise ValueError(f"y has {number} tag; a tagger needs two or more")
         return self._fit(sentences, None if dev is None else _sentences(*unpack_dev(dev)))
 
     def predict(self, X: Inputs) -> list[list[str]]:
