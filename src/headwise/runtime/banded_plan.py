@@ -1,7 +1,7 @@
 """BandedPlan: the work items of attention within bands, for the kernel `native.banded_forward`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,6 +12,8 @@ from headwise.core.threads import run_jobs, usable_threads
 
 Reaches = NDArray[np.int64]
 _PIECE = 512  # rows of a text that are one item of work
+_LOST = 18.0  # exp(-18) is less than half of the last bit of a float32
+_SHORT = 32  # words of a text below which no keys are left out
 _ALONE = 200_000  # pairs of a query and a key from which more threads than one are worth it
 
 
@@ -76,6 +78,38 @@ class BandedPlan:
         pairs = ((items[:, 5] - items[:, 4]) * (seen + 16)).cumsum()
         value_heads = [head for head in range(heads) if head not in looking]
         return cls(items, pairs, np.array([band.slope for band in bands]), value_heads)
+
+    def without_lost_keys(self, query: NDArray[np.float32], key: NDArray[np.float32]) -> "BandedPlan":
+        """The plan without the keys whose weight a slope makes so small that it is lost in the rounding of
+        float32.
+
+        Two logits of a query q differ by `2 max|q| max|k| / sqrt(size)` at most, but for the slope; so from
+        some distance on, all keys together have less than `exp(-18)` of the weight.
+
+        Args:
+            query: Queries, `[rows, heads, size]`.
+            key: Keys, `[rows, heads, size]`.
+        """
+        steep = self.slopes[self.items[:, 0]] > 0
+        if not steep.any() or self.items[:, 3].max() < _SHORT:
+            return self
+        text, head, left, right = self.items[:, 2], self.items[:, 0], self.items[:, 6], self.items[:, 7]
+        starts, places = np.unique(text, return_inverse=True)
+        longest = [
+            np.maximum.reduceat(np.sqrt(np.einsum("rhs,rhs->rh", x, x)), starts, axis=0).astype(np.float64)
+            for x in (query, key)
+        ]
+        spread = 2 * longest[0] * longest[1] / np.sqrt(query.shape[2])  # [texts, heads]
+        slopes = np.where(steep, self.slopes[head], 1.0)
+        lost = _LOST + np.log(2 / -np.expm1(-slopes))  # the weights beyond are a geometric series, twice
+        nearest = np.maximum(0, -np.minimum(left, right))  # the distance of the first key that is seen
+        reach = np.ceil((spread[places, head] + lost) / slopes) + nearest
+        cut = steep & (reach < np.maximum(left, right))  # never where a reach is not a number
+        reach = np.where(cut, reach, 0).astype(np.int64)
+        items = self.items.copy()
+        items[:, 6] = np.where(cut, np.minimum(left, reach), left)
+        items[:, 7] = np.where(cut, np.minimum(right, reach), right)
+        return replace(self, items=items)
 
     def run(self, kernel: Callable[..., None], arrays: Sequence[NDArray]) -> None:
         """Call a kernel for all items, in several threads where that is worth it."""

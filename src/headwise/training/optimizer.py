@@ -178,9 +178,7 @@ class RowUpdates:
         self._factors: NDArray[np.float64] = np.zeros(1)
         self._gradient: tuple[NDArray[np.int64], _Rows] | None = None
 
-    def _arrays(
-        self,
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+    def _arrays(self) -> tuple[_Rows, _Rows, _Rows, NDArray[np.int64]]:
         weight = self.embedding.weight.detach()
         return weight.numpy(), self._first.numpy(), self._second.numpy(), self._row_steps
 
