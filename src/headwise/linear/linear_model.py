@@ -194,6 +194,25 @@ class LinearModel:
         return surface_features([normalize(text) for text in texts])
 
 
+@dataclass(frozen=True)
+class LinearFit:
+    """A fitted linear model, with its out-of-fold scores.
+
+    Attributes:
+        model: The model, trained on all texts.
+        oof_scores: Calibrated out-of-fold logits of each text that is in a fold, `[texts, classes]`; 0 of a
+            model that is not calibrated.
+        settings: The chosen settings.
+        cv_score: Accuracy of `oof_scores`; for label sets, the share of correct decisions; for numbers, the
+            explained variance (R2).
+    """
+
+    model: LinearModel
+    oof_scores: Floats
+    settings: LinearSettings
+    cv_score: float
+
+
 class _Scoring:
     """Holds the `SparseScores` of a model, which are made when they are needed."""
 

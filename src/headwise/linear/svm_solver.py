@@ -19,7 +19,7 @@ With offsets o_ik, the scores are w_k x_i + o_ik: the weights learn a correction
 model, and stay small where those were right.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,17 @@ class LinearWeights:
         return np.asarray(products + rows.dense @ self.dense + self.bias, dtype=np.float32)
 
 
+@dataclass(frozen=True)
+class LinearProblem:
+    """The input of the solver; see `fit_svm_path` for the fields."""
+
+    rows: DesignMatrix
+    signs: NDArray[np.int8]
+    costs: NDArray
+    offsets: Floats | None = None
+    targets: Floats | None = None
+
+
 def fit_svm_columns(
     rows: DesignMatrix,
     signs: NDArray[np.int8],
@@ -131,45 +142,113 @@ def fit_svm_path(
         tolerance: Stopping tolerance; `TOLERANCE` by default.
     """
     columns = signs.shape[1]
-    sparse = rows.sparse
-    dense_norms = np.einsum("nd,nd->n", rows.dense, rows.dense)[:, None] + 1  # plus 1 for the bias
-    from scipy.sparse import csr_matrix  # slow to load, and predictions do without
-
-    squared = csr_matrix((sparse.data**2, sparse.indices, sparse.indptr), shape=sparse.shape)
     squares = None if ratios is None else np.ascontiguousarray(ratios**2, dtype=np.float32)
-    feature_norms = np.asarray(squared.sum(axis=1)).reshape(-1, 1) if squares is None else squared @ squares
-    matrix = (
-        np.asarray(sparse.indptr, np.int64),
-        np.asarray(sparse.indices, np.int32),
-        np.asarray(sparse.data, np.float32),
-        rows.features,
-        np.ascontiguousarray(rows.dense),
-        np.ascontiguousarray(signs),
-    )
-    further = (
-        np.ascontiguousarray(feature_norms + dense_norms, dtype=np.float32),
-        None if offsets is None else np.ascontiguousarray(offsets, dtype=np.float32),
-        None if targets is None else np.ascontiguousarray(targets, dtype=np.float32),
-    )
-    blocks = [
-        _LabelBlock.zeros(first, min(columns - first, MOST_WIDTH), rows, squares)
-        for first in range(0, columns, MOST_WIDTH)
-    ]
+    problem_of = _solver(LinearProblem(rows, signs, costs, offsets, targets), squares)
+    blocks = _zero_blocks(columns, rows.features, rows.dense.shape[1], squares)
     alpha = np.zeros(signs.shape, dtype=np.float32)
-    work = float(sparse.nnz + rows.dense.size) * columns
-    threads = usable_threads() if len(blocks) > 1 and work > LEAST_THREADED else 1
+    threads = _threads(rows, len(blocks), columns)
     for number, strength in enumerate(strengths):
         if number > 0:  # alpha is twice the cost times the violation of the margin
             factor = np.float32(strength / strengths[number - 1])
             alpha *= factor
             for block in blocks:
                 block.scale(factor)
-        with np.errstate(divide="ignore"):
-            slack = (0.5 / (costs * np.float32(strength))).astype(np.float32)
-        problem = native.SvmProblem(*matrix, slack, *further)
+        slack = _slack(costs * np.float32(strength))
+        problem = problem_of(slack)
         texts = np.flatnonzero(np.isfinite(slack).any(axis=1))
         _solve(problem, texts, blocks, alpha, seed, TOLERANCE if tolerance is None else tolerance, threads)
-        yield _joined(blocks, rows)
+        yield _joined(blocks, rows.features)
+
+
+def fit_svm_portions(
+    portions: Sequence[LinearProblem],
+    *,
+    ratios: Floats | None = None,
+    seed: int = 0,
+    tolerance: float | None = None,
+) -> LinearWeights:
+    """Fit a linear support vector machine for each column to texts that are read portion by portion.
+
+    Each pass reads the portions in a new random order, and the texts of each in a new random order
+    (block-shuffled dual descent). The texts of a portion are to be a random sample of all, not one label.
+
+    Args:
+        portions: The texts, at least one portion; an item is read each time that it is needed.
+        ratios: Factors of the sparse features, `[features, columns]`.
+        seed: Seed of the orders.
+        tolerance: Stopping tolerance; `TOLERANCE` by default.
+    """
+    first = portions[0]
+    columns, features = first.signs.shape[1], first.rows.features
+    squares = None if ratios is None else np.ascontiguousarray(ratios**2, dtype=np.float32)
+    blocks = _zero_blocks(columns, features, first.rows.dense.shape[1], squares)
+    threads = _threads(first.rows, len(blocks), columns)
+    alphas: list[Floats | None] = [None] * len(portions)
+    random = np.random.default_rng(seed)
+    for _ in range(MAX_EPOCHS):
+        worst = 0.0
+        for number in random.permutation(len(portions)).tolist():
+            portion = portions[number]
+            slack = _slack(portion.costs)
+            texts = random.permutation(np.flatnonzero(np.isfinite(slack).any(axis=1)))
+            alpha = alphas[number]
+            if alpha is None:
+                alpha = alphas[number] = np.zeros(portion.signs.shape, dtype=np.float32)
+            worst = max(worst, _epoch(_solver(portion, squares)(slack), texts, blocks, alpha, threads))
+        if worst < (TOLERANCE if tolerance is None else tolerance):
+            break
+    return _joined(blocks, features)
+
+
+def _solver(problem: LinearProblem, squares: Floats | None) -> Callable[[Floats], native.SvmProblem]:
+    """A function from the slack to the problem for the compiled solver."""
+    from scipy.sparse import csr_matrix  # slow to load, and predictions do without
+
+    rows, sparse = problem.rows, problem.rows.sparse
+    dense_norms = np.einsum("nd,nd->n", rows.dense, rows.dense)[:, None] + 1  # plus 1 for the bias
+    squared = csr_matrix((sparse.data**2, sparse.indices, sparse.indptr), shape=sparse.shape)
+    feature_norms = np.asarray(squared.sum(axis=1)).reshape(-1, 1) if squares is None else squared @ squares
+    indptr, indices = np.asarray(sparse.indptr, np.int64), np.asarray(sparse.indices, np.int32)
+    values = np.asarray(sparse.data, np.float32)
+    dense, signs = np.ascontiguousarray(rows.dense), np.ascontiguousarray(problem.signs)
+    norms = np.ascontiguousarray(feature_norms + dense_norms, dtype=np.float32)
+    offsets, targets = (
+        None if numbers is None else np.ascontiguousarray(numbers, dtype=np.float32)
+        for numbers in (problem.offsets, problem.targets)
+    )
+    return lambda slack: native.SvmProblem(
+        indptr, indices, values, rows.features, dense, signs, slack, norms, offsets, targets
+    )
+
+
+def _slack(costs: NDArray) -> Floats:
+    """The diagonal of the dual; infinite where the cost is 0."""
+    with np.errstate(divide="ignore"):
+        return (0.5 / costs).astype(np.float32)
+
+
+def _threads(rows: DesignMatrix, blocks: int, columns: int) -> int:
+    """Number of threads for blocks of labels."""
+    work = float(rows.sparse.nnz + rows.dense.size) * columns
+    return usable_threads() if blocks > 1 and work > LEAST_THREADED else 1
+
+
+def _epoch(
+    problem: native.SvmProblem,
+    order: NDArray[np.int64],
+    blocks: "list[_LabelBlock]",
+    alpha: Floats,
+    threads: int,
+) -> float:
+    """Pass over texts in an order; returns the largest violation of an optimality condition."""
+    raise_if_halted()
+    violations = np.zeros(len(blocks))
+
+    def run_block(number: int) -> None:
+        violations[number] = blocks[number].epoch(problem, order, alpha)
+
+    run_jobs(run_block, range(len(blocks)), threads)
+    return float(violations.max(initial=0))
 
 
 def _solve(
@@ -183,16 +262,8 @@ def _solve(
 ) -> None:
     """Pass over the texts in random order until no column violates its optimality conditions."""
     random = np.random.default_rng(seed)
-    violations = np.zeros(len(blocks))
     for _ in range(MAX_EPOCHS):
-        raise_if_halted()
-        order = random.permutation(texts)
-
-        def run_epoch(number: int, order: NDArray[np.int64] = order) -> None:
-            violations[number] = blocks[number].epoch(problem, order, alpha)
-
-        run_jobs(run_epoch, range(len(blocks)), threads)
-        if violations.max(initial=0) < tolerance:
+        if _epoch(problem, random.permutation(texts), blocks, alpha, threads) < tolerance:
             break
 
 
@@ -223,14 +294,16 @@ class _LabelBlock:
     bias: Floats
 
     @classmethod
-    def zeros(cls, first: int, columns: int, rows: DesignMatrix, squares: Floats | None) -> "_LabelBlock":
+    def zeros(
+        cls, first: int, columns: int, features: int, size: int, squares: Floats | None
+    ) -> "_LabelBlock":
         """A block whose weights are 0."""
         width = next(width for width in _WIDTHS if width >= columns)
         padded = None
         if squares is not None:
-            padded = _aligned_zeros(rows.features, width)
+            padded = _aligned_zeros(features, width)
             padded[:, :columns] = squares[:, first : first + columns]
-        weights, dense = _aligned_zeros(rows.features, width), _aligned_zeros(rows.dense.shape[1], width)
+        weights, dense = _aligned_zeros(features, width), _aligned_zeros(size, width)
         return cls(first, columns, padded, weights, dense, np.zeros(width, dtype=np.float32))
 
     def epoch(self, problem: native.SvmProblem, order: NDArray[np.int64], alpha: Floats) -> float:
@@ -243,6 +316,14 @@ class _LabelBlock:
             numbers *= factor
 
 
+def _zero_blocks(columns: int, features: int, size: int, squares: Floats | None) -> list[_LabelBlock]:
+    """The blocks of all columns, for sparse and `size` dense features."""
+    return [
+        _LabelBlock.zeros(first, min(columns - first, MOST_WIDTH), features, size, squares)
+        for first in range(0, columns, MOST_WIDTH)
+    ]
+
+
 def _aligned_zeros(rows: int, width: int) -> Floats:
     """Zeros whose first number begins a cache line, `[rows, width]`."""
     numbers = np.zeros(rows * width + _LINE // 4, dtype=np.float32)
@@ -250,12 +331,12 @@ def _aligned_zeros(rows: int, width: int) -> Floats:
     return numbers[begin : begin + rows * width].reshape(rows, width)
 
 
-def _joined(blocks: list[_LabelBlock], rows: DesignMatrix) -> LinearWeights:
+def _joined(blocks: list[_LabelBlock], features: int) -> LinearWeights:
     """The weights of all blocks, side by side."""
     columns = blocks[-1].first + blocks[-1].columns
     joined = LinearWeights(
-        np.empty((rows.features, columns), dtype=np.float32),
-        np.empty((rows.dense.shape[1], columns), dtype=np.float32),
+        np.empty((features, columns), dtype=np.float32),
+        np.empty((len(blocks[0].dense), columns), dtype=np.float32),
         np.empty(columns, dtype=np.float32),
     )
     for block in blocks:

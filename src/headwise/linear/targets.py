@@ -16,23 +16,12 @@ from scipy.sparse import csr_matrix, vstack
 
 from headwise.linear.ensemble_weights import fit_ensemble
 from headwise.linear.linear_model import signs_of
-from headwise.linear.svm_solver import DesignMatrix, Floats
+from headwise.linear.svm_solver import DesignMatrix, Floats, LinearProblem
 from headwise.metrics.multi_label_scores import fit_binary_temperature, mean_binary_loss
 
 TargetArray = NDArray[np.int64] | NDArray[np.floating] | NDArray[np.bool_]
 """Label indices, `[texts]`; or label probabilities, `[texts, classes]`; or multi-hot label sets, `[texts,
 classes]` bool; or numbers scaled to mean 0 and standard deviation 1, `[texts]` float."""
-
-
-@dataclass(frozen=True)
-class LinearProblem:
-    """The input of the solver (see `headwise.linear.svm_solver.fit_svm_columns`)."""
-
-    rows: DesignMatrix
-    signs: NDArray[np.int8]
-    costs: NDArray
-    offsets: Floats | None
-    targets: Floats | None = None
 
 
 @dataclass(frozen=True)

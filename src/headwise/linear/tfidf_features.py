@@ -6,7 +6,7 @@ words, as in scikit-learn's `char_wb`; they cover inflections, spelling mistakes
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -32,7 +32,11 @@ SHORTEST, LONGEST = 2, 5
 MIN_TEXTS = 3
 """Number of texts from which on a feature is not rare."""
 
+MOST_COUNTED = 1 << 23
+"""Number of features that are counted at once in more texts than fit into memory."""
+
 _PORTION = 1 << 19  # characters per portion
+_LARGE_PORTION = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -75,9 +79,11 @@ class BlockReader:
     reach: int = 1
     edges: bool = False
 
-    def hashes(self, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
-        """Feature hashes of texts, in portions, with their offsets per text."""
-        for portion in chunks_by_length(texts, _PORTION):
+    def hashes(
+        self, texts: Sequence[str], characters: int = _PORTION
+    ) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
+        """Feature hashes of texts, in portions of so many characters, with their offsets per text."""
+        for portion in chunks_by_length(texts, characters):
             if self.block == "words":
                 read = text_reader(self.tokenizer).read(portion)
                 states = _state_memo(self.tokenizer).of(read.lexicon, _states_of)
@@ -123,19 +129,59 @@ class BlockReader:
                 np.bincount(features, occurrence_weights, minlength=table.size),
                 counting.sum(),
             )
-        selected = np.flatnonzero(spread >= max(least_texts, 1))
-        most = max_features
-        if rare is not None:
-            most = min(most, max(rare, np.count_nonzero(spread[selected] >= MIN_TEXTS)))
-        if len(selected) > most:
-            selected = selected[np.argsort(-spread[selected], kind="stable")[:most]]
-        selected = selected[np.argsort(table.keys[selected])]
+        selected = _most_widespread(table.keys, spread, max_features, least_texts, rare)
         new = np.full(table.size, -1, dtype=np.int32)
         new[selected] = np.arange(len(selected), dtype=np.int32)
-        idf = np.log((1 + total) / (1 + frequency[selected])) + 1
-        vocabulary = FeatureVocabulary(table.keys[selected].copy(), idf.astype(np.float32))
+        idf = _idf(frequency[selected], total)
+        vocabulary = FeatureVocabulary(table.keys[selected].copy(), idf)
         features, counts, ends = hashing.keep_features(features, counts, ends, new)
         return vocabulary, self._read(_matrix(features, counts, ends, vocabulary))
+
+    def choose(
+        self,
+        texts: Sequence[str],
+        *,
+        max_features: int,
+        rare: int | None = None,
+        weights: NDArray | None = None,
+    ) -> FeatureVocabulary:
+        """Choose the features of training texts as `fit` does, in memory that does not grow with the texts.
+
+        Up to `MOST_COUNTED` features are counted. Beyond them, the rarest are forgotten and begin at 0
+        when they come again, so that a feature may be passed over which is about as rare as the rarest that
+        are chosen (lossy counting: Manku, Motwani; VLDB 2002). Frequencies are exact.
+
+        Args:
+            texts, max_features, rare, weights: As those of `fit`.
+        """
+        counting = np.ones(len(texts)) if weights is None else weights
+        table, spread = _GrowingTable(), np.zeros(0, dtype=np.int64)
+        begin, forgotten = 0, False
+        for hashes, bounds in self.hashes(texts, _LARGE_PORTION):
+            features, _, ends = table.count(hashes, bounds)
+            counted = np.repeat(counting[begin : begin + len(ends) - 1] > 0, np.diff(ends))
+            new = np.bincount(features[counted], minlength=table.size)
+            new[: len(spread)] += spread
+            spread, begin = new, begin + len(ends) - 1
+            if table.size > MOST_COUNTED:
+                table, spread = table.without_rare(spread)
+                forgotten = True
+        selected = _most_widespread(table.keys, spread, max_features, 1, rare)
+        vocabulary = FeatureVocabulary(table.keys[selected].copy(), np.zeros(len(selected), np.float32))
+        frequency = spread[selected]
+        if forgotten or weights is not None:
+            frequency = self._frequency(texts, vocabulary, counting)
+        return replace(vocabulary, idf=_idf(frequency, len(texts) if weights is None else counting.sum()))
+
+    def _frequency(self, texts: Sequence[str], vocabulary: FeatureVocabulary, weights: NDArray) -> NDArray:
+        """The total weight of the texts with each feature, `[features]`."""
+        frequency, begin = np.zeros(len(vocabulary)), 0
+        for hashes, bounds in self.hashes(texts, _LARGE_PORTION):
+            features, _, ends = hashing.count_features(hashes, bounds, vocabulary.slots, len(vocabulary))
+            each = np.repeat(weights[begin : begin + len(ends) - 1], np.diff(ends))
+            frequency += np.bincount(features, each, minlength=len(vocabulary))
+            begin += len(ends) - 1
+        return frequency
 
     def transform(self, texts: LinearTexts, vocabulary: FeatureVocabulary) -> "csr_matrix":
         """The feature matrix of texts, `[texts, features]` float32, with rows of length 1 (or 0); for pairs
@@ -186,6 +232,38 @@ class _GrowingTable:
                 return hashing.count_features(hashes, bounds, self.slots, self.size)
             self.keys = np.concatenate([self.keys, np.zeros_like(self.keys)])
             self.slots = hashing.table_of(self.keys[: self.size], 2 * len(self.slots))
+
+    def without_rare(self, spread: NDArray[np.int64]) -> "tuple[_GrowingTable, NDArray[np.int64]]":
+        """The same table without the features of the fewest texts, at least half of it, and the number of
+        texts with each feature that remains."""
+        least = np.partition(spread, self.size // 2)[self.size // 2]
+        selected = np.flatnonzero(spread > least)
+        table = _GrowingTable(size=len(selected), slots=hashing.roomy_table_of(self.keys[selected]))
+        table.keys = np.zeros(max(2 * len(selected), len(table.keys)), dtype=np.uint32)
+        table.keys[: len(selected)] = self.keys[selected]
+        return table, spread[selected]
+
+
+def _most_widespread(
+    keys: NDArray[np.uint32],
+    spread: NDArray[np.int64],
+    max_features: int,
+    least_texts: int,
+    rare: int | None,
+) -> NDArray[np.int64]:
+    """The places of the features in the most texts, sorted by key; see `BlockReader.fit`."""
+    selected = np.flatnonzero(spread >= max(least_texts, 1))
+    most = max_features
+    if rare is not None:
+        most = min(most, max(rare, np.count_nonzero(spread[selected] >= MIN_TEXTS)))
+    if len(selected) > most:
+        selected = selected[np.argsort(-spread[selected], kind="stable")[:most]]
+    return selected[np.argsort(keys[selected])]
+
+
+def _idf(frequency: NDArray, total: float) -> NDArray[np.float32]:
+    """The inverse document frequencies of features in so many of all texts."""
+    return (np.log((1 + total) / (1 + frequency)) + 1).astype(np.float32)
 
 
 def _joined(

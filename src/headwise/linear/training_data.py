@@ -1,5 +1,6 @@
 """TrainingData: the features and targets of training texts, or text pairs, for linear models."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -10,6 +11,7 @@ from scipy.sparse import csr_matrix
 from headwise.core.surface_features import LEAST, WIDTHS, surface_features
 from headwise.core.tokenizer import get_tokenizer
 from headwise.linear.dense_features import CentredVectors, StandardizedFeatures
+from headwise.linear.feature_counts import FeatureCounts
 from headwise.linear.linear_model import (
     DENSE,
     MOST_RATIO_CLASSES,
@@ -25,7 +27,7 @@ from headwise.linear.linear_model import (
     stack_blocks,
 )
 from headwise.linear.linear_warm_start import LinearWarmStart, PriorScores
-from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights, fit_svm_columns
+from headwise.linear.svm_solver import DesignMatrix, Floats, LinearProblem, LinearWeights, fit_svm_columns
 from headwise.linear.targets import NumericTargets, Targets, TextWeights
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary, LinearTexts
 
@@ -81,6 +83,7 @@ class TrainingData:
         numbers: NDArray | None = None,
         previous: LinearWarmStart | None = None,
         judged: int | None = None,
+        vocabularies: Mapping[BlockName, FeatureVocabulary] | None = None,
     ) -> "TrainingData":
         """Extract the features of training texts.
 
@@ -92,27 +95,30 @@ class TrainingData:
                 numbers]`.
             previous: A previous model to start from.
             judged: Number of real texts; those behind them are label names.
+            vocabularies: The features of each block; by default they are chosen from the texts.
         """
         most = min(max_features, max(MOST_WEIGHTS // targets.columns, LEAST_FEATURES)) // 2
         amounts = importance.amounts
-        blocks = _blocks(texts, reader, most, amounts, previous)
+        if vocabularies is None:
+            blocks = _blocks(texts, reader, most, amounts, previous)
+        else:
+            blocks = _blocks_of(texts, reader, vocabularies)
         scale = None if previous is None else previous.model.scale
         vectors = CentredVectors.of(dense, len(texts), amounts, None if scale is None else scale.mean)
-        normalize = get_tokenizer(reader.tokenizer).normalize
         form = (
             np.zeros((len(texts), 0), dtype=np.float32)
             if reader.pairs
-            else surface_features(list(map(normalize, cast("list[str]", texts))))
+            else _surface(cast("Sequence[str]", texts), reader)
         )
         start = None
         if previous is not None:
-            vocabularies: dict[BlockName, FeatureVocabulary] = {
+            chosen: dict[BlockName, FeatureVocabulary] = {
                 name: vocabulary for name, (vocabulary, _) in blocks.items()
             }
             sparse = stack_blocks([matrix for _, matrix in blocks.values()], len(texts))
             read = np.hstack([vectors.values, form]) if previous.model.form else vectors.values
             start = PriorScores.of(
-                previous.machine(vocabularies, vectors.size, targets.columns), DesignMatrix(sparse, read)
+                previous.machine(chosen, vectors.size, targets.columns), DesignMatrix(sparse, read)
             )
         if reader.pairs:
             further = StandardizedFeatures.of(form if numbers is None else numbers, weights=amounts)
@@ -123,6 +129,51 @@ class TrainingData:
         if numbers is not None and not reader.pairs:
             tabular = np.asarray(numbers, dtype=np.float32)
         return cls(blocks, led, further, tabular, targets, importance, most, reader, start)
+
+    def of_texts(
+        self,
+        texts: Sequence[str],
+        settings: LinearSettings,
+        targets: Targets,
+        importance: TextWeights,
+        *,
+        dense: NDArray | None = None,
+        numbers: NDArray | None = None,
+        named: NDArray[np.bool_] | None = None,
+    ) -> "TrainingData":
+        """The data of other texts, with the features and scales of these, as far as the settings need them;
+        neither may be pairs, nor have a previous model.
+
+        Args:
+            texts: The texts.
+            targets, importance, dense, numbers: As those of `of`.
+            named: Whether a text is the name of a label, `[texts]`.
+        """
+        blocks: Blocks = {}
+        for name in settings.blocks:
+            vocabulary = self.block(name, settings)[0]
+            reader = replace(self.reader, block=name, edges=self.reader.edges or settings.edges)
+            blocks[name] = vocabulary, reader.transform(texts, vocabulary)
+        further = (_surface(texts, self.reader) - self.numbers.center) / self.numbers.deviation
+        if named is not None:
+            further[named] = 0
+        vectors = np.zeros((len(texts), 0), dtype=np.float32)
+        if self.vectors.size and settings.dense and dense is not None:
+            vectors = DenseScale(self.vectors.mean, 1.0)(dense) @ self.vectors.leading
+        tabular = np.zeros((len(texts), 0), dtype=np.float32)
+        if numbers is not None:
+            tabular = np.asarray(numbers, dtype=np.float32)
+        return replace(
+            self,
+            blocks=blocks,
+            vectors=replace(self.vectors, values=np.asarray(vectors, dtype=np.float32)),
+            numbers=replace(self.numbers, values=np.asarray(further, dtype=np.float32)),
+            tabular=tabular,
+            targets=targets,
+            importance=importance,
+            edged=blocks["words"] if settings.edges and "words" in blocks else None,
+            cache={},
+        )
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -236,21 +287,22 @@ class TrainingData:
         self, settings: LinearSettings, texts: NDArray[np.int64], seed: int, tolerance: float | None = None
     ) -> LinearWeights:
         """Fit the weights on some texts, given their `offsets`."""
-        subset = self.targets.take(texts).problem(
-            self.rows(settings, texts),
-            self.importance.costs[texts, None],
-            self.offsets(settings, texts),
-        )
+        subset = self.problem(settings, texts)
         return fit_svm_columns(
             subset.rows,
             subset.signs,
             subset.costs.astype(np.float32) * np.float32(settings.strength),
-            ratios=_ratios(subset.rows.sparse, subset.signs, subset.costs) if settings.ratios else None,
+            ratios=FeatureCounts.of([subset]).ratios() if settings.ratios else None,
             offsets=subset.offsets,
             targets=subset.targets,
             seed=seed,
             tolerance=tolerance,
         )
+
+    def problem(self, settings: LinearSettings, texts: NDArray[np.int64]) -> LinearProblem:
+        """The problem for the solver, without the strength of the settings."""
+        rows, offsets = self.rows(settings, texts), self.offsets(settings, texts)
+        return self.targets.take(texts).problem(rows, self.importance.costs[texts, None], offsets)
 
     def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> tuple[float, float]:
         """The calibration factor of the scores of some texts, and their loss (see
@@ -318,11 +370,16 @@ def _blocks(
     return blocks
 
 
-def _ratios(sparse: csr_matrix, signs: NDArray[np.int8], costs: NDArray) -> Floats:
-    """Naive Bayes ratios, `[features, columns]`: the mean of 1 and the absolute log ratio between the
-    frequency of a feature inside and outside a label."""
-    there = csr_matrix((np.ones_like(sparse.data), sparse.indices, sparse.indptr), shape=sparse.shape)
-    inside = there.T @ np.where(signs > 0, costs, 0).astype(np.float32) + 1
-    outside = there.T @ np.where(signs < 0, costs, 0).astype(np.float32) + 1
-    ratios = np.log(inside / inside.sum(axis=0)) - np.log(outside / outside.sum(axis=0))
-    return np.asarray(0.5 + 0.5 * np.abs(ratios), dtype=np.float32)
+def _blocks_of(
+    texts: LinearTexts, reader: BlockReader, vocabularies: Mapping[BlockName, FeatureVocabulary]
+) -> Blocks:
+    """The blocks with these features."""
+    return {
+        name: (vocabulary, replace(reader, block=name).transform(texts, vocabulary))
+        for name, vocabulary in vocabularies.items()
+    }
+
+
+def _surface(texts: Sequence[str], reader: BlockReader) -> Floats:
+    """The surface features of texts, `[texts, numbers]`."""
+    return surface_features(list(map(get_tokenizer(reader.tokenizer).normalize, texts)))

@@ -5,6 +5,7 @@ was not trained on, and the ensemble is then calibrated. The held-out outputs ar
 out-of-fold outputs of all items.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -19,8 +20,8 @@ from headwise.linear.ensemble_weights import (
     fit_ensemble,
     fit_number_weights,
 )
-from headwise.linear.linear_fit import LinearFit, fit_linear
-from headwise.linear.linear_model import LinearModel, LinearSettings
+from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_model import LinearFit, LinearModel, LinearSettings
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
 from headwise.metrics.multi_label_scores import fit_binary_ensemble, fit_binary_temperature
 from headwise.metrics.novelty import NOVELTY
@@ -239,6 +240,27 @@ class NumberEnsemble(TextEnsemble[NumberObjective[Any]]):
         )
 
 
+_MOST_EAGER = 50_000
+"""Number of texts whose vectors are computed at once and held in memory: 50 MB."""
+
+
+@dataclass(frozen=True)
+class _TextVectors:
+    """The vectors of encoded texts from a base, `[texts, size]`, computed when they are needed."""
+
+    model: TextEncoderModel[Any]
+    items: Sequence[Any]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, texts: NDArray[np.int64]) -> NDArray[np.float32]:
+        vectors = self.model.base_vectors(items_at(self.items, texts))
+        if vectors is None:
+            raise ValueError("the model has no base")
+        return vectors
+
+
 def fit_linear_member(
     objective: TextObjective[Any], chosen: LinearSettings | None = None, *, crossed: bool = False
 ) -> LinearFit:
@@ -253,7 +275,11 @@ def fit_linear_member(
     """
     model = objective.model
     places = np.arange(len(objective.train_items)) if crossed else objective.sampled_indices
-    texts, vectors, numbers = model.linear_inputs(items_at(objective.train_items, places))
+    items = items_at(objective.train_items, places)
+    eager = model.reads_pairs or len(items) <= _MOST_EAGER
+    texts, vectors, numbers = model.linear_inputs(items, vectors=eager)
+    if not eager and model.has_base_vectors:
+        vectors = _TextVectors(model, items)
     return memoized(
         fit_linear,
         texts,

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.scratch import scratch_folder
 from headwise.data.files.file_lists import place
 from headwise.data.items.labels import evaluated_items
 from headwise.data.splits.data_parts import DataParts
@@ -170,23 +171,24 @@ def fit(
     own_dev = "dev" in parts.files
     crosses = bool(recipe.train.folds) and task.supports_cross_fitting and together is None and not own_dev
     refit = crosses or (recipe.train.refit and not own_dev)
-    if crosses:
-        all_parts = merge_dev_into_train(parts)
-        crossed = cross_fit(
-            learn, replace(all_parts, dev=[]), recipe.train, folder, resume=resume, report=report
-        )
-        progress, last = crossed.progress, learn_last(all_parts, crossed.progress)
-        stage(task.post_training_step)
-        finished = task.ensemble(last.objective).fit(crossed)
-    else:
-        last = learn(parts, folder, resume=resume, report=report)
-        stage(task.post_training_step)
-        progress, ensemble = last.progress, task.ensemble(last.objective)
-        finished = ensemble.fit()
-        if refit:
-            last = learn_last((together or merge_dev_into_train)(parts), progress)
+    with scratch_folder(folder):
+        if crosses:
+            all_parts = merge_dev_into_train(parts)
+            crossed = cross_fit(
+                learn, replace(all_parts, dev=[]), recipe.train, folder, resume=resume, report=report
+            )
+            progress, last = crossed.progress, learn_last(all_parts, crossed.progress)
             stage(task.post_training_step)
-            task.ensemble(last.objective).refit(ensemble)
+            finished = task.ensemble(last.objective).fit(crossed)
+        else:
+            last = learn(parts, folder, resume=resume, report=report)
+            stage(task.post_training_step)
+            progress, ensemble = last.progress, task.ensemble(last.objective)
+            finished = ensemble.fit()
+            if refit:
+                last = learn_last((together or merge_dev_into_train)(parts), progress)
+                stage(task.post_training_step)
+                task.ensemble(last.objective).refit(ensemble)
     return TrainResult(last.model, progress, last.covered, finished.dev, finished.calibration, refit)
 
 

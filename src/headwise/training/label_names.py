@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.items.dataset import items_at
 from headwise.data.items.examples import Example
 from headwise.text.text_features import TextFeatures
 
@@ -97,13 +98,14 @@ def append_label_names(objective: Any) -> None:
     """
     model, targets = objective.model, objective.train_targets
     words = named_labels(model.labels, targets, objective.text_weights)
-    vectors = model.base_vectors(objective.train_items) if words else None
+    judged = np.arange(0, len(objective.train_items), len(objective.train_items) // _JUDGED + 1)
+    vectors = model.base_vectors(items_at(objective.train_items, judged)) if words else None
     if vectors is None:
         return
     numbers = list(words)
     # A name has no columns beside it, and is read like a text with average ones.
     items = model.features.encode([name_example(model.features, text) for text in words.values()])
-    if not names_are_predictive(model.base_vectors(items), vectors, targets, numbers):
+    if not names_are_predictive(model.base_vectors(items), vectors, targets[judged], numbers):
         return
     objective.names = len(items)
     objective.train_items = [*objective.train_items, *items]

@@ -41,6 +41,8 @@ from headwise.training.linear_probe import FOLDS, fit_linear_number_probe, fit_l
 
 AnyReader = TypeVar("AnyReader", bound=TextEncoderModel | BagModel)
 
+MOST_PROBED = 100_000
+"""Maximum number of texts that a linear probe is fitted to: with more, its few weights hardly change."""
 MOST_PAIRS = 200_000
 """Maximum number of text pairs that linear models are fitted to (see `TextObjective.sampled_indices`)."""
 
@@ -86,6 +88,17 @@ class TextObjective(Generic[AnyReader]):
             return np.arange(count)
         return np.sort(np.random.default_rng(0).permutation(count)[:MOST_PAIRS])
 
+    @property
+    def probed_indices(self) -> np.ndarray:
+        """Indices of the training texts that a linear probe is fitted to: `sampled_indices`, but of more
+        than `MOST_PROBED` a sample, and all label names."""
+        sampled = self.sampled_indices
+        count = len(sampled) - self.names
+        if count <= MOST_PROBED:
+            return sampled
+        chosen = np.sort(np.random.default_rng(0).permutation(count)[:MOST_PROBED])
+        return np.append(sampled[chosen], sampled[count:])
+
     def same(self, numbers: np.ndarray) -> np.ndarray:
         """The index of the first near-duplicate of each of these training texts (`first_in_group`); they
         are held out together."""
@@ -107,7 +120,7 @@ class TextObjective(Generic[AnyReader]):
         model: Any = self.model
         if model.probe.weight.any() or model.head.layers[-1].weight.any():
             return
-        probe, texts = model.probe, self.sampled_indices
+        probe, texts = model.probe, self.probed_indices
         vectors = model.base_vectors(items_at(self.train_items, texts))
         fitted = self.probe(vectors, self.train_targets[texts], self.weights_of(texts), self.same(texts))
         with torch.no_grad():
@@ -202,7 +215,7 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
         """Initialise a classifier with static embeddings from a linear probe on their vectors; in a warm
         start, from a probe of what they add to the previous model."""
         model: Any = self.model
-        texts = self.sampled_indices
+        texts = self.probed_indices
         targets = self.train_targets[texts]
         weights = self.weights_of(texts)
         if (of_labels := self.class_weights) is not None:

@@ -378,6 +378,11 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
         """States of words after the layers between encoder and readout; here there are none."""
         return encoded
 
+    @property
+    def has_base_vectors(self) -> bool:
+        """Whether there are `base_vectors`."""
+        return isinstance(self.embedding, BaseEmbedding)
+
     def base_vectors(self, encoded: Sequence[Any]) -> np.ndarray | None:
         """Text vectors from the base, without corrections, `[texts, size]`; None without a base."""
         if not isinstance(self.embedding, BaseEmbedding):

@@ -1,0 +1,247 @@
+"""fit_large: fits a linear model to texts whose features are too many for memory.
+
+The features are chosen in one or two passes over the texts (`BlockReader.choose`), the settings on a sample
+of `MOST_COMPARED` texts, as for all data above a few thousand texts. The features of all texts are then
+written to a file, portion by portion in random order, which the solver reads once per pass. Memory grows by
+a few bytes per text and column.
+"""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.core.scratch import ScratchFile
+from headwise.data.items.dataset import items_at
+from headwise.data.splits.duplicates import first_in_group
+from headwise.linear.feature_counts import FeatureCounts
+from headwise.linear.linear_model import LinearFit, LinearSettings, expand_columns
+from headwise.linear.setting_search import MOST_COMPARED, MOST_EDGED, MOST_WORK, SettingSearch
+from headwise.linear.stored_problems import StoredProblems
+from headwise.linear.svm_solver import Floats, LinearWeights, fit_svm_portions
+from headwise.linear.targets import Targets, TextWeights
+from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
+from headwise.linear.training_data import LEAST_FEATURES, MOST_WEIGHTS, RARE, TrainingData
+
+MOST_ENTRIES = 100_000_000
+"""Number of features, summed over the texts, that are held in memory: some 40,000 reviews, or 500,000 short
+sentences. Beyond it, `fit_large` fits the model."""
+_PORTION_ENTRIES = 16_000_000  # features of a portion, summed over its texts
+_SAMPLE = 1_000
+_ENTRIES_PER_CHARACTER = 8  # at most
+_FOLDS = 2
+
+
+class VectorRows(Protocol):
+    """Vectors of texts, `[texts, size]`, which may be computed when they are needed."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, texts: NDArray[np.int64], /) -> NDArray: ...
+
+
+@dataclass(frozen=True)
+class LargeTexts:
+    """More training texts than fit into memory with their features; no pairs.
+
+    Attributes:
+        texts: The texts.
+        targets: Their targets.
+        importance: Their weights.
+        dense: Their vectors; None without.
+        numbers: Features of the columns beside them; None without.
+        judged: Number of real texts; those behind them are label names.
+    """
+
+    texts: Sequence[str]
+    targets: Targets
+    importance: TextWeights
+    dense: VectorRows | None
+    numbers: NDArray | None
+    judged: int
+
+    def data_of(self, places: NDArray[np.int64]) -> tuple[Sequence[str], Targets, TextWeights]:
+        """The texts at these places, their targets and weights."""
+        return items_at(self.texts, places), self.targets.take(places), self.importance.take(places)
+
+    def dense_of(self, places: NDArray[np.int64]) -> NDArray | None:
+        """The vectors of the texts at these places."""
+        return None if self.dense is None else self.dense[places]
+
+    def numbers_of(self, places: NDArray[np.int64]) -> NDArray | None:
+        """The numbers of the texts at these places."""
+        return None if self.numbers is None else self.numbers[places]
+
+
+def is_large(texts: Sequence[str], reader: BlockReader) -> bool:
+    """Whether the features of texts exceed `MOST_ENTRIES`, by those of a sample."""
+    if sum(map(len, texts)) * _ENTRIES_PER_CHARACTER <= MOST_ENTRIES:
+        return False
+    return entries_per_text(texts, reader) * len(texts) > MOST_ENTRIES
+
+
+def entries_per_text(texts: Sequence[str], reader: BlockReader) -> float:
+    """The mean number of different features of a text, by those of a sample."""
+    sample = items_at(texts, np.linspace(0, len(texts) - 1, min(_SAMPLE, len(texts))).astype(np.int64))
+    names: tuple[BlockName, ...] = ("words", "characters")
+    counted = (replace(reader, block=name).fit(sample, max_features=1 << 30)[1].nnz for name in names)
+    return sum(counted) / max(len(sample), 1)
+
+
+def fit_large(
+    source: LargeTexts,
+    reader: BlockReader,
+    max_features: int,
+    *,
+    seed: int = 0,
+    settings: LinearSettings | None = None,
+    calibrated: bool = True,
+) -> LinearFit:
+    """What `headwise.linear.linear_fit.fit_linear` returns, for very many texts.
+
+    Vectors and numbers are scaled by those of the sample. Out-of-fold scores are those of two folds, which
+    only equal texts share.
+
+    Args:
+        source: The texts.
+        reader: Feature extractor of the words.
+        max_features: As that of `fit_linear`.
+        seed: Seed of the sample, the folds and the order of the texts.
+        settings: Use these settings instead of choosing.
+        calibrated: As that of `fit_linear`.
+    """
+    columns = source.targets.columns
+    most = min(max_features, max(MOST_WEIGHTS // columns, LEAST_FEATURES)) // 2
+    vocabularies = _Vocabularies(source, reader, most)
+    places = np.random.default_rng(seed).permutation(source.judged)[:MOST_COMPARED]
+    sampled = np.append(places, np.arange(source.judged, len(source.texts)))
+    texts, targets, importance = source.data_of(sampled)
+    blocks: dict[BlockName, FeatureVocabulary] = {
+        name: vocabularies.of(name) for name in ("words", "characters")
+    }
+    data = TrainingData.of(
+        texts,
+        targets,
+        importance,
+        reader,
+        max_features,
+        judged=len(places),
+        vocabularies=blocks,
+        dense=source.dense_of(sampled),
+        numbers=source.numbers_of(sampled),
+    )
+    if settings is None:
+        settings = data.first_settings
+        if data.work <= MOST_WORK:
+            if data.blocks["words"][1].nnz <= MOST_EDGED * len(texts):
+                data = _with_edges(data, texts, vocabularies)
+            same = first_in_group(texts[: len(places)], 5, targets.labels[: len(places)].tolist())
+            held = np.flatnonzero(np.isin(same, same[: len(places) // 5]))
+            settings = SettingSearch(data, [held]).choose(settings)
+    elif settings.edges:
+        data = _with_edges(data, texts, vocabularies)
+    if len(settings.blocks) == 1 and len(data.block(settings.blocks[0], settings)[0]) >= data.rare:
+        data = _widened(data, settings, texts, vocabularies)
+    with closing(ScratchFile()) as file:
+        problems = _stored(source, data, settings, StoredProblems(file), seed)
+        factor, oof_scores = 1.0, np.zeros((source.judged, source.targets.classes), dtype=np.float32)
+        judged = np.arange(source.judged)
+        if calibrated:
+            oof_scores = _out_of_fold(source, problems, settings, seed)[: source.judged]
+            calibrating = replace(data, targets=source.targets, importance=source.importance)
+            factor = float(calibrating.calibration(oof_scores, judged)[0])
+        model = data.model(settings, _fitted(problems, settings, seed), factor)
+    score = source.targets.take(judged).score(oof_scores) if source.judged else 0.0
+    return LinearFit(model, oof_scores * np.float32(factor), settings, score)
+
+
+@dataclass(frozen=True)
+class _Vocabularies:
+    """Chooses the features of blocks from all texts."""
+
+    source: LargeTexts
+    reader: BlockReader
+    most: int
+
+    def of(self, block: BlockName, *, edges: bool = False, factor: int = 1) -> FeatureVocabulary:
+        """The features of a block, `factor` times as many as usual."""
+        reader = replace(self.reader, block=block, edges=self.reader.edges or edges)
+        rare, weights = factor * min(self.most, RARE), self.source.importance.amounts
+        return reader.choose(self.source.texts, max_features=factor * self.most, rare=rare, weights=weights)
+
+
+def _with_edges(data: TrainingData, texts: Sequence[str], vocabularies: _Vocabularies) -> TrainingData:
+    """The data of the sample with edge pairs in the word block."""
+    vocabulary = vocabularies.of("words", edges=True)
+    matrix = replace(data.reader, edges=True).transform(texts, vocabulary)
+    return replace(data, edged=(vocabulary, matrix), cache={})
+
+
+def _widened(
+    data: TrainingData, settings: LinearSettings, texts: Sequence[str], vocabularies: _Vocabularies
+) -> TrainingData:
+    """The data of the sample with twice as many features in the only block of the settings."""
+    name = settings.blocks[0]
+    vocabulary = vocabularies.of(name, edges=settings.edges, factor=2)
+    reader = replace(data.reader, block=name, edges=data.reader.edges or settings.edges)
+    block = vocabulary, reader.transform(texts, vocabulary)
+    return replace(data, blocks={name: block}, edged=block if settings.edges else None, cache={})
+
+
+def _portions(source: LargeTexts, entries: float, random: np.random.Generator) -> Iterator[NDArray]:
+    """The places of the texts of each portion, in random order."""
+    size = int(max(_PORTION_ENTRIES / max(entries, 1), 1))
+    order = random.permutation(len(source.texts))
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
+def _stored(
+    source: LargeTexts, data: TrainingData, settings: LinearSettings, problems: StoredProblems, seed: int
+) -> StoredProblems:
+    """The problems of all texts, with the features and scales of the data of the sample."""
+    entries = sum(data.block(name, settings)[1].nnz for name in settings.blocks) / max(len(data), 1)
+    random = np.random.default_rng(seed)
+    for places in _portions(source, entries + data.vectors.size, random):
+        part = data.of_texts(
+            items_at(source.texts, places),
+            settings,
+            source.targets.take(places),
+            source.importance.take(places),
+            named=places >= source.judged,
+            dense=source.dense_of(places),
+            numbers=source.numbers_of(places),
+        )
+        problems.append(places, part.problem(settings, np.arange(len(places))))
+    return problems
+
+
+def _fitted(problems: StoredProblems, settings: LinearSettings, seed: int) -> LinearWeights:
+    """The weights fitted on the texts that are not held out."""
+    problems.factor = np.float32(1)
+    ratios = FeatureCounts.of(problems).ratios() if settings.ratios else None
+    problems.factor = np.float32(settings.strength)
+    return fit_svm_portions(problems, ratios=ratios, seed=seed)
+
+
+def _out_of_fold(
+    source: LargeTexts, problems: StoredProblems, settings: LinearSettings, seed: int
+) -> Floats:
+    """The scores of each text by a model of the other fold, `[texts, classes]`; label names are in none."""
+    hashes = (zlib.crc32(text.encode("utf-8", "surrogatepass"), seed) for text in source.texts)
+    folds = np.fromiter(hashes, np.uint32, len(source.texts)) % _FOLDS
+    scores = np.zeros((len(source.texts), source.targets.classes), dtype=np.float32)
+    real = np.arange(len(source.texts)) < source.judged
+    for fold in range(_FOLDS):
+        problems.held_out = held = real & (folds == fold)
+        machine = _fitted(problems, settings, fold)
+        for number, places in enumerate(problems.texts):
+            rows = np.flatnonzero(held[places])
+            margins = machine.scores(problems.rows_of(number).take(rows))
+            scores[places[rows]] = expand_columns(margins, source.targets.classes)
+    problems.held_out = None
+    return scores

@@ -1,0 +1,140 @@
+"""SettingSearch: chooses the settings of a linear model by their log loss on held-out texts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.core.threads import run_jobs, usable_threads
+from headwise.linear.linear_model import TABULAR_SCALES, WARM_START_SCALES, LinearSettings
+from headwise.linear.svm_solver import Floats
+from headwise.linear.tfidf_features import BlockName
+from headwise.linear.training_data import TrainingData
+
+MOST_EDGED = 200
+"""Mean number of distinct words and word pairs per text up to which edge pairs may be used: in long texts
+they tell little and take memory."""
+MOST_COMPARED = 10_000
+"""Maximum number of texts for the choice of settings."""
+MOST_WORK = 4e9
+"""Non-zero features times columns above which settings are not compared and two folds are used."""
+LARGE_WORK, FAST_TOLERANCE = 2e7, 0.2
+"""Where the non-zero features times columns exceed `LARGE_WORK`, models are trained in parallel, and those
+that are only compared may stop further from their optimum (`FAST_TOLERANCE`, see
+`headwise.linear.svm_solver.TOLERANCE`). That moves their losses by a thousandth and halves the time. With
+less data it would change which settings are chosen, and save little."""
+MOST_SIDE_BY_SIDE = 30_000_000
+"""Maximum of features times columns, summed over the models that are trained at the same time; each takes
+20 bytes."""
+_WORTH = 0.01
+"""The relative improvement of the loss from which on surface features, or the first and last words, are
+used. On small data they often seem to help a little by chance."""
+
+
+def out_of_fold(
+    data: TrainingData,
+    candidates: Sequence[LinearSettings],
+    parts: Sequence[NDArray[np.int64]],
+    tolerance: float | None = None,
+) -> list[Floats]:
+    """Out-of-fold scores for each candidate, `[texts, classes]`: each text is scored by a model trained on
+    the other folds (0 where there are none). Large jobs run in parallel, as far as they fit into memory."""
+    scores = [np.zeros((len(data), data.targets.classes), dtype=np.float32) for _ in candidates]
+    every = np.arange(len(data))
+
+    def judge(job: tuple[int, int]) -> None:
+        settings, held = candidates[job[0]], parts[job[1]]
+        if len(training := np.setdiff1d(every, held)):
+            machine = data.fit(settings, training, job[1], tolerance)
+            scores[job[0]][held] = data.scores(settings, machine, held)
+
+    cells = data.targets.columns * sum(len(vocabulary) for vocabulary, _ in data.blocks.values())
+    most = MOST_SIDE_BY_SIDE // max(cells, 1) if data.work > LARGE_WORK else 1
+    threads = max(min(usable_threads(), most), 1)
+    run_jobs(
+        judge, [(place, fold) for place in range(len(candidates)) for fold in range(len(parts))], threads
+    )
+    return scores
+
+
+class SettingSearch:
+    """Compares settings by their log loss on held-out texts.
+
+    Args:
+        data: The training data.
+        parts: The indices of the held-out texts of each fold.
+    """
+
+    def __init__(self, data: TrainingData, parts: Sequence[NDArray[np.int64]]):
+        self.data, self.parts = data, parts
+        self.hurried = data.work > LARGE_WORK
+        self.held = np.concatenate(parts)
+        self.losses: dict[LinearSettings, float] = {}
+        self._scores: dict[LinearSettings, Floats] = {}  # of the best settings so far
+
+    def scores_of(self, data: TrainingData, settings: LinearSettings) -> Floats | None:
+        """The out-of-fold scores of the chosen settings; None if these data are not those of the search, or
+        the models of the search stopped far from their optimum."""
+        return self._scores.get(settings) if data is self.data and not self.hurried else None
+
+    def judge(self, candidates: Sequence[LinearSettings]) -> list[float]:
+        """The log loss of each candidate after calibration, in nats per text."""
+        new = [settings for settings in candidates if settings not in self.losses]
+        tolerance = FAST_TOLERANCE if self.hurried else None
+        for settings, scores in zip(new, out_of_fold(self.data, new, self.parts, tolerance), strict=True):
+            self.losses[settings] = self.data.calibration(scores[self.held], self.held)[1]
+            self._scores[settings] = scores
+        return [self.losses[settings] for settings in candidates]
+
+    def choose(self, start: LinearSettings) -> LinearSettings:
+        """Choose the settings by coordinate search: change one setting at a time, as long as that lowers
+        the loss."""
+        best = start
+        if best.start:
+            best = self.best(best, [replace(best, start=start) for start in WARM_START_SCALES[1:]])
+        elif len(best.blocks) > 1:
+            alone: tuple[tuple[BlockName, ...], ...] = (("words",), ("characters",))
+            best = self.best(best, [replace(best, blocks=blocks) for blocks in alone])
+        if self.data.may_have_ratios:
+            best = self.best(best, [replace(best, ratios=not best.ratios)])
+        if not self.data.reader.pairs:
+            best = self.worth(best, replace(best, form=True))
+        if self.data.edged is not None and "words" in best.blocks:
+            best = self.worth(best, replace(best, edges=True))
+        if best.tabular:
+            best = self.line_search(best, "tabular", TABULAR_SCALES)
+        if best.dense:
+            best = self.line_search(best, "dense", self.data.lengths)
+        return self.line_search(best, "strength", self.data.strengths)
+
+    def worth(self, start: LinearSettings, candidate: LinearSettings) -> LinearSettings:
+        """The candidate if its loss is lower by `_WORTH`, else `start`."""
+        before, after = self.judge([start, candidate])
+        return self._keep(candidate if after < (1 - _WORTH) * before else start)
+
+    def line_search(self, start: LinearSettings, name: str, values: Sequence[float]) -> LinearSettings:
+        """The best value of one setting. All values are tried; on large data, only the neighbours of the
+        current value, and further in that direction as long as the loss falls."""
+        if not self.hurried:
+            return self.best(start, [replace(start, **{name: value}) for value in values[1:]])
+        candidates = [replace(start, **{name: value}) for value in sorted(values)]
+        at = candidates.index(start)
+        best = self.best(start, candidates[max(at - 1, 0) : at + 2])
+        while best != start:
+            step = candidates.index(best) - candidates.index(start)
+            start, after = best, candidates.index(best) + step
+            if 0 <= after < len(candidates):
+                best = self.best(start, [candidates[after]])
+        return start
+
+    def best(self, start: LinearSettings, alternatives: Iterable[LinearSettings]) -> LinearSettings:
+        """The settings with the lowest loss; the first of equals."""
+        candidates = [start, *alternatives]
+        losses = self.judge(candidates)
+        return self._keep(candidates[losses.index(min(losses))])
+
+    def _keep(self, best: LinearSettings) -> LinearSettings:
+        """Forget the scores of all settings but the best, which are returned."""
+        self._scores = {settings: scores for settings, scores in self._scores.items() if settings == best}
+        return best
