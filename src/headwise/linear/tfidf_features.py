@@ -178,8 +178,8 @@ class BlockReader:
         frequency, begin = np.zeros(len(vocabulary)), 0
         for hashes, bounds in self.hashes(texts, _LARGE_PORTION):
             features, _, ends = hashing.count_features(hashes, bounds, vocabulary.slots, len(vocabulary))
-            each = np.repeat(weights[begin : begin + len(ends) - 1], np.diff(ends))
-            frequency += np.bincount(features, each, minlength=len(vocabulary))
+            occurrence_weights = np.repeat(weights[begin : begin + len(ends) - 1], np.diff(ends))
+            frequency += np.bincount(features, occurrence_weights, minlength=len(vocabulary))
             begin += len(ends) - 1
         return frequency
 
