@@ -178,14 +178,16 @@ def test_workers_without_torch(without_torch, exported, tmp_path, monkeypatch):
 
 def test_what_needs_torch_says_so(without_torch, model, table, tmp_path):
     table(tmp_path / "in.csv", 5)
-    for arguments in (("evaluate", model, "in.csv"), ("train", "in.csv")):
+    for arguments in (("suggest", model, "in.csv"), ("train", "in.csv")):
         code, _, err = without_torch(*arguments)
         assert code == 2, err
         message = "[HW957] this needs torch; in the source folder of headwise: pip install '.[train]'"
         assert err.count(message) == 1, err
 
 
-@pytest.mark.parametrize("call", ["load_model({!r})", "evaluate_file({!r}, 'in.csv')", "TextClassifier()"])
+@pytest.mark.parametrize(
+    "call", ["load_model({!r})", "calibrate_file({!r}, 'in.csv', 'out')", "TextClassifier()"]
+)
 def test_what_needs_torch_says_so_from_python(model, tmp_path, call):
     """As an error of headwise, and still as the one that Python has for it."""
     code = f"{BLOCKED}\nimport headwise\ntry:\n    headwise.{call.format(str(model))}\n"
