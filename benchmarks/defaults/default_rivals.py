@@ -11,7 +11,14 @@ from benchmarks.common.runs import Result
 from benchmarks.defaults.default_linear import Fitted, every_text, fasttext, logistic, nb_svm, svm
 from benchmarks.defaults.default_sets import DataSet, Kind, Part
 from benchmarks.defaults.default_taggers import crf
-from benchmarks.defaults.default_vectors import STATIC, VectorCache, cached_minilm, cached_static
+from benchmarks.defaults.default_vectors import (
+    STATIC,
+    TEACHERS,
+    VectorCache,
+    cached_minilm,
+    cached_static,
+    cached_teacher,
+)
 from headwise.metrics.calibration import expected_calibration_error
 from headwise.metrics.classification_scores import score_labels
 
@@ -21,8 +28,14 @@ RIVALS: dict[Kind, tuple[str, ...]] = {
     "pair": ("svm", "nb-svm", MINILM, "glove", "minilm-static"),
     "tag": ("crf",),
 }
+ON_DEMAND = tuple(TEACHERS)
+"""Rivals of classifiers and of pairs that run only if they are named: they read a few texts a second."""
 FITS: dict[str, Callable[[Any, np.ndarray], Fitted]] = {"svm": svm, "nb-svm": nb_svm, "fasttext": fasttext}
-ENCODER_WEIGHTS = {MINILM: 22_713_216, **{name: words * size for name, (_, words, size) in STATIC.items()}}
+ENCODER_WEIGHTS = {
+    MINILM: 22_713_216,
+    **{name: weights for name, (_, weights) in TEACHERS.items()},
+    **{name: words * size for name, (_, words, size) in STATIC.items()},
+}
 _SPEED_TEXTS = 256
 
 
@@ -71,8 +84,10 @@ class Rivals:
         if system not in ENCODER_WEIGHTS:
             return None
         if system not in self._caches:
-            own = cached_minilm(self.folder) if system == MINILM else cached_static(system, self.folder)
-            self._caches[system] = own
+            load = cached_teacher if system in TEACHERS else cached_static
+            self._caches[system] = (
+                cached_minilm(self.folder) if system == MINILM else load(system, self.folder)
+            )
         return self._caches[system]
 
     def encoding_speed(self, system: str, data: DataSet) -> float:

@@ -13,10 +13,13 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks import DATA
-from benchmarks.common.english_teachers import minilm_folder
+from benchmarks.common.e5_teacher import e5_folder
+from benchmarks.common.english_teachers import minilm_folder, mpnet_folder
 from headwise.core.tokenizer import get_tokenizer
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import WordVectors
+from headwise.training.pretraining.base_config import TeacherConfig
+from headwise.training.pretraining.sentence_encoder import SentenceEncoder
 
 MOST_PIECES = 128
 """Word pieces of a text that MiniLM reads; the model was trained with as many."""
@@ -26,6 +29,11 @@ STATIC = {
     "minilm-static": ("vectors/minilm_static_200d.txt.gz", 65_831, 200),
 }
 """Files of word vectors, how many there are, and of what size."""
+TEACHERS: dict[str, tuple[Callable[[Path], Path], int]] = {
+    "e5-small": (e5_folder, 117_505_920),
+    "mpnet": (mpnet_folder, 109_486_978),
+}
+"""Sentence encoders that are put together in a folder, and how many weights they have."""
 Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
 
@@ -124,6 +132,27 @@ def minilm() -> Encode:
 def cached_minilm(folder: Path) -> VectorCache:
     """MiniLM with its vectors kept below a folder; it is loaded when the first text needs it."""
     return VectorCache(folder / f"minilm-{MOST_PIECES}", _lazy(minilm))
+
+
+def sentence_encoder(folder: Path) -> Encode:
+    """Sentence vectors of an encoder in a folder, in bfloat16 where that is faster."""
+    encoder = SentenceEncoder(TeacherConfig(str(folder), max_pieces=MOST_PIECES))
+    hastened: list[bool] = []
+
+    def encode(texts: Sequence[str]) -> Vectors:
+        if not hastened:
+            hastened.append(encoder.hasten(list(texts[:_BATCH])))
+        return encoder.read(texts).astype(np.float32)
+
+    return encode
+
+
+def cached_teacher(name: str, folder: Path) -> VectorCache:
+    """A teacher in `TEACHERS`, kept likewise; its weights are put together below the same folder."""
+    make_folder, _ = TEACHERS[name]
+    return VectorCache(
+        folder / f"{name}-{MOST_PIECES}", _lazy(lambda: sentence_encoder(make_folder(folder)))
+    )
 
 
 def cached_static(name: str, folder: Path) -> VectorCache:

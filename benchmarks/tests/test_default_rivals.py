@@ -116,3 +116,37 @@ def test_scores_of_probabilities():
 
     found = probability_scores(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1]))
     assert found == {"log_loss": pytest.approx(np.log(2) / 2, abs=1e-5), "calibration_error": 0.25}
+
+
+def test_a_teacher_reads_each_text_once(tmp_path, monkeypatch):
+    from benchmarks.defaults import default_vectors
+
+    texts_read = []
+
+    class Encoder:
+        def __init__(self, config):
+            assert config.name == str(tmp_path / "tiny")
+
+        def hasten(self, texts):
+            return False
+
+        def read(self, texts):
+            texts_read.extend(texts)
+            return encode(texts).astype(np.float16)
+
+    monkeypatch.setattr(default_vectors, "SentenceEncoder", Encoder)
+    monkeypatch.setattr(default_vectors, "TEACHERS", {"tiny": (lambda folder: folder / "tiny", 10)})
+    for texts in (["good", "bad"], ["bad", "so good", "good"]):
+        vectors = default_vectors.cached_teacher("tiny", tmp_path)(texts)
+        assert vectors.tolist() == encode(texts).tolist()
+    assert texts_read == ["good", "bad", "so good"]
+
+
+def test_slow_rivals_run_only_if_they_are_named():
+    from argparse import Namespace
+
+    from benchmarks.defaults.default import systems_of
+    from benchmarks.defaults.default_rivals import ON_DEMAND
+
+    assert not set(ON_DEMAND) & set(systems_of(Namespace(systems=["all"], name="headwise")))
+    assert systems_of(Namespace(systems=[*ON_DEMAND], name="headwise")) == [*ON_DEMAND]
