@@ -4,6 +4,7 @@ scikit-learn itself runs only a few checks on estimators whose tags forbid two-d
 """
 
 import pickle
+from typing import Any
 
 import joblib
 import numpy as np
@@ -28,7 +29,12 @@ def unfitted(row, tiny):
 
 @pytest.fixture(scope="module")
 def fitted(row, unfitted):
-    return clone(unfitted).fit(row.X, row.y)
+    return new(unfitted).fit(row.X, row.y)
+
+
+def new(estimator) -> Any:
+    """An unfitted estimator with the same parameters."""
+    return clone(estimator)
 
 
 def answers(estimator, row: Row, method: str, X=None):
@@ -39,7 +45,7 @@ def answers(estimator, row: Row, method: str, X=None):
 def test_fit_returns_self_and_changes_no_parameter(row, unfitted):
     """check_estimators_fit_returns_self, check_estimators_overwrite_params,
     check_dont_overwrite_parameters."""
-    estimator = clone(unfitted)
+    estimator = new(unfitted)
     before, attributes = joblib.hash(estimator.get_params()), set(vars(estimator))
     assert estimator.fit(row.X, row.y) is estimator
     assert joblib.hash(estimator.get_params()) == before
@@ -66,7 +72,7 @@ def test_it_is_fitted_after_fit_only(row, unfitted, fitted):
 
 def test_a_second_fit_gives_the_same_model(row, unfitted, fitted):
     """check_fit_idempotent, check_non_transformer_estimators_n_iter."""
-    again = clone(unfitted).fit(row.X, row.y)
+    again = new(unfitted).fit(row.X, row.y)
     again.fit(row.X, row.y)
     for method in row.methods:
         assert answers(again, row, method) == answers(fitted, row, method)
@@ -75,7 +81,7 @@ def test_a_second_fit_gives_the_same_model(row, unfitted, fitted):
 def test_a_random_state_decides_the_model(row, unfitted):
     """Equal numbers give equal models, other numbers other ones."""
     first, same, other = (
-        clone(unfitted).set_params(random_state=seed).fit(row.X, row.y) for seed in (3, 3, 4)
+        new(unfitted).set_params(random_state=seed).fit(row.X, row.y) for seed in (3, 3, 4)
     )
     method = "predict" if is_regressor(first) else "predict_proba"
     if not hasattr(first, method):  # taggers
@@ -105,7 +111,7 @@ def test_arrays_that_cannot_be_written(row, unfitted, fitted):
     X, y = np.empty(len(row.X), dtype=object), np.empty(len(row.y), dtype=object)
     X[:], y[:] = row.X, row.y
     X.flags.writeable = y.flags.writeable = False
-    estimator = clone(unfitted).fit(X, y)
+    estimator = new(unfitted).fit(X, y)
     assert plain(estimator.predict(X)) == plain(fitted.predict(row.X))
 
 
@@ -118,7 +124,7 @@ def test_a_pickle_predicts_the_same(row, fitted):
 
 def test_a_pipeline_predicts_the_same(row, unfitted, fitted):
     """check_pipeline_consistency."""
-    pipeline = make_pipeline(clone(unfitted)).fit(row.X, row.y)
+    pipeline = make_pipeline(new(unfitted)).fit(row.X, row.y)
     for method in row.methods:
         assert answers(pipeline, row, method) == answers(fitted, row, method)
 
@@ -126,19 +132,19 @@ def test_a_pipeline_predicts_the_same(row, unfitted, fitted):
 def test_no_items(row, unfitted):
     """check_estimators_empty_data_messages."""
     with pytest.raises(ValueError, match=r"no |empty|0 "):
-        clone(unfitted).fit([], [])
+        new(unfitted).fit([], [])
 
 
 def test_lengths_of_items_and_answers(row, unfitted):
     """check_fit_score_takes_y, check_sample_weights_shape: as many answers as items."""
     with pytest.raises(ValueError, match=r"39.*40|40.*39"):
-        clone(unfitted).fit(row.X, row.y[1:])
+        new(unfitted).fit(row.X, row.y[1:])
 
 
 def test_an_unknown_parameter(unfitted):
     """check_set_params."""
     with pytest.raises(ValueError, match="Invalid parameter 'colour'"):
-        clone(unfitted).set_params(colour="red")
+        new(unfitted).set_params(colour="red")
 
 
 def test_sample_weights(row, unfitted):
@@ -148,23 +154,23 @@ def test_sample_weights(row, unfitted):
         pytest.skip("it takes no weights")
     weights = np.linspace(0.5, 2, len(row.X))
     before = weights.copy()
-    expected = plain(clone(unfitted).fit(row.X, row.y, sample_weight=weights).predict(row.X))
+    expected = plain(new(unfitted).fit(row.X, row.y, sample_weight=weights).predict(row.X))
     assert (weights == before).all()
     for given in (weights.tolist(), tuple(weights), dict(enumerate(weights)).values()):
-        estimator = clone(unfitted).fit(row.X, row.y, sample_weight=given)
+        estimator = new(unfitted).fit(row.X, row.y, sample_weight=given)
         assert plain(estimator.predict(row.X)) == expected
-    assert plain(clone(unfitted).fit(row.X, row.y, sample_weight=iter(weights)).predict(row.X)) == expected
+    assert plain(new(unfitted).fit(row.X, row.y, sample_weight=iter(weights)).predict(row.X)) == expected
     two_columns, unordered = weights[:, None].repeat(2, axis=1), set(weights)
     for wrong in (weights[1:], two_columns, unordered, np.zeros(len(row.X)), -weights):
         with pytest.raises(ValueError, match=r"weight|inconsistent numbers of samples"):
-            clone(unfitted).fit(row.X, row.y, sample_weight=wrong)
+            new(unfitted).fit(row.X, row.y, sample_weight=wrong)
 
 
 def test_no_weights_are_equal_weights(row, unfitted, fitted):
     """check_sample_weight_equivalence, where it is exact."""
     if not has_fit_parameter(unfitted, "sample_weight"):
         pytest.skip("it takes no weights")
-    weighted = clone(unfitted).fit(row.X, row.y, sample_weight=np.ones(len(row.X)))
+    weighted = new(unfitted).fit(row.X, row.y, sample_weight=np.ones(len(row.X)))
     for method in row.methods:
         assert answers(weighted, row, method) == answers(fitted, row, method)
 
@@ -175,16 +181,16 @@ def test_numbers_of_any_type(task, tiny):
     row = ROWS[task]
     unfitted = row.kind(recipe=tiny, epochs=1)
     whole = [int(number) for number in row.y]
-    expected = plain(clone(unfitted).fit(row.X, row.y).predict(row.X))
+    expected = plain(new(unfitted).fit(row.X, row.y).predict(row.X))
     for y in (whole, np.array(whole, dtype=np.int8), np.array(row.y, dtype=np.float32)):
-        assert plain(clone(unfitted).fit(row.X, y).predict(row.X)) == expected
+        assert plain(new(unfitted).fit(row.X, y).predict(row.X)) == expected
     assert not hasattr(unfitted, "decision_function")
     assert not hasattr(unfitted, "predict_proba")
     for wrong in (float("nan"), float("inf")):
         with pytest.raises(ValueError, match=r"nan|NaN|inf|finite"):
-            clone(unfitted).fit(row.X, [wrong, *row.y[1:]])
+            new(unfitted).fit(row.X, [wrong, *row.y[1:]])
     with pytest.raises((TypeError, ValueError), match=r"Complex|number"):
-        clone(unfitted).fit(row.X, [1j, *row.y[1:]])
+        new(unfitted).fit(row.X, [1j, *row.y[1:]])
 
 
 @pytest.mark.parametrize("task", ["classify", "pair"])
