@@ -1,22 +1,26 @@
 """Hooks of the documentation site: links that lead out of `docs/` become their names, as the site has no
-copy of those files; the page of commands is filled from the command line itself; notebooks become pages."""
+copy of those files; the pages of commands and of settings are filled from the code; notebooks become
+pages."""
 
 import json
 import re
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from mkdocs.structure.files import File
 
 _OUTSIDE = re.compile(r"(?<!!)\[([^\]]+)\]\((?:\.\./)+(?!reference/|tutorials/|how-to/|[\w-]+\.md)[^)]*\)")
 _PICTURE = re.compile(r"!\[([^\]]*)\]\((?:\.\./)+(?:benchmarks|src)/[^)]*\)")
-COMMANDS = "reference/commands.md"
+COMMANDS, SETTINGS = "reference/commands.md", "reference/settings.md"
 
 
 def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
     """The text of a page as the site shows it."""
     if page.file.src_uri == COMMANDS:
         markdown += "\n" + commands()
+    if page.file.src_uri == SETTINGS:
+        markdown += "\n" + settings()
     return _OUTSIDE.sub(r"\1", _PICTURE.sub(r"*\1 (in the repository)*", markdown))
 
 
@@ -50,3 +54,39 @@ def commands() -> str:
         text = build_app(name)[name].generate_docs(heading_level=2, usage_name=f"headwise {name}")
         sections.append(text)
     return "\n".join(sections)
+
+
+def settings() -> str:
+    """A table of the settings of each section: flag, type, default and meaning, in Markdown."""
+    from headwise.app.cli.flags import SECTION_HEADINGS, flags_of
+
+    sections = []
+    for section, (prefix, heading, _) in SECTION_HEADINGS.items():
+        lines = [
+            f"## {heading}: `{section}`",
+            "",
+            "| flag | type | default | meaning |",
+            "|---|---|---|---|",
+        ]
+        for flag in flags_of(section):
+            name = flag.name.replace("_", "-")
+            option = f"--{name}" if prefix == "*" else f"{prefix}.{name}"
+            text, bracket, default = flag.help.rpartition(" \\[")
+            meaning, default = (text, f"`{default[:-1]}`") if bracket else (flag.help, "")
+            cells = (f"`{option}`", type_name(flag.kind), default, meaning)
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        sections.append("\n".join(lines))
+    return "\n\n".join(sections) + "\n"
+
+
+def type_name(kind: Any) -> str:
+    """The name of a type as people read it: choices, `number`, `a list of ...`."""
+    options = get_args(kind)
+    if get_origin(kind) is Literal:
+        return ", ".join(f"`{option}`" for option in options)
+    if get_origin(kind) in (Union, UnionType):
+        return " or ".join(type_name(option) for option in options if option is not NoneType)
+    if get_origin(kind) is tuple:
+        return f"list of {type_name(options[0])}"
+    names = {str: "text", int: "whole number", float: "number", bool: "on or off", Path: "path"}
+    return names.get(kind, getattr(kind, "__name__", str(kind)))

@@ -1,0 +1,40 @@
+"""Pages of the site that are filled from the code."""
+
+import runpy
+from dataclasses import fields
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from headwise.app.cli.flags import SECTION_HEADINGS
+from headwise.training.settings import TrainConfig
+
+pytest.importorskip("mkdocs", reason="mkdocs is not installed")
+HOOKS = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "site_hooks.py"))
+
+
+def test_all_settings_are_in_tables():
+    page = HOOKS["settings"]()
+    assert page.count("\n|---|---|---|---|\n") == len(SECTION_HEADINGS)
+    for field in fields(TrainConfig):
+        assert f"| `--{field.name.replace('_', '-')}` |" in page
+    rows = [line for line in page.splitlines() if line.startswith("| `--")]
+    assert len(rows) > 150
+    for row in rows:
+        assert row.replace("\\\\|", "").count(" | ") >= 3, row
+        assert row.rstrip("| ").rpartition(" | ")[2], row  # each has a meaning
+    assert "| `--encoder.layers` | whole number |" in page
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (int | None, "whole number"),
+        (Literal["a", "b"], "`a`, `b`"),
+        (tuple[str, ...], "list of text"),
+        (float | Literal["auto"], "number or `auto`"),
+    ],
+)
+def test_names_of_types(kind, name):
+    assert HOOKS["type_name"](kind) == name
