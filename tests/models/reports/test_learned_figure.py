@@ -1,5 +1,6 @@
 """The picture of what heads have learned."""
 
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import pytest
@@ -19,7 +20,7 @@ def encoder_of(*priors: str) -> Transformer:
 
 def test_learned_scores_are_those_of_the_head():
     encoder = encoder_of("learned-slope + forward", "window(3)", "adaptive-span(2, ramp=2)")
-    [slopes, spans] = encoder.blocks[0].attention.learned
+    [slopes, spans] = cast(Any, encoder.blocks[0]).attention.learned
     torch.nn.init.constant_(slopes.raw, 0.25)
     torch.nn.init.constant_(spans.raw, 0.1)
     first, window, span = (prior.bias(Pairs.of_length(5)) for prior in trained_priors(encoder)[0])
