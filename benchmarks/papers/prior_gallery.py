@@ -289,6 +289,14 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             tree=True,
         ),
         Exhibit(
+            "Matrix",
+            "Matrix(scale=1)",
+            "scale · M(i, j), M a matrix of yours for each text; here minus the distances in the tree",
+            "your own scores",
+            (_Shades("matrix", lambda p: -torch.tensor(SENTENCE)[p.query, p.key].double()),),
+            tree=True,
+        ),
+        Exhibit(
             "Sink",
             "Sink()",
             "w = exp(logit) / (exp(s) + Σ exp(logits)), s learned for each head",

@@ -45,8 +45,8 @@ def heat_maps(maps: Sequence[AttentionMap], priors: Mapping[str, Sequence[Prior]
         for head, weights in enumerate(layer_map.between_words().tolist()):
             prior = heads[head] if head < len(heads) else None
             caption = f"head {head + 1}" + ("" if prior is None else f": {prior}")
-            # Neither the parse nor the sentences of the text are here.
-            drawn = prior is not None and prior.tree_use == "none" and not prior.marks
+            # Neither the parse nor the sentences nor the matrices of the text are here.
+            drawn = prior is not None and prior.tree_use == "none" and not (prior.marks or prior.matrices)
             prior_figure = (
                 Markup(draw([prior], len(layer_map.words), legend=False))  # noqa: S704 - of a template
                 if prior is not None and drawn

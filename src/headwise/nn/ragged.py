@@ -47,9 +47,11 @@ class Layout:
             `parent`, the row of the head, from 0.
         marks: By name, for each text a whole number of each row, `[length]`, such as its `sentence` and its
             `paragraph` (`headwise.text.document_structure.word_marks`); -1 for a row that belongs to all.
+        matrices: By name, for each text a number of each pair of rows, `[length, length]`, that a prior
+            adds to the scores (`headwise.nn.priors.Matrix`).
 
     Raises:
-        ValueError: A length is negative, or the trees, heads or marks do not fit the lengths.
+        ValueError: A length is negative, or the trees, heads, marks or matrices do not fit the lengths.
         TypeError: A length is not an integer.
 
     `memo` is a dictionary that caches expensive data derived from the layout (attention masks, graphs) for
@@ -63,6 +65,7 @@ class Layout:
         trees: Sequence[Tensor] | Callable[[int, int, int], Tensor] | None = None,
         heads: Sequence[Tensor] | None = None,
         marks: Mapping[str, Sequence[Tensor]] | None = None,
+        matrices: Mapping[str, Sequence[Tensor]] | None = None,
     ):
         self.sizes: tuple[int, ...] = tuple(index(n) for n in lengths)
         if any(n < 0 for n in self.sizes):
@@ -90,6 +93,14 @@ class Layout:
                 )
         self.marks = {
             name: tuple(number.to(self.device) for number in numbers) for name, numbers in marks.items()
+        }
+        for name, numbers in (matrices or {}).items():
+            for text, (n, matrix) in enumerate(zip(self.sizes, numbers, strict=True), start=1):
+                if tuple(matrix.shape) != (n, n):
+                    raise ValueError(f"{name}, text {text}: a matrix {list(matrix.shape)} for {n} rows")
+        self.matrices = {
+            name: tuple(matrix.to(self.device) for matrix in numbers)
+            for name, numbers in (matrices or {}).items()
         }
         self.memo: dict[Hashable, Any] = {}
 
@@ -159,7 +170,8 @@ class Layout:
         if PARENT in marks:
             rows = self.marks[PARENT]
             marks[PARENT] = [pad(row + (row >= 0).long(), (1, 0), value=-2) for row in rows]
-        return Layout([n + 1 for n in self.sizes], self.device, trees, marks=marks)
+        matrices = self._map_matrices(lambda matrix: pad(matrix, (1, 0, 1, 0)))
+        return Layout([n + 1 for n in self.sizes], self.device, trees, marks=marks, matrices=matrices)
 
     @property
     def without_first(self) -> "Layout":
@@ -170,7 +182,15 @@ class Layout:
         marks = self._map_marks(lambda mark: mark[1:])
         if PARENT in marks:
             marks[PARENT] = [(row - 1).where(row > 0, -1) for row in marks[PARENT]]
-        return Layout([n - 1 for n in self.sizes], self.device, trees, marks=marks)
+        matrices = self._map_matrices(lambda matrix: matrix[1:, 1:])
+        return Layout([n - 1 for n in self.sizes], self.device, trees, marks=marks, matrices=matrices)
+
+    def _map_matrices(self, change: Callable[[Tensor], Tensor]) -> dict[str, list[Tensor]]:
+        return {name: list(map(change, numbers)) for name, numbers in self.matrices.items()}
+
+    def matrices_of(self, text: int) -> dict[str, Tensor]:
+        """The matrices of a text, by name, `[length, length]`."""
+        return {name: numbers[text] for name, numbers in self.matrices.items()}
 
     def _map_marks(self, change: Callable[[Tensor], Tensor]) -> dict[str, list[Tensor]]:
         return {name: list(map(change, numbers)) for name, numbers in self.marks.items()}
@@ -211,7 +231,8 @@ class Layout:
         elif trees is not None:
             trees = [trees[t] for t in texts]
         marks = {name: [numbers[t] for t in texts] for name, numbers in self.marks.items()}
-        return Layout([self.sizes[t] for t in texts], self.device, trees, heads, marks)
+        matrices = {name: [numbers[t] for t in texts] for name, numbers in self.matrices.items()}
+        return Layout([self.sizes[t] for t in texts], self.device, trees, heads, marks, matrices)
 
     def _tree_among(self, texts: Sequence[int], text: int, start: int, stop: int) -> Tensor:
         return self.tree(texts[text], start, stop)
@@ -220,7 +241,7 @@ class Layout:
         """The layout with its index tensors on `device`."""
         if torch.device(device) == self.device:
             return self
-        return Layout(self.sizes, device, self._trees, self.heads, self.marks)
+        return Layout(self.sizes, device, self._trees, self.heads, self.marks, self.matrices)
 
     def __eq__(self, layout: object) -> bool:
         return isinstance(layout, Layout) and self.sizes == layout.sizes

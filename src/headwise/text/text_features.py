@@ -5,13 +5,13 @@ TextFeatures: encodes texts to model inputs.
 EncodedPair: the model input for a pair of texts. This module does not import torch.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from headwise.core.errors import HeadwiseError
 from headwise.data.columns.tabular_columns import TabularRow
@@ -38,6 +38,8 @@ class EncodedText:
         row: The values of these columns.
         marks: By name, the number of the sentence or paragraph of each word, int64 `[words]`; those that
             the heads of the model compare.
+        matrices: By name, a number of each pair of words, float32 `[words, words]`, that heads add to their
+            scores.
     """
 
     words: NDArray[np.int64]
@@ -48,6 +50,7 @@ class EncodedText:
     tabular: NDArray[np.float32] | None = None
     row: TabularRow | None = None
     marks: WordMarks = field(default_factory=dict)
+    matrices: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Number of words."""
@@ -70,6 +73,10 @@ Parser = Callable[[Sequence[Sequence[str]]], Sequence[DependencyHeads]]
 """A dependency parser: from tokenised texts to the heads of their words (`headwise.text.parsing`)."""
 
 
+MatrixFunction = Callable[[Sequence[str]], ArrayLike]
+"""From the words of a text to a number of each pair, `[words, words]`."""
+
+
 class LongTextError(HeadwiseError):
     """HW226: a text has more words than a model reads."""
 
@@ -85,6 +92,7 @@ class TextFeatures:
         trees: Whether dependency trees are read: `none`; `error`: a text without one is an error; `word`: a
             text without one gets a chain, so distances are those in words.
         marks: Names of the marks of words that are made (`headwise.text.document_structure`).
+        matrices: By name, functions from the words of a text to a matrix `[words, words]`.
         parser: Parses the texts that come without a parse.
         spell: From tokenised texts to `EncodedText.spelling`; None if the embedding reads word ids only.
         most: Returns the maximum number of words read of a text, 0 for no limit; None for no limit.
@@ -98,6 +106,7 @@ class TextFeatures:
         *,
         trees: TreeUse = "none",
         marks: frozenset[MarkName] = frozenset(),
+        matrices: Mapping[str, MatrixFunction] | None = None,
         parser: Parser | None = None,
         spell: Callable[[Sequence[Sequence[str]]], Sequence[object]] | None = None,
         most: Callable[[], int] | None = None,
@@ -108,6 +117,7 @@ class TextFeatures:
         self.vocabulary = vocabulary
         self.trees: TreeUse = trees
         self.marks = marks
+        self.matrices = dict(matrices or {})
         self.parser = parser
         self.spell = spell
         self.most, self.cut = most, cut
@@ -147,6 +157,13 @@ class TextFeatures:
             encoded = [
                 replace(text, marks={name: numbers[: len(text)] for name, numbers in marks.items()})
                 for text, marks in zip(encoded, units, strict=True)
+            ]
+        if self.matrices:
+            encoded = [
+                replace(text, matrices=self._matrices(tokens, number, example))
+                for number, (text, tokens, example) in enumerate(
+                    zip(encoded, read, examples, strict=True), start=1
+                )
             ]
         if self.trees == "none":
             return encoded
@@ -192,6 +209,36 @@ class TextFeatures:
             else:
                 text, spans = joined_text(tokens)
             yield word_marks(self.marks, text, spans)
+
+    def _matrices(
+        self, words: Sequence[str], number: int, example: Example
+    ) -> dict[str, NDArray[np.float32]]:
+        """The matrices of the words of a text, which is text `number` of those that are read together.
+
+        Raises:
+            HeadwiseError: HW314, a matrix does not fit the words, or has numbers that are not finite.
+        """
+        matrices = {}
+        for name, compute in self.matrices.items():
+            matrix = np.asarray(compute(words), dtype=np.float32)
+            size, where = len(words), _where(example) or f"text {number}"
+            if not size:
+                matrix = matrix.reshape(0, 0) if not matrix.size else matrix
+            if matrix.shape != (size, size):
+                raise HeadwiseError(
+                    f"{where}: the matrix of the prior {name!r} is {list(matrix.shape)}, but the text has "
+                    f"{size} words; expected [{size}, {size}]",
+                    code="HW314",
+                )
+            if not np.isfinite(matrix).all():
+                row, column = np.argwhere(~np.isfinite(matrix))[0].tolist()
+                raise HeadwiseError(
+                    f"{where}: the matrix of the prior {name!r} is {matrix[row, column]} in row {row + 1}, "
+                    f"column {column + 1}; expected finite numbers",
+                    code="HW314",
+                )
+            matrices[name] = matrix
+        return matrices
 
     def _until(self, text: str, words: int) -> str:
         """The text up to the end of its first `words` words."""

@@ -19,7 +19,7 @@ NAMES = ["transformer", "ms-transformer", "ms-san"]
 TERMS = [
     *("everything", "window(3)", "window(n/4)", "dilated(2)", "random-blocks(2)"),
     *("forward", "backward", "earlier", "later", "word-distance(0.5)", "gaussian(2)"),
-    *("parent(word)", "child(word)", "sibling(word)", "tree-relations(word)", "sink"),
+    *("parent(word)", "child(word)", "sibling(word)", "tree-relations(word)", "sink", "matrix(0.5)"),
     *("same-sentence", "same-paragraph", "sentence-distance(0.5, reach=1)"),
     *("tree-distance(1, fallback=word)", "tree-buckets(3, fallback=word)", "rotary", "shaw(2)"),
     *(
@@ -101,10 +101,11 @@ def test_all_priors_are_drawn():
 
 
 def in_units(batch: Ragged) -> Ragged:
-    """The batch, in sentences of two words and paragraphs of four."""
+    """The batch, in sentences of two words and paragraphs of four, with a matrix for each text."""
     places = [torch.arange(n) for n in batch.layout.sizes]
     marks = {"sentence": [n // 2 for n in places], "paragraph": [n // 4 for n in places]}
-    return Ragged(batch.values, Layout(batch.layout.sizes, marks=marks))
+    matrices = {"matrix": [(n[:, None] * 3.0 + n).sin() for n in places]}
+    return Ragged(batch.values, Layout(batch.layout.sizes, marks=marks, matrices=matrices))
 
 
 @st.composite

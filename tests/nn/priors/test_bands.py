@@ -23,7 +23,7 @@ DENSE = {
         "rotary",
     ),
     *("same-sentence", "same-paragraph", "sentence-distance", "sentence-distance(0.5, reach=1)"),
-    *("parent", "child", "sibling", "tree-relations", "sink"),
+    *("parent", "child", "sibling", "tree-relations", "sink", "matrix"),
     *("shifted-window(3)", "learned-slope", "kerple", "fire", "adaptive-span", "forgetting", "cope"),
     *("shaw", "transformer-xl", "t5-buckets", "tree-buckets", "global-tokens(window(3))", "forward + shaw"),
 }

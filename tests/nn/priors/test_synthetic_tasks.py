@@ -26,12 +26,13 @@ SOLVED, NOT_SOLVED = 0.9, 0.65
 @dataclass
 class Text:
     """Words, the label of each, -1 where none is asked for; the distances in their tree, if there is one;
-    their marks, if they have some."""
+    their marks and their matrix, if they have some."""
 
     words: np.ndarray
     labels: np.ndarray
     tree: torch.Tensor | None = None
     marks: dict[str, np.ndarray] = field(default_factory=dict)
+    matrix: np.ndarray | None = None
 
 
 Task = Callable[[np.random.Generator], Text]
@@ -217,6 +218,13 @@ def how_long(random) -> Text:
     return Text(np.zeros(n, dtype=np.int64), np.where(np.arange(n) < 2, int(n > 2), -1))
 
 
+def of_partner(random, n=14) -> Text:
+    """Of which type is the word that the matrix names?"""
+    words, partner = half_and_half(random, n), random.integers(n, size=n)
+    matrix = (np.arange(n) == partner[:, None]).astype(np.float32)
+    return Text(words, (words[partner] == B).astype(np.int64), matrix=matrix)
+
+
 # Prior, task, and a prior that does not fit.
 CASES: list[tuple[str, Task, str]] = [
     ("everything", anywhere, "window(1)"),
@@ -246,6 +254,7 @@ CASES: list[tuple[str, Task, str]] = [
     ("sibling", of_sibling, "parent"),
     ("tree-relations", of_parent, "everything"),
     ("sink", how_long, "everything"),
+    ("matrix(5)", of_partner, "everything"),
     ("shifted-window(3)", neighbour_task, "everything"),
     ("adaptive-span(1, ramp=1)", neighbour_task, "everything"),
     ("learned-slope", nearest, "everything"),
@@ -264,6 +273,9 @@ def batches(task: Task, seed: int) -> list[tuple[Ragged, torch.Tensor]]:
         trees = None if texts[0].tree is None else [text.tree for text in texts]
         marks = {name: [torch.from_numpy(text.marks[name]) for text in texts] for name in texts[0].marks}
         layout = Layout([len(text.words) for text in texts], trees=trees, marks=marks)  # type: ignore[arg-type]
+        if texts[0].matrix is not None:
+            matrices = [torch.from_numpy(text.matrix) for text in texts]
+            layout = Layout(layout.sizes, matrices={"matrix": matrices})
         words = torch.from_numpy(np.concatenate([text.words for text in texts]))
         labels = torch.from_numpy(np.concatenate([text.labels for text in texts]).astype(np.int64))
         made.append((Ragged(words, layout), labels))

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.artifacts.onnx.onnx_errors import ExportError, library
-from headwise.nn.encoders.encoder import tree_use
+from headwise.nn.encoders.encoder import text_matrices, tree_use
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.tag_model import TagModel
@@ -202,6 +202,8 @@ def check_exportable(model: BaseModel, title: str) -> None:
         raise _unsupported(
             f"heads with the prior shaw with torch {torch.__version__}; torch 2.9 and later can"
         )
+    if named := text_matrices(model.encoder):
+        raise _unsupported(f"heads with the prior {named[0].name}: its matrices are computed by your code")
     if tree_use(model.encoder) != "none":
         raise _unsupported(
             f"an encoder ({name}) whose heads go by dependency trees: the parser is no part of the network"

@@ -42,7 +42,8 @@ class PaddedLayout(Layout):
     total: Any
 
     def __init__(self, lengths: Tensor, longest: Any, padded_marks: Mapping[str, Tensor] | None = None):
-        self.device, self.heads, self._trees, self.marks = lengths.device, None, None, {}
+        self.device, self.heads, self._trees = lengths.device, None, None
+        self.marks, self.matrices = {}, {}
         self._lengths, self.longest, self.texts = lengths, longest, lengths.shape[0]
         self.total = self.texts * longest
         self.padded_marks = dict(padded_marks or {})

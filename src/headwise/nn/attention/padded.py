@@ -23,7 +23,9 @@ class PaddedGroup(Group):
     """
 
     def __init__(self, lengths: Tensor, longest: int, marks: Mapping[str, Tensor]):
-        super().__init__([], lengths, lengths, None, {name: (rows,) for name, rows in marks.items()}, {})
+        super().__init__(
+            [], lengths, lengths, None, {name: (rows,) for name, rows in marks.items()}, {}, {}
+        )
         self._longest = longest
 
     @property

@@ -35,7 +35,8 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
     trees = layout.trees or [None] * layout.texts
     rows = zip(*(x.split(layout.sizes) for x in (query, key, value)), strict=True)
     for text, (q, k, v) in enumerate(rows):
-        pairs = Pairs.of_length(len(q), q.device, trees[text], layout.marks_of(text))
+        parts = layout.marks_of(text), layout.matrices_of(text)
+        pairs = Pairs.of_length(len(q), q.device, trees[text], *parts)
         heads = [
             mix(head_weights(q[:, h], k[:, h], prior, pairs), v[:, h], prior, pairs)
             for h, prior in enumerate(priors)

@@ -119,6 +119,7 @@ class Group:
     flat: Tensor | None
     trees: tuple[Tensor, ...] | None
     marks: Mapping[str, tuple[Tensor, ...]]
+    matrices: Mapping[str, tuple[Tensor, ...]]
     masks: dict[tuple[Prior, torch.dtype], tuple[Tensor | None, Tensor | None]]
     far: set[tuple[Prior, torch.dtype]] = field(default_factory=set)
 
@@ -129,7 +130,7 @@ class Group:
         # One row of masks serves all texts when none of them differ in length (or in trees or marks).
         lengths = torch.tensor(sizes[:1] if same else sizes, device=part.device)
         flat = None if same else part.text_of * part.longest + part.positions
-        return cls(sizes, lengths, flat, part.trees, part.marks, {})
+        return cls(sizes, lengths, flat, part.trees, part.marks, part.matrices, {})
 
     @property
     def texts(self) -> int:
@@ -199,7 +200,8 @@ class Group:
             marks = {name: self._padded(numbers) for name, numbers in self.marks.items()}
             both = {name: (mark[:, :, None], mark[:, None, :]) for name, mark in marks.items()}
             ends = lengths[:, None, None]
-            return Pairs(place[None, :, None], place[None, None, :], ends, self._tree, both)
+            matrices = {name: self._padded_square(numbers) for name, numbers in self.matrices.items()}
+            return Pairs(place[None, :, None], place[None, None, :], ends, self._tree, both, matrices)
 
     def _padded(self, numbers: tuple[Tensor, ...]) -> Tensor:
         """The numbers of the rows of each text, `[texts, longest]`, 0 in the padding."""
@@ -213,9 +215,13 @@ class Group:
         """The distances in the trees, `[texts, longest, longest]`, 0 in the padding."""
         if self.trees is None:
             return None
-        padded = self.trees[0].new_zeros(len(self.sizes), self.longest, self.longest)
-        for place, tree in zip(padded, self.trees, strict=True):
-            place[: len(tree), : len(tree)] = tree
+        return self._padded_square(self.trees)
+
+    def _padded_square(self, numbers: tuple[Tensor, ...]) -> Tensor:
+        """The numbers of the pairs of rows of each text, `[texts, longest, longest]`, 0 in the padding."""
+        padded = numbers[0].new_zeros(len(self.sizes), self.longest, self.longest)
+        for place, matrix in zip(padded, numbers, strict=True):
+            place[: len(matrix), : len(matrix)] = matrix
         return padded
 
 

@@ -23,7 +23,7 @@ class TextBatch:
 
     Attributes:
         words: Word ids, int64 `[total]`. If all texts are parsed, the layout has the dependency heads and
-            the distances in the trees; and the marks that all texts have.
+            the distances in the trees; and the marks and matrices that all texts have.
         spelling: `EncodedText.spelling` of each text.
         compared: `EncodedPair.compared` of each pair, `[pairs, size]`, if all pairs of a batch have it.
     """
@@ -42,9 +42,10 @@ def batch_of(texts: Sequence[EncodedText], device: torch.device | str = "cpu") -
     flat = np.concatenate([text.words for text in texts]) if texts else np.zeros(0, dtype=np.int64)
     heads = [text.parse for text in texts if text.parse is not None]
     if heads and len(heads) == len(texts):
-        layout = parsed_layout(heads, device, _marks(texts))
+        layout = parsed_layout(heads, device, _marks(texts), _matrices(texts))
     else:
-        layout = Layout([len(text) for text in texts], device, marks=_marks(texts))
+        lengths = [len(text) for text in texts]
+        layout = Layout(lengths, device, marks=_marks(texts), matrices=_matrices(texts))
     words = Ragged(torch.from_numpy(flat).to(device), layout)
     return TextBatch(words, tuple(text.spelling for text in texts))
 
@@ -54,14 +55,20 @@ def _marks(texts: Sequence[EncodedText]) -> dict[str, list[Tensor]]:
     return {name: [torch.from_numpy(text.marks[name]) for text in texts] for name in sorted(names)}
 
 
+def _matrices(texts: Sequence[EncodedText]) -> dict[str, list[Tensor]]:
+    names = frozenset.intersection(*(frozenset(text.matrices) for text in texts)) if texts else ()
+    return {name: [torch.from_numpy(text.matrices[name]) for text in texts] for name in sorted(names)}
+
+
 def parsed_layout(
     heads: Sequence[DependencyHeads],
     device: torch.device | str = "cpu",
     marks: Mapping[str, Sequence[Tensor]] | None = None,
+    matrices: Mapping[str, Sequence[Tensor]] | None = None,
 ) -> Layout:
     """The layout of texts with these dependency heads; it computes tree distances on demand."""
     numbers = [torch.from_numpy(array) for array in heads]
-    return Layout([len(array) for array in heads], device, partial(_tree, heads), numbers, marks)
+    return Layout([len(array) for array in heads], device, partial(_tree, heads), numbers, marks, matrices)
 
 
 def _tree(heads: Sequence[DependencyHeads], text: int, start: int, stop: int) -> Tensor:

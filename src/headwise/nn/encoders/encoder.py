@@ -8,7 +8,7 @@ The classification node: a learned row in front of every text (BERT's [CLS]).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +17,7 @@ from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.encoder_configs import POSITIONS
 from headwise.nn.priors.base import TreeUse, strictest
+from headwise.nn.priors.text_matrix import TextMatrix
 from headwise.nn.ragged import Ragged
 from headwise.text.document_structure import DOCUMENT_MARKS
 
@@ -68,6 +69,30 @@ def mark_names(encoder: nn.Module) -> frozenset[str]:
     """The names of the marks of the document that the heads of an encoder compare (see `Prior.marks`)."""
     layers = [module.priors for module in encoder.modules() if isinstance(module, SelfAttention)]
     return DOCUMENT_MARKS & frozenset().union(*(prior.marks for priors in layers for prior in priors))
+
+
+def text_matrices(encoder: nn.Module) -> tuple[TextMatrix, ...]:
+    """The different priors of an encoder's heads that compute a matrix for each text.
+
+    Raises:
+        ConfigError: A prior has a matrix that is not computed from the text, or two differ by more than
+            their scale.
+    """
+    layers = [module.priors for module in encoder.modules() if isinstance(module, SelfAttention)]
+    made: dict[str, TextMatrix] = {}
+    for part in (part for priors in layers for prior in priors for part in prior.matrices):
+        if not isinstance(part, TextMatrix):
+            raise ConfigError(
+                f"the prior {part.name} takes its matrices from a layout; for a model that reads texts, "
+                "register a subclass of headwise.nn.priors.TextMatrix that computes them"
+            )
+        previous = made.setdefault(part.name, part)
+        if replace(part, scale=1.0) != replace(previous, scale=1.0):
+            raise ConfigError(
+                f"heads with {previous} and with {part}: all priors {part.name} of a model need the same "
+                "settings, except for scale"
+            )
+    return tuple(made[name] for name in sorted(made))
 
 
 def needs_trees(config: object) -> bool:

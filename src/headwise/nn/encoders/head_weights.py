@@ -153,7 +153,8 @@ def _self(
     for text, (start, size) in enumerate(_cuts(x.layout)):
         rows = slice(start, start + size)
         tree = x.layout.trees[text] if x.layout.trees else None
-        pairs = Pairs.of_length(size, x.device, tree, x.layout.marks_of(text))
+        parts = x.layout.marks_of(text), x.layout.matrices_of(text)
+        pairs = Pairs.of_length(size, x.device, tree, *parts)
         q, k, v = query[rows], key[rows], value[rows]
         weights = [reference.head_weights(q[:, h], k[:, h], p, pairs) for h, p in enumerate(priors)]
         for h, prior in enumerate(priors):

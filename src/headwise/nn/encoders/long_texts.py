@@ -58,7 +58,11 @@ def encode_in_windows(encoder: nn.Module, x: Ragged, words: int, overlap: int) -
             marks[PARENT] = [
                 _rows_within(rows, w) for rows, (_, w) in zip(marks[PARENT], group, strict=True)
             ]
-        inner = Layout([w.stop - w.start for _, w in group], x.device, trees, heads, marks)
+        matrices = {
+            name: [numbers[t][w.start : w.stop, w.start : w.stop] for t, w in group]
+            for name, numbers in layout.matrices.items()
+        }
+        inner = Layout([w.stop - w.start for _, w in group], x.device, trees, heads, marks, matrices)
         encoded: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
         offsets = inner.offsets.tolist()
         owned = [(offsets[n] + w.first - w.start, w.last - w.first) for n, (_, w) in enumerate(group)]

@@ -143,7 +143,7 @@ def _check_heads(config: HasWidth, layers: Sequence[Sequence[Prior]]) -> None:
 
 def _noncausal_reason(prior: Prior) -> str | None:
     """The reason why a prior is not causal; None if it is."""
-    if prior.tree_use != "none" or prior.marks:
+    if prior.tree_use != "none" or prior.marks or prior.matrices:
         return "needs parsed texts"
     with torch.device("cpu"):  # also if the model is built on the meta device
         biases = [prior.bias(Pairs.of_length(n), torch.float64).expand(n, n) for n in _LENGTHS]

@@ -23,7 +23,7 @@ from headwise.nn.embeddings.encoded_batches import TextBatch, batch_of
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder import Encoded, mark_names, tree_use
+from headwise.nn.encoders.encoder import Encoded, mark_names, text_matrices, tree_use
 from headwise.nn.encoders.encoder_configs import encoder_name, output_width
 from headwise.nn.encoders.long_texts import encode_in_windows
 from headwise.nn.encoders.pooling import NO_CLS, Readout
@@ -119,6 +119,7 @@ class WordModel(BaseModel):
             vocabulary,
             trees=trees,
             marks=mark_names(self.encoder),
+            matrices={prior.name: prior.matrix for prior in text_matrices(self.encoder)},
             parser=new_parser(config.syntax),
             spell=getattr(self.embedding, "prepare", None),
             most=None if config.windows.long == "split" else self.max_words,

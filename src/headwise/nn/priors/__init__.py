@@ -12,6 +12,7 @@ from headwise.nn.priors.notation import parse_prior, spell
 from headwise.nn.priors.registry import PRIORS, from_json, register
 from headwise.nn.priors.scales import allocate_scales, head_counts, parse_scale
 from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
+from headwise.nn.priors.text_matrix import Matrix, TextMatrix
 from headwise.nn.priors.tree_relations import Child, Parent, Sibling, TreeRelations
 from headwise.nn.priors.window import Everything, ShiftedWindow, Window
 
@@ -34,6 +35,7 @@ __all__ = [
     "Later",
     "LearnedPrior",
     "LearnedSlope",
+    "Matrix",
     "Pairs",
     "Parent",
     "Prior",
@@ -48,6 +50,7 @@ __all__ = [
     "Sink",
     "Sum",
     "T5Buckets",
+    "TextMatrix",
     "TransformerXL",
     "TreeBuckets",
     "TreeDistance",

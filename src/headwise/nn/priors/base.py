@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor, nn
 
+
 TreeUse = Literal["none", "error", "word"]
 Lengths = TypeVar("Lengths", "Tensor", NDArray[np.int64])
 
@@ -37,6 +38,7 @@ class Pairs:
         tree: Distance of the two in the text's dependency tree; None where the batch brings no trees.
         marks: By name, a number of each node of the text, at the query and at the key: its `sentence`, its
             `paragraph`, -1 for a node that belongs to all; empty where the batch brings none.
+        matrices: By name, a number of the users' for each pair; empty where the batch brings none.
     """
 
     query: Tensor
@@ -44,6 +46,7 @@ class Pairs:
     length: Tensor
     tree: Tensor | None = None
     marks: Mapping[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    matrices: Mapping[str, Tensor] = field(default_factory=dict)
 
     @classmethod
     def of_length(
@@ -52,6 +55,7 @@ class Pairs:
         device: torch.device | str = "cpu",
         tree: Tensor | None = None,
         marks: Mapping[str, Tensor] | None = None,
+        matrices: Mapping[str, Tensor] | None = None,
     ) -> Pairs:
         """All pairs of one text: query `[n, 1]`, key `[1, n]`, length `[1, 1]`; `marks` are `[n]`."""
         import torch
@@ -59,7 +63,7 @@ class Pairs:
         place = torch.arange(length, device=device)
         size = torch.tensor([[length]], device=device)
         both = {name: (mark[:, None], mark[None, :]) for name, mark in (marks or {}).items()}
-        return cls(place[:, None], place[None, :], size, tree, both)
+        return cls(place[:, None], place[None, :], size, tree, both, matrices or {})
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,12 @@ class Prior:
     @property
     def marks(self) -> frozenset[str]:
         """The names of the marks that the prior compares (see `Pairs.marks`)."""
+        return frozenset()
+
+    @property
+    def matrices(self) -> frozenset[Prior]:
+        """The different priors with matrices (`headwise.nn.priors.text_matrix`) that this one consists
+        of."""
         return frozenset()
 
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
@@ -237,6 +247,10 @@ class Sum(Prior):
     @property
     def marks(self) -> frozenset[str]:
         return frozenset().union(*(part.marks for part in self.parts))
+
+    @property
+    def matrices(self) -> frozenset[Prior]:
+        return frozenset().union(*(part.matrices for part in self.parts))
 
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
         for part in self.parts:

@@ -117,7 +117,9 @@ def _weights(
     prior: Prior, length: int, tree: Tensor | None, marks: Mapping[str, Tensor]
 ) -> list[list[float | None]]:
     """For every query and key: `exp(score)` as a part of the head's largest, None where not visible."""
-    bias = prior.bias(Pairs.of_length(length, tree=tree, marks=marks)).expand(length, length)
+    nothing = {part.name: torch.zeros(length, length) for part in prior.matrices}
+    pairs = Pairs.of_length(length, tree=tree, marks=marks, matrices=nothing)
+    bias = prior.bias(pairs).expand(length, length)
     weights = (bias - bias.max()).exp().tolist()
     return [
         [weight if score > -math.inf else None for weight, score in zip(*rows, strict=True)]

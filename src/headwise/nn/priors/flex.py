@@ -36,7 +36,7 @@ def flex_mods(priors: Sequence[Prior], lengths: Tensor) -> tuple[ScoreMod, MaskM
 
     for prior in priors:
         turns = type(prior).rotate is not Prior.rotate and _turns(prior)
-        if prior.learned or turns or prior.tree_use == "error" or prior.marks:
+        if prior.learned or turns or prior.tree_use == "error" or prior.marks or prior.matrices:
             raise ConfigError(
                 f"{prior} is no function of positions alone; only fixed priors without trees and sentences "
                 "fit"

@@ -16,6 +16,7 @@ from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDis
 from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
 from headwise.nn.priors.learned_distance import Rotary, Shaw, Sink, T5Buckets, TransformerXL, TreeBuckets
 from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
+from headwise.nn.priors.text_matrix import Matrix
 from headwise.nn.priors.tree_relations import Child, Parent, Sibling, TreeRelations
 from headwise.nn.priors.window import Everything, ShiftedWindow, Window
 
@@ -31,7 +32,7 @@ PRIORS: dict[str, type[Prior]] = {
         *(Forward, Backward, Earlier, Later),
         *(WordDistance, Gaussian, TreeDistance),
         *(SameSentence, SameParagraph, SentenceDistance),
-        *(Parent, Child, Sibling, TreeRelations),
+        *(Parent, Child, Sibling, TreeRelations, Matrix),
         *(Rotary, Shaw, TransformerXL, T5Buckets, TreeBuckets, Sink),
         *(LearnedSlope, Kerple, Fire, AdaptiveSpan, Forgetting, Cope),
         *(GlobalTokens, Sum),

@@ -104,6 +104,10 @@ class GlobalTokens(Prior):
     def marks(self) -> frozenset[str]:
         return self.inner.marks
 
+    @property
+    def matrices(self) -> frozenset[Prior]:
+        return self.inner.matrices
+
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
         return self.inner.rotate(rows, place)
 

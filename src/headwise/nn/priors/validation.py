@@ -36,7 +36,9 @@ def check_meaning(prior: Prior) -> None:
         for place, size in enumerate(_BATCH):
             tree = None if prior.tree_use == "none" else _chain(torch.arange(size))
             marks = {name: _thirds(torch.arange(size)) for name in prior.marks}
-            alone = _evaluated(prior, Pairs.of_length(size, tree=tree, marks=marks), (size, size))
+            matrices = _random_matrices(prior, size)
+            pairs = Pairs.of_length(size, tree=tree, marks=marks, matrices=matrices)
+            alone = _evaluated(prior, pairs, (size, size))
             _compare_said(prior, alone, batched[place, :size, :size], size)
     _validated.add(prior)
 
@@ -51,13 +53,21 @@ def _thirds(place: Tensor) -> Tensor:
     return place // 3
 
 
+def _random_matrices(prior: Prior, size: int) -> dict[str, Tensor]:
+    """A matrix for each prior with one, the upper left part of that of a longer text."""
+    place = torch.arange(size)
+    return {part.name: (place[:, None] * 3.7 + place).sin() for part in prior.matrices}
+
+
 def _side_by_side(prior: Prior) -> Pairs:
     """All pairs of texts that are padded to the longest."""
     place = torch.arange(max(_BATCH))
     tree = None if prior.tree_use == "none" else _chain(place).expand(len(_BATCH), -1, -1)
     unit = _thirds(place).expand(len(_BATCH), -1)
     marks = dict.fromkeys(prior.marks, (unit[:, :, None], unit[:, None]))
-    return Pairs(place[None, :, None], place[None, None], torch.tensor(_BATCH)[:, None, None], tree, marks)
+    lengths = torch.tensor(_BATCH)[:, None, None]
+    matrices = _random_matrices(prior, max(_BATCH))
+    return Pairs(place[None, :, None], place[None, None], lengths, tree, marks, matrices)
 
 
 def _evaluated(prior: Prior, pairs: Pairs, shape: tuple[int, ...]) -> Tensor:
