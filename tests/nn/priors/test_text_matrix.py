@@ -19,6 +19,7 @@ from headwise.nn.attention.reference import attention as reference
 from headwise.nn.attention.sdpa import attention as fused
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.long_texts import encode_in_windows
+from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.nn.priors import PRIORS, Forward, GlobalTokens, Matrix, Pairs, TextMatrix, register
 from headwise.nn.ragged import Layout, Ragged
 
@@ -122,7 +123,7 @@ def test_matrices_of_words_in_a_model(tmp_path):
     rows = [f"{text},{['no', 'yes'][n % 2]}" for n, text in enumerate(TEXTS)]
     (tmp_path / "texts.csv").write_text("\n".join(["text,label", *rows, ""]))
     train_files(tmp_path / "texts.csv", tmp_path / "model", settings=settings_of("same-letter(3)"))
-    model = load_model(tmp_path / "model")
+    model = load_model(tmp_path / "model", TextClassifierModel)
     [encoded] = model.encoded(["ant bee art"])
     assert encoded.matrices["same-letter"].tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
     texts = ["ant bee art", "", "a", *TEXTS[:5]]
