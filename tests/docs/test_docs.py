@@ -280,6 +280,7 @@ def test_all_priors_and_encoders_are_told():
 
 def test_flags_exist(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
+    main(["--help-all"])
     for command in COMMANDS:
         main([command, "--help-all"])
     own = [path for folder in ("benchmarks", "fuzz") for path in (PROJECT / folder).rglob("*.py")]
