@@ -35,7 +35,8 @@ CHECKED_TEXTS = (
 """Texts of many scripts and signs. A page compares its answers to them with those of the model."""
 _LEFT_OUT = (
     "This page leaves out the encoder of the model, which contributes to its score. Answers differ from "
-    "those of headwise predict, and probabilities are not calibrated."
+    "those of headwise predict, and probabilities are not calibrated. The scores below are those of the "
+    "whole model."
 )
 
 
