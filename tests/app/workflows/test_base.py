@@ -12,8 +12,8 @@ from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
 from headwise.core.errors import ConfigError
 from headwise.data.splits.data_parts import DataParts
+from headwise.linear import baselines
 from headwise.linear.baselines import fit_baseline
-from headwise.models.tasks import classify
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.text.static_embeddings import StaticEmbeddings, choose_base, save_base
 from headwise.text.static_embeddings.base_choice import MIN_COVERAGE
@@ -143,7 +143,7 @@ def test_the_baseline_has_what_the_model_had(tmp_path, base, monkeypatch, refit)
         asked.append(how["refit"])
         return fit_baseline(*parts, **how)
 
-    monkeypatch.setattr(classify, "fit_baseline", spy)
+    monkeypatch.setattr(baselines, "fit_baseline", spy)
     settings = [{"base": {"name": base}}, SMALL, {"train": {"refit": refit, "folds": 0}}]
     test = texts(tmp_path / "test.csv", 12, 100)
     outcome = train_files(texts(tmp_path / "train.csv"), tmp_path / "model", settings=settings, test=test)

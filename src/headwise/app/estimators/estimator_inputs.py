@@ -116,7 +116,11 @@ def weights_for(texts: Sequence[object], weights: Weights) -> list[float]:
     """
     if weights is None:
         weights = np.ones(len(texts))
-    elif not isinstance(weights, UNORDERED_TYPES) and not hasattr(weights, "__getitem__"):
+    elif (
+        np.iterable(weights)
+        and not isinstance(weights, UNORDERED_TYPES)
+        and not hasattr(weights, "__getitem__")
+    ):
         weights = list(weights)
     weight_array = np.asarray(weights, dtype=object)
     if weight_array.ndim != 1 and weight_array.shape[1:] != (1,):

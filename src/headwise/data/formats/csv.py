@@ -129,8 +129,9 @@ def _is_one_column(head: Sequence[Line], dialect: Dialect) -> bool:
 
 
 def _has_raw_marks(head: Sequence[Line], delimiter: str) -> bool:
-    """Whether several fields begin with a quotation mark, and most of these do not end with one."""
+    """Whether several fields begin with a quotation mark and have more, and most of these do not end with
+    one. (A mark alone in a field may end a field that began on a line before.)"""
     fields = [cell for _, text in head for cell in text.removesuffix("\r").split(delimiter)]
-    opened = [cell for cell in fields if cell.startswith('"')]
-    closed = [cell for cell in opened if len(cell) > 1 and cell.endswith('"')]
+    opened = [cell for cell in fields if cell.startswith('"') and len(cell) > 1]
+    closed = [cell for cell in opened if cell.endswith('"')]
     return len(opened) > 1 and 2 * len(closed) < len(opened)

@@ -68,8 +68,9 @@ class SameParagraph(_SameUnit):
 @dataclass(frozen=True)
 class SentenceDistance(Prior):
     """Adds `-alpha * |s(i) - s(j)|`, s the number of the sentence of a word; with `reach`, a window of
-    sentences. (Relative sentence positions as in Segatron, Bai et al. 2021, with ALiBi's linear penalty.)
+    sentences.
 
+    Sentence positions are those of Segatron (Bai et al. 2021), taken relative as in ALiBi.
     A classification node is at distance 0 from every word.
 
     Args:

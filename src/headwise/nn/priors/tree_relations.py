@@ -104,8 +104,10 @@ class Sibling(_TreeRelation):
 
 @dataclass(frozen=True)
 class TreeRelations(LearnedPrior):
-    """Adds a learned number `b_r(i, j)`, one table for each head, r the relation of key and query in the
-    dependency tree: other, itself, parent, child, sibling, or a pair with the classification node.
+    """Adds a learned number `b_r(i, j)`, one table for each head, r the relation of two words in the tree.
+
+    The relation of key and query is one of: other, itself, parent, child, sibling, or a pair with the
+    classification node.
 
     The typed form of `TreeBuckets`, which does not tell parents from children (relation-aware attention,
     Shaw et al. 2018, 3.1, with numbers in place of vectors). The numbers begin with 0, that is with plain
