@@ -32,6 +32,26 @@ def test_probe_and_report_read_standard_input_too(run, model, tmp_path):
     assert "2 texts of standard input" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("evaluate", "-"),
+        ("calibrate --output new", "-"),
+        ("heads", "-"),
+        ("probe", "-"),
+        ("explain", "-"),
+        ("predict", "-"),
+        ("report", "--data -"),
+    ],
+)
+def test_standard_input_is_read_once(run, model, command, file):
+    name, *more = command.split()
+    code, _, err = run(name, model, *file.split(), *more, "--parses", "-", stdin=b"w1 w2\n")
+    assert code == 2
+    assert "- (standard input) is given for" in err
+    assert "--parses; it can be read once" in err
+
+
 def test_tables(run, judged):
     code, out, err = run("evaluate", judged, "in.csv")
     assert code == 0

@@ -15,6 +15,7 @@ from headwise.app.cli.file_arguments import (
     ModelFolder,
     OptionalParses,
     OutputFile,
+    check_one_standard_input,
     check_output_is_folder,
 )
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
@@ -58,6 +59,7 @@ def calibrate(
         HeadwiseError: The model, the file or the output cannot be used.
     """
     check_output_is_folder(output)
+    check_one_standard_input(**{"FILE": file, "--parses": parses})
     from headwise.app.workflows.calibrate import calibrate_file
     from headwise.models.metric_table import FORMATS  # with these comes torch
 

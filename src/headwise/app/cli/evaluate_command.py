@@ -9,7 +9,12 @@ from rich.padding import Padding
 from rich.text import Text
 
 from headwise.app.cli.console import Integer, Switch, excerpt, output, print_json, visible
-from headwise.app.cli.file_arguments import FileArgument, ModelFolder, OptionalParses
+from headwise.app.cli.file_arguments import (
+    FileArgument,
+    ModelFolder,
+    OptionalParses,
+    check_one_standard_input,
+)
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.terminal import TerminalReporter
@@ -59,6 +64,7 @@ def evaluate(
     Raises:
         HeadwiseError: The model or the file cannot be used, or a label is not one of the model's.
     """
+    check_one_standard_input(**{"FILE": (file, *more), "--parses": parses})
     if errors < 0:
         raise ConfigError(f"--errors {errors}; expected 0 or more")
     texts = list_files([file, *more])

@@ -146,6 +146,6 @@ def check_one_standard_input(**paths: Path | tuple[Path, ...] | None) -> None:
     Raises:
         ConfigError: It is given to several arguments.
     """
-    names = [name.replace("_", "-") for name, path in paths.items() if _names_standard(path)]
+    names = [name for name, path in paths.items() if _names_standard(path)]
     if len(names) > 1:
         raise ConfigError(f"- (standard input) is given for {' and '.join(names)}; it can be read once")

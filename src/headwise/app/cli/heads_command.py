@@ -21,6 +21,7 @@ from headwise.app.cli.file_arguments import (
     ModelFolder,
     OptionalOutputFile,
     OptionalParses,
+    check_one_standard_input,
     is_standard,
 )
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
@@ -72,6 +73,7 @@ def heads(
         if is_standard(svg):
             return 0
         note(f"the picture is in {svg}")
+    check_one_standard_input(**{"FILE": file, "--parses": parses})
     how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
     if prune is not None:
         pruned = prune_file(model, file, prune, **how, overwrite=overwrite, reporter=TerminalReporter())

@@ -20,6 +20,7 @@ from headwise.app.cli.file_arguments import (
     FileArgument,
     OptionalOutputFile,
     OptionalParses,
+    check_one_standard_input,
     is_standard,
 )
 from headwise.app.cli.flags import LABEL_SETTINGS, flag_values, section_flags
@@ -56,6 +57,7 @@ def probe(
     Raises:
         HeadwiseError: The model or the file cannot be used, or the encoder has no attention.
     """
+    check_one_standard_input(**{"TEXTS": texts, "--parses": parses})
     if most < 1:
         raise ConfigError(f"--most {most}; expected 1 or more")
     check_page_output(svg, ".svg")
