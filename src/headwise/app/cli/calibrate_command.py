@@ -59,7 +59,7 @@ def calibrate(
         HeadwiseError: The model, the file or the output cannot be used.
     """
     check_output_is_folder(output)
-    check_one_standard_input(**{"FILE": file, "--parses": parses})
+    check_one_standard_input({"FILE": file, "--parses": parses})
     from headwise.app.workflows.calibrate import calibrate_file
     from headwise.models.metric_table import FORMATS  # with these comes torch
 

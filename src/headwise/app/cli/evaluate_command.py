@@ -64,7 +64,7 @@ def evaluate(
     Raises:
         HeadwiseError: The model or the file cannot be used, or a label is not one of the model's.
     """
-    check_one_standard_input(**{"FILE": (file, *more), "--parses": parses})
+    check_one_standard_input({"FILE": (file, *more), "--parses": parses})
     if errors < 0:
         raise ConfigError(f"--errors {errors}; expected 0 or more")
     texts = list_files([file, *more])

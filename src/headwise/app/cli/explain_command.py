@@ -73,7 +73,7 @@ def explain(
         ConfigError: JSON is requested for a page.
     """
     check_file(model, file, "explain")
-    check_one_standard_input(**{"FILE": file, "--parses": parses})
+    check_one_standard_input({"FILE": file, "--parses": parses})
     output = None if is_standard(output) else output
     from headwise.app.workflows.explain import explain_file
     from headwise.app.workflows.predict import check_output_file

@@ -4,7 +4,7 @@ Files to read, model folders and recipes are checked as the arguments are parsed
 slow libraries.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -140,12 +140,12 @@ def check_output_is_folder(output: Path | None, flag: str = "--output") -> None:
         raise ConfigError(f"{flag} -: this command writes a folder, which standard output cannot take")
 
 
-def check_one_standard_input(**paths: Path | tuple[Path, ...] | None) -> None:
-    """Check that standard input is given once at most.
+def check_one_standard_input(inputs: Mapping[str, Path | tuple[Path, ...] | None]) -> None:
+    """Check that standard input is given once at most; `inputs` are arguments by the names in messages.
 
     Raises:
         ConfigError: It is given to several arguments.
     """
-    names = [name for name, path in paths.items() if _names_standard(path)]
+    names = [name for name, path in inputs.items() if _names_standard(path)]
     if len(names) > 1:
         raise ConfigError(f"- (standard input) is given for {' and '.join(names)}; it can be read once")

@@ -73,7 +73,7 @@ def heads(
         if is_standard(svg):
             return 0
         note(f"the picture is in {svg}")
-    check_one_standard_input(**{"FILE": file, "--parses": parses})
+    check_one_standard_input({"FILE": file, "--parses": parses})
     how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
     if prune is not None:
         pruned = prune_file(model, file, prune, **how, overwrite=overwrite, reporter=TerminalReporter())

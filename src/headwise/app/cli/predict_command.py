@@ -80,7 +80,7 @@ def predict(
     files = (file, *more)
     for path in files:
         check_file(model, path)
-    check_one_standard_input(**{"FILE": files, "--parses": parses})
+    check_one_standard_input({"FILE": files, "--parses": parses})
     texts = list_files(files)
     from headwise.app.workflows.predict import predict_file  # with it comes torch
 

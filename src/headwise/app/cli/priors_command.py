@@ -86,7 +86,7 @@ def priors(
         raise ConfigError(f"--{flags[0].replace('_', '-')} is for the search; give --search FILE, too")
     if search is not None:
         check_output_is_folder(output)
-        check_one_standard_input(**{"--search": search, "--dev": dev, "--recipe": recipe})
+        check_one_standard_input({"--search": search, "--dev": dev, "--recipe": recipe})
         from headwise.app.configuration import read_preset
 
         layers = [*([] if recipe is None else [read_preset(recipe)]), {"data": flag_values(read)}]

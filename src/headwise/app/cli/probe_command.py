@@ -57,7 +57,7 @@ def probe(
     Raises:
         HeadwiseError: The model or the file cannot be used, or the encoder has no attention.
     """
-    check_one_standard_input(**{"TEXTS": texts, "--parses": parses})
+    check_one_standard_input({"TEXTS": texts, "--parses": parses})
     if most < 1:
         raise ConfigError(f"--most {most}; expected 1 or more")
     check_page_output(svg, ".svg")

@@ -55,7 +55,7 @@ def report(
     from headwise.app.workflows.predict import check_output_file  # with these comes torch
     from headwise.app.workflows.report import report_file
 
-    check_one_standard_input(**{"--data": data, "--parses": parses})
+    check_one_standard_input({"--data": data, "--parses": parses})
     if not is_standard(output):
         check_output_file(output, data or model, overwrite=overwrite)
     keep_freed_memory()

@@ -61,7 +61,7 @@ def suggest(
         HeadwiseError: The model, the file or the output cannot be used.
     """
     check_file(model, file, "suggest")
-    check_one_standard_input(**{"FILE": file, "--parses": parses})
+    check_one_standard_input({"FILE": file, "--parses": parses})
     output = None if is_standard(output) else output
     from headwise.app.workflows.predict import check_output_file
     from headwise.app.workflows.suggest_texts import suggest_file

@@ -138,7 +138,7 @@ def train(
     inputs = {"FILE": (file, *more), "--dev": dev, "--test": test, "--drop": drop, "--weight": weight}
     inputs |= {"--parses": parses, "--dev-parses": dev_parses, "--test-parses": test_parses}
     inputs |= {"--recipe": recipe, "--unlabelled": unlabelled}
-    check_one_standard_input(**inputs)
+    check_one_standard_input(inputs)
     if is_standard(vectors):
         raise ConfigError("--vectors -: word vectors are read more than once; give a file")
     if task is None:  # only other tasks read texts without labels

@@ -68,7 +68,7 @@ def tune(
         HeadwiseError: A file cannot be used.
     """
     check_output_is_folder(output)
-    check_one_standard_input(**{"FILE": file, "--dev": dev, "--recipe": recipe})
+    check_one_standard_input({"FILE": file, "--dev": dev, "--recipe": recipe})
     from headwise.app.configuration import read_preset
 
     keep_freed_memory()

@@ -18,15 +18,29 @@ ROOT, NO_WORD = -1, -2
 """The parent of a root, and of a row that is no word (a classification node)."""
 
 
+class _GoesByParents:
+    """What all priors have that go by the parents of words."""
+
+    fallback: Literal["error", "word"]
+
+    def __post_init__(self) -> None:
+        check_fallback(self.fallback)
+
+    @property
+    def tree_use(self) -> TreeUse:
+        return self.fallback
+
+    @property
+    def marks(self) -> frozenset[str]:
+        return frozenset({"parent"})
+
+
 @dataclass(frozen=True)
-class _TreeRelation(Prior):
+class _TreeRelation(_GoesByParents, Prior):
     """Words in one relation see each other, and each word sees itself. A classification node sees all and
     is seen by all."""
 
     fallback: Literal["error", "word"] = "error"
-
-    def __post_init__(self) -> None:
-        check_fallback(self.fallback)
 
     def visible(self, pairs: Pairs) -> Tensor:
         """Who stands in the relation.
@@ -41,14 +55,6 @@ class _TreeRelation(Prior):
     def _related(self, pairs: Pairs, query: Tensor, key: Tensor) -> Tensor:
         """Whether key and query stand in the relation; their parents are `query` and `key`."""
         raise NotImplementedError
-
-    @property
-    def tree_use(self) -> TreeUse:
-        return self.fallback
-
-    @property
-    def marks(self) -> frozenset[str]:
-        return frozenset({"parent"})
 
     @property
     def sees_self(self) -> bool:
@@ -103,7 +109,7 @@ class Sibling(_TreeRelation):
 
 
 @dataclass(frozen=True)
-class TreeRelations(LearnedPrior):
+class TreeRelations(_GoesByParents, LearnedPrior):
     """Adds a learned number `b_r(i, j)`, one table for each head, r the relation of two words in the tree.
 
     The relation of key and query is one of: other, itself, parent, child, sibling, or a pair with the
@@ -122,9 +128,6 @@ class TreeRelations(LearnedPrior):
 
     NAMES: ClassVar[tuple[str, ...]] = ("other", "itself", "parent", "child", "sibling", "node")
 
-    def __post_init__(self) -> None:
-        check_fallback(self.fallback)
-
     def bucket(self, pairs: Pairs) -> Tensor:
         """The relation of each pair, its number in `NAMES`, int64.
 
@@ -134,25 +137,17 @@ class TreeRelations(LearnedPrior):
         import torch
 
         query, key = parents(pairs, self.fallback)
-        tests = (
-            pairs.query == pairs.key,
-            pairs.key == query,
-            pairs.query == key,
-            query == key,
-            (query == NO_WORD) | (key == NO_WORD),
-        )
+        tests = {
+            "sibling": query == key,
+            "child": pairs.query == key,
+            "parent": pairs.key == query,
+            "itself": pairs.query == pairs.key,
+            "node": (query == NO_WORD) | (key == NO_WORD),
+        }
         relation = torch.zeros_like(pairs.query - pairs.key)
-        for number in (4, 3, 2, 1, 5):  # the last test that holds counts
-            relation = torch.where(tests[number - 1], number, relation)
+        for name, holds in tests.items():  # the last one that holds counts
+            relation = torch.where(holds, self.NAMES.index(name), relation)
         return relation
-
-    @property
-    def tree_use(self) -> TreeUse:
-        return self.fallback
-
-    @property
-    def marks(self) -> frozenset[str]:
-        return frozenset({"parent"})
 
     def module(self, heads: int, head_size: int, width: int) -> nn.Module:
         from headwise.nn.priors.terms import NamedBuckets
