@@ -28,6 +28,7 @@ from headwise.app.training_report import TrainingReport, judge
 from headwise.artifacts.save import check_target, save_model
 from headwise.core.file_lock import locked
 from headwise.core.folder_layout import RUN_FOLDER
+from headwise.core.scratch import scratch_folder
 from headwise.core.tokenizer import remembered_words
 from headwise.data.doctor.findings import count
 from headwise.data.files.file_checks import check_input_file
@@ -161,7 +162,8 @@ def fit_judge_save(
     with reporter.training(plan.config, headline, task.unit(plan.parts)) as progress:
         result = plan.fit(output / RUN_FOLDER, resume=resume, report=progress, stage=reporter.stage)
         reporter.stage("judging it on test" + ", and a baseline" * baseline)
-        report = judge(plan, result, overlaps, baseline=baseline)
+        with scratch_folder(output / RUN_FOLDER):
+            report = judge(plan, result, overlaps, baseline=baseline)
     save_model(
         result.model,
         output,

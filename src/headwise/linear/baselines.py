@@ -17,25 +17,33 @@ import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
 from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.dataset import chunks_by_length
 from headwise.data.items.examples import Pair
 from headwise.data.readers.bags import Bag
+from headwise.linear.large_baseline import fit_stored, sample_step
+from headwise.linear.large_fit import is_large
 from headwise.linear.linear_fit import MOST_CELLS
 from headwise.linear.linear_model import LinearModel, expand_columns, signs_of, stack_blocks
 from headwise.linear.pair_features import OVERLAPS, compare_matrices, overlap
 from headwise.linear.sklearn_models import SVM_STRENGTHS, fit_ridge, fit_svm, fit_tfidf, train_plus_dev
 from headwise.linear.svm_solver import DesignMatrix, fit_svm_columns, fit_svm_path
+from headwise.linear.targets import Targets
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
 TFIDF_SVM = "TF-IDF + linear SVM"
+TFIDF_SVM_SAMPLED = "TF-IDF + linear SVM (C by a sample)"
+"""The name of the baseline whose C and blocks were chosen on a sample, as all texts were too many for
+memory."""
 BLOCKS: tuple[tuple[BlockName, ...], ...] = (("words",), ("words", "characters"))
 MOST_FEATURES = 1_000_000
 """Maximum number of features per block."""
 MOST_WEIGHTS = 100_000_000
 """Maximum number of weights per block, over all labels. With very many labels, the rarest features are
 dropped."""
+_PREDICTED = 1 << 22  # characters of the texts that are predicted at once
 
 
 @dataclass(frozen=True)
@@ -46,11 +54,19 @@ class LinearBaseline:
         model: Linear support vector machines on TF-IDF with logarithmic counts.
         strength: The penalty parameter C of the SVMs, chosen on dev.
         dev_accuracy: Accuracy on dev of the chosen blocks and C.
+        sampled: Whether the texts were too many for memory: blocks and C were then chosen on a sample of
+            training and dev texts, and the features are stored with 16 bits.
     """
 
     model: LinearModel
     strength: float
     dev_accuracy: float
+    sampled: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name in reports."""
+        return TFIDF_SVM_SAMPLED if self.sampled else TFIDF_SVM
 
     @property
     def blocks(self) -> tuple[BlockName, ...]:
@@ -59,7 +75,8 @@ class LinearBaseline:
 
     def predict(self, texts: Sequence[str]) -> np.ndarray:
         """The predicted label indices, `[texts]`."""
-        return self.model.scores(texts).argmax(axis=1)
+        guessed = [self.model.scores(part).argmax(axis=1) for part in chunks_by_length(texts, _PREDICTED)]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *guessed])
 
 
 def fit_baseline(
@@ -87,31 +104,39 @@ def fit_baseline(
     classes = max(2, 1 + int(max(train[1].max(initial=0), dev[1].max(initial=0))))
     readers: list[BlockReader] = [BlockReader(name, tokenizer) for name in BLOCKS[-1]]
     most = min(MOST_FEATURES, MOST_WEIGHTS // classes)
-    subset = slice(None, None, 5 if len(train[0]) * classes > MOST_CELLS else 1)
+    large, step = is_large(train[0], readers[0]), 5 if len(train[0]) * classes > MOST_CELLS else 1
+    subset = slice(None, None, max(step, sample_step(train[0], readers[0])) if large else step)
     chosen_on, targets = train[0][subset], train[1][subset]
+    judged_on = slice(None, None, sample_step(dev[0], readers[0]) if large else 1)
+    dev_texts, dev_targets = dev[0][judged_on], dev[1][judged_on]
     fitted = {reader.block: reader.fit(chosen_on, max_features=most) for reader in readers}
     if not any(len(vocabulary) for vocabulary, _ in fitted.values()):
         return None
-    held = {reader.block: reader.transform(dev[0], fitted[reader.block][0]) for reader in readers}
+    held = {reader.block: reader.transform(dev_texts, fitted[reader.block][0]) for reader in readers}
     costs = np.ones((len(targets), 1), dtype=np.float32)
     best: LinearBaseline | None = None
     for blocks in BLOCKS:
         rows = _rows([fitted[name][1] for name in blocks], len(targets))
-        dev_rows = _rows([held[name] for name in blocks], len(dev[0]))
+        dev_rows = _rows([held[name] for name in blocks], len(dev_texts))
         machines = fit_svm_path(rows, signs_of(targets, classes), costs, SVM_STRENGTHS)
         for strength, machine in zip(SVM_STRENGTHS, machines, strict=True):
             guessed = expand_columns(machine.scores(dev_rows), classes).argmax(axis=1)
-            accuracy = float(np.mean(guessed == dev[1]))
+            accuracy = float(np.mean(guessed == dev_targets))
             if best is None or accuracy > best.dev_accuracy:
                 vocabularies: dict[BlockName, FeatureVocabulary] = {
                     name: fitted[name][0] for name in blocks
                 }
                 best = LinearBaseline(
-                    LinearModel(vocabularies, machine, classes, tokenizer), strength, accuracy
+                    LinearModel(vocabularies, machine, classes, tokenizer), strength, accuracy, large
                 )
-    if best is None or (not refit and len(targets) == len(train[1])):
+    if best is None or (not refit and not large and len(targets) == len(train[1])):
         return best
     texts, labels = train_plus_dev(train, dev) if refit else train
+    if large:
+        fitted, held = {}, {}  # those of the sample
+        used = [reader for reader in readers if reader.block in best.blocks]
+        stored, machine = fit_stored(texts, Targets.of(labels, classes), used, most, best.strength)
+        return replace(best, model=LinearModel(stored, machine, classes, tokenizer))
     fitted = {
         reader.block: reader.fit(texts, max_features=most)
         for reader in readers

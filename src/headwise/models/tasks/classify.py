@@ -446,11 +446,11 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
     def guesses(
         self, parts: DataParts[Sequence[Example]], model: TextClassifierModel, *, refit: bool
     ) -> tuple[str, np.ndarray] | None:
-        from headwise.linear.baselines import TFIDF_SVM, fit_baseline
+        from headwise.linear.baselines import fit_baseline
 
         train, dev = (
             ([item.text for item in part], label_targets(part, model.labels))
             for part in (parts.train, parts.dev)
         )
         linear = fit_baseline(train, dev, tokenizer=model.config.words.tokenizer, refit=refit)
-        return None if linear is None else (TFIDF_SVM, linear.predict([item.text for item in parts.test]))
+        return None if linear is None else (linear.name, linear.predict([item.text for item in parts.test]))
