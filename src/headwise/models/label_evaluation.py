@@ -44,13 +44,13 @@ class VocabularyCoverage:
 
 def vocabulary_coverage(encoded: Sequence[Any]) -> VocabularyCoverage | None:
     """The vocabulary coverage of encoded items; None where items have no words."""
-    if not all(hasattr(item, "unknown") for item in encoded):
-        return None
-    return VocabularyCoverage(
-        unknown_words=sum(item.unknown for item in encoded) / max(sum(map(len, encoded)), 1),
-        empty_texts=sum(item.empty for item in encoded),
-        cut_texts=sum(item.cut > 0 for item in encoded),
-    )
+    unknown = words = empty = cut = 0
+    for item in encoded:
+        if not hasattr(item, "unknown"):
+            return None
+        unknown, words = unknown + item.unknown, words + len(item)
+        empty, cut = empty + item.empty, cut + (item.cut > 0)
+    return VocabularyCoverage(unknown_words=unknown / max(words, 1), empty_texts=empty, cut_texts=cut)
 
 
 MOST_MATRIX = 200

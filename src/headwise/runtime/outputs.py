@@ -320,6 +320,10 @@ class OfOutputs(Generic[Value]):
         setattr(model.outputs, self.name, value)
 
 
+MOST_SCORED = 1 << 14
+"""Number of texts or pairs that a linear model scores at once."""
+
+
 class EnsembleMembers(Protocol):
     """A model of texts or pairs that may be an ensemble of a network and a linear model
     (`headwise.nn.networks.linear_members`).
@@ -376,7 +380,25 @@ def linear_scores(model: EnsembleMembers, encoded: Sequence[Any]) -> np.ndarray:
     """Scores of the linear model, float32 `[texts, outputs]`, before weighting."""
     if model.linear_model is None:
         raise ValueError("the model has no linear model")
-    return model.linear_model(*model.linear_inputs(encoded, vectors=model.linear_model.vectors > 0))
+    return scores_of(model.linear_model, model, encoded)
+
+
+def scores_of(member: Any, model: EnsembleMembers, encoded: Sequence[Any]) -> np.ndarray:
+    """Scores of a linear model for encoded texts or pairs, float32 `[texts, outputs]`, computed in parts
+    where there are very many.
+
+    Args:
+        member: The linear model.
+        model: Gives its inputs.
+        encoded: Encoded texts or pairs.
+    """
+
+    def scores(part: Sequence[Any]) -> np.ndarray:
+        return member(*model.linear_inputs(part, vectors=member.vectors > 0))
+
+    if len(encoded) <= MOST_SCORED:
+        return scores(encoded)
+    return np.concatenate([scores(part) for part in in_chunks(encoded, MOST_SCORED)])
 
 
 def ensemble_logits(

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.items.dataset import items_at
+from headwise.data.items.dataset import in_chunks, items_at, subset_of
 from headwise.linear.ensemble_weights import (
     MIN_CONTRIBUTION,
     NETWORK_ALONE,
@@ -30,6 +30,7 @@ from headwise.metrics.thresholds import Weights
 from headwise.nn.networks.bag_model import BagModel
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.text_model import TextEncoderModel
+from headwise.runtime.outputs import MOST_SCORED, scores_of
 from headwise.training.model_calibration import LABEL_SETS, SINGLE_LABEL, Calibration
 from headwise.training.novelty_training import fit_novelty_detector
 from headwise.training.text_objectives import (
@@ -120,7 +121,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
     def dev_scores(self, linear: LinearModel) -> NDArray[np.float32]:
         """Scores of a linear model for the dev items, `[items, outputs]`, with its weights in 8 bits."""
         member = TextLinearBuffers.of(linear)
-        return member(*self.model.linear_inputs(self.objective.dev_items, vectors=member.vectors > 0))
+        return scores_of(member, self.model, self.objective.dev_items)
 
     def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
         """Fit the ensemble weights on held-out outputs and scores of the linear member."""
@@ -200,7 +201,9 @@ class MultiLabelEnsemble(_ClassifierEnsemble[MultiLabelObjective]):
     calibration = LABEL_SETS
 
     def dev_scores(self, linear: LinearModel) -> NDArray[np.float32]:
-        return linear.scores(*self.model.linear_inputs(self.objective.dev_items))
+        parts = in_chunks(self.objective.dev_items, MOST_SCORED)
+        scores = [linear.scores(*self.model.linear_inputs(part)) for part in parts]
+        return np.concatenate([np.zeros((0, linear.classes), dtype=np.float32), *scores])
 
     def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
         outputs, items = held.outputs, (held.targets, held.weights)
@@ -275,7 +278,7 @@ def fit_linear_member(
     """
     model = objective.model
     places = np.arange(len(objective.train_items)) if crossed else objective.sampled_indices
-    items = items_at(objective.train_items, places)
+    items = subset_of(objective.train_items, places)
     eager = model.reads_pairs or len(items) <= _MOST_EAGER
     texts, vectors, numbers = model.linear_inputs(items, vectors=eager)
     if not eager and model.has_base_vectors:

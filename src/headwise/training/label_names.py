@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from headwise.data.items.dataset import items_at
+from headwise.data.items.dataset import items_at, joined_items
 from headwise.data.items.examples import Example
 from headwise.text.text_features import TextFeatures
 
@@ -108,7 +108,7 @@ def append_label_names(objective: Any) -> None:
     if not names_are_predictive(model.base_vectors(items), vectors, targets[judged], numbers):
         return
     objective.names = len(items)
-    objective.train_items = [*objective.train_items, *items]
+    objective.train_items = joined_items(objective.train_items, items)
     objective.train_targets, objective.text_weights = with_names(
         targets, objective.text_weights, numbers, len(model.labels)
     )

@@ -258,6 +258,7 @@ class _TrainingRun:
     def epoch_batches(self) -> Iterator[list[list[int]]]:
         """The remaining batches of this epoch, in groups that make one update."""
         self._batches = self._plan(self.progress.epoch)
+        self._texts = sum(map(len, self._batches))
         self._session_start, self._session_texts = time.monotonic(), 0
         self.model.train()
         for start in range(self.progress.batch, len(self._batches), self.config.accumulate):
@@ -376,7 +377,7 @@ class _TrainingRun:
         return EpochReporter(
             RunProgress(**{**vars(progress), "history": list(progress.history)}),
             len(self._batches),
-            sum(map(len, self._batches)),
+            self._texts,
             progress.loss / max(progress.texts, 1),
             self._session_texts / spent,
             scores,

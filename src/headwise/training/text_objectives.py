@@ -7,6 +7,7 @@ epochs: `headwise.training.ensembles`.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from headwise.data.items.dataset import items_at
+from headwise.data.items.dataset import items_at, lengths_of, subset_of
 from headwise.data.items.examples import Example
 from headwise.data.splits.duplicates import first_in_group
 from headwise.metrics.classification_scores import hard_labels, mean_loss, score_labels, weighted_rates
@@ -77,7 +78,7 @@ class TextObjective(Generic[AnyReader]):
         self.label_weights: Tensor | None = None
         self.train_items = model.encoded(train)
         self.dev_items = model.encoded(dev)
-        model.remember([*self.train_items, *self.dev_items])
+        model.remember(chain(self.train_items, self.dev_items))
 
     @property
     def sampled_indices(self) -> np.ndarray:
@@ -104,7 +105,7 @@ class TextObjective(Generic[AnyReader]):
         are held out together."""
         model, targets = cast(Any, self.model), self.train_targets[numbers]
         strata = targets.tolist() if targets.ndim == 1 and targets.dtype == np.int64 else None
-        return first_in_group(model.texts_of(items_at(self.train_items, numbers)), FOLDS, strata)
+        return first_in_group(model.texts_of(subset_of(self.train_items, numbers)), FOLDS, strata)
 
     def probe(
         self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
@@ -121,7 +122,7 @@ class TextObjective(Generic[AnyReader]):
         if model.probe.weight.any() or model.head.layers[-1].weight.any():
             return
         probe, texts = model.probe, self.probed_indices
-        vectors = model.base_vectors(items_at(self.train_items, texts))
+        vectors = model.base_vectors(subset_of(self.train_items, texts))
         fitted = self.probe(vectors, self.train_targets[texts], self.weights_of(texts), self.same(texts))
         with torch.no_grad():
             for parameter, values in zip((probe.weight, probe.bias), fitted, strict=True):
@@ -134,12 +135,12 @@ class TextObjective(Generic[AnyReader]):
 
     @property
     def lengths(self) -> np.ndarray:
-        return np.array([len(item) for item in self.train_items], dtype=np.int64)
+        return lengths_of(self.train_items)
 
     def outputs(self, numbers: Sequence[int]) -> Tensor:
         """The model's outputs for the training texts with these indices, `[numbers, outputs]` float32."""
         model = self.model
-        return model(model.collate([self.train_items[number] for number in numbers], model.device)).float()
+        return model(model.collate(items_at(self.train_items, numbers), model.device)).float()
 
     def weights_of(self, numbers: np.ndarray) -> np.ndarray | None:
         """Weights of the training texts with these indices; None where all are equal."""
@@ -221,7 +222,7 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
         if (of_labels := self.class_weights) is not None:
             factors = of_labels[targets] if targets.ndim == 1 else targets @ of_labels
             weights = factors if weights is None else factors * weights
-        items = items_at(self.train_items, texts)
+        items = subset_of(self.train_items, texts)
         silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
         offsets = None if silent else model.outputs_of(items)
         how = {"same": self.same(texts), "always": self.names, "center": model.reads_pairs}

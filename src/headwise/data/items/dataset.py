@@ -221,9 +221,50 @@ def require_list(items: Iterable[T], called: str = "texts") -> Iterable[T]:
     return items
 
 
+class ComputedItems(Sequence[T]):
+    """Items that are computed each time that they are needed, several at once.
+
+    Attributes:
+        lengths: The length of each item, int64 `[items]`.
+    """
+
+    lengths: np.ndarray
+
+    def take(self, numbers: Sequence[int]) -> list[T]:
+        """The items with these indices."""
+        raise NotImplementedError
+
+    def subset(self, numbers: Sequence[int] | np.ndarray) -> Sequence[T]:
+        """A sequence of the items with these indices, which computes them when they are needed."""
+        raise NotImplementedError
+
+    def with_items(self, items: Sequence[T]) -> Sequence[T]:
+        """The same sequence with items at its end."""
+        raise NotImplementedError
+
+
 def items_at(items: Sequence[T], numbers: Iterable[int]) -> list[T]:
     """The items at these indices."""
+    if isinstance(items, ComputedItems):
+        return items.take([*numbers])
     return [items[number] for number in numbers]
+
+
+def subset_of(items: Sequence[T], numbers: Sequence[int] | np.ndarray) -> Sequence[T]:
+    """The items at these indices; they may be more than fit into memory."""
+    return items.subset(numbers) if isinstance(items, ComputedItems) else items_at(items, numbers)
+
+
+def joined_items(items: Sequence[T], further: Sequence[T]) -> Sequence[T]:
+    """The items and further ones at their end."""
+    return items.with_items(further) if isinstance(items, ComputedItems) else [*items, *further]
+
+
+def lengths_of(items: Sequence[Any]) -> np.ndarray:
+    """The length of each item, int64 `[items]`."""
+    if isinstance(items, ComputedItems):
+        return items.lengths
+    return np.array([len(item) for item in items], dtype=np.int64)
 
 
 class TextWindow(NamedTuple):

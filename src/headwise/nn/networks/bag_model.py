@@ -3,7 +3,7 @@
 Standardisation of numeric features to mean 0 and standard deviation 1 over the training rows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -143,7 +143,7 @@ class BagModel(BaseModel):
             raise ConfigError(f"bag {number} has features that are no finite numbers")
         return rows
 
-    def remember(self, encoded: Sequence[Instances]) -> None:
+    def remember(self, encoded: Iterable[Instances]) -> None:
         """Does nothing: there is no frozen encoder whose states could be cached."""
 
     @staticmethod

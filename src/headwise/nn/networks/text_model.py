@@ -1,7 +1,7 @@
 """Base classes of models of texts: WordModel encodes texts to states of words, TextEncoderModel adds the
 head on one vector per text and the linear member of the ensemble."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
-from headwise.data.items.dataset import cut_batches
+from headwise.data.items.dataset import cut_batches, in_chunks, items_at, lengths_of
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.tabular_features import encode_rows, tabular_features, tabular_rows
 from headwise.metrics.novelty import unit_vectors
@@ -46,10 +46,13 @@ from headwise.runtime.outputs import (
     item_probabilities,
     linear_scores,
 )
+from headwise.text.on_demand_texts import OnDemandTexts, encode_texts
 from headwise.text.parsing import new_parser
 from headwise.text.static_embeddings import open_base
 from headwise.text.text_features import TextFeatures
 from headwise.text.vocabulary import Vocabulary
+
+_TEXTS_AT_ONCE = 1_024  # whose vectors are computed together
 
 
 def new_embedding(
@@ -162,11 +165,11 @@ class WordModel(BaseModel):
         """Batches of encoded texts of similar lengths, with their indices; sets eval mode meanwhile."""
         training = self.training
         self.eval()
-        lengths = np.array([len(item) for item in encoded], dtype=np.int64)
+        lengths = lengths_of(encoded)
         order = np.argsort(-lengths, kind="stable")
         try:
             for places in cut_batches(order, lengths, batch_texts, batch_tokens):
-                yield places, self.collate([encoded[place] for place in places], self.device)
+                yield places, self.collate(items_at(encoded, places), self.device)
         finally:
             self.train(training)
 
@@ -338,9 +341,19 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
     def encoded(self, items: Sequence[Any]) -> Sequence[Any]:
         """Encode texts, with the features of the columns beside them if the model reads such columns.
 
+        Texts that are too many for memory are encoded each time that they are needed, unless the states of
+        a pretrained encoder, a parser or a function of the user's come with them.
+
         Raises:
             ConfigError: HW147, an item lacks these columns, or has others.
         """
+        features = self.features
+        repeatable = features.parser is None and not features.matrices and not self.reads_pairs
+        if not repeatable or isinstance(self.embedding, PretrainedEmbedding):
+            return self._encode(items)
+        return encode_texts(self._encode, items)
+
+    def _encode(self, items: Sequence[Any]) -> Sequence[Any]:
         encoded = self.features.encode(items)
         encodings = self.config.linear_model.tabular
         if not encodings:
@@ -388,7 +401,13 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
         """Text vectors from the base, without corrections, `[texts, size]`; None without a base."""
         if not isinstance(self.embedding, BaseEmbedding):
             return None
-        return self.embedding.texts([text.spelling for text in encoded])
+        embedding, batch = self.embedding, _TEXTS_AT_ONCE
+        parts = (embedding.texts([text.spelling for text in part]) for part in in_chunks(encoded, batch))
+        vectors, first = np.zeros((len(encoded), embedding.config.size), dtype=np.float32), 0
+        for part in parts:
+            vectors[first : first + len(part)] = part
+            first += len(part)
+        return vectors
 
     @torch.no_grad()
     def word_contributions(self, encoded: Sequence[Any], *, trained: bool = False) -> list[np.ndarray]:
@@ -410,7 +429,7 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
 
     def texts_of(self, encoded: Sequence[Any]) -> Sequence[Any]:
         """The original texts of encoded texts, or pairs of texts."""
-        return [text.text for text in encoded]
+        return encoded.texts if isinstance(encoded, OnDemandTexts) else [text.text for text in encoded]
 
     def linear_inputs(
         self, encoded: Sequence[Any], *, vectors: bool = True
@@ -420,7 +439,7 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
         tabular = tabular_features(encoded, width) if width else None
         return self.texts_of(encoded), self.base_vectors(encoded) if vectors else None, tabular
 
-    def remember(self, encoded: Sequence[Any]) -> None:
+    def remember(self, encoded: Iterable[Any]) -> None:
         """Cache the states of a frozen pretrained encoder for these texts."""
         if isinstance(self.embedding, PretrainedEmbedding):
             self.embedding.remember([text.spelling for text in encoded])

@@ -1,6 +1,6 @@
 """The models of texts and of text pairs: single-label and multi-label classifiers, and regressors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -150,7 +150,7 @@ class PairEncoderModel(PairInputs, TextEncoderModel[OutputsType]):
         )
         return [(first, second) for first, second in sides]
 
-    def remember(self, encoded: Sequence[EncodedPair]) -> None:
+    def remember(self, encoded: Iterable[EncodedPair]) -> None:
         super().remember([text for pair in encoded for text in (pair.first, pair.second)])
 
 
