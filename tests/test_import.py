@@ -53,6 +53,17 @@ def test_predicting_loads_nothing_that_only_training_needs():
     assert not {"sklearn", "scipy.stats", "scipy.optimize", "torch._dynamo"} & set(loaded)
 
 
+def test_predicting_texts_loads_nothing_of_other_tasks():
+    loaded = fresh(
+        "import sys, headwise.app.workflows.predict, headwise.app.prediction_session; print(*sys.modules)"
+    ).split()
+    assert "headwise.runtime.text_network" in loaded
+    assert not {"torch", "scipy", "sqlite3", "multiprocessing", "concurrent.futures.process"} & set(loaded)
+    rooms = ("data.doctor.label_checks", "data.splits.duplicates", "data.items.bag_items", "linear.tag_crf")
+    rooms += ("runtime.pair_network", "runtime.tag_network", "nn.priors.learned_decay")
+    assert not {f"headwise.{module}" for module in rooms} & set(loaded)
+
+
 @pytest.mark.parametrize("name", headwise.__all__)
 def test_public_names_exist(name):
     assert getattr(headwise, name) is not None

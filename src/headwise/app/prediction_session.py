@@ -12,31 +12,26 @@ from headwise.artifacts.onnx.onnx_errors import NotInstalledError, installed
 from headwise.artifacts.runtime_load import load_for_prediction
 from headwise.core.config import JsonMapping
 from headwise.data.items.item_types import ITEM_TYPES
-from headwise.data.items.label_types import (
-    LabelSetType,
-    LabelType,
-    NumericLabelType,
-    SingleLabelType,
-    TagSequenceType,
-)
+from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType
 from headwise.data.items.text_items import TextSchema
 from headwise.metrics.operating_points import confidence_threshold
-from headwise.models.prediction_records import MultiLabelPredictor, NumberPredictor, TagPredictor
 from headwise.models.predictor import LabelPredictor, Predictor
-from headwise.runtime.tag_network import NetworkTagger
 
 if TYPE_CHECKING:
     from headwise.data.items.examples import Example, TaggedSentence
     from headwise.models.explanation import Explanation
 
 
-PREDICTORS: dict[type[LabelType], type[Predictor]] = {
-    SingleLabelType: LabelPredictor,
-    LabelSetType: MultiLabelPredictor,
-    NumericLabelType: NumberPredictor,
-    TagSequenceType: TagPredictor,
-}
-"""The predictors of models, by label type."""
+def predictor_type(answer: LabelType) -> type[Predictor]:
+    """The predictors of models of a label type; those of labels are used most, others are imported when
+    they are needed."""
+    if answer.one_label:
+        return LabelPredictor
+    from headwise.models import prediction_records
+
+    if answer.multi_label:
+        return prediction_records.MultiLabelPredictor
+    return prediction_records.NumberPredictor if answer.numeric else prediction_records.TagPredictor
 
 
 class PredictionSession(TaskSession):
@@ -61,8 +56,7 @@ class PredictionSession(TaskSession):
         self.schema = TextSchema(labels, None, columns) if labels or columns else None
 
     def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
-        predictor_type = PREDICTORS[type(self.kind.answer)]
-        predictor = predictor_type(self.model, self.kind.nouns, batch_tokens, reading)
+        predictor = predictor_type(self.kind.answer)(self.model, self.kind.nouns, batch_tokens, reading)
         predictor.usual = self.info.metrics.unknown_words
         if unsure is not None:
             if not self.kind.answer.one_label:
@@ -72,7 +66,7 @@ class PredictionSession(TaskSession):
 
     def explain(self, items: Sequence[object]) -> "list[Explanation]":
         model = self.model
-        if isinstance(model, NetworkTagger):
+        if self.kind.has_tags:
             from headwise.models.tag_explanation import explain_tags
 
             sentences = [model.sentence(cast("Example | TaggedSentence", item)) for item in items]

@@ -18,7 +18,6 @@ from headwise.data.items.item_types import rows_to_predict
 from headwise.data.items.parses import rows_with_parses
 from headwise.data.readers.file_sets import rows_of_files
 from headwise.models.predictor import Predictor
-from headwise.text.parse_files import iterate_parses
 
 if TYPE_CHECKING:
     from headwise.models.explanation import Explanation
@@ -97,6 +96,8 @@ class Session(ABC):
         reporter.notes((*rows.notes, *column_notes, *self._unused_parses_notes(parses)))
         if parses is None:
             return rows
+        from headwise.text.parse_files import iterate_parses
+
         return replace(rows, rows=rows_with_parses(self.kind, iter(rows), str(parses), iterate_parses))
 
     def _check_features(self, reading: JsonMapping) -> None:

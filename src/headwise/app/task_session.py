@@ -15,9 +15,7 @@ from headwise.data.items.item_types import options_for
 from headwise.data.items.parses import ParseReader, with_parses
 from headwise.data.readers.file_sets import read_files_as_one
 from headwise.linear.tabular_features import unseen_notes, unseen_values
-from headwise.models.novelty_evaluation import split_off_unknown
 from headwise.models.predictor import Predictor
-from headwise.text.parse_files import read_parses, read_phrase_parses
 
 if TYPE_CHECKING:
     from headwise.models.explanation import Explanation
@@ -74,6 +72,9 @@ class TaskSession(Session):
             HeadwiseError: The file cannot be read, an answer is not one of the model's, or no item or every
                 item has the unknown label.
         """
+        from headwise.models.novelty_evaluation import split_off_unknown
+        from headwise.text.parse_files import read_parses, read_phrase_parses
+
         kind, model = self.kind, self.model
         if parses is not None and not kind.sides:
             raise kind.no_parses_error()

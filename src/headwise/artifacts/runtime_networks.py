@@ -2,11 +2,9 @@
 
 import numpy as np
 
-from headwise.artifacts.tensor_specs import SPELLING, cross_name, fusion_name
+from headwise.artifacts.tensor_specs import fusion_name
 from headwise.nn.encoders.encoder_configs import EncoderConfig, MSSANConfig, MSTransformerConfig
-from headwise.nn.layers.layer_configs import PairConfig
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.runtime.character_network import SpellingVectors
 from headwise.runtime.encoders import (
     EncoderNetwork,
     FusionLayer,
@@ -15,11 +13,8 @@ from headwise.runtime.encoders import (
     MultiScaleNetwork,
 )
 from headwise.runtime.layers import LayerWeights, Perceptron
-from headwise.runtime.pair_network import CrossLayer, SoftAlignmentLayer, TransformerCrossLayer
-from headwise.runtime.tag_network import TaggerInputs
 from headwise.runtime.text_network import WindowedEncoder, WordInputs
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
-from headwise.text.character_features import Alphabet
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
 
 
@@ -46,16 +41,6 @@ def word_inputs(config: ModelConfig, weights: LayerWeights, listed: tuple[str, .
     return WordInputs(lookup, weights.norm("embedding.norm"), project)
 
 
-def tagger_inputs(
-    config: ModelConfig, weights: LayerWeights, words: WordInputs, alphabet: Alphabet
-) -> TaggerInputs:
-    """Word vectors of a tagger: these, with those of the spelling."""
-    if not config.characters.size:
-        return TaggerInputs(words, None, None)
-    spelling = SpellingVectors(config.characters, alphabet, weights, SPELLING)
-    return TaggerInputs(words, spelling, weights.affine("spelling.project"))
-
-
 def windowed_encoder(config: ModelConfig, weights: LayerWeights) -> WindowedEncoder:
     """The encoder, which reads long texts in windows."""
     return WindowedEncoder(_encoder(config.encoder, weights), *config.windows.sizes(config.encoder))
@@ -76,13 +61,3 @@ def _encoder(encoder: EncoderConfig, weights: LayerWeights) -> EncoderNetwork:
     ]
     cuts = range(0, len(fusion), encoder.layers)
     return FusionNetwork([fusion[cut : cut + encoder.layers] for cut in cuts])
-
-
-def cross_layers(config: PairConfig, weights: LayerWeights) -> list[CrossLayer]:
-    """The layers between the texts of a pair."""
-    names = [cross_name(number) for number in range(config.cross_layers)]
-    if config.interaction == "match":
-        return [SoftAlignmentLayer.of(weights, name) for name in names]
-    if config.interaction == "cross":
-        return [TransformerCrossLayer.of(weights, name, config.cross_heads) for name in names]
-    return []

@@ -10,7 +10,6 @@ from headwise.artifacts.weights import TensorSpec
 from headwise.nn.encoders.encoder_configs import MSSANConfig, MSTransformerConfig, output_width
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.runtime.chain_tagger import chain_shapes
 from headwise.text.character_features import SHAPES
 from headwise.text.text_configs import CharacterConfig
 from headwise.text.vocabulary import Vocabulary
@@ -171,6 +170,8 @@ class TensorSpecs(dict[str, TensorSpec]):
         else:
             self.linear("tagger.layers.1", width, tags)
         if head.crf:
+            from headwise.runtime.chain_tagger import chain_shapes
+
             for name, shape in chain_shapes(tags).items():
                 self.add(f"{CHAIN}.{name}", *shape)
 

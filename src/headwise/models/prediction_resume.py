@@ -17,10 +17,12 @@ from headwise.models.prediction_file import OutputError, RecordLayout
 
 CHUNK_ROWS = 1024
 CHUNK_CHARACTERS = 1 << 20
+Chunk = list[InputRow[Any]]
+"""Rows that are predicted and written at once."""
 _CHECKED = 32  # rows that are predicted again to check that the model is the same
 
 
-def cut_chunks(rows: Iterator[InputRow]) -> Iterator[list[InputRow]]:
+def cut_chunks(rows: Iterator[InputRow]) -> Iterator[Chunk]:
     """Split rows into chunks of bounded length and number of characters."""
     chunk, size = [], 0
     for row in rows:

@@ -227,3 +227,13 @@ class FusionNetwork:
             outputs.append(rows)
         rows = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=1)
         return EncodedTexts(rows, starts, ends)
+
+
+def word_states(encoded: EncodedTexts) -> Floats:
+    """States of the words, text after text, `[words, width]`, without those of nodes between them."""
+    sizes = encoded.ends - encoded.starts
+    if sizes.sum() == len(encoded.rows):
+        return encoded.rows
+    before = np.repeat(encoded.starts - spans_of(sizes)[0], sizes)
+    places: Indices = np.arange(len(before)) + before
+    return encoded.rows[places]

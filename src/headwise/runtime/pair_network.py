@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from headwise.core import native
 from headwise.data.items.dataset import cut_batches
-from headwise.runtime.encoders import EncodedTexts, Indices, spans_of
+from headwise.runtime.encoders import EncodedTexts, Indices, spans_of, word_states
 from headwise.runtime.layers import Affine, Floats, LayerNorm, LayerWeights, Perceptron, rectified
 from headwise.runtime.limits import check_finite
 from headwise.runtime.prediction_models import BasePairInputs
-from headwise.runtime.tag_network import word_states
 from headwise.runtime.text_network import BLOCK, PORTION, TextReadout, WindowedEncoder, WordInputs
 from headwise.text.text_features import EncodedPair
 

@@ -9,7 +9,7 @@ import numpy as np
 from headwise.data.items.dataset import cut_batches
 from headwise.runtime.chain_tagger import ChainTagger
 from headwise.runtime.character_network import SpellingVectors
-from headwise.runtime.encoders import EncodedTexts, Indices, spans_of
+from headwise.runtime.encoders import spans_of, word_states
 from headwise.runtime.layers import Affine, Floats, Perceptron
 from headwise.runtime.limits import check_finite
 from headwise.runtime.text_network import BLOCK, DistinctInputs, WindowedEncoder, WordInputs
@@ -79,16 +79,6 @@ class TagNetwork:
         """Number of tags."""
         last = self.head if isinstance(self.head, Affine) else self.head.second
         return last.weight.shape[1]
-
-
-def word_states(encoded: EncodedTexts) -> Floats:
-    """States of the words, text after text, `[words, width]`, without those of nodes between them."""
-    sizes = encoded.ends - encoded.starts
-    if sizes.sum() == len(encoded.rows):
-        return encoded.rows
-    before = np.repeat(encoded.starts - spans_of(sizes)[0], sizes)
-    places: Indices = np.arange(len(before)) + before
-    return encoded.rows[places]
 
 
 class NetworkTagger(ChainTagger):

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import sqlite3
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,13 +16,16 @@ from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from headwise.core.errors import HeadwiseError
 from headwise.text.syntax import DependencyHeads, joined_heads, validate_heads
 from headwise.text.text_configs import SyntaxConfig
+
+if TYPE_CHECKING:
+    import sqlite3
 
 Progress = Callable[[int], None]
 """Callback that receives the number of texts parsed so far."""
@@ -320,7 +322,7 @@ class CachedParser:
     def _look_up(self, sizes: Mapping[bytes, int]) -> dict[bytes, DependencyHeads]:
         parses = {}
 
-        def read(database: sqlite3.Connection) -> None:
+        def read(database: "sqlite3.Connection") -> None:
             for key, size in sizes.items():
                 row = database.execute("SELECT heads FROM parses WHERE key = ?", (key,)).fetchone()
                 if row is not None and (heads := unpacked(row[0], key, size)) is not None:
@@ -335,10 +337,12 @@ class CachedParser:
             lambda database: database.executemany("INSERT OR REPLACE INTO parses VALUES (?, ?)", rows)
         )
 
-    def _transaction(self, work: Callable[[sqlite3.Connection], object]) -> None:
+    def _transaction(self, work: "Callable[[sqlite3.Connection], object]") -> None:
         """Run `work` in one transaction; a failure is recorded in `trouble`."""
         if self.trouble is not None:
             return
+        import sqlite3  # slow to load
+
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             # A connection for a moment only: threads and forks cannot share one.
@@ -349,6 +353,8 @@ class CachedParser:
             self._failed(error)
 
     def _failed(self, error: Exception) -> None:
+        import sqlite3
+
         # Damage is a bare DatabaseError; all else (locked, full, read-only) is one of its subclasses.
         if type(error) is sqlite3.DatabaseError:
             with suppress(OSError):

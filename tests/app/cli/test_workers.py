@@ -12,8 +12,8 @@ from functools import partial
 import pytest
 
 from headwise.app.session import open_session
-from headwise.app.workflows import predict
-from headwise.app.workflows.predict import predict_in_workers
+from headwise.app.workflows import prediction_workers
+from headwise.app.workflows.prediction_workers import predict_in_workers
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.dataset import InputRow
 from headwise.models import prediction_resume as resume
@@ -48,7 +48,7 @@ def test_the_output_is_the_same(run, model, table, tmp_path, small_chunks):
 
 def test_what_is_soon_done_is_done_here(run, model, table, tmp_path, monkeypatch):
     table(tmp_path / "in.csv", 60)
-    monkeypatch.setattr(predict, "predict_in_workers", None)
+    monkeypatch.setattr(prediction_workers, "predict_in_workers", None)
     assert run("predict", model, "in.csv", "-o", "out.csv", "--workers", "2")[0] == 0
 
 
@@ -76,14 +76,14 @@ def test_a_model_that_is_replaced_meanwhile(run, save, table, tmp_path, small_ch
     """The processes open it later than the one that they work for."""
     table(tmp_path / "in.csv", 60)
     mine, other = save(["bad", "good"], seed=1), save(["bad", "good"], seed=2)
-    work = predict.predict_in_workers
+    work = prediction_workers.predict_in_workers
 
     def replaced(*given):
         shutil.rmtree(mine)
         shutil.copytree(other, mine)
         return work(*given)
 
-    monkeypatch.setattr(predict, "predict_in_workers", replaced)
+    monkeypatch.setattr(prediction_workers, "predict_in_workers", replaced)
     code, _, err = run("predict", mine, "in.csv", "-o", "out.csv", "--workers", "2")
     assert code == 2
     assert "[HW608]" in err

@@ -6,7 +6,8 @@ import pytest
 
 from headwise.data.columns.reading_options import TagOptions
 from headwise.data.errors import DataError
-from headwise.data.items.item_types import ITEM_TYPES, TaggedSentenceItems, infer_task
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.data.readers.tagged_files import read_tagged
 
 TEXT = "Tom Lee's visit to New York, again."

@@ -1,32 +1,21 @@
-"""What a model says of a file, of any size.
-
-Processes that predict side by side, each with the model in its memory.
-"""
+"""What a model says of a file, of any size."""
 
 import os
-import signal
 import sys
-import threading
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.session import FileArguments, Session, open_session
 from headwise.app.workflows.prediction_tables import TableOutput
 from headwise.artifacts.model_folder import is_headwise_folder
-from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import JsonMapping
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError, HeadwiseError
@@ -44,100 +33,8 @@ from headwise.models.prediction_file import (
     open_output,
     reporting_write_errors,
 )
-from headwise.models.prediction_resume import ResumePoint, cut_chunks, find_resume_point
+from headwise.models.prediction_resume import Chunk, ResumePoint, cut_chunks, find_resume_point
 from headwise.models.predictor import PredictionBatch, Predictor
-
-Chunk = list[InputRow[Any]]
-_AHEAD = 2  # chunks for each worker that are read before the first of them is predicted
-
-_opening: Callable[[], Predictor]
-_predictor: Predictor | None = None
-
-
-def predict_in_workers(
-    chunks: Iterator[Chunk],
-    workers: int,
-    opening: Callable[[], Predictor],
-) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
-    """What a model says of chunks of rows, in their order; so many processes take the next one in turn.
-
-    What is said of a chunk does not depend on how many processes there are, but for last digits where each
-    then has fewer threads: they share those that are here. They end with this process, however it ends.
-
-    Args:
-        chunks: Read as they are needed.
-        workers: How many processes.
-        opening: Opens the model in a process of its own; must be picklable.
-
-    Raises:
-        OutputError: HW607, a process has ended before its time.
-        HeadwiseError: What they raise.
-    """
-    lifeline, hold = (context := get_context("spawn")).Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, context, _init_worker, (opening, lifeline))
-    try:
-        waiting: deque[tuple[Chunk, Any]] = deque()
-        for chunk in chunks:
-            with _ignoring_interrupts():
-                waiting.append((chunk, pool.submit(_predict_chunk, [row.item for row in chunk])))
-            if len(waiting) > _AHEAD * workers:
-                yield _next(waiting)
-        while waiting:
-            yield _next(waiting)
-    except BrokenProcessPool:
-        raise OutputError(
-            f"one of the {workers} processes that predict has ended before its time, perhaps for want of "
-            "memory, of which each needs as much as one alone; give fewer --workers",
-            code="HW607",
-        ) from None
-    finally:
-        hold.close()  # whoever is still at work ends now
-        pool.shutdown(cancel_futures=True)
-        lifeline.close()
-
-
-@contextmanager
-def _ignoring_interrupts() -> Iterator[None]:
-    """Processes started within this never hear Ctrl-C; it is for this one, which hears it after."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows: as soon as they have begun
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _next(waiting: deque[tuple[Chunk, Any]]) -> tuple[Chunk, PredictionBatch]:
-    chunk, answer = waiting.popleft()
-    return chunk, answer.result()
-
-
-def _init_worker(opening: Callable[[], Predictor], lifeline: Connection) -> None:
-    """Make this process ready: it ends when nobody holds the other end of its lifeline any more."""
-    global _opening
-    _opening = opening
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_exit_with_parent, args=(lifeline,), daemon=True).start()
-    keep_freed_memory()
-
-
-def _exit_with_parent(lifeline: Connection) -> None:
-    try:
-        lifeline.recv_bytes()
-    except EOFError:
-        os._exit(0)
-
-
-def _predict_chunk(items: Sequence[object]) -> PredictionBatch:
-    global _predictor
-    if _predictor is None:
-        _predictor = _opening()
-    try:
-        return _predictor.predict(items)
-    except HeadwiseError as error:  # not every class of them survives being sent
-        raise HeadwiseError(error.args[0], code=error.code) from None
 
 
 @renamed_parameters(heads="parses", listener="reporter")
@@ -173,8 +70,9 @@ def predict_file(
         unsure: Mark predictions that are less probable than this, or than it takes to be right as often as
             `precision=SHARE` asks for.
         batch_tokens: Words that the model reads at once: fewer need less memory.
-        workers: Processes that predict, each with the model in its memory; see `predict_in_workers`. A
-            script that asks for several does so under `if __name__ == "__main__"`, for they import it.
+        workers: Processes that predict, each with the model in its memory; see
+            `headwise.app.workflows.prediction_workers`. A script that asks for several does so under
+            `if __name__ == "__main__"`, for they import it.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         how: How the file is read, see `headwise.app.session.FileArguments`.
@@ -302,6 +200,8 @@ def _predicted(
     first = list(islice(chunks, 2 if workers > 1 else 0))
     chunks = chain(first, chunks)
     if len(first) == 2:
+        from headwise.app.workflows.prediction_workers import predict_in_workers
+
         yield from predict_in_workers(chunks, workers, opening())
     for chunk in chunks:
         yield chunk, predictor.predict([row.item for row in chunk])

@@ -56,8 +56,8 @@ from headwise.core.folder_layout import (
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import TagSequenceType
 from headwise.data.items.sentence_items import TaggedSentenceItems
-from headwise.linear.linear_tables import TagTableFormat
 from headwise.linear.pair_features import NUMBERS, dense_pair_size
+from headwise.linear.tag_tables import TagTableFormat
 from headwise.metrics.novelty import unit_vectors
 from headwise.runtime.chain_tagger import CrfScores, chain_shapes
 from headwise.runtime.outputs import MultiLabelOutputs, OutputsError

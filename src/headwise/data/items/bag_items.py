@@ -5,13 +5,10 @@ Recognise files of bags of instances.
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from headwise.data.columns.column_names import normal_name
 from headwise.data.columns.reading_options import DEFAULT_BAG_OPTIONS, BagOptions, ReadOptions
-from headwise.data.doctor.examined_file import BetweenCheck, Check
-from headwise.data.doctor.item_checks import constant_features, single_instance_bags
-from headwise.data.doctor.text_checks import duplicate_items, shared_items
 from headwise.data.errors import OnError, raise_error
 from headwise.data.files.file_preview import FileHead
 from headwise.data.files.file_source import DataSource
@@ -30,15 +27,32 @@ from headwise.data.readers.bags import (
     read_bags,
 )
 
+if TYPE_CHECKING:
+    from headwise.data.doctor.examined_file import BetweenCheck, Check
+
 
 class BagItems(ItemType[Bag]):
     """Bags of feature vectors, with one label per bag."""
 
     nouns: ClassVar[DisplayNames] = DisplayNames("bag", "bags", "instances")
     options = BagOptions
-    checks: ClassVar[tuple[Check, ...]] = (duplicate_items, constant_features, single_instance_bags)
-    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (shared_items,)
     columns_heading: ClassVar[str] = "features in columns"
+
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import item_checks, text_checks
+
+        return (
+            text_checks.duplicate_items,
+            item_checks.constant_features,
+            item_checks.single_instance_bags,
+        )
+
+    @property
+    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
+        from headwise.data.doctor import text_checks
+
+        return (text_checks.shared_items,)
 
     def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> BagData:
         return read_bags(path, options or DEFAULT_BAG_OPTIONS, on_error, features=like)

@@ -8,20 +8,21 @@ Everything else (splitting, parses, parts) is generic over item types.
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import Tokenizer, count_words
-from headwise.data.doctor.examined_file import BetweenCheck, Check
 from headwise.data.errors import OnError, raise_error
 from headwise.data.files.file_preview import FileHead
 from headwise.data.files.fingerprint import Fingerprint, hash_fields
 from headwise.data.items.dataset import InputRows
 from headwise.data.items.examples import DisplayNames, Parse
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
-from headwise.data.splits.duplicates import near_duplicate_keys
-from headwise.data.splits.splitting import Split, fold_items, split_items
+
+if TYPE_CHECKING:
+    from headwise.data.doctor.examined_file import BetweenCheck, Check
+    from headwise.data.splits.splitting import Split
 
 Item = TypeVar("Item")
 
@@ -51,15 +52,6 @@ class ItemType(ABC, Generic[Item]):
     has_keys: ClassVar[bool] = True
     """Whether items can be compared, so that duplicates are found."""
 
-    checks: ClassVar[tuple[Check, ...]] = ()
-    """The doctor's checks of a single file."""
-
-    warned: ClassVar[tuple[Check, ...]] = ()
-    """Those of `checks` that training runs, too."""
-
-    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = ()
-    """The doctor's checks across files."""
-
     columns_heading: ClassVar[str] = "text from column"
     """The doctor's introduction of the item columns."""
 
@@ -68,6 +60,21 @@ class ItemType(ABC, Generic[Item]):
 
     lines: ClassVar[str] = ""
     """The word for what the doctor inspects, if that is not the items."""
+
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        """The doctor's checks of a single file."""
+        return ()
+
+    @property
+    def warned(self) -> "tuple[Check, ...]":
+        """Those of `checks` that training runs, too."""
+        return ()
+
+    @property
+    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
+        """The doctor's checks across files."""
+        return ()
 
     def __init__(self, answer: LabelType = SINGLE_LABEL_TYPE):
         self.answer = answer
@@ -155,23 +162,29 @@ class ItemType(ABC, Generic[Item]):
 
     def split(
         self, items: Sequence[Item], dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
-    ) -> Split[list[Item]]:
+    ) -> "Split[list[Item]]":
         """Split items into train, dev and test parts, with near-duplicates on one side; see `split_items`.
 
         Raises:
             DataError: HW141, there are too few.
         """
+        from headwise.data.splits.splitting import split_items
+
         keys, strata = self.apart(items, 0), self.answer.strata(items)
         return split_items(items, keys, strata, dev, test, seed, path=path, nouns=self.nouns)
 
     def apart(self, items: Sequence[Item], count: int) -> list[str]:
         """A group key for each item: no two of `count` parts may share one. Near-duplicate texts have the
         same key, see `near_duplicate_keys`."""
+        from headwise.data.splits.duplicates import near_duplicate_keys
+
         keys = [self.key(item) for item in items]
         return near_duplicate_keys(keys, self.answer.strata(items)) if self.sides == 1 else keys
 
     def folds(self, items: Sequence[Item], count: int, seed: int = 0) -> list[int]:
         """The fold of each item; see `fold_items`."""
+        from headwise.data.splits.splitting import fold_items
+
         return fold_items(self.apart(items, count), self.answer.strata(items), count, seed)
 
     def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:

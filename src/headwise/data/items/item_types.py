@@ -1,35 +1,67 @@
 """The item type of each task, and the inference of the task from a file. Does not import torch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
+from functools import partial
 from typing import Any, TypeVar
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
+from headwise.core.lazy_table import LazyTable
 from headwise.data.files.file_preview import read_preview
-from headwise.data.items.bag_items import BagItems
 from headwise.data.items.dataset import InputRows
 from headwise.data.items.examples import Example, TaggedSentence
 from headwise.data.items.item_type import ItemType
-from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE
-from headwise.data.items.pair_items import PairItems
-from headwise.data.items.sentence_items import TaggedSentenceItems
-from headwise.data.items.stream_items import SymbolStreamItems, UnlabelledTextItems
+from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
 from headwise.data.items.text_items import TextItems
 
 Item = TypeVar("Item")
 
-ITEM_TYPES: dict[str, ItemType] = {
-    "classify": TextItems(SINGLE_LABEL_TYPE),
-    "multi-label": TextItems(LABEL_SET_TYPE),
-    "tag": TaggedSentenceItems(),
-    "pair": PairItems(SINGLE_LABEL_TYPE),
-    "pair-score": PairItems(NUMERIC_LABEL_TYPE),
-    "regress": TextItems(NUMERIC_LABEL_TYPE),
-    "bags": BagItems(SINGLE_LABEL_TYPE),
-    "language-model": SymbolStreamItems(),
-    "masked-words": UnlabelledTextItems(),
-}
-"""The item type of each task. To infer the task of a file, later entries are tried first."""
+
+def _bags() -> ItemType:
+    from headwise.data.items.bag_items import BagItems
+
+    return BagItems(SINGLE_LABEL_TYPE)
+
+
+def _pairs(answer: LabelType) -> ItemType:
+    from headwise.data.items.pair_items import PairItems
+
+    return PairItems(answer)
+
+
+def _sentences() -> ItemType:
+    from headwise.data.items.sentence_items import TaggedSentenceItems
+
+    return TaggedSentenceItems()
+
+
+def _streams() -> ItemType:
+    from headwise.data.items.stream_items import SymbolStreamItems
+
+    return SymbolStreamItems()
+
+
+def _unlabelled_texts() -> ItemType:
+    from headwise.data.items.stream_items import UnlabelledTextItems
+
+    return UnlabelledTextItems()
+
+
+ITEM_TYPES: MutableMapping[str, ItemType] = LazyTable(
+    {
+        "classify": partial(TextItems, SINGLE_LABEL_TYPE),
+        "multi-label": partial(TextItems, LABEL_SET_TYPE),
+        "tag": _sentences,
+        "pair": partial(_pairs, SINGLE_LABEL_TYPE),
+        "pair-score": partial(_pairs, NUMERIC_LABEL_TYPE),
+        "regress": partial(TextItems, NUMERIC_LABEL_TYPE),
+        "bags": _bags,
+        "language-model": _streams,
+        "masked-words": _unlabelled_texts,
+    }
+)
+"""The item type of each task. To infer the task of a file, later entries are tried first. An item type
+is made when it is looked up."""
 
 DEFAULT_TASK = "classify"
 
@@ -112,7 +144,7 @@ def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:
         if not isinstance(value, bool | None if name == "header" else str | None):
             expected = "true or false" if name == "header" else "a text"
             raise ConfigError(f"data: {name}: expected {expected}, got {value!r:.80}")
-    kinds = [*reversed(ITEM_TYPES.items())]
+    kinds = [*ITEM_TYPES.items()][::-1]
     # Where the options imply several tasks, the file decides.
     implied = {task: why for task, kind in kinds if (why := kind.implied_by(reading))}
     if path != "-" and len(implied) != 1:

@@ -8,37 +8,19 @@ import difflib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from headwise.core.errors import HeadwiseError
-from headwise.data.doctor.examined_file import BetweenCheck, Check
 from headwise.data.doctor.findings import abbreviate
-from headwise.data.doctor.label_checks import (
-    glued_labels,
-    inseparable_labels,
-    missing_value_labels,
-    no_labels,
-    none_labels,
-    not_numbers,
-    one_class,
-    one_number,
-    outliers,
-    rare_labels,
-    spelling_variants,
-    uneven_weights,
-    universal_labels,
-    unknown_labels,
-    unlabelled_items,
-    unlikely_labels,
-)
-from headwise.data.doctor.shortcut_checks import leaks
-from headwise.data.doctor.text_checks import conflicting_labels
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import DisplayNames
 from headwise.data.items.labels import all_labels, parse_numeric_labels, rename_labels, training_spellings
+
+if TYPE_CHECKING:
+    from headwise.data.doctor.examined_file import BetweenCheck, Check
 
 
 class LabelType:
@@ -65,14 +47,20 @@ class LabelType:
     noun: ClassVar[str] = "class"
     """The doctor's word for a recurring label."""
 
-    checks: ClassVar[tuple[Check, ...]] = ()
-    """The doctor's checks of a single file."""
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        """The doctor's checks of a single file."""
+        return ()
 
-    warned: ClassVar[tuple[Check, ...]] = ()
-    """Those of `checks` that training runs, too."""
+    @property
+    def warned(self) -> "tuple[Check, ...]":
+        """Those of `checks` that training runs, too."""
+        return ()
 
-    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = ()
-    """The doctor's checks across files."""
+    @property
+    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
+        """The doctor's checks across files."""
+        return ()
 
     def strata(self, items: Sequence[Any]) -> list[str | None]:
         """The stratum of each item for a stratified split; None for no stratum."""
@@ -164,30 +152,43 @@ class SingleLabelType(LabelType):
     """One of two or more labels."""
 
     one_label = True
-    checks: ClassVar[tuple[Check, ...]] = (
-        *(
-            no_labels,
-            one_class,
-            conflicting_labels,
-            rare_labels,
-            spelling_variants,
-            glued_labels,
-            missing_value_labels,
-            unlikely_labels,
-            uneven_weights,
-            leaks,
-        ),
-    )
-    warned: ClassVar[tuple[Check, ...]] = (
-        conflicting_labels,
-        rare_labels,
-        spelling_variants,
-        glued_labels,
-        missing_value_labels,
-        unlikely_labels,
-        uneven_weights,
-    )
-    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (unknown_labels,)
+
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import label_checks, shortcut_checks, text_checks
+
+        return (
+            label_checks.no_labels,
+            label_checks.one_class,
+            text_checks.conflicting_labels,
+            label_checks.rare_labels,
+            label_checks.spelling_variants,
+            label_checks.glued_labels,
+            label_checks.missing_value_labels,
+            label_checks.unlikely_labels,
+            label_checks.uneven_weights,
+            shortcut_checks.leaks,
+        )
+
+    @property
+    def warned(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import label_checks, text_checks
+
+        return (
+            text_checks.conflicting_labels,
+            label_checks.rare_labels,
+            label_checks.spelling_variants,
+            label_checks.glued_labels,
+            label_checks.missing_value_labels,
+            label_checks.unlikely_labels,
+            label_checks.uneven_weights,
+        )
+
+    @property
+    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
+        from headwise.data.doctor import label_checks
+
+        return (label_checks.unknown_labels,)
 
     def lacking(self, item) -> bool:
         return not isinstance(item.label, str)
@@ -231,23 +232,36 @@ class LabelSetType(LabelType):
     """Any number of labels, including none (multi-label)."""
 
     noun, multi_label = "label", True
-    checks: ClassVar[tuple[Check, ...]] = (
-        *(
-            no_labels,
-            unlabelled_items,
-            conflicting_labels,
-            rare_labels,
-            universal_labels,
-            none_labels,
-            inseparable_labels,
-            spelling_variants,
-            glued_labels,
-            uneven_weights,
-            leaks,
-        ),
-    )
-    warned: ClassVar[tuple[Check, ...]] = (none_labels, uneven_weights)
-    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (unknown_labels,)
+
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import label_checks, shortcut_checks, text_checks
+
+        return (
+            label_checks.no_labels,
+            label_checks.unlabelled_items,
+            text_checks.conflicting_labels,
+            label_checks.rare_labels,
+            label_checks.universal_labels,
+            label_checks.none_labels,
+            label_checks.inseparable_labels,
+            label_checks.spelling_variants,
+            label_checks.glued_labels,
+            label_checks.uneven_weights,
+            shortcut_checks.leaks,
+        )
+
+    @property
+    def warned(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import label_checks
+
+        return (label_checks.none_labels, label_checks.uneven_weights)
+
+    @property
+    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
+        from headwise.data.doctor import label_checks
+
+        return (label_checks.unknown_labels,)
 
     def lacking(self, item) -> bool:
         return not all(isinstance(label, str) for label in item.labels)
@@ -292,8 +306,24 @@ class NumericLabelType(LabelType):
     """A number, such as a score or a price."""
 
     classes, numeric = False, True
-    checks: ClassVar[tuple[Check, ...]] = (no_labels, not_numbers, one_number, outliers, uneven_weights)
-    warned: ClassVar[tuple[Check, ...]] = (outliers, uneven_weights)
+
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import label_checks
+
+        return (
+            label_checks.no_labels,
+            label_checks.not_numbers,
+            label_checks.one_number,
+            label_checks.outliers,
+            label_checks.uneven_weights,
+        )
+
+    @property
+    def warned(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import label_checks
+
+        return (label_checks.outliers, label_checks.uneven_weights)
 
     def lacking(self, item) -> bool:
         return item.label is None

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
@@ -12,15 +12,6 @@ from headwise.core.tokenizer import Tokenizer, first_words
 from headwise.data.columns.column_names import is_pair_header
 from headwise.data.columns.pair_columns import PairColumns
 from headwise.data.columns.reading_options import DEFAULT_PAIR_OPTIONS, PairOptions
-from headwise.data.doctor.examined_file import BetweenCheck, Check
-from headwise.data.doctor.item_checks import (
-    half_empty,
-    reversed_pairs,
-    reversed_pairs_between,
-    shared_firsts,
-    single_text_shortcut,
-)
-from headwise.data.doctor.text_checks import characters, duplicate_items, lengths, shared_items
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_preview import FileHead
 from headwise.data.files.fingerprint import parse_field, weight_field
@@ -31,6 +22,9 @@ from headwise.data.items.labels import look_like_scores
 from headwise.data.readers.pair_files import pair_rows, read_pair_rows, read_pairs
 from headwise.data.splits.duplicates import chain_keys, pair_group_keys, pair_keys, words_for_comparison
 from headwise.data.splits.splitting import Split, split_items
+
+if TYPE_CHECKING:
+    from headwise.data.doctor.examined_file import BetweenCheck, Check
 
 _PAIR_SEPARATOR = "\N{SYMBOL FOR RECORD SEPARATOR}"
 _COLUMNS = {"first_column", "second_column"}  # settings for pairs only
@@ -44,19 +38,25 @@ class PairItems(ItemType[Pair]):
     )
     options = PairOptions
     sides: ClassVar[int] = 2
-    checks: ClassVar[tuple[Check, ...]] = (
-        lengths,
-        duplicate_items,
-        characters,
-        half_empty,
-        reversed_pairs,
-        single_text_shortcut,
-    )
-    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (
-        shared_items,
-        shared_firsts,
-        reversed_pairs_between,
-    )
+
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import item_checks, text_checks
+
+        return (
+            text_checks.lengths,
+            text_checks.duplicate_items,
+            text_checks.characters,
+            item_checks.half_empty,
+            item_checks.reversed_pairs,
+            item_checks.single_text_shortcut,
+        )
+
+    @property
+    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
+        from headwise.data.doctor import item_checks, text_checks
+
+        return (text_checks.shared_items, item_checks.shared_firsts, item_checks.reversed_pairs_between)
 
     def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> Dataset[Pair]:
         return read_pairs(

@@ -3,21 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from headwise.core.config import from_dict
 from headwise.core.tokenizer import Tokenizer, get_tokenizer, normalize_tokens
 from headwise.data.columns.reading_options import DEFAULT_TAG_OPTIONS, ReadOptions, TagOptions
-from headwise.data.doctor.examined_file import BetweenCheck, Check
-from headwise.data.doctor.item_checks import (
-    conflicting_tags,
-    few_spans,
-    long_sentences,
-    one_tag,
-    scheme,
-    unknown_tags,
-)
-from headwise.data.doctor.text_checks import duplicate_items, near_duplicate_items, shared_items
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_preview import FileHead, read_preview
 from headwise.data.files.fingerprint import parse_field, weight_field
@@ -28,6 +18,9 @@ from headwise.data.items.label_types import TAGS, LabelType
 from headwise.data.readers.labelled_files import read_rows
 from headwise.data.readers.tag_format_guess import RECOGNISERS, looks_tagged, looks_tokenized
 from headwise.data.readers.tagged_files import TaggedData, read_tagged
+
+if TYPE_CHECKING:
+    from headwise.data.doctor.examined_file import BetweenCheck, Check
 
 FORMATS = frozenset(RECOGNISERS)
 _COLUMNS = {"tag_column", "token_column", "head_column"}
@@ -48,16 +41,26 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     options, prediction_options = TagOptions, (ReadOptions,)
     sides: ClassVar[int] = 1
     has_tags: ClassVar[bool] = True
-    checks: ClassVar[tuple[Check, ...]] = (
-        one_tag,
-        scheme,
-        conflicting_tags,
-        duplicate_items,
-        near_duplicate_items,
-        long_sentences,
-        few_spans,
-    )
-    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (shared_items, unknown_tags)
+
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import item_checks, text_checks
+
+        return (
+            item_checks.one_tag,
+            item_checks.scheme,
+            item_checks.conflicting_tags,
+            text_checks.duplicate_items,
+            text_checks.near_duplicate_items,
+            item_checks.long_sentences,
+            item_checks.few_spans,
+        )
+
+    @property
+    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
+        from headwise.data.doctor import item_checks, text_checks
+
+        return (text_checks.shared_items, item_checks.unknown_tags)
 
     def __init__(self, answer: LabelType = TAGS, tokenizer: str = "penn"):
         super().__init__(answer)

@@ -8,17 +8,10 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_STREAM_OPTIONS, ReadOptions, StreamOptions
-from headwise.data.doctor.examined_file import BetweenCheck, Check
-from headwise.data.doctor.item_checks import (
-    short_training_text,
-    strange_characters,
-    tables,
-    unlike_training,
-)
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.compression import read_once
 from headwise.data.files.file_preview import FileHead, looks_like_table, read_preview
@@ -41,6 +34,9 @@ from headwise.data.readers.streams import (
 from headwise.data.splits.splitting import Split
 from headwise.metrics.perplexity import Unit
 
+if TYPE_CHECKING:
+    from headwise.data.doctor.examined_file import BetweenCheck, Check
+
 NO_LABELS = (
     "a language model gives texts no labels; headwise sample lets it write, and headwise evaluate says how "
     "well it predicts a text"
@@ -59,11 +55,21 @@ class SymbolStreamItems(ItemType[int]):
     nouns: ClassVar[DisplayNames] = DisplayNames("symbol", "symbols")
     options = StreamOptions
     has_keys: ClassVar[bool] = False
-    checks: ClassVar[tuple[Check, ...]] = (short_training_text, strange_characters, tables)
-    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (unlike_training,)
     columns_heading: ClassVar[str] = ""
     class_noun: ClassVar[str] = "character"
     lines: ClassVar[str] = "lines"
+
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import item_checks
+
+        return (item_checks.short_training_text, item_checks.strange_characters, item_checks.tables)
+
+    @property
+    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
+        from headwise.data.doctor import item_checks
+
+        return (item_checks.unlike_training,)
 
     def __init__(
         self,

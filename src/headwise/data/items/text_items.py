@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
@@ -31,15 +31,6 @@ from headwise.data.columns.reading_options import (
 )
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.columns.text_columns import columns_of, names_in
-from headwise.data.doctor.examined_file import BetweenCheck, Check
-from headwise.data.doctor.tabular_checks import tabular_columns_check
-from headwise.data.doctor.text_checks import (
-    characters,
-    duplicate_items,
-    lengths,
-    near_duplicate_items,
-    shared_items,
-)
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_preview import FileHead
 from headwise.data.files.file_source import look_ahead
@@ -52,6 +43,9 @@ from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
 from headwise.data.items.labels import look_like_measurements, look_like_scores
 from headwise.data.readers.labelled_files import open_records, read_examples, read_rows
+
+if TYPE_CHECKING:
+    from headwise.data.doctor.examined_file import BetweenCheck, Check
 
 
 class TextSchema(NamedTuple):
@@ -74,15 +68,30 @@ class TextItems(ItemType[Example]):
 
     nouns: ClassVar[DisplayNames] = TEXTS
     sides: ClassVar[int] = 1
-    checks: ClassVar[tuple[Check, ...]] = (
-        lengths,
-        duplicate_items,
-        near_duplicate_items,
-        characters,
-        tabular_columns_check,
-    )
-    warned: ClassVar[tuple[Check, ...]] = (tabular_columns_check,)
-    cross_file_checks: ClassVar[tuple[BetweenCheck, ...]] = (shared_items,)
+
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import tabular_checks, text_checks
+
+        return (
+            text_checks.lengths,
+            text_checks.duplicate_items,
+            text_checks.near_duplicate_items,
+            text_checks.characters,
+            tabular_checks.tabular_columns_check,
+        )
+
+    @property
+    def warned(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import tabular_checks
+
+        return (tabular_checks.tabular_columns_check,)
+
+    @property
+    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
+        from headwise.data.doctor import text_checks
+
+        return (text_checks.shared_items,)
 
     def __init__(self, answer: LabelType = SINGLE_LABEL_TYPE):
         super().__init__(answer)

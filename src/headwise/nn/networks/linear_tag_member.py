@@ -6,9 +6,9 @@ from typing import Self
 import numpy as np
 from torch import Tensor
 
-from headwise.linear.linear_tables import TagTableFormat
 from headwise.linear.svm_solver import Floats
 from headwise.linear.tag_crf import CrfTagger
+from headwise.linear.tag_tables import TagTableFormat
 from headwise.nn.networks.linear_members import ModelBuffers
 
 _LEAST = 0.05  # features with smaller weights only are dropped

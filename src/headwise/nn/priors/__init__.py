@@ -1,20 +1,31 @@
-"""Priors: where an attention head may look, and how strongly."""
+"""Priors: where an attention head may look, and how strongly. The names are imported when they are used."""
 
-from headwise.nn.priors.base import Band, LearnedPrior, Pairs, Prior, Sum
-from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
-from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance, alibi
-from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDistance
-from headwise.nn.priors.flex import flex_mods
-from headwise.nn.priors.head_lists import parse_heads, parse_layers
-from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
-from headwise.nn.priors.learned_distance import Rotary, Shaw, Sink, T5Buckets, TransformerXL, TreeBuckets
-from headwise.nn.priors.notation import parse_prior, spell
-from headwise.nn.priors.registry import PRIORS, from_json, register
-from headwise.nn.priors.scales import allocate_scales, head_counts, parse_scale
-from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
-from headwise.nn.priors.text_matrix import Matrix, TextMatrix
-from headwise.nn.priors.tree_relations import Child, Parent, Sibling, TreeRelations
-from headwise.nn.priors.window import Everything, ShiftedWindow, Window
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from headwise.nn.priors.base import Band, LearnedPrior, Pairs, Prior, Sum
+    from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
+    from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance, alibi
+    from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDistance
+    from headwise.nn.priors.flex import flex_mods
+    from headwise.nn.priors.head_lists import parse_heads, parse_layers
+    from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
+    from headwise.nn.priors.learned_distance import (
+        Rotary,
+        Shaw,
+        Sink,
+        T5Buckets,
+        TransformerXL,
+        TreeBuckets,
+    )
+    from headwise.nn.priors.notation import parse_prior, spell
+    from headwise.nn.priors.registry import PRIORS, from_json, register
+    from headwise.nn.priors.scales import allocate_scales, head_counts, parse_scale
+    from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
+    from headwise.nn.priors.text_matrix import Matrix, TextMatrix
+    from headwise.nn.priors.tree_relations import Child, Parent, Sibling, TreeRelations
+    from headwise.nn.priors.window import Everything, ShiftedWindow, Window
 
 __all__ = [
     "PRIORS",
@@ -69,3 +80,95 @@ __all__ = [
     "register",
     "spell",
 ]
+
+_NAMES = {
+    "base": (
+        "Band",
+        "LearnedPrior",
+        "Pairs",
+        "Prior",
+        "Sum",
+    ),
+    "direction": (
+        "Backward",
+        "Earlier",
+        "Forward",
+        "Later",
+    ),
+    "distance": (
+        "Gaussian",
+        "TreeDistance",
+        "WordDistance",
+        "alibi",
+    ),
+    "document": (
+        "SameParagraph",
+        "SameSentence",
+        "SentenceDistance",
+    ),
+    "flex": ("flex_mods",),
+    "head_lists": (
+        "parse_heads",
+        "parse_layers",
+    ),
+    "learned_decay": (
+        "AdaptiveSpan",
+        "Cope",
+        "Fire",
+        "Forgetting",
+        "Kerple",
+        "LearnedSlope",
+    ),
+    "learned_distance": (
+        "Rotary",
+        "Shaw",
+        "Sink",
+        "T5Buckets",
+        "TransformerXL",
+        "TreeBuckets",
+    ),
+    "notation": (
+        "parse_prior",
+        "spell",
+    ),
+    "registry": (
+        "PRIORS",
+        "from_json",
+        "register",
+    ),
+    "scales": (
+        "allocate_scales",
+        "head_counts",
+        "parse_scale",
+    ),
+    "sparse": (
+        "Dilated",
+        "GlobalTokens",
+        "RandomBlocks",
+    ),
+    "text_matrix": (
+        "Matrix",
+        "TextMatrix",
+    ),
+    "tree_relations": (
+        "Child",
+        "Parent",
+        "Sibling",
+        "TreeRelations",
+    ),
+    "window": (
+        "Everything",
+        "ShiftedWindow",
+        "Window",
+    ),
+}
+"""The names above, by module."""
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,44 +1,71 @@
 """The priors by their names, also those of users, and a prior from its description as plain data."""
 
+import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
+from functools import partial
 from types import NoneType
 from typing import Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
+from headwise.core.lazy_table import LazyTable
 from headwise.nn.priors.base import Prior, Sum
-from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
-from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance
-from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDistance
-from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
-from headwise.nn.priors.learned_distance import Rotary, Shaw, Sink, T5Buckets, TransformerXL, TreeBuckets
-from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
-from headwise.nn.priors.text_matrix import Matrix
-from headwise.nn.priors.tree_relations import Child, Parent, Sibling, TreeRelations
-from headwise.nn.priors.window import Everything, ShiftedWindow, Window
 
 UNREGISTERED = (
     "; import the module that registers it, if it is one of your own (headwise.nn.priors.register)"
 )
 """Suffix of the error message about an unknown prior."""
 
-PRIORS: dict[str, type[Prior]] = {
-    prior.name: prior
-    for prior in (
-        *(Everything, Window, ShiftedWindow, Dilated, RandomBlocks),
-        *(Forward, Backward, Earlier, Later),
-        *(WordDistance, Gaussian, TreeDistance),
-        *(SameSentence, SameParagraph, SentenceDistance),
-        *(Parent, Child, Sibling, TreeRelations, Matrix),
-        *(Rotary, Shaw, TransformerXL, T5Buckets, TreeBuckets, Sink),
-        *(LearnedSlope, Kerple, Fire, AdaptiveSpan, Forgetting, Cope),
-        *(GlobalTokens, Sum),
-    )
+_HOMES = {
+    "everything": ("window", "Everything"),
+    "window": ("window", "Window"),
+    "shifted-window": ("window", "ShiftedWindow"),
+    "dilated": ("sparse", "Dilated"),
+    "random-blocks": ("sparse", "RandomBlocks"),
+    "forward": ("direction", "Forward"),
+    "backward": ("direction", "Backward"),
+    "earlier": ("direction", "Earlier"),
+    "later": ("direction", "Later"),
+    "word-distance": ("distance", "WordDistance"),
+    "gaussian": ("distance", "Gaussian"),
+    "tree-distance": ("distance", "TreeDistance"),
+    "same-sentence": ("document", "SameSentence"),
+    "same-paragraph": ("document", "SameParagraph"),
+    "sentence-distance": ("document", "SentenceDistance"),
+    "parent": ("tree_relations", "Parent"),
+    "child": ("tree_relations", "Child"),
+    "sibling": ("tree_relations", "Sibling"),
+    "tree-relations": ("tree_relations", "TreeRelations"),
+    "matrix": ("text_matrix", "Matrix"),
+    "rotary": ("learned_distance", "Rotary"),
+    "shaw": ("learned_distance", "Shaw"),
+    "transformer-xl": ("learned_distance", "TransformerXL"),
+    "t5-buckets": ("learned_distance", "T5Buckets"),
+    "tree-buckets": ("learned_distance", "TreeBuckets"),
+    "sink": ("learned_distance", "Sink"),
+    "learned-slope": ("learned_decay", "LearnedSlope"),
+    "kerple": ("learned_decay", "Kerple"),
+    "fire": ("learned_decay", "Fire"),
+    "adaptive-span": ("learned_decay", "AdaptiveSpan"),
+    "forgetting": ("learned_decay", "Forgetting"),
+    "cope": ("learned_decay", "Cope"),
+    "global-tokens": ("sparse", "GlobalTokens"),
+    "sum": ("base", "Sum"),
 }
+"""The module and the class of each prior of headwise, by name."""
 
+
+def _prior_class(module: str, name: str) -> type[Prior]:
+    return getattr(importlib.import_module(f"headwise.nn.priors.{module}"), name)
+
+
+PRIORS: MutableMapping[str, type[Prior]] = LazyTable(
+    {name: partial(_prior_class, *home) for name, home in _HOMES.items()}
+)
+"""The priors by name; a prior of headwise is imported when it is looked up."""
 
 OwnPrior = TypeVar("OwnPrior", bound=type[Prior])
 _NAME = re.compile(r"[A-Za-z][\w-]{0,39}")

@@ -1,0 +1,207 @@
+"""Builders: models without torch, from their configuration and the tensors of a model folder."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from headwise.artifacts.runtime_networks import attentive_scores, windowed_encoder, word_inputs
+from headwise.artifacts.tensor_specs import TensorSpecs
+from headwise.core.config import JsonObject
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
+from headwise.linear.linear_tables import TextTableFormat
+from headwise.metrics.novelty import unit_vectors
+from headwise.nn.layers.layer_configs import ClassifierConfig
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.runtime.layers import LayerWeights, Perceptron
+from headwise.runtime.outputs import AnyOutputs, MultiLabelOutputs, NumberOutputs, SingleLabelOutputs
+from headwise.runtime.prediction_models import PredictionLinearModel, PredictionModel
+from headwise.runtime.text_network import NetworkTextModel, TextNetwork, TextReadout, WordInputs
+from headwise.runtime.word_lookup import BaseLookup
+from headwise.text.text_features import TextFeatures
+from headwise.text.vocabulary import Vocabulary
+
+Tables = Mapping[str, NDArray]
+"""Tables of a linear model, by name."""
+Members = tuple[TextFeatures, BaseLookup | None, PredictionLinearModel | None, AnyOutputs]
+"""The arguments of a `PredictionModel`."""
+TEXT_OUTPUTS: dict[type[LabelType], type[AnyOutputs]] = {
+    SingleLabelType: SingleLabelOutputs,
+    LabelSetType: MultiLabelOutputs,
+    NumericLabelType: NumberOutputs,
+}
+"""The outputs of models of texts and of pairs, by label type."""
+
+
+class TableFormat(Protocol):
+    """The tables that store a linear model."""
+
+    def shapes(self) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
+        """The dtype and shape of each table, by name."""
+        ...
+
+    def errors(self, tables: Tables) -> Iterator[str]:
+        """What is wrong with the values of tables, as messages."""
+        ...
+
+
+Format = TypeVar("Format", bound=TableFormat)
+Model = TypeVar("Model")
+
+
+class NetworkBuilder(ABC, Generic[Format, Model]):
+    """What a configuration makes of tensors.
+
+    Args:
+        config: The configuration.
+        vocabulary: The vocabulary.
+        listed: Words of the base; empty without a base.
+        described: Result of `read_outputs`.
+
+    Attributes:
+        linear: The format of the linear model; None without one.
+        width: Features that word vectors are projected to.
+
+    Raises:
+        HeadwiseError, ValueError: They make no model.
+    """
+
+    linear: Format | None
+
+    def __init__(
+        self, config: ModelConfig, vocabulary: Vocabulary, listed: tuple[str, ...], described: JsonObject
+    ):
+        self.config, self.vocabulary, self.listed = config, vocabulary, listed
+        self.width = config.encoder.width
+
+    def specs(self) -> TensorSpecs:
+        """The tensors of the model."""
+        specs = TensorSpecs()
+        specs.embedding(self.config, self.vocabulary, self.listed, self.width)
+        specs.encoder(self.config.encoder)
+        if self.linear is not None:
+            specs.linear_model(self.linear.shapes())
+        return specs
+
+    def features(self, spell: Any) -> TextFeatures:
+        """The text encoder; for `spell` see `TextFeatures`."""
+        windows = self.config.windows
+        words, _ = windows.sizes(self.config.encoder)
+        return TextFeatures(
+            self.config.words.tokenizer,
+            self.vocabulary,
+            spell=spell,
+            most=None if windows.long == "split" else lambda: words,
+            cut=windows.long == "truncate",
+        )
+
+    @abstractmethod
+    def model(self, weights: LayerWeights, tables: Tables) -> Model:
+        """The model of these weights, with the tables of its linear model."""
+
+
+TextModel = TypeVar("TextModel", bound=PredictionModel)
+
+
+class ItemBuilder(NetworkBuilder[TextTableFormat, TextModel]):
+    """Builds models of texts, or of pairs of texts.
+
+    Attributes:
+        outputs: What the model makes of the outputs of its network.
+    """
+
+    pairs: ClassVar[bool]
+
+    def __init__(
+        self, config: ModelConfig, vocabulary: Vocabulary, listed: tuple[str, ...], described: JsonObject
+    ):
+        super().__init__(config, vocabulary, listed, described)
+        outputs_type: Any = TEXT_OUTPUTS[type(ITEM_TYPES[config.task].answer)]
+        self.outputs: AnyOutputs = outputs_type(**described)
+        linear = config.linear_model
+        self.linear = None
+        if linear.words + linear.characters:
+            self.linear = TextTableFormat(
+                linear.words + linear.characters,
+                linear.words,
+                linear.vectors,
+                self.outputs.count,
+                config.words.tokenizer,
+                sets=isinstance(self.outputs, MultiLabelOutputs),
+                pairs=self.pairs,
+                stored_weights=linear.kept,
+                reach=linear.reach,
+                form=linear.form,
+                edges=linear.edges,
+                tabular=linear.tabular_width,
+            )
+
+    @property
+    def head(self) -> ClassifierConfig:
+        """The configuration of the head."""
+        numbers = isinstance(self.outputs, NumberOutputs)
+        return self.config.regressor.perceptron if numbers else self.config.classifier
+
+    @abstractmethod
+    def head_inputs(self, specs: TensorSpecs) -> int:
+        """Add the tensors between the encoder and the head; returns the features that the head reads."""
+
+    @abstractmethod
+    def probe_inputs(self) -> int:
+        """Features from the base that its probe reads."""
+
+    def specs(self) -> TensorSpecs:
+        specs, config = super().specs(), self.config
+        specs.perceptron("head", self.head_inputs(specs), self.outputs.count, self.head)
+        if config.base.name and config.base.probe:
+            specs.linear("probe", self.probe_inputs(), self.outputs.count)
+        if config.unknown.texts:
+            specs.add("reference_vectors.values", config.unknown.texts, config.base.size, dtype=np.int8)
+        return specs
+
+    @abstractmethod
+    def network_model(
+        self, members: Members, inputs: WordInputs, weights: LayerWeights, head: Perceptron
+    ) -> TextModel:
+        """A model of these members, with its network."""
+
+    def model(self, weights: LayerWeights, tables: Tables) -> TextModel:
+        config, inputs = self.config, word_inputs(self.config, weights, self.listed)
+        base = inputs.lookup if isinstance(inputs.lookup, BaseLookup) else None
+        features = self.features(None if base is None else base.prepare)
+        linear = self.linear
+        member = None if linear is None else PredictionLinearModel(linear.model(tables), linear.vectors)
+        head = weights.perceptron("head", self.head.normalize)
+        model = self.network_model((features, base, member, self.outputs), inputs, weights, head)
+        model.tabular = config.linear_model.tabular or ()
+        if config.unknown.texts:
+            model.references = unit_vectors(weights.arrays["reference_vectors.values"])
+        return model
+
+    def readout(self, weights: LayerWeights) -> TextReadout:
+        """From the states of words to a text vector."""
+        return TextReadout(self.config.readout, attentive_scores(weights))
+
+
+class TextBuilder(ItemBuilder[NetworkTextModel]):
+    """Builds models of texts."""
+
+    pairs = False
+
+    def head_inputs(self, specs: TensorSpecs) -> int:
+        return specs.text_vectors(self.config)
+
+    def probe_inputs(self) -> int:
+        return self.config.base.size
+
+    def network_model(
+        self, members: Members, inputs: WordInputs, weights: LayerWeights, head: Perceptron
+    ) -> NetworkTextModel:
+        model = NetworkTextModel(*members)
+        encoder, readout = windowed_encoder(self.config, weights), self.readout(weights)
+        model.network = TextNetwork(inputs, encoder, readout, head, weights.optional("probe"))
+        model.config = self.config
+        return model

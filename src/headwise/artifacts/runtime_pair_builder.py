@@ -1,0 +1,50 @@
+"""The builder of models of pairs without torch."""
+
+from headwise.artifacts.runtime_builders import ItemBuilder, Members
+from headwise.artifacts.runtime_networks import windowed_encoder
+from headwise.artifacts.tensor_specs import TensorSpecs, cross_name
+from headwise.linear.pair_features import dense_pair_size
+from headwise.nn.layers.layer_configs import PairConfig
+from headwise.runtime.layers import LayerWeights, Perceptron
+from headwise.runtime.pair_network import (
+    CrossLayer,
+    NetworkPairModel,
+    PairNetwork,
+    SoftAlignmentLayer,
+    TransformerCrossLayer,
+)
+from headwise.runtime.text_network import WordInputs
+
+
+def cross_layers(config: PairConfig, weights: LayerWeights) -> list[CrossLayer]:
+    """The layers between the texts of a pair."""
+    names = [cross_name(number) for number in range(config.cross_layers)]
+    if config.interaction == "match":
+        return [SoftAlignmentLayer.of(weights, name) for name in names]
+    if config.interaction == "cross":
+        return [TransformerCrossLayer.of(weights, name, config.cross_heads) for name in names]
+    return []
+
+
+class PairBuilder(ItemBuilder[NetworkPairModel]):
+    """Builds models of pairs of texts."""
+
+    pairs = True
+
+    def head_inputs(self, specs: TensorSpecs) -> int:
+        vector = specs.text_vectors(self.config)
+        specs.interaction(self.config)
+        return vector * (2 if self.config.pair.features == "concat" else 4)
+
+    def probe_inputs(self) -> int:
+        return dense_pair_size(self.config.base.size)
+
+    def network_model(
+        self, members: Members, inputs: WordInputs, weights: LayerWeights, head: Perceptron
+    ) -> NetworkPairModel:
+        model, pair = NetworkPairModel(*members), self.config.pair
+        encoder, readout = windowed_encoder(self.config, weights), self.readout(weights)
+        layers = cross_layers(pair, weights)
+        model.network = PairNetwork(inputs, encoder, layers, readout, pair.features, head)
+        model.probe, model.config = weights.optional("probe"), self.config
+        return model

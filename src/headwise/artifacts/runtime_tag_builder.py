@@ -1,0 +1,76 @@
+"""The builder of taggers without torch."""
+
+from headwise.artifacts.runtime_builders import NetworkBuilder, Tables
+from headwise.artifacts.runtime_networks import windowed_encoder, word_inputs
+from headwise.artifacts.tensor_specs import CHAIN, SPELLING, TensorSpecs, vector_size
+from headwise.core.config import JsonObject
+from headwise.linear.tag_tables import TagTableFormat
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.runtime.chain_tagger import CrfScores
+from headwise.runtime.character_network import SpellingVectors
+from headwise.runtime.layers import LayerWeights
+from headwise.runtime.tag_network import NetworkTagger, TaggerInputs, TagNetwork
+from headwise.runtime.text_network import WordInputs
+from headwise.runtime.word_lookup import BaseLookup
+from headwise.text.character_features import Alphabet, character_encoder
+from headwise.text.vocabulary import Vocabulary
+
+
+def tagger_inputs(
+    config: ModelConfig, weights: LayerWeights, words: WordInputs, alphabet: Alphabet
+) -> TaggerInputs:
+    """Word vectors of a tagger: these, with those of the spelling."""
+    if not config.characters.size:
+        return TaggerInputs(words, None, None)
+    spelling = SpellingVectors(config.characters, alphabet, weights, SPELLING)
+    return TaggerInputs(words, spelling, weights.affine("spelling.project"))
+
+
+class TaggerBuilder(NetworkBuilder[TagTableFormat, NetworkTagger]):
+    """Builds taggers."""
+
+    def __init__(
+        self, config: ModelConfig, vocabulary: Vocabulary, listed: tuple[str, ...], described: JsonObject
+    ):
+        super().__init__(config, vocabulary, listed, described)
+        if config.windows.long == "truncate":
+            raise ValueError("windows: long = truncate leaves words without a tag; choose split or error")
+        if config.characters.size:
+            self.width = vector_size(config)  # the spelling joins word vectors before the projection
+        self.tagger = NetworkTagger()
+        self.tagger.name_tags(
+            described["tags"], described["written"], config.tagger.scheme, described["alphabet"]
+        )
+        self._set_chain({})
+        linear, tags = config.linear_model, self.tagger.tags
+        self.linear = TagTableFormat(linear.features, tags, linear.grouped) if linear.features else None
+
+    def _set_chain(self, arrays: Tables) -> None:
+        head, tags = self.config.tagger, len(self.tagger.tags)
+        self.tagger.set_chain(CrfScores.of(arrays, tags), learned=head.crf, constraints=head.constraints)
+
+    def specs(self) -> TensorSpecs:
+        specs, config = super().specs(), self.config
+        if config.characters.size:
+            characters = len(self.tagger.alphabet)
+            specs.characters(config.characters, characters, vector_size(config), config.encoder.width)
+        specs.tagger(config, len(self.tagger.tags))
+        return specs
+
+    def model(self, weights: LayerWeights, tables: Tables) -> NetworkTagger:
+        config, tagger = self.config, self.tagger
+        words = word_inputs(config, weights, self.listed)
+        prepare = words.lookup.prepare if isinstance(words.lookup, BaseLookup) else None
+        tagger.config, tagger.features = config, self.features(character_encoder(prepare))
+        inputs = tagger_inputs(config, weights, words, tagger.alphabet)
+        hidden = config.tagger.hidden
+        head = weights.perceptron("tagger", "none") if hidden else weights.affine("tagger.layers.1")
+        tagger.network = TagNetwork(inputs, windowed_encoder(config, weights), head)
+        prefix = f"{CHAIN}."
+        self._set_chain(
+            {name.removeprefix(prefix): a for name, a in weights.arrays.items() if name.startswith(prefix)}
+        )
+        tagger.linear_model = None if self.linear is None else self.linear.model(tables)
+        tagger.encoder_weight, tagger.linear_weight = 1.0, 0.0
+        tagger.linear_share, tagger.outside = 0.0, 0.0
+        return tagger
