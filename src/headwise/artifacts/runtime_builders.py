@@ -36,7 +36,7 @@ TEXT_OUTPUTS: dict[type[LabelType], type[AnyOutputs]] = {
 """The outputs of models of texts and of pairs, by label type."""
 
 
-class TableFormat(Protocol):
+class LinearTables(Protocol):
     """The tables that store a linear model."""
 
     def shapes(self) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
@@ -48,7 +48,7 @@ class TableFormat(Protocol):
         ...
 
 
-Format = TypeVar("Format", bound=TableFormat)
+Format = TypeVar("Format", bound=LinearTables)
 Model = TypeVar("Model")
 
 
