@@ -1,9 +1,13 @@
+import json
+
 import pytest
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.columns.text_columns import Columns, choose_columns
+from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
 
 LONG = ["what a good film this is", "bad", "never saw a worse one than this", "so so"]
 
@@ -129,3 +133,61 @@ def test_a_short_column_of_words_that_is_not_used_is_told():
     assert "not used: 'word'" in notes[1]
     assert "--task pair --first-column 'word' --second-column 'definition'" in notes[1]
     assert len(choose({"side": labels, "definition": texts, "label": labels})[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("moderation_status", ["new", "done"]),
+        ("cv_fold", ["1", "2"]),
+        ("parentId", ["a", "b"]),
+        ("lang", ["en", "de"]),
+        ("language_code", ["en", "pt-BR"]),
+        ("set", ["train", "test"]),
+        ("favorites", ["1", "3"]),
+        ("upvote_ratio", ["0.5", "0.25"]),
+        ("model_score", ["0.5", "0.25"]),
+        ("when", ["1700000000", "1700000060"]),
+        ("host", ["a.example.com", "b.example.org"]),
+        ("from", ["10.0.0.1", "10.0.0.2"]),
+        ("attachment", ["a b.pdf", "c.txt"]),
+        ("key", ["d41d8cd98f00b204e9800998ecf8427e", "0cc175b9c0f1b6a831c399e269772661"]),
+        ("cost", ["$0.99", "$12.50"]),
+        ("position", ["[0.5, 10.2]", "[1.5, 10.2]"]),
+        ("hashtags", ['["a", "b"]', '["a"]']),
+        ("marks", ['["O", "B-PER"]', '["O", "O"]']),
+    ],
+)
+@pytest.mark.parametrize("task", ["classify", "multi-label", "regress"])
+def test_what_says_nothing_of_the_text_is_never_its_label(name, values, task, write):
+    rows = [(f"{text} no {n}", values[n % 2]) for n, text in enumerate(LONG * 6)]
+    lines = [json.dumps({"text": text, name: value}) for text, value in rows]
+    path = write("tweets.jsonl", "\n".join(lines))
+    assert infer_task(path, {})[0] == "classify"
+    with pytest.raises(DataError) as error:
+        ITEM_TYPES[task].read(path)
+    assert error.value.code == "HW131"
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("language", ["German", "Welsh"]), ("topic_id", ["a", "b"]), ("author", ["Ann", "Bob"])],
+)
+def test_a_language_an_author_and_the_id_of_a_topic_may_be_labels(name, values):
+    assert choose({"text": LONG, name: values * 2})[0].label == name
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["+1 555 0199", "(030) 1234", "0151-77", "911"],
+        ["[0.1, 2.5]", "[3, 4]", "[]", "[1]"],
+        ['{"a": "one two three"}', '{"a": "four five"}', '{"a": "b"}', '{"b": "c d e"}'],
+        ["0.5, 10.2", "1.5, 10.2", "2.5, 3", "4, 4"],
+        ["C:\\new docs\\a.txt", "b c.pdf", "/tmp/x.txt", "d.docx"],
+    ],
+)
+def test_numbers_structures_and_files_are_never_the_text(values):
+    with pytest.raises(DataError) as error:
+        choose({"column": values, "label": list("aabb")})
+    assert error.value.code == "HW131"

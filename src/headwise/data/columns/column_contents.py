@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from headwise.data.columns.cell_values import is_link
+from headwise.data.columns.cell_values import is_link, is_structured
 from headwise.data.columns.column_names import HEADING_NAMES, is_never_label, normal_name
 from headwise.data.items.labels import parse_number, with_decimal_point
 
@@ -56,13 +56,12 @@ class Column:
 
     @property
     def identifies(self) -> bool:
-        """Whether the values number, date or link the records: they are never the text."""
+        """Whether the values number, date or link the records, or are structures: they are never the
+        text."""
         full = [value.strip() for value in self.values if value.strip()]
         if not full:
             return False
-        return any(
-            all(map(is_kind, full)) for is_kind in (is_link, is_date, is_address, _is_number)
-        ) or _are_codes(full)
+        return any(all(map(is_kind, full)) for is_kind in _NEVER_TEXTS) or _are_codes(full)
 
     @property
     def is_prose(self) -> bool:
@@ -72,11 +71,14 @@ class Column:
 
     @property
     def is_never_label(self) -> bool:
-        """Whether the name or the values say that it is no label: dates, links, addresses, counts of
-        votes."""
+        """Whether the name or the values say that it is no label: dates, links, addresses, files, hashes,
+        counts of votes."""
         full = [value.strip() for value in self.values if value.strip()]
-        dated = bool(full) and any(all(map(kind, full)) for kind in (is_link, is_date, is_address))
-        return dated or is_never_label(self.name, numbers=self.numbers)
+        if full and any(all(map(is_kind, full)) for is_kind in _NEVER_LABELS):
+            return True
+        if is_never_label(self.name, numbers=self.numbers):
+            return True
+        return "language" in normal_name(self.name).split("_") and all(map(_LANGUAGE_CODE.fullmatch, full))
 
     @property
     def has_few_values(self) -> bool:
@@ -112,7 +114,17 @@ _DATE = re.compile(
     rf"({_CLOCK} ([A-Z]{{3,4}} |[+-]\d{{4}} )?)?\d{{4}}( {_CLOCK}( [+-]\d{{4}}| GMT| UTC)?)?",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|@\w+")
+_ADDRESS = re.compile(
+    r"[^@\s]+@[^@\s]+\.[^@\s]+|@\w+|\d{1,3}(\.\d{1,3}){3}|([a-z\d][a-z\d-]*\.)+(com|org|net|edu|gov|info|io|de|uk)"
+)
+_HASH = re.compile(r"(?=.*\d)[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_FILE = re.compile(
+    r"[^\n<>|*?\"]*\.(txt|csv|tsv|jsonl?|xml|html?|pdf|docx?|md|eml|msg|png|jpe?g|gif|tiff?|bmp|webp|wav|mp[34]|zip|gz)",
+    re.IGNORECASE,
+)
+_MONEY = re.compile(r"[$€£¥]\s?\d[\d.,]*|\d[\d.,]*\s?[$€£¥]")
+_UNIX_TIME = re.compile(r"1[0-9]{9}([0-9]{3})?(\.\d+)?")
+_LANGUAGE_CODE = re.compile(r"[a-zA-Z]{2,3}([-_][a-zA-Z]{2,4})?")
 
 
 def is_date(value: str) -> bool:
@@ -121,8 +133,32 @@ def is_date(value: str) -> bool:
 
 
 def is_address(value: str) -> bool:
-    """Whether a value is an e-mail address or the name of an account."""
+    """Whether a value is the address of a mailbox, a computer or a web site, or the name of an account."""
     return _ADDRESS.fullmatch(value) is not None
+
+
+def _is_hash(value: str) -> bool:
+    return _HASH.fullmatch(value) is not None
+
+
+def _is_file(value: str) -> bool:
+    return _FILE.fullmatch(value) is not None
+
+
+def _is_money(value: str) -> bool:
+    return _MONEY.fullmatch(value) is not None
+
+
+def _is_unix_time(value: str) -> bool:
+    return _UNIX_TIME.fullmatch(value) is not None
+
+
+def _has_no_letter(value: str) -> bool:
+    return not any(map(str.isalpha, value)) and any(map(str.isdecimal, value))
+
+
+def _is_structure(value: str) -> bool:
+    return value[:1] in "[{" and value[-1:] in "]}" and is_structured(value)
 
 
 def _is_number(value: str) -> bool:
@@ -132,3 +168,8 @@ def _is_number(value: str) -> bool:
 def _are_codes(values: Sequence[str]) -> bool:
     """Whether values are distinct codes, one of digits and letters for each record."""
     return len(set(values)) == len(values) and all(_CODE.fullmatch(value) for value in values)
+
+
+_NEVER_LABELS = (is_link, is_date, is_address, _is_hash, _is_file, _is_money, _is_unix_time, _is_structure)
+_NEVER_TEXTS = (is_link, is_date, is_address, _is_number, _is_file, _has_no_letter, _is_structure)
+"""Kinds of values of which all those of a column must be."""

@@ -5,6 +5,7 @@ Texts joined from several columns, such as a subject and a body, which are named
 A model reads one text, with a part in each line.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
 from headwise.core.invisible import without_invisible
@@ -33,35 +34,50 @@ LABEL_NAMES = (
 NEVER_LABEL_NAMES = frozenset(
     {
         *("status", "annotation_status", "review_status", "record_status", "reviewed", "validated"),
-        *("is_annotated", "is_reviewed", "is_validated", "annotator", "annotators", "annotated_by"),
-        *("annotation_agent", "prediction_agent", "annotator_id", "reviewer", "worker", "worker_id"),
-        *("split", "subset", "fold", "partition", "multi_label", "lead_time", "trusted", "worker_trust"),
-        *(
-            "created_at",
-            "updated_at",
-            "timestamp",
-            "event_timestamp",
-            "date",
-            "time",
-            "datetime",
-            "created",
-        ),
-        *("url", "link", "uri", "permalink", "id", "uuid", "guid", "index", "idx", "row", "row_id", "line"),
+        *("annotators", "annotated_by", "annotation_agent", "prediction_agent", "multi_label", "trusted"),
+        *("worker_trust", "set", "is_train", "is_test", "is_training", "train_test", "lang", "locale"),
+        *("date", "time", "datetime", "created", "updated", "edited", "year", "month", "day", "weekday"),
+        *("hour", "week", "url", "link", "uri", "permalink", "index", "idx", "row", "line", "version"),
+        *("revision", "batch", "file", "filename", "filepath", "path"),
         *("votes", "vote", "upvotes", "downvotes", "likes", "dislikes", "shares", "retweets", "replies"),
-        *("helpful", "useful", "funny", "cool", "verified", "verified_purchase"),
+        *("helpful", "useful", "funny", "cool", "verified", "verified_purchase", "processed", "deleted"),
+        *("archived", "exported", "checked", "truncated", "retweeted", "favorited", "is_retweet"),
+        *("tokens", "words", "lemmas", "ngrams", "hashtags", "mentions", "user_mentions", "urls", "links"),
+        *("is_annotated", "is_reviewed", "is_validated", "is_processed", "is_deleted", "is_edited"),
+        *("id_str", "geo", "coordinates", "embedding", "embeddings", "vector"),
     }
 )
-"""Names of columns about the annotation, the record or its readers, which are no labels."""
+"""Names of columns about the annotation, the record, its readers or its words, which are no labels."""
+
+_NEVER_LABEL_ENDS = frozenset(
+    {
+        *("id", "ids", "uuid", "guid", "url", "uri", "link", "href", "email", "ip", "hash", "md5", "sha1"),
+        *("checksum", "timestamp", "datetime", "date", "ts", "status", "split", "subset", "fold"),
+        *("partition", "annotator", "reviewer", "worker", "rater", "moderator", "filename", "filepath"),
+    }
+)
+"""The last words of such names (`cv_fold`, `parentId`), unless a usual name of labels is before them."""
 
 RARELY_LABEL_NAMES = frozenset(
     {
-        *("lang", "language", "locale", "source", "author", "user", "username", "user_id", "state"),
-        *("country", "city", "region", "location", "platform", "device", "file", "filename", "origin"),
+        *("language", "source", "author", "user", "username", "state", "country", "city", "region"),
+        *("location", "platform", "device", "origin"),
     }
 )
 """Names of columns that are labels only where no other column can be one."""
 
-_COUNT_WORDS = {"votes", "vote", "likes", "count", "counts", "num", "upvotes", "downvotes", "retweets"}
+_COUNT_WORDS = {
+    *("votes", "vote", "likes", "count", "counts", "num", "upvotes", "downvotes", "retweets", "favorites"),
+    *("favourites", "favorite", "comments", "replies", "views", "followers", "friends", "length"),
+}
+_MEASURE_ENDS = {
+    *("confidence", "certainty", "probability", "prob", "proba", "weight", "ratio", "percent"),
+    *("percentage", "latitude", "longitude", "lat", "lon", "lng", "duration", "elapsed", "year", "month"),
+    *("day", "hour", "week", "lead_time", "trust"),
+}
+_MACHINE_WORDS = {"model", "prediction", "predicted", "classifier"}  # whose scores are no labels
+_PEOPLE = {"annotator", "worker", "reviewer", "rater", "moderator"}  # `annotator_name`
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 FLAG_NAMES = ("is_spam", "spam")
 """Label column names that are themselves a label, each a yes/no column (multi-hot encoding)."""
@@ -123,9 +139,21 @@ def most_usual_column(columns: Iterable[str], names: tuple[str, ...]) -> int | N
 
 
 def is_never_label(name: str, *, numbers: bool = False) -> bool:
-    """Whether a column's name says that it is no label; of `numbers` also that it counts something."""
-    normal = normal_name(name)
-    return normal in NEVER_LABEL_NAMES or (numbers and not _COUNT_WORDS.isdisjoint(normal.split("_")))
+    """Whether a column's name says that it is no label; of `numbers` also that it counts or measures
+    something else."""
+    normal = normal_name(_CAMEL.sub("_", name))
+    words = normal.split("_")
+    before, last = words[:-1], words[-1]
+    if normal in NEVER_LABEL_NAMES or (last == "at" and before):
+        return True
+    if last in _NEVER_LABEL_ENDS and not {*before} & {*LABEL_NAMES}:
+        return True
+    if before and words[0] in _PEOPLE and last == "name":
+        return True
+    if not numbers:
+        return False
+    scored = last == "score" and not _MACHINE_WORDS.isdisjoint(before)
+    return scored or last in _MEASURE_ENDS or not _COUNT_WORDS.isdisjoint(words)
 
 
 def is_pair_header(first_row: Sequence[str]) -> bool:

@@ -3,14 +3,22 @@
 Codes: HW120 (null), HW123, HW124.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from headwise.data.columns.cell_values import holds_choices, looks_like_list, parse_cell, parse_list_cell
+from headwise.data.columns.cell_values import (
+    holds_choices,
+    is_link,
+    looks_like_list,
+    parse_cell,
+    parse_list_cell,
+)
 from headwise.data.columns.column_names import (
     LABEL_NAMES,
     TEXT_NAMES,
+    is_never_label,
     joined_column_names,
     name_rank,
     normal_name,
@@ -34,6 +42,7 @@ from headwise.data.columns.text_columns import (
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.file_source import DataSource, Record, most_true
 from headwise.data.formats.jsonl import as_text
+from headwise.data.items.labels import parse_number
 
 LABEL_SET_NAMES = (
     "labels",
@@ -55,6 +64,9 @@ cells."""
 
 SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",")
 """Separators of labels to try if the user gives none, the most reliable first."""
+
+_TAG = re.compile("O|[BIESLUM]-.+")
+"""A tag of a word, such as `B-PER`."""
 
 LIST_SEPARATOR = "[]"
 """The value of the separator where labels are lists."""
@@ -112,6 +124,7 @@ def _choose(
     values_of = {name: [record.fields.get(name) for record in sample] for name in names}
     open_names = [name for name in names if name_rank(name, TEXT_NAMES) is None and name not in excluded]
     open_names = [name for name in open_names if not lists_words_of_text(sample, name)]
+    open_names = [name for name in open_names if not _never_labels(name, values_of[name])]
     set_columns = [name for name in open_names if separator_of(values_of[name], options)]
     usual = [
         name for name in open_names if name_rank(name, LABEL_SET_NAMES) is not None and name not in flags
@@ -131,6 +144,20 @@ def _choose(
     source.notes.append(f"labels guessed to be in the column {label!r} - override with --label-column")
     named_source = replace(source, options=replace(options, label_column=label))
     return _with_separator(choose_columns(sample, named_source, labelled=True), sample, source)
+
+
+def _never_labels(name: str, values: Sequence[object]) -> bool:
+    """Whether a column's name, or what its lists hold, says that it has no label sets: measured numbers,
+    links, or the tags of words."""
+    if name_rank(name, LABEL_SET_NAMES) is None and is_never_label(name):
+        return True
+    lists = (value for value in map(parse_list_cell, values) if isinstance(value, list))
+    items = [as_text(item) for value in lists for item in value]
+    if not items:
+        return False
+    measured = all(parse_number(item) is not None for item in items) and any("." in item for item in items)
+    tags = sum(_TAG.fullmatch(item) is not None for item in items)
+    return measured or all(map(is_link, items)) or ("O" in items and tags == len(items))
 
 
 def lists_words_of_text(sample: Sequence[Record], name: str) -> bool:

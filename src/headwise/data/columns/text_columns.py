@@ -285,6 +285,7 @@ def _number_column(columns: list[Column], *, needed: bool) -> Column | None:
     numbers = [column for column in columns if column.numbers]
     if named := _by_name(numbers, LABEL_NAMES):
         return named
+    numbers = [column for column in numbers if not column.is_never_label]
     numbers = [column for column in numbers if column.distinct > 1] or numbers
     measured = [column for column in numbers if column.is_decimal]
     if needed and len(measured) == 1:
