@@ -431,3 +431,59 @@ def test_texts_without_an_answer_are_predicted(write):
     rows = [task(n, *[[result("choices", choices=["ab"[n % 2]])]] * (n < 3)) for n in range(6)]
     path = write("export.json", json.dumps(rows))
     assert [row.item.text for row in ITEM_TYPES["classify"].rows(path, SoftLabelOptions())] == TEXTS
+
+
+def test_choices_of_a_region_are_no_labels_of_the_text(read):
+    choice = result("choices", start=0, end=3, text="Ann", choices=["sure"])
+    tasks = [task(n, [*regions(*NAMED), choice]) for n in range(4)]
+    name, data = read(tasks)
+    assert name == "tag"
+    assert data.items[0].tags == TAGS
+
+
+def test_an_answer_that_is_not_read_is_named(read):
+    tasks = [task(n, [result("pairwise", selected="left")]) for n in range(4)]
+    with pytest.raises(DataError, match="annotated with pairwise, which is not read 4"):
+        read(tasks)
+
+
+def test_of_several_users_of_doccano_the_first_counts(read):
+    users = [(1, 2), (1, 1), (2, 2), (2, 2)]
+    rows = [
+        {"text": TEXTS[n], "annotations": [{"label": label, "user": u} for u, label in enumerate(labels)]}
+        for n, labels in enumerate(users)
+    ]
+    name, data = read(rows)
+    assert name == "classify"
+    assert labels_of(data) == ["1", "1", "2", "2"]
+    assert "texts that users label differently, of which the first is read: 1" in data.notes
+
+
+def test_prodigy_and_argilla_saved_as_csv(write):
+    lines = [f"{TEXTS[n]},SEA,{('accept', 'reject')[n % 2]},{n - 9},{n}" for n in range(6)]
+    path = write("prodigy.csv", "\n".join(["text,label,answer,_input_hash,_task_hash", *lines]))
+    assert labels_of(ITEM_TYPES["classify"].read(path)) == ["SEA", "not SEA"] * 3
+    cells = [f"{TEXTS[n]},\"['{'ab'[n % 2]}']\",['submitted']" for n in range(6)]
+    path = write("argilla.csv", "\n".join(["text,topic.responses,topic.responses.status", *cells]))
+    assert infer_task(path, {})[0] == "classify"
+    assert labels_of(ITEM_TYPES["classify"].read(path)) == ["a", "b"] * 3
+
+
+def test_comments_in_yaml_are_no_part_of_an_intent(write):
+    lines = ["nlu:", "- intent: go  # to sea", "  examples: |", "    - sail # now", '- intent: "bye"']
+    path = write("nlu.yml", "\n".join([*lines, "  examples: |", "    - so long"]))
+    data = ITEM_TYPES["classify"].read(path)
+    assert [(item.text, item.label) for item in data.items] == [("sail # now", "go"), ("so long", "bye")]
+
+
+def test_yaml_without_examples_says_what_is_read(write):
+    path = write("domain.yml", "version: '3.1'\nintents:\n- go\n- bye\n")
+    with pytest.raises(DataError, match="no examples of intents"):
+        ITEM_TYPES["classify"].read(path)
+
+
+def test_elements_that_are_null_are_counted(write):
+    annotations = [[TEXTS[n], {"entities": ENTITIES}] if n % 2 else None for n in range(6)]
+    path = write("ner.json", json.dumps({"classes": ["PER", "LOC"], "annotations": annotations}))
+    data = ITEM_TYPES["tag"].read(path)
+    assert "elements that are null, left out: 3" in data.notes

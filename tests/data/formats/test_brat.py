@@ -67,3 +67,22 @@ def test_annotations_without_a_text_or_for_another_task_get_advice(write):
     write("a.txt", TEXT)
     with pytest.raises(DataError, match=r"HW104.*--task tag"):
         read_examples(path)
+
+
+def test_what_is_wrong_in_a_folder_of_annotations_is_named(write, tmp_path):
+    write("a.txt", "University of Oslo")
+    path = write("a.ann", "T1\tORG 0 18\tUniversity of Oslo\nT2\tLOC 14 18\tOslo\n")
+    assert infer_task(str(tmp_path), {})[0] == "tag"
+    with pytest.raises(DataError, match="overlap, 'University of Oslo' and 'Oslo'") as error:
+        read_tagged(str(tmp_path))
+    assert (error.value.path, error.value.line) == (path, 2)
+
+
+@pytest.mark.parametrize("name", ["b.txt", "b.ann"])
+def test_folders_of_parts_or_of_annotations_are_no_labels(name, tmp_path):
+    for part in ("train", "test"):
+        (tmp_path / part).mkdir()
+        (tmp_path / part / name).write_text("a text")
+    with pytest.raises(DataError) as error:
+        read_examples(str(tmp_path))
+    assert error.value.code == "HW101"

@@ -15,6 +15,10 @@ from headwise.data.errors import DataError
 from headwise.data.files.file_signatures import check_folder
 from headwise.data.files.text_lines import LONGEST_LINE, Line, read_lines
 
+BRAT_SUFFIX = ".ann"
+PARTS = {"train", "training", "dev", "valid", "validation", "val", "test", "testing", "eval", "unsup"}
+"""Names of folders of the parts of a data set."""
+
 
 def folder_lines(
     path: str, encoding: str = "utf-8", errors: str = "strict", *, labelled: bool = False
@@ -70,11 +74,22 @@ def _label_folders(path: str) -> list[Path]:
         problem = "a folder of files, which have no labels" if is_flat(path) else "a directory, not a file"
         raise DataError("HW101", problem, advice=advice, path=path)
     for folder in folders:
+        if any(entry.suffix == BRAT_SUFFIX for entry in folder.iterdir()):
+            advice = f"give one of the folders in it, such as {folder}, with --task tag"
+            raise DataError(
+                "HW101", "folders of brat's annotations", expected="texts", advice=advice, path=path
+            )
         if any(entry.is_dir() for entry in visible_entries(folder)):
             problem, advice = f"{folder} has folders in it", ""
             if {entry.name for entry in folders} >= {"train", "test"}:
                 advice = f"give {Path(path, 'train')}, and {Path(path, 'test')} with --test"
             raise DataError("HW101", problem, expected="texts", advice=advice, path=path)
+    if {entry.name.lower() for entry in folders} <= PARTS:
+        advice = f"give {folders[0]}, or a file in it; --dev and --test name the other parts"
+        problem = (
+            f"folders of parts of the data, not of labels: {', '.join(entry.name for entry in folders)}"
+        )
+        raise DataError("HW101", problem, expected="a folder for each label", advice=advice, path=path)
     return folders
 
 

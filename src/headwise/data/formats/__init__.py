@@ -8,6 +8,7 @@ from headwise.data.files.tables import TableRow
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import csv, fasttext, jsonl, label_text, rasa, text, tsv
 from headwise.data.formats import sentiment_trees as sst
+from headwise.data.formats.annotation_exports import flatten_tables
 from headwise.data.formats.csv_records import MOST_FIELDS, Cells, too_many_fields_error
 from headwise.data.formats.table_rows import records_from_rows
 
@@ -35,7 +36,7 @@ def _records_from_cells(
     read: Callable[[Iterator[Line], DataSource], Iterator[Cells]],
 ) -> Callable[[Iterator[Line], DataSource], Iterator[Record]]:
     """The record reader of a format, from its reader of rows of cells."""
-    return lambda lines, source: records_from_rows(read(lines, source), source)
+    return lambda lines, source: flatten_tables(records_from_rows(read(lines, source), source), source)
 
 
 def _table_rows(source: DataSource) -> Iterator[TableRow]:
@@ -49,7 +50,7 @@ def _table_rows(source: DataSource) -> Iterator[TableRow]:
 
 def _workbook_records(_: Iterator[Line], source: DataSource) -> Iterator[Record]:
     rows = ((number, cells) for number, cells in _table_rows(source) if isinstance(cells, list))
-    return records_from_rows(rows, source)
+    return flatten_tables(records_from_rows(rows, source), source)
 
 
 def _parquet_records(_: Iterator[Line], source: DataSource) -> Iterator[Record]:

@@ -3,6 +3,7 @@ a text, and with its label, labels or spans."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from headwise.data.columns.cell_values import parse_cell
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats import annotation_tools, argilla, label_studio, prodigy, spacy_training
 
@@ -38,3 +39,17 @@ def flatten_exports(records: Iterator[Record], source: DataSource) -> Iterator[R
     if not any(name.startswith("cats.") for name in source.requested_columns):
         records = spacy_training.flatten_cats(records, source)
     return records
+
+
+def flatten_tables(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records of a table, flattened if it is an export of Prodigy or Argilla that was saved as one:
+    its cells hold lists as text."""
+    first, records = look_ahead(records, count=1)
+    names = first[0].fields if first else {}
+    if not prodigy.is_task(names) and not argilla.has_response_columns(names):
+        return records
+    return flatten_exports(map(_with_values, records), source)
+
+
+def _with_values(record: Record) -> Record:
+    return record._replace(fields={name: parse_cell(cell) for name, cell in record.fields.items()})

@@ -40,7 +40,12 @@ def recognise_doccano(rows: Sequence[Mapping[str, object]]) -> bool:
 
 def labelled_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """The records of doccano with the labels of whole texts."""
-    return _with_labels(records, source, _doccano_labels, DOCCANO)
+    apart = 0
+    for record in _with_labels(records, source, _doccano_labels, DOCCANO):
+        apart += _users_differ(record.fields)
+        yield record
+    if apart:
+        source.notes.append(f"texts that users label differently, of which the first is read: {apart:,}")
 
 
 def _parts(fields: JsonMapping) -> list[Any]:
@@ -50,10 +55,24 @@ def _parts(fields: JsonMapping) -> list[Any]:
 
 
 def _doccano_labels(fields: JsonMapping) -> list[str] | None:
+    """The labels by the first user, where several users have labelled a text."""
+    parts = [part for part in _parts(fields) if _is_label(part)]
+    users = [part.get("user") if isinstance(part, dict) else None for part in parts]
     labels = [
-        str(part["label"]) if isinstance(part, dict) else part for part in _parts(fields) if _is_label(part)
+        str(part["label"]) if isinstance(part, dict) else part
+        for part, user in zip(parts, users, strict=True)
+        if user == users[0]
     ]
     return labels or None
+
+
+def _users_differ(fields: JsonMapping) -> bool:
+    """Whether the users of doccano have given a text different labels."""
+    labels_of: dict[object, set[str]] = {}
+    for part in _parts(fields):
+        if isinstance(part, dict) and _is_label(part):
+            labels_of.setdefault(part.get("user"), set()).add(str(part["label"]))
+    return len({*map(frozenset, labels_of.values())}) > 1
 
 
 def _is_label(part: object) -> bool:

@@ -99,7 +99,8 @@ def _nested_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
     }
 
 
-def _has_response_columns(fields: Mapping[str, object]) -> bool:
+def has_response_columns(fields: Mapping[str, object]) -> bool:
+    """Whether an object has a field of responses to a question."""
     return any(name.endswith(_RESPONSES) for name in fields)
 
 
@@ -134,7 +135,7 @@ _RESPONSES_OF: dict[
     Callable[[Mapping[str, object]], bool], Callable[[Mapping[str, object]], dict[str, list[Any]]]
 ] = {
     _has_responses: _nested_responses,
-    _has_response_columns: _column_responses,
+    has_response_columns: _column_responses,
     _has_suggestion_columns: _user_responses,
 }
 

@@ -111,7 +111,15 @@ def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSp
             raise DataError(
                 "HW246", problem, expected="offsets of the text", advice=advice, path=path, line=number
             )
-    return sorted(resolved, key=lambda span: span[:2])
+    ordered = sorted(zip(resolved, numbers, strict=True), key=lambda pair: pair[0][:2])
+    for (first, _), (second, number) in pairwise(ordered):
+        if second.start < first.end and first[:3] != second[:3]:
+            shown = " and ".join(repr(text[span.start : span.end]) for span in (first, second))
+            problem, advice = f"spans that overlap, {shown}", "remove one of them"
+            raise DataError(
+                "HW246", problem, expected="one type for each word", advice=advice, path=path, line=number
+            )
+    return [span for span, _ in ordered]
 
 
 def _parts(text: str, spans: list[CharacterSpan]) -> Iterator[tuple[int, int]]:

@@ -72,6 +72,7 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         if start.name:
             source.notes.append(f"the objects of {start.name!r} are the records")
         lines = elements(lines, start, source)
+    passed_over = 0
     for number, text in lines:
         if not text.strip():
             source.blank += 1
@@ -86,7 +87,8 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             source.report_error("HW115", f"JSON that cannot be read: {error}", number)
             continue
         if row is None and start is not None and start.name:
-            continue  # a text that was passed over
+            passed_over += 1
+            continue
         if not isinstance(row, dict):
             source.report_error(
                 "HW116",
@@ -106,6 +108,8 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
                 yield Record(number, json.loads(_SURROGATE.sub("\ufffd", written)))
         else:
             yield Record(number, row)
+    if passed_over:
+        source.notes.append(f"elements that are null, left out: {passed_over:,}")
 
 
 def _constant(name: str) -> float | None:

@@ -20,6 +20,7 @@ from headwise.data.formats.unanswered import UnansweredRecord
 NAME = "Label Studio's tasks without an annotation"
 _ANNOTATIONS = ("annotations", "completions")
 _SPANS = ("labels", "hypertextlabels")
+_START = "start"  # of a region, of which choices may be asked, too
 _VALUES = ("choices", *_SPANS, "taxonomy", "rating", "number")
 """The supported values of a result."""
 
@@ -45,16 +46,21 @@ def flatten_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Rec
         fields = dict(data) if isinstance(data, dict) else {}
         moved = {f"data.{name}" if name in first_answer else name: value for name, value in fields.items()}
         flat = Record(record.line, {"id": record.fields.get("id"), **moved, **first_answer})
-        reason = _reason(record.fields, first_answer, answered=bool(done))
+        reason = _reason(record.fields, first_answer, done)
         yield UnansweredRecord.of(flat, NAME, reason) if reason else flat
     if apart:
         source.notes.append(f"tasks whose annotations differ, of which the first is read: {apart:,}")
 
 
-def _reason(fields: Mapping[str, object], answer: Mapping[str, object], *, answered: bool) -> str:
+def _reason(
+    fields: Mapping[str, object], answer: Mapping[str, object], done: Sequence[Sequence[JsonObject]]
+) -> str:
     """Why a task has no answer; "" if it has one."""
-    if answered:
-        return "" if any(value is not None for value in answer.values()) else "empty annotation"
+    if done:
+        if any(value is not None for value in answer.values()):
+            return ""
+        kinds = sorted({str(part.get("type")) for part in done[0]} - {"None"})
+        return f"annotated with {' and '.join(kinds)}, which is not read" if kinds else "empty annotation"
     if _annotations(fields):
         return "cancelled"
     return "predicted only" if fields.get("predictions") else "not annotated"
@@ -106,11 +112,11 @@ def _list_controls(head: Sequence[Record]) -> dict[str, bool]:
 
 
 def _value(part: Mapping[str, object]) -> tuple[str | None, list[Any]]:
-    """The type of a result (None if it is not supported), and its values."""
+    """The type of a result (None if it is not supported, or says something of a region), and its values."""
     value = part.get("value")
     value = value if isinstance(value, dict) else {}
     for kind in _VALUES:
-        if kind in value:
+        if kind in value and (kind in _SPANS or _START not in value):
             values = value[kind] if isinstance(value[kind], list) else [value[kind]]
             if kind in _SPANS:
                 return kind, [_region(value, values)]

@@ -19,7 +19,9 @@ from itertools import chain
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.files.text_lines import Line, without_returns
 
-_INTENT = re.compile(r"\s*-\s+intent:\s*(?P<yaml>.+?)\s*$|##\s*intent:\s*(?P<markdown>.+?)\s*$")
+_INTENT = re.compile(
+    r"""\s*-\s+intent:\s*(?P<yaml>"[^"]*"|'[^']*'|.+?)\s*(?:\s#.*)?$|##\s*intent:\s*(?P<markdown>.+?)\s*$"""
+)
 _OTHER_LIST = re.compile(r"\s*-\s+(?:synonym|regex|lookup|rule|story):|##\s|\S")
 _EXAMPLE = re.compile(r"\s*(?:-\s+text:\s*(?:\||>|)|-\s+|\*\s+)(?P<text>.*)$", re.DOTALL)
 _SECTION = re.compile(r"(\w+):")  # stories and rules have intents, too, and no examples
@@ -39,7 +41,7 @@ def recognise(texts: Sequence[str]) -> bool:
 def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per example."""
     intent: str | None = None
-    in_examples = True
+    in_examples, is_empty = True, True
     for number, line in _with_blocks(without_returns(lines)):
         if section := _SECTION.match(line):
             intent, in_examples = None, section[1] in ("version", "nlu")
@@ -55,10 +57,18 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             if re.match(r"\s*-\s+(?:synonym|regex|lookup|rule|story):", line):
                 intent = None
             elif example["text"].strip():
+                is_empty = False
                 text, entities = _marked(example["text"].strip())
                 yield Record(number, {"text": text, "intent": intent, "entities": entities})
         elif _OTHER_LIST.match(line) and not line.startswith(" "):
             intent = None
+    if is_empty:
+        raise source.error(
+            "HW103",
+            "no examples of intents",
+            expected="Rasa's training data: '- intent: NAME', 'examples: |', and an example on each line",
+            advice="give the file with nlu: (not the domain or stories); write other YAML as jsonl",
+        )
 
 
 def _with_blocks(lines: Iterator[Line]) -> Iterator[Line]:

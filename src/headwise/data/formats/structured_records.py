@@ -9,7 +9,9 @@ from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import csv, jsonl, rasa
+from headwise.data.formats.annotation_exports import flatten_tables
 from headwise.data.formats.table_rows import records_from_rows
+from headwise.data.formats.unanswered import UnansweredRecord
 
 _LOOKED_AT = 50  # records
 
@@ -22,8 +24,10 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
     elif rasa.recognise([text for _, text in head]):
         yield from rasa.read_records(lines, source)
     else:
-        for record in records_from_rows(csv.read_cells(lines, source), source):
-            yield record._replace(fields={name: parse_cell(cell) for name, cell in record.fields.items()})
+        table = records_from_rows(csv.read_cells(lines, source), source)
+        for record in flatten_tables(table, source):
+            values = {name: parse_cell(cell) for name, cell in record.fields.items()}
+            yield record if isinstance(record, UnansweredRecord) else record._replace(fields=values)
 
 
 def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:

@@ -8,6 +8,7 @@ from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.lazy_table import LazyTable
 from headwise.data.files.file_preview import read_preview
+from headwise.data.formats.brat import is_brat
 from headwise.data.items.dataset import InputRows
 from headwise.data.items.examples import Example, TaggedSentence
 from headwise.data.items.item_type import ItemType
@@ -147,6 +148,8 @@ def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:
     kinds = [*ITEM_TYPES.items()][::-1]
     # Where the options imply several tasks, the file decides.
     implied = {task: why for task, kind in kinds if (why := kind.implied_by(reading))}
+    if path != "-" and not implied and is_brat(path):  # also where its annotations cannot be read
+        return "tag", "annotations of brat"
     if path != "-" and len(implied) != 1:
         head = read_preview(path, str(reading.get("encoding", "utf-8")))
         for task, kind in kinds:
