@@ -4,6 +4,8 @@ The models are so small that a second thread only waits for the first, and `make
 once as there are cores. It must be said before torch is loaded, and holds for processes that tests start.
 """
 
+import contextlib
+import functools
 import gc
 import os
 import signal
@@ -16,6 +18,7 @@ for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so where a shell started the tests with &
     signal.signal(signal.SIGINT, signal.default_int_handler)
+os.fsync = lambda descriptor: None  # nobody pulls the plug while the tests run
 gc.disable()  # what is imported and collected stays until the end: nobody need look through it
 
 
@@ -38,7 +41,20 @@ def takes_under() -> Callable[[float, Callable[[], object]], bool]:
 
 
 @pytest.fixture(scope="session")
-def known_graphs() -> dict:
+def one_registry() -> None:
+    """The exporter of torch makes its table of operators once, not for every graph: a quarter of its time.
+
+    The table is no public part of torch; where it is elsewhere, it is made each time.
+    """
+    with contextlib.suppress(ImportError, AttributeError):
+        from torch.onnx._internal.exporter._registration import ONNXRegistry
+
+        make = functools.cache(ONNXRegistry.from_torchlib)
+        ONNXRegistry.from_torchlib = staticmethod(make)
+
+
+@pytest.fixture(scope="session")
+def known_graphs(one_registry) -> dict:
     """Of `graphs_once`."""
     return {}
 

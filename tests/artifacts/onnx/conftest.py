@@ -154,7 +154,7 @@ def hard_texts() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def needs_onnx() -> None:
+def needs_onnx(one_registry) -> None:
     for name in ("onnx", "onnxscript", "onnxruntime"):
         pytest.importorskip(name, reason="the extra `onnx` is not installed")
 

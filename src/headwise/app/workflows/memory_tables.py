@@ -40,20 +40,23 @@ def tables_as_files(*arguments: DataArgument | None) -> Iterator[list[FilesArgum
     Raises:
         ConfigError: A table has no rows, or a value that JSON cannot hold.
     """
+    if not any(map(_is_table, arguments)):
+        yield cast(list[FilesArgument | None], list(arguments))
+        return
     with TemporaryDirectory(prefix="headwise-tables-") as folder:
         yield [
-            _file_of(argument, Path(folder) / f"table-{number}.jsonl")
+            _write(cast(MemoryTable, argument), Path(folder) / f"table-{number}.jsonl")
+            if _is_table(argument)
+            else cast(FilesArgument | None, argument)
             for number, argument in enumerate(arguments, start=1)
         ]
 
 
-def _file_of(argument: DataArgument | None, file: Path) -> FilesArgument | None:
-    """The argument, or of a table the file that its rows are written to."""
+def _is_table(argument: DataArgument | None) -> bool:
+    """Whether it is a table in memory. Of anything else, whoever opens it says what is expected."""
     if argument is None or isinstance(argument, str | PathLike | FileList | Sequence):
-        return argument
-    if not (hasattr(argument, "columns") or hasattr(argument, "column_names")):
-        return cast(FilesArgument, argument)  # not a table: whoever opens it says what is expected
-    return _write(argument, file)
+        return False
+    return hasattr(argument, "columns") or hasattr(argument, "column_names")
 
 
 def _write(table: MemoryTable, file: Path) -> Path:
