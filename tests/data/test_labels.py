@@ -8,6 +8,7 @@ from headwise.data.items.labels import (
     label_targets,
     rename_labels,
     training_spellings,
+    unify_spellings,
 )
 
 
@@ -44,6 +45,11 @@ def test_targets():
         (["1.0", "1"], ["1.0", "1"], {}),
         (["01", "1.5", "1e0", "+1", "1.", "x.0", "1_0"], ["1", "x", "10"], {}),
         (["9999999999999999.0"], ["9999999999999999"], {}),
+        (
+            ["cafe\u0301", "\uff41", "x"],
+            ["caf\u00e9", "a", "X"],
+            {"cafe\u0301": "caf\u00e9", "\uff41": "a"},
+        ),
     ],
 )
 def test_whole_numbers_that_are_spelt_otherwise(labels, known, found):
@@ -58,3 +64,12 @@ def test_items_with_labels_under_other_names():
     found = rename_labels(Example("t", "x", shares=shares), names)
     assert (found.label, found.shares.labels) == ("x", ("x", "1"))
     assert rename_labels(MultiLabelExample("t", labels=("1.0", "x", "1")), names).labels == ("1", "x")
+
+
+def test_labels_that_look_alike_are_one():
+    items = [
+        Example(f"text {n}", label) for n, label in enumerate(["caf\u00e9", "cafe\u0301", "tea", "Tea"])
+    ]
+    unified, notes = unify_spellings(items)
+    assert [item.label for item in unified] == ["caf\u00e9", "caf\u00e9", "tea", "Tea"]
+    assert "'cafe\\u0301' as 'caf\u00e9'" in notes[0]

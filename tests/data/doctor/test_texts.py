@@ -94,6 +94,17 @@ def test_labels_that_look_alike():
     assert found.where == ("f:10",)
 
 
+@pytest.mark.parametrize("variant", ["'spam'", '"spam"', "SPAM", "s pam"])
+def test_labels_in_quotation_marks_are_variants(variant):
+    pairs = [(f"text {i}", label) for i, label in enumerate(["spam"] * 9 + [variant, "other"])]
+    assert "'spam' (9)" in findings(*pairs)["HW156"].message
+
+
+def test_dashes_of_labels_are_variants():
+    pairs = [(f"text {i}", label) for i, label in enumerate(["non-food"] * 9 + ["non\u2011food", "x"])]
+    assert "'non-food' (9)" in findings(*pairs)["HW156"].message
+
+
 def test_numbers_that_are_equal():
     pairs = [(f"text {i}", label) for i, label in enumerate(["1"] * 9 + ["1.0", "0.5"])]
     assert findings(*pairs)["HW156"].message.endswith("'1' (9), '1.0' (1)")

@@ -165,3 +165,27 @@ def test_texts_that_a_stray_mark_joins_in_a_single_column(fails):
         "HW114",
         14,
     )
+
+
+SHORT = [[name + str(n), "fm"[n % 2]] for n, name in enumerate(["Ann", "Bo", "Cy"] * 4)]
+
+
+@pytest.mark.parametrize(
+    ("first", "header"),
+    [
+        (["name", "gender"], True),
+        (["Ann9", "f"], False),
+        (["x y z w", "gender"], False),
+        (["", "g"], False),
+    ],
+)
+def test_names_above_short_texts_are_a_header(first, header):
+    assert has_header([first, *SHORT], ReadOptions()) is header
+
+
+def test_a_label_that_occurs_once_below_leaves_the_first_row_in_doubt():
+    assert not has_header([["name", "gender"], *SHORT, ["Di", "x"]], ReadOptions())
+
+
+def test_a_header_may_number_the_columns_with_decimals():
+    assert has_header([["0.0", "1.0"], ["a text of words", "a"], ["one more text", "b"]], ReadOptions())

@@ -8,12 +8,14 @@ The doctor's checks of numeric labels.
 """
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
 
+from headwise.core.text_normalization import normalize_text
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.doctor.findings import Finding, NumberSummary, abbreviate, count
 from headwise.data.formats.glued_labels import GLUED_FORMATS, labels_with_words
@@ -24,11 +26,12 @@ from headwise.data.items.labels import (
     low_confidence_items,
     number_advice,
     parse_number,
+    quoted,
     training_spellings,
 )
-from headwise.data.splits.duplicates import compose_accents
 
 RARE = 5  # items below which a class can hardly be learnt
+_DASHES = re.compile("[\u2010-\u2015\u2212_]")
 _EXACT = 15  # digits up to which different numbers stay different as floats
 
 
@@ -68,20 +71,24 @@ def spelling_variants(file: CheckedFile) -> Iterator[Finding]:
     for names in variants.values():
         if len(names) < 2:
             continue
-        spelt = ((name, repr(name) if name == compose_accents(name) else ascii(name)) for name in names)
-        shown = abbreviate([f"{quoted} ({labels[name]:,})" for name, quoted in spelt])
+        shown = abbreviate([f"{quoted(name)} ({labels[name]:,})" for name in names])
         rarer = set(names[1:])  # the rarer spellings
         where = [n for n, item in enumerate(file.items) if not rarer.isdisjoint(item.labels)]
-        fix = f"headwise takes them for different ones; write {compose_accents(names[0])!r} throughout"
+        fix = f"headwise takes them for different ones; write {normalize_text(names[0])!r} throughout"
         message = f"labels that differ in how they are written only: {shown}"
         yield Finding("warning", "HW156", message, file.data.places(where), fix)
 
 
 def _spelling_key(name: str) -> str | float:
-    """A key that is equal for labels that differ only in case, spacing, or how accents or numbers are
-    written."""
+    """A key that is equal for labels that differ only in case, spacing, dashes, quotation marks around
+    them, or how accents or numbers are written."""
     number = parse_number(name) if len(name) <= _EXACT else None
-    return "".join(compose_accents(name).casefold().split()) if number is None else number
+    if number is not None:
+        return number
+    plain = _DASHES.sub("-", normalize_text(name)).casefold()
+    if len(plain) > 2 and plain[0] == plain[-1] and plain[0] in "'\"":
+        plain = plain[1:-1]
+    return "".join(plain.split())
 
 
 def glued_labels(file: CheckedFile) -> Iterator[Finding]:
@@ -120,9 +127,9 @@ def unknown_labels(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
     for file in files.values():
         if names := training_spellings(file.data.labels, training_labels):
             shown = abbreviate(
-                [f"{label!r} for {training_label!r}" for label, training_label in names.items()]
+                [f"{quoted(label)} for {quoted(training_label)}" for label, training_label in names.items()]
             )
-            message = f"labels of {file.role} that are numbers and written otherwise than in train: {shown}"
+            message = f"labels of {file.role} that are written otherwise than in train: {shown}"
             where = [n for n, item in enumerate(file.items) if not names.keys().isdisjoint(item.labels)]
             fix = "headwise reads them as train spells them"
             yield Finding("info", "HW156", message, file.data.places(where), fix)

@@ -5,6 +5,8 @@ Titles above the header of a table in a spreadsheet, in the first cell of a sepa
 The two rows below the header of a table written by Orange: the types and the roles of the columns.
 """
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 
 from headwise.data.columns.column_names import (
@@ -24,8 +26,9 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
 
     It is if the options name a column; if it numbers the columns, of which one is text, as pandas does; if
     one of its cells is a usual column name and none but numbers recurs below; if it has no number but a
-    column below it has only numbers; or if its cells are short and a column below it is running text. A
-    header may come again as a whole, where files were put together.
+    column below it has only numbers; if its cells are short and a column below it is running text; or if
+    they look like names and all values of a column below one of them recur. A header may come again as a
+    whole, where files were put together.
     """
     tabular = (column.name for column in options.tabular_columns)
     requested = [name for name in (options.text_column, options.label_column, *tabular) if name]
@@ -54,9 +57,22 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
     if len(set(full)) == len(full) and any(all(map(is_number, column)) for _, column in pairs):
         return True
     short = all(len(cell.split()) <= 3 for cell in first)
+    if short and all(first) and _is_name_above_labels(first, columns):
+        return True
     return short and any(len(cell.split()) <= 2 and _mean_words(column) >= 5 for cell, column in pairs)
 
 
+def _is_name_above_labels(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether the cells of the first row look like names, each another one, and one of them stands above
+    values of which all but it recur."""
+    if len({*first}) < len(first) or not all(map(_NAME.fullmatch, first)):
+        return False
+    counts = [Counter(column) for column in columns if len(column) >= _MANY_ROWS]
+    return any(1 < len(values) * 4 <= values.total() and min(values.values()) > 1 for values in counts)
+
+
+_NAME = re.compile(r"[^\W\d][\w .-]*")
+_MANY_ROWS = 10  # below which values that recur tell nothing
 _NAME_START = 64  # characters of a cell
 
 
@@ -89,10 +105,11 @@ def _numbers_columns(first: Sequence[str], columns: Sequence[Sequence[str]]) -> 
     without a number, and one of the numbered columns is text."""
     names = [cell.strip() for cell in first]
     counted = names[1:] if len(names) > 1 and not names[0] else names
+    counted = [name.removesuffix(".0") for name in counted]
     if all({*counted} != {str(start + n) for n in range(len(counted))} for start in (0, 1)):
         return False
     texts = [column for name, column in zip(names, columns, strict=True) if name and _is_text(column)]
-    return any(not {*counted} & {*column} for column in texts)
+    return any(not {*counted, *names} & {*column} for column in texts)
 
 
 def _is_text(column: Sequence[str]) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.config import JsonObject
+from headwise.core.text_normalization import normalize_text
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import items_at
@@ -59,44 +60,48 @@ def _is_number(name: str) -> bool:
 
 
 def training_spellings(labels: Iterable[str], training_labels: Iterable[str]) -> dict[str, str]:
-    """The training spelling of labels that are whole numbers or truth values and spelt otherwise (`1.0` and
-    `1`, `TRUE` and `True`), by label. Labels that training spells in several ways are left out."""
+    """The training spelling of labels that are spelt otherwise, by label: whole numbers (`1.0` and `1`),
+    truth values (`TRUE` and `True`), letters that look alike (NFD and NFC). Labels that training spells in
+    several ways are left out."""
     training_labels = set(training_labels)
     spellings: dict[str, list[str]] = {}
     for name in training_labels:
-        if (value := _value_of(name)) is not None:
-            spellings.setdefault(value, []).append(name)
+        spellings.setdefault(_value_of(name), []).append(name)
     spelling_of = {}
     for label in set(labels) - training_labels:
-        value = _value_of(label)
-        if value is not None and len(candidates := spellings.get(value, [])) == 1:
+        if len(candidates := spellings.get(_value_of(label), [])) == 1:
             spelling_of[label] = candidates[0]
     return dict(sorted(spelling_of.items()))
 
 
-def _value_of(label: str) -> str | None:
-    """The usual spelling of a whole number or a truth value; None for other labels."""
+def _value_of(label: str) -> str:
+    """The usual spelling of a whole number or a truth value; of other labels that of their letters, as
+    texts are read: letters with accents may be written in two ways that look alike."""
     if match := _WHOLE.fullmatch(label):
         return match[1]
-    return label.lower() if label.lower() in _TRUTH_VALUES else None
+    return label.lower() if label.lower() in _TRUTH_VALUES else normalize_text(label)
+
+
+def quoted(label: str) -> str:
+    """A label in quotation marks, with escapes where it looks like another one."""
+    return repr(label) if normalize_text(label) == label else ascii(label)
 
 
 def unify_spellings(items: list[T]) -> tuple[list[T], tuple[str, ...]]:
-    """Items of one file with one spelling of each whole number and truth value, the commonest, and notes
-    for the user: files that were put together may spell them in several ways."""
+    """Items of one file with one spelling of each label, the commonest, and notes for the user: files that
+    were put together may spell numbers, truth values and accents in several ways."""
     labelled: list[Any] = items
     counts = Counter(label for item in labelled for label in item.labels)
     spellings: dict[str, list[str]] = {}
     for label in counts:
-        if (value := _value_of(label)) is not None:
-            spellings.setdefault(value, []).append(label)
+        spellings.setdefault(_value_of(label), []).append(label)
     names = {}
     for variants in spellings.values():
-        commonest = max(sorted(variants), key=lambda label: counts[label])
+        commonest = max(sorted(variants), key=lambda label: (counts[label], normalize_text(label) == label))
         names |= {label: commonest for label in variants if label != commonest}
     if not names:
         return items, ()
-    shown = abbreviate([f"{label!r} as {name!r}" for label, name in sorted(names.items())])
+    shown = abbreviate([f"{quoted(label)} as {quoted(name)}" for label, name in sorted(names.items())])
     message = f"labels of one value that are spelt in two ways are read as one: {shown}"
     return [rename_labels(item, names) for item in items], (message,)
 
