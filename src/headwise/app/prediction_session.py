@@ -11,6 +11,7 @@ from headwise.artifacts.folder_config import read_info
 from headwise.artifacts.onnx.onnx_errors import NotInstalledError, installed
 from headwise.artifacts.runtime_load import load_for_prediction
 from headwise.core.config import JsonMapping
+from headwise.core.threads import limit_threads, usable_threads
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType
 from headwise.data.items.text_items import TextSchema
@@ -89,7 +90,7 @@ class PredictionSession(TaskSession):
             return "<p>The scores of the model are shown where PyTorch is installed.</p>"
 
     def opener(self, workers: int) -> Callable[[], Session]:
-        return partial(PredictionSession, self.folder)
+        return partial(_open_with_threads, self.folder, max(1, usable_threads() // workers))
 
     def _with_torch(self, reason: str) -> Session:
         """The session of the same folder with torch; `reason` is what needs it.
@@ -103,3 +104,9 @@ class PredictionSession(TaskSession):
 
                 self._torch_session = ModelSession.open(self.folder, device="cpu")
         return self._torch_session
+
+
+def _open_with_threads(folder: Path | str, threads: int) -> PredictionSession:
+    """A session, opened in another process."""
+    limit_threads(threads)
+    return PredictionSession(folder)

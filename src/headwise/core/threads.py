@@ -31,6 +31,16 @@ def usable_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def limit_threads(count: int) -> None:
+    """Let this process, which has not loaded torch, use so many threads from now on. BLAS, which NumPy has
+    loaded, is limited where threadpoolctl is installed."""
+    os.environ["OMP_NUM_THREADS"] = str(count)
+    with suppress(ImportError):
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(count)
+
+
 def one_blas_thread() -> AbstractContextManager[object]:
     """Within this context, BLAS uses one thread: several are slower on small matrices, and their summation
     order may vary."""
@@ -66,8 +76,13 @@ def run_jobs(work: Callable[[Job], None], jobs: Iterable[Job], threads: int) -> 
     """Call `work(job)` for every job, in the calling thread and up to `threads` - 1 others. Each thread
     takes the next job when it has finished one. An exception of a job is raised here after all jobs have
     ended."""
-    waiting, halted = deque(jobs), threading.Event()
+    waiting = deque(jobs)
     helpers = min(threads, len(waiting)) - 1
+    if helpers < 1:  # nothing to coordinate, which for small jobs takes longer than they do
+        for job in waiting:
+            work(job)
+        return
+    halted = threading.Event()
 
     def take() -> None:
         before = getattr(_thread_state, "halted", None)

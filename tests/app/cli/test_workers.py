@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 from headwise.app.session import open_session
-from headwise.app.workflows import prediction_workers
+from headwise.app.workflows import predict, prediction_workers
 from headwise.app.workflows.prediction_workers import predict_in_workers
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.dataset import InputRow
@@ -95,3 +95,42 @@ def test_how_many(run, model, table, tmp_path):
     code, _, err = run("predict", model, "in.csv", "--workers", "0")
     assert code == 2
     assert "--workers 0; expected 1 or more" in err
+    code, _, err = run("predict", model, "in.csv", "--workers", "many")
+    assert code == 2
+    assert "'many' is neither a whole number nor auto" in err
+
+
+def test_auto_starts_workers_where_a_file_takes_long(
+    run, model, table, tmp_path, small_chunks, monkeypatch
+):
+    table(tmp_path / "in.csv", 60)
+    assert run("predict", model, "in.csv", "-o", "alone.csv")[0] == 0
+    content = (tmp_path / "alone.csv").read_bytes()
+    started: list[int] = []
+    work = prediction_workers.predict_in_workers
+
+    def counted(chunks, workers, opening):
+        started.append(workers)
+        return work(chunks, workers, opening)
+
+    monkeypatch.setattr(prediction_workers, "predict_in_workers", counted)
+    monkeypatch.setattr(predict, "usable_threads", lambda: 2)
+    for seconds, expected in ((1000.0, []), (0.0, [2])):
+        monkeypatch.setattr(predict, "_ALONE", seconds)
+        code, _, err = run("predict", model, "in.csv", "-o", f"{seconds}.csv", "--workers", "auto")
+        assert code == 0, err
+        assert "60 texts predicted" in err
+        assert started == expected
+        assert (tmp_path / f"{seconds}.csv").read_bytes() == content
+    (tmp_path / "0.0.csv").write_bytes(content[: len(content) // 2])
+    code, _, err = run("predict", model, "in.csv", "-o", "0.0.csv", "--workers", "auto", "--resume")
+    assert code == 0, err
+    assert (tmp_path / "0.0.csv").read_bytes() == content
+
+
+def test_auto_of_one_processor_starts_none(run, model, table, tmp_path, small_chunks, monkeypatch):
+    table(tmp_path / "in.csv", 60)
+    monkeypatch.setattr(prediction_workers, "predict_in_workers", None)
+    monkeypatch.setattr(predict, "usable_threads", lambda: 1)
+    monkeypatch.setattr(predict, "_ALONE", 0.0)
+    assert run("predict", model, "in.csv", "-o", "out.csv", "--workers", "auto")[0] == 0

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 from cyclopts import Parameter, Token
 from rich.console import Console
@@ -32,6 +32,20 @@ def parse_integers(type_: object, tokens: Sequence[Token]) -> int | tuple[int, .
             raise ValueError(f"{flag}{token.value!r} is no whole number") from None
     return tuple(integers) if is_tuple else integers[0]
 
+
+def parse_workers(type_: object, tokens: Sequence[Token]) -> int | str:
+    """Convert a token to a number of processes, or `auto`."""
+    value = tokens[0].value
+    if value == "auto":
+        return value
+    try:
+        return int(value)
+    except ValueError:
+        raise ValueError(f"{value!r} is neither a whole number nor auto") from None
+
+
+Workers = Annotated[int | Literal["auto"], Parameter(converter=parse_workers)]
+"""A number of processes, or `auto`."""
 
 Integer = Annotated[int, Parameter(converter=parse_integers)]
 """An integer."""

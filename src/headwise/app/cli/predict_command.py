@@ -6,7 +6,7 @@
 import shlex
 from pathlib import Path
 
-from headwise.app.cli.console import Integer, Switch
+from headwise.app.cli.console import Integer, Switch, Workers
 from headwise.app.cli.file_arguments import (
     ModelFolder,
     OptionalOutput,
@@ -38,7 +38,7 @@ def predict(
     parses: OptionalParses = None,
     opening: OpeningArgument = None,
     batch_tokens: Integer = 16_384,
-    workers: Integer = 1,
+    workers: Workers = 1,
     # The files may have labels, but these are not used.
     read: section_flags("data", LABEL_SETTINGS) = None,
 ) -> int:
@@ -72,7 +72,8 @@ def predict(
             train.
         batch_tokens: Words per batch: fewer need less memory.
         workers: Number of processes that predict in parallel, each with the model in memory; for large
-            files, the number of cores. Predictions differ in the last digits at most.
+            files, the number of cores. With auto, one process predicts for ten seconds; if the file takes
+            longer, a process for each core goes on. Predictions differ in the last digits at most.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.

@@ -10,7 +10,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
-from typing import Unpack
+from typing import Final, Literal, Unpack
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.session import FileArguments, Session, open_session
@@ -22,6 +22,7 @@ from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import locked_file
 from headwise.core.folder_layout import EXPORTED, MANIFEST
 from headwise.core.garbage import resume_collection
+from headwise.core.threads import usable_threads
 from headwise.data.files.file_lists import FilesArgument, first_path, list_files, paths_of
 from headwise.data.files.file_preview import has_byte_order_mark
 from headwise.data.items.dataset import InputRow
@@ -35,6 +36,10 @@ from headwise.models.prediction_file import (
 )
 from headwise.models.prediction_resume import Chunk, ResumePoint, cut_chunks, find_resume_point
 from headwise.models.predictor import PredictionBatch, Predictor
+
+AUTO: Final = "auto"
+"""As the number of workers: as many as there are processors, for files that take long enough."""
+_ALONE = 10.0  # seconds after which `AUTO` starts workers: a file that takes twice as long gains by them
 
 
 @renamed_parameters(heads="parses", listener="reporter")
@@ -50,7 +55,7 @@ def predict_file(
     shard_rows: int | None = None,
     unsure: str | None = None,
     batch_tokens: int = 16_384,
-    workers: int = 1,
+    workers: int | Literal["auto"] = 1,
     device: str = "auto",
     pipeline: str | None = None,
     **how: Unpack[FileArguments],
@@ -71,8 +76,9 @@ def predict_file(
             `precision=SHARE` asks for.
         batch_tokens: Words that the model reads at once: fewer need less memory.
         workers: Processes that predict, each with the model in its memory; see
-            `headwise.app.workflows.prediction_workers`. A script that asks for several does so under
-            `if __name__ == "__main__"`, for they import it.
+            `headwise.app.workflows.prediction_workers`. With "auto", this process predicts alone for ten
+            seconds; if there is more to predict, as many as there are processors go on. A script that asks
+            for several does so under `if __name__ == "__main__"`, for they import it.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         how: How the file is read, see `headwise.app.session.FileArguments`.
@@ -108,8 +114,8 @@ def predict_file(
     output = None if output is None else Path(output)
     if batch_tokens < 1:
         raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
-    if workers < 1:
-        raise ConfigError(f"--workers {workers}; expected 1 or more")
+    if workers != AUTO and workers < 1:
+        raise ConfigError(f"--workers {workers}; expected 1 or more, or auto")
     if output is not None:
         for path in inputs:
             check_output_file(output, path, resume=resume, overwrite=overwrite)
@@ -118,7 +124,9 @@ def predict_file(
     mark = _model_digest(folder)
     session = open_session(folder, device=device, pipeline=pipeline)
     resume_collection()
-    if workers > 1 and not session.on_cpu:
+    if workers == AUTO and not session.on_cpu:
+        workers = 1
+    if workers != AUTO and workers > 1 and not session.on_cpu:
         raise ConfigError(f"--workers {workers} are for processors; expected 1 with a GPU, or --device cpu")
     predictor_arguments = batch_tokens, dict(how.get("reading") or {}), unsure
     predictor = session.predictor(*predictor_arguments)
@@ -148,7 +156,7 @@ def predict_file(
                 os.truncate(output, start.size)
             reporter.note(f"{output}: the first {start.rows:,} records are kept")
 
-        def opening() -> Callable[[], Predictor]:
+        def opening(workers: int) -> Callable[[], Predictor]:
             return partial(_open_unchanged, folder, mark, session.opener(workers), predictor_arguments)
 
         predicted = _predicted(start.chunks, predictor, workers, opening)
@@ -193,18 +201,31 @@ def _open_unchanged(
 def _predicted(
     chunks: Iterator[Chunk],
     predictor: Predictor,
-    workers: int,
-    opening: Callable[[], Callable[[], Predictor]],
+    workers: int | Literal["auto"],
+    opening: Callable[[int], Callable[[], Predictor]],
 ) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
     """What is said of chunks, in their order; of a single one, by this process."""
+    if workers == AUTO:
+        yield from _predicted_here(chunks, predictor, _ALONE)
+        workers = usable_threads()
     first = list(islice(chunks, 2 if workers > 1 else 0))
     chunks = chain(first, chunks)
     if len(first) == 2:
         from headwise.app.workflows.prediction_workers import predict_in_workers
 
-        yield from predict_in_workers(chunks, workers, opening())
+        yield from predict_in_workers(chunks, workers, opening(workers))
+    yield from _predicted_here(chunks, predictor)
+
+
+def _predicted_here(
+    chunks: Iterator[Chunk], predictor: Predictor, seconds: float = float("inf")
+) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
+    """What this process says of chunks, until so many seconds have passed; the others are left."""
+    end = time.monotonic() + seconds
     for chunk in chunks:
         yield chunk, predictor.predict([row.item for row in chunk])
+        if time.monotonic() >= end:
+            return
 
 
 @contextmanager
