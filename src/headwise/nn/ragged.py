@@ -11,7 +11,9 @@ from functools import cached_property, partial
 from operator import index
 from typing import Any, SupportsIndex, cast, overload
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
@@ -146,20 +148,31 @@ class Layout:
     @_index_tensor
     def offsets(self) -> Tensor:
         """Row offsets, int64 `[texts + 1]`: text `t` has the rows `offsets[t]` to `offsets[t + 1]`."""
-        zero = torch.zeros(1, dtype=torch.int64, device=self.device)
-        return torch.cat([zero, self.lengths.cumsum(0)])
+        return self._on_device(np.cumsum([0, *self.sizes], dtype=np.int64))
 
     @_index_tensor
     def text_of(self) -> Tensor:
         """The index of the text that each row belongs to, int64 `[total]`."""
-        texts = torch.arange(self.texts, device=self.device)
-        return torch.repeat_interleave(texts, self.lengths, output_size=self.total)
+        return self._on_device(self._text_of())
 
     @_index_tensor
     def positions(self) -> Tensor:
         """The position of each row in its text, from 0, int64 `[total]`."""
         rows = torch.arange(self.total, device=self.device)
         return rows - self.offsets[:-1][self.text_of]
+
+    @_index_tensor
+    def rows_behind_first(self) -> Tensor:
+        """The rows of the layout in `prepended`, int64 `[total]`."""
+        return self._on_device(np.arange(1, self.total + 1, dtype=np.int64) + self._text_of())
+
+    def _text_of(self) -> NDArray[np.int64]:
+        texts = np.arange(self.texts, dtype=np.int64)
+        return np.repeat(texts, np.array(self.sizes, dtype=np.int64))
+
+    def _on_device(self, numbers: NDArray[np.int64]) -> Tensor:
+        """An array, made without PyTorch, which takes several times as long for a few numbers."""
+        return torch.from_numpy(numbers).to(self.device)
 
     @cached_property
     def prepended(self) -> "Layout":
@@ -204,13 +217,12 @@ class Layout:
         rows = row.to(values.dtype).expand(self.texts, *row.shape)
         either = torch.cat([values[:0], rows[:0]])  # under torch.func.vmap, one of them may be batched
         combined = either.new_empty((self.prepended.total, *values.shape[1:]))
-        combined.index_copy_(0, torch.arange(self.total, device=self.device) + self.text_of + 1, values)
+        combined.index_copy_(0, self.rows_behind_first, values)
         return combined.index_copy_(0, self.prepended.offsets[:-1], rows)
 
     def take_first(self, values: Tensor, rest: "Layout") -> tuple[Tensor, Tensor]:
         """See `Ragged.split_first`: the first rows, `[texts, ...]`, and those of `without_first`."""
-        rows = torch.arange(rest.total, device=self.device) + rest.text_of + 1
-        return values.index_select(0, self.offsets[:-1]), values.index_select(0, rows)
+        return values.index_select(0, self.offsets[:-1]), values.index_select(0, rest.rows_behind_first)
 
     def sums(self, values: Tensor) -> Tensor:
         """See `Ragged.sum`: `[total, ...]` -> `[texts, ...]`."""

@@ -73,6 +73,7 @@ def test_equals_all_heads_in_full(priors, bias, lengths):
 
 def test_heads_of_width_one_cost_no_query_and_key(monkeypatch):
     layer = layer_of([ONE, NEAR, ONE], False)
+    layer.impl = "sdpa"  # an operation for each projection
     shapes = []
     original = layer._project
     monkeypatch.setattr(

@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention import reference
 from headwise.nn.priors import Band, Prior
-from headwise.nn.priors.validation import check_band
+from headwise.nn.priors.validation import check_band, is_built_in
 from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import cacheable_tensors
 
@@ -29,13 +30,22 @@ def band_of(prior: Prior, layout: Layout) -> Band | None:
     """
     key = (band_of, prior)
     if key not in layout.memo:
-        with cacheable_tensors():
-            lengths = torch.tensor(layout.sizes, dtype=torch.int64, device="cpu")
-            band = prior.band(lengths)
-            if band is not None:
-                check_band(prior, lengths)
-        layout.memo[key] = band
+        layout.memo[key] = (_array_band if is_built_in(prior) else _checked_band)(prior, layout)
     return layout.memo[key]
+
+
+def _array_band(prior: Prior, layout: Layout) -> Band | None:
+    """In NumPy, which takes a tenth of the time of PyTorch on a few numbers."""
+    return prior.band(np.array(layout.sizes, dtype=np.int64))
+
+
+def _checked_band(prior: Prior, layout: Layout) -> Band | None:
+    with cacheable_tensors():
+        lengths = torch.tensor(layout.sizes, dtype=torch.int64, device="cpu")
+        band = prior.band(lengths)
+        if band is not None:
+            check_band(prior, lengths)
+    return band
 
 
 def unbanded_reason(priors: Sequence[Prior], layout: Layout) -> str | None:

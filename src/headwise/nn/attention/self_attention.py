@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 
 from headwise.core.errors import ConfigError
+from headwise.nn.attention.cpu import projected
 from headwise.nn.attention.dispatch import attention, check_priors
 from headwise.nn.layers.row_blocks import BlockedLinear, linear
 from headwise.nn.priors import Prior
@@ -103,6 +104,12 @@ class SelfAttention(RaggedModule):
 
     def forward(self, x: Ragged) -> Ragged:
         """`x` of `[width]` rows -> the same layout, `[width]` rows."""
+        layers = (self.query, self.key, self.value, self.out)
+        if self._is_one_operation(x, layers):
+            weights = [layer.weight for layer in layers]
+            biases = [layer.bias for layer in layers if layer.bias is not None]
+            heads = projected.HeadShapes(self.priors, tuple(self._looking), self.head_size)
+            return x.with_values(projected.self_attention(x.values, heads, x.layout, weights, biases))
         mixed = self.value(x.values).unflatten(-1, (len(self.priors), self.head_size))
         if self._looking:
             query, key = (self._project(x.values, projection) for projection in (self.query, self.key))
@@ -111,6 +118,18 @@ class SelfAttention(RaggedModule):
             mixed = exclude_from_compile(attention)(query, key, mixed, priors, x.layout, self.impl)
         return x.with_values(self.out(mixed.flatten(1)))
 
+    def _is_one_operation(self, x: Ragged, layers: Sequence[nn.Linear]) -> bool:
+        """Whether `headwise.nn.attention.cpu.projected` computes this: the heads are bands on the CPU, and
+        the projections are linear layers that nothing watches."""
+        priors = [self.priors[head] for head in self._looking]
+        return (
+            bool(priors)
+            and self.impl in ("auto", "banded")
+            and not self.learned
+            and all(map(_plain, layers))
+            and projected.is_supported(x.values, self.value.weight, priors, x.layout)
+        )
+
     def _project(self, values: Tensor, projection: nn.Linear) -> Tensor:
         """The heads of a projection that need it: `[total, width]` -> `[total, heads, size]`."""
         heads, sizes = self._looking, (len(self.priors), self.head_size)
@@ -118,8 +137,11 @@ class SelfAttention(RaggedModule):
             return projection(values).unflatten(-1, sizes)
         if not _plain(projection):
             return projection(values).unflatten(-1, sizes)[:, heads]  # what it does is its own
-        weight, bias = projection.weight.unflatten(0, sizes)[heads].flatten(0, 1), projection.bias
-        bias = None if bias is None else bias.unflatten(0, sizes)[heads].flatten(0, 1)
+        # Where the heads are neighbours, their weights are a view.
+        neighbours = heads[-1] - heads[0] == len(heads) - 1
+        part = slice(heads[0], heads[-1] + 1) if neighbours else heads
+        weight, bias = projection.weight.unflatten(0, sizes)[part].flatten(0, 1), projection.bias
+        bias = None if bias is None else bias.unflatten(0, sizes)[part].flatten(0, 1)
         return linear(values, weight, bias).unflatten(-1, (len(heads), self.head_size))
 
 

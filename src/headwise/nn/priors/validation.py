@@ -5,6 +5,8 @@ other texts of the batch. check_band: the band of a prior agrees with them. Fast
 so a wrong band would silently compute another prior.
 """
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 
@@ -29,7 +31,7 @@ def check_meaning(prior: Prior) -> None:
             for visible pairs; they do not have the shape of the pairs; they depend on other texts of the
             batch; or `sees_self` or `only_self` is wrong.
     """
-    if prior in _validated or _ours(prior):
+    if prior in _validated or is_built_in(prior):
         return
     with torch.device("cpu"), torch.no_grad():  # also while a model is built without memory
         batched = _evaluated(prior, _side_by_side(prior), (len(_BATCH), max(_BATCH), max(_BATCH)))
@@ -145,7 +147,7 @@ def check_band(prior: Prior, lengths: Tensor) -> None:
     Raises:
         ConfigError: They say different things; names the pair and what each says.
     """
-    if prior in _checked or _ours(prior):
+    if prior in _checked or is_built_in(prior):
         return
     sizes = [*_LENGTHS, *lengths[lengths <= _LONGEST].sort().values[-1:].tolist()]
     band = prior.band(torch.tensor(sizes, dtype=torch.int64, device="cpu"))
@@ -156,11 +158,12 @@ def check_band(prior: Prior, lengths: Tensor) -> None:
     _checked.add(prior)
 
 
-def _ours(prior: Prior) -> bool:
+@lru_cache(maxsize=1024)
+def is_built_in(prior: Prior) -> bool:
     """Whether a prior and all that it consists of is defined by headwise."""
     values = (value if isinstance(value, tuple) else (value,) for value in vars(prior).values())
     inside = (part for value in values for part in value if isinstance(part, Prior))
-    return type(prior).__module__.startswith("headwise.") and all(map(_ours, inside))
+    return type(prior).__module__.startswith("headwise.") and all(map(is_built_in, inside))
 
 
 def _compare(prior: Prior, band: Band, place: int, size: int) -> None:

@@ -37,7 +37,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
     16-bit inputs are computed in float32. `query` and `key` may leave out heads whose positions see only
     themselves.
     """
-    plan = _plan_of(layout, tuple(priors), query.shape[1])
+    plan = plan_of(layout, tuple(priors), query.shape[1])
     return _Banded.apply(query, key, value, plan, (priors, layout))
 
 
@@ -57,7 +57,7 @@ class _Banded(torch.autograd.Function):
         if q.dtype == torch.float32:
             plan = plan.without_lost_keys(*arrays_of(q, k))
         plan.run(native.banded_forward, arrays_of(q, k, v, out, stats))
-        _copy_value_heads(plan, v, out)
+        copy_value_heads(plan, v, out)
         ctx.save_for_backward(query, key, value, out, stats)
         ctx.plan, ctx.made_for = plan, made_for
         return out.to(query.dtype)
@@ -71,14 +71,14 @@ class _Banded(torch.autograd.Function):
         gradients = [torch.empty_like(x, memory_format=torch.contiguous_format) for x in rows]
         plan: BandedPlan = ctx.plan
         plan.run(native.banded_backward, arrays_of(*rows, out, grad_out, *gradients, stats))
-        _copy_value_heads(plan, grad_out, gradients[2])
+        copy_value_heads(plan, grad_out, gradients[2])
         return *(x.to(grad.dtype) for x in gradients), None, None
 
 
-def _plan_of(layout: Layout, priors: tuple[Prior, ...], queries: int) -> BandedPlan:
+def plan_of(layout: Layout, priors: tuple[Prior, ...], queries: int) -> BandedPlan:
     """The work items of priors on the texts of a batch, whose heads have so many `queries` (see
     `looking_bands`); cached in the layout's memo."""
-    key = (_plan_of, priors, queries)
+    key = (plan_of, priors, queries)
     if key not in layout.memo:
         looking, bands = looking_bands(priors, layout, queries)
         heads = [HeadBand(np.asarray(band.left), np.asarray(band.right), band.slope) for band in bands]
@@ -87,7 +87,7 @@ def _plan_of(layout: Layout, priors: tuple[Prior, ...], queries: int) -> BandedP
     return layout.memo[key]
 
 
-def _copy_value_heads(plan: BandedPlan, source: Tensor, target: Tensor) -> None:
+def copy_value_heads(plan: BandedPlan, source: Tensor, target: Tensor) -> None:
     """The heads without query and key, from one tensor `[total, heads, size]` into another."""
     for run in plan.value_runs():
         target[:, run] = source[:, run]
