@@ -15,6 +15,7 @@ from headwise.core.errors import ConfigError
 from headwise.nn.attention import IMPLEMENTATIONS, attention, choose, reference
 from headwise.nn.priors import (
     Backward,
+    Child,
     Dilated,
     Earlier,
     Everything,
@@ -22,9 +23,16 @@ from headwise.nn.priors import (
     Gaussian,
     GlobalTokens,
     Later,
+    Matrix,
     Pairs,
+    Parent,
     RandomBlocks,
     Rotary,
+    SameParagraph,
+    SameSentence,
+    SentenceDistance,
+    ShiftedWindow,
+    Sibling,
     Sum,
     TreeDistance,
     Window,
@@ -63,6 +71,10 @@ CASES = {
     "random blocks": [RandomBlocks(2, 1, 0), RandomBlocks(3, 2, 1, seed=4)],
     "global": [GlobalTokens(Window(width=3)), GlobalTokens(Earlier() + WordDistance(0.5), 2)],
     "rotary": [Rotary(), Rotary(100.0) + Forward(), GlobalTokens(Window(width=3) + Rotary())],
+    "shifted windows": [ShiftedWindow(3), ShiftedWindow(7) + WordDistance(0.3)],
+    "sentences": [SameSentence(), SentenceDistance(0.5, reach=1), SameParagraph() + Forward()],
+    "tree relations": [Parent(), Child() + WordDistance(0.2), Sibling()],
+    "matrix": [Matrix(0.7), Window(width=5) + Matrix()],
     "tree": [TreeDistance(0.4), Backward() + TreeDistance(1.0), Forward()],
 }
 LENGTHS = {
@@ -89,12 +101,17 @@ every_length = pytest.mark.parametrize("lengths", list(LENGTHS.values()), ids=li
 
 
 def layout_of(lengths, texts=None) -> Layout:
-    """A layout with "trees" of random numbers, which depend on the text's number in `texts`."""
-    trees = []
+    """A layout with distances, parents, sentences, paragraphs and a matrix of random numbers for each text,
+    which depend on its number in `texts`."""
+    trees, heads, sentences, matrices = [], [], [], []
     for text, n in zip(range(len(lengths)) if texts is None else texts, lengths, strict=True):
         random = torch.Generator().manual_seed(text)
         trees.append(torch.randint(0, 6, (n, n), generator=random, dtype=torch.int16))
-    return Layout(lengths, trees=trees)
+        heads.append(torch.randint(0, n + 1, (n,), generator=random))
+        sentences.append((torch.rand(n, generator=random) < 0.3).cumsum(0))
+        matrices.append(torch.randn(n, n, generator=random, dtype=torch.float64))
+    marks = {"sentence": sentences, "paragraph": [sentence // 2 for sentence in sentences]}
+    return Layout(lengths, trees=trees, heads=heads, marks=marks, matrices={"matrix": matrices})
 
 
 @pytest.fixture
@@ -230,7 +247,8 @@ def test_rows_without_keys_are_zero_and_other_texts_do_not_leak(impl, case, pois
     for t, n in enumerate(lengths):
         rows = layout.text_of == t
         for h, prior in enumerate(priors):
-            nothing = ~prior.visible(Pairs.of_length(n)).expand(n, n).any(-1)
+            pairs = Pairs.of_length(n, marks=layout.marks_of(t))
+            nothing = ~prior.visible(pairs).expand(n, n).any(-1)
             assert (output[rows, h][nothing] == 0).all()
             if t != bad:
                 assert (got[1][rows, h][nothing] == 0).all()
