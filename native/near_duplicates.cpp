@@ -95,46 +95,109 @@ double jaccard(Hashes first, Hashes second) {
                          second.data() + second.size());
 }
 
+// Texts with trigrams, and their signatures by band.
+struct Signed {
+    Hashes trigrams;
+    Ends ends;
+    Array2<const uint64_t> signatures;
+
+    void check() const {
+        check_offsets(ends, trigrams.size());
+        require(signatures.shape(0) == ends.size() - 1, "one signature per text");
+    }
+    const uint64_t* begin(int64_t text) const { return trigrams.data() + ends(text); }
+    const uint64_t* end(int64_t text) const { return trigrams.data() + ends(text + 1); }
+
+    // The texts that have trigrams.
+    std::vector<int64_t> texts() const {
+        std::vector<int64_t> order;
+        for (size_t text = 0; text + 1 < ends.size(); ++text)
+            if (ends(text + 1) > ends(text)) order.push_back(static_cast<int64_t>(text));
+        return order;
+    }
+
+    // Sorts texts by their buckets in a band, those of a bucket by their numbers.
+    void sort(std::vector<int64_t>& order, size_t band) const {
+        std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+            return std::make_pair(signatures(a, band), a) < std::make_pair(signatures(b, band), b);
+        });
+    }
+};
+
+double similarity_of(const Signed& first, int64_t a, const Signed& second, int64_t b) {
+    return similarity_of(first.begin(a), first.end(a), second.begin(b), second.end(b));
+}
+
 // Pairs of texts that agree in a band and whose trigrams are similar enough, sorted, `[pairs, 2]`. In a
-// bucket, a text is compared with the first `most` texts.
+// bucket, a text is compared with the first `most` texts. Candidates are compared band by band, as all of
+// them may be more than fit into memory.
 Result<int64_t> similar_pairs(Hashes trigrams, Ends ends, Array2<const uint64_t> signatures, int64_t most,
                               double least) {
-    using Pair = std::pair<int64_t, int64_t>;
-    check_offsets(ends, trigrams.size());
-    const size_t texts = ends.size() - 1, bands = signatures.shape(1);
-    require(signatures.shape(0) == texts, "one signature per text");
+    const Signed texts{trigrams, ends, signatures};
+    texts.check();
     require(most > 0, "a text is compared with one or more");
+    std::vector<std::pair<int64_t, int64_t>> pairs;
     std::vector<int64_t> similar;
     {
         nb::gil_scoped_release release;
-        std::vector<int64_t> order;
-        for (size_t text = 0; text < texts; ++text)
-            if (ends(text + 1) > ends(text)) order.push_back(static_cast<int64_t>(text));
-        std::vector<Pair> pairs;
-        for (size_t band = 0; band < bands; ++band) {
-            const auto bucket = [&](int64_t text) { return signatures(text, band); };
-            std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-                return std::make_pair(bucket(a), a) < std::make_pair(bucket(b), b);
-            });
+        std::vector<int64_t> order = texts.texts();
+        for (size_t band = 0; band < signatures.shape(1); ++band) {
+            texts.sort(order, band);
+            const auto bucket = [&](size_t place) { return signatures(order[place], band); };
             for (size_t begin = 0, place = 0; place < order.size(); ++place) {
-                if (bucket(order[place]) != bucket(order[begin])) begin = place;
+                if (bucket(place) != bucket(begin)) begin = place;
                 const size_t end = std::min(place, begin + most);
                 for (size_t before = begin; before < end; ++before)
-                    pairs.emplace_back(order[before], order[place]);
+                    if (similarity_of(texts, order[before], texts, order[place]) >= least)
+                        pairs.emplace_back(order[before], order[place]);
             }
+            std::sort(pairs.begin(), pairs.end());
+            pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
         }
-        std::sort(pairs.begin(), pairs.end());
-        pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-        const uint64_t* values = trigrams.data();
-        for (const auto& [first, second] : pairs)
-            if (similarity_of(values + ends(first), values + ends(first + 1), values + ends(second),
-                              values + ends(second + 1)) >= least) {
-                similar.push_back(first);
-                similar.push_back(second);
-            }
+        for (const auto& [first, second] : pairs) {
+            similar.push_back(first);
+            similar.push_back(second);
+        }
     }
     const size_t count = similar.size() / 2;
     return to_numpy(std::move(similar), {count, 2});
+}
+
+// Whether each text agrees with one of some others in a band, and has similar enough trigrams. In a bucket,
+// a text is compared with the first `most` others.
+Result<uint8_t> has_similar(Hashes trigrams, Ends ends, Array2<const uint64_t> signatures,
+                            Hashes other_trigrams, Ends other_ends, Array2<const uint64_t> other_signatures,
+                            int64_t most, double least) {
+    const Signed texts{trigrams, ends, signatures};
+    const Signed others{other_trigrams, other_ends, other_signatures};
+    texts.check();
+    others.check();
+    require(signatures.shape(1) == other_signatures.shape(1), "as many bands of each text");
+    require(most > 0, "a text is compared with one or more");
+    std::vector<uint8_t> similar(ends.size() - 1);
+    {
+        nb::gil_scoped_release release;
+        std::vector<int64_t> left = texts.texts(), order = others.texts();
+        for (size_t band = 0; band < signatures.shape(1); ++band) {
+            others.sort(order, band);
+            for (const int64_t text : left) {
+                const uint64_t bucket = signatures(text, band);
+                auto place = std::lower_bound(
+                    order.begin(), order.end(), bucket,
+                    [&](int64_t other, uint64_t b) { return other_signatures(other, band) < b; });
+                for (int64_t count = 0; count < most && place != order.end(); ++count, ++place) {
+                    if (other_signatures(*place, band) != bucket) break;
+                    if (similarity_of(texts, text, others, *place) < least) continue;
+                    similar[text] = 1;
+                    break;
+                }
+            }
+            left.erase(
+                std::remove_if(left.begin(), left.end(), [&](int64_t text) { return similar[text]; }),
+                left.end());
+        }
+    }
+    return to_numpy(std::move(similar));
 }
 
 }  // namespace
@@ -147,6 +210,9 @@ void bind_near_duplicates(nb::module_& module) {
     module.def("jaccard", &jaccard, array("first"), array("second"));
     module.def("similar_pairs", &similar_pairs, array("trigrams"), array("ends"), array("signatures"),
                nb::arg("most"), nb::arg("least"));
+    module.def("has_similar", &has_similar, array("trigrams"), array("ends"), array("signatures"),
+               array("other_trigrams"), array("other_ends"), array("other_signatures"), nb::arg("most"),
+               nb::arg("least"));
 }
 
 }  // namespace headwise

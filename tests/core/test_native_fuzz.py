@@ -240,6 +240,19 @@ KERNELS: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
             0.5,
         ],
     ),
+    "has_similar": (
+        native.has_similar,
+        lambda random: [
+            hashes(random, WORDS),
+            offsets(random, TEXTS, WORDS),
+            random.integers(0, 2, (TEXTS, 2)).astype(np.uint64),
+            hashes(random, SIZE),
+            offsets(random, TEXTS, SIZE),
+            random.integers(0, 2, (TEXTS, 2)).astype(np.uint64),
+            2,
+            0.5,
+        ],
+    ),
     **INFERENCE,
 }
 

@@ -12,8 +12,8 @@ from headwise.data.splits.duplicates import (
     first_in_group,
     near_duplicate_keys,
     near_duplicates_of,
-    normal_text,
 )
+from headwise.data.splits.text_signatures import normal_text
 
 
 def drawn(count: int, words: int = 14) -> list[str]:

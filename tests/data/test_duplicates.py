@@ -5,13 +5,8 @@ from unicodedata import normalize
 
 import pytest
 
-from headwise.data.splits.duplicates import (
-    chain_keys,
-    compose_accents,
-    first_in_group,
-    indices_by_text,
-    normal_text,
-)
+from headwise.data.splits.duplicates import chain_keys, first_in_group, indices_by_text
+from headwise.data.splits.text_signatures import compose_accents, normal_text
 
 
 def test_case_space_and_accents_are_no_difference():

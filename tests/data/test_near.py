@@ -3,12 +3,8 @@
 import random
 from unicodedata import normalize
 
-from headwise.data.splits.duplicates import (
-    MIN_SIMILARITY,
-    _TrigramReader,
-    find_near_duplicates,
-    words_for_comparison,
-)
+from headwise.data.splits.duplicates import find_near_duplicates
+from headwise.data.splits.text_signatures import MIN_SIMILARITY, TrigramReader, words_for_comparison
 
 
 def test_as_a_comparison_of_all():
@@ -58,5 +54,5 @@ def test_accents_may_be_written_apart():
 
 
 def _near(one: str, other: str) -> bool:
-    first, second = (set(_TrigramReader()([text])[0].tolist()) for text in (one, other))
+    first, second = (set(TrigramReader()([text])[0].tolist()) for text in (one, other))
     return len(first & second) >= MIN_SIMILARITY * max(len(first | second), 1)

@@ -7,7 +7,8 @@ from unicodedata import normalize
 from headwise.data.items.examples import Example, Pair
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.contamination import find_overlaps, in_fingerprint, make_fingerprint
-from headwise.data.splits.duplicates import NearDuplicateIndex, words_for_comparison
+from headwise.data.splits.duplicates import NearDuplicateIndex
+from headwise.data.splits.text_signatures import words_for_comparison
 
 KIND = ITEM_TYPES["classify"]
 REVIEW = "This is one of the best films that I have seen this year, and the actors are a joy to watch."

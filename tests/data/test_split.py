@@ -9,8 +9,8 @@ from headwise.data import Example, split_examples
 from headwise.data.errors import DataError
 from headwise.data.items.bag_items import BagItems
 from headwise.data.items.pair_items import PairItems
-from headwise.data.splits.duplicates import normal_text
 from headwise.data.splits.splitting import fold_items, split_items
+from headwise.data.splits.text_signatures import normal_text
 
 
 def examples(*pairs):

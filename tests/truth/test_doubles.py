@@ -10,7 +10,8 @@ from headwise import curve_file, evaluate_file, noise_file
 from headwise.app.workflows.label_errors import out_of_fold_type_probabilities
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.data_parts import read_parts
-from headwise.data.splits.duplicates import first_in_group, normal_text, words_for_comparison
+from headwise.data.splits.duplicates import first_in_group
+from headwise.data.splits.text_signatures import normal_text, words_for_comparison
 from headwise.linear.linear_fit import fit_linear
 from headwise.metrics.tag_schemes import detect_scheme
 from headwise.models.metric_table import lookup

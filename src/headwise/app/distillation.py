@@ -26,7 +26,7 @@ from headwise.data.items.labels import SoftLabel, all_labels
 from headwise.data.readers.labelled_files import read_rows
 from headwise.data.splits.contamination import ContaminationIndex, PartOverlap, fingerprint_overlaps
 from headwise.data.splits.data_parts import DataParts
-from headwise.data.splits.duplicates import normal_text
+from headwise.data.splits.text_signatures import normal_text
 from headwise.training.fit import merge_dev_into_train
 from headwise.training.pretraining.base_config import TeacherConfig
 

@@ -33,7 +33,8 @@ from headwise.data.items.labels import (
     training_weights,
 )
 from headwise.data.readers.labelled_files import read_examples
-from headwise.data.splits.duplicates import first_in_group, normal_text
+from headwise.data.splits.duplicates import first_in_group
+from headwise.data.splits.text_signatures import normal_text
 from headwise.linear.linear_fit import fit_linear
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.training.label_names import named_labels, names_are_predictive, with_names

@@ -31,7 +31,8 @@ from headwise.data.items.labels import (
     multi_hot_targets,
     training_weights,
 )
-from headwise.data.splits.duplicates import find_near_duplicates, first_in_group, words_for_comparison
+from headwise.data.splits.duplicates import find_near_duplicates, first_in_group
+from headwise.data.splits.text_signatures import words_for_comparison
 from headwise.linear.linear_fit import fit_linear
 from headwise.linear.tabular_features import features_beside
 from headwise.linear.tag_crf import fit_crf

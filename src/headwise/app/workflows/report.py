@@ -20,7 +20,8 @@ from headwise.data.files.file_lists import FilesArgument
 from headwise.data.files.file_lists import place as place_of
 from headwise.data.items.examples import Pair
 from headwise.data.splits.contamination import in_fingerprint
-from headwise.data.splits.duplicates import find_near_duplicates, words_for_comparison
+from headwise.data.splits.duplicates import find_near_duplicates
+from headwise.data.splits.text_signatures import words_for_comparison
 from headwise.metrics.operating_points import OPERATING_POINTS
 from headwise.models.explanation import Explanation
 from headwise.models.pictures import attention_span_table, heat_maps

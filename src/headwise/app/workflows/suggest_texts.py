@@ -16,7 +16,7 @@ from headwise.data.columns.multi_label_columns import LABEL_SET_NAMES as SET_NAM
 from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import InputRow
 from headwise.data.splits.contamination import in_fingerprint
-from headwise.data.splits.duplicates import normal_text
+from headwise.data.splits.text_signatures import normal_text
 from headwise.linear.tfidf_features import BlockReader
 from headwise.metrics.label_quality import select_items
 

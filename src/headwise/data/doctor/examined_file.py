@@ -7,7 +7,8 @@ from typing import Any
 
 from headwise.data.doctor.findings import Finding
 from headwise.data.splits.contamination import ContaminationIndex
-from headwise.data.splits.duplicates import indices_by_key, normal_text
+from headwise.data.splits.duplicates import indices_by_key
+from headwise.data.splits.text_signatures import normal_text
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.doctor.findings import Finding, abbreviate
-from headwise.data.splits.duplicates import normal_text
+from headwise.data.splits.text_signatures import normal_text
 
 PRECISION = 0.95
 """Least share of the items with a trace that have the label (the lower end of a 95 % interval)."""

@@ -173,13 +173,15 @@ class ItemType(ABC, Generic[Item]):
         keys, strata = self.apart(items, 0), self.answer.strata(items)
         return split_items(items, keys, strata, dev, test, seed, path=path, nouns=self.nouns)
 
-    def apart(self, items: Sequence[Item], count: int) -> list[str]:
+    def apart(self, items: Sequence[Item], count: int) -> Sequence[str]:
         """A group key for each item: no two of `count` parts may share one. Near-duplicate texts have the
-        same key, see `near_duplicate_keys`."""
-        from headwise.data.splits.duplicates import near_duplicate_keys
+        same key, see `near_duplicate_groups`."""
+        from headwise.data.splits.duplicates import GroupKeys, near_duplicate_groups
 
         keys = [self.key(item) for item in items]
-        return near_duplicate_keys(keys, self.answer.strata(items)) if self.sides == 1 else keys
+        if self.sides != 1:
+            return keys
+        return GroupKeys(keys, near_duplicate_groups(keys, self.answer.strata(items)))
 
     def folds(self, items: Sequence[Item], count: int, seed: int = 0) -> list[int]:
         """The fold of each item; see `fold_items`."""

@@ -20,8 +20,9 @@ from headwise.data.items.examples import DisplayNames, Pair, Parse, first_heads
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.labels import look_like_scores
 from headwise.data.readers.pair_files import pair_rows, read_pair_rows, read_pairs
-from headwise.data.splits.duplicates import chain_keys, pair_group_keys, pair_keys, words_for_comparison
+from headwise.data.splits.duplicates import chain_keys, pair_group_keys, pair_keys
 from headwise.data.splits.splitting import Split, split_items
+from headwise.data.splits.text_signatures import words_for_comparison
 
 if TYPE_CHECKING:
     from headwise.data.doctor.examined_file import BetweenCheck, Check

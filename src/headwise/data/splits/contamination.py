@@ -2,12 +2,24 @@
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from headwise.data.items.examples import DisplayNames
-from headwise.data.splits.duplicates import NearDuplicateIndex, normal_text, words_for_comparison
+from headwise.data.splits.duplicates import NearDuplicateIndex
+from headwise.data.splits.text_signatures import (
+    EMPTY_DIGEST,
+    TextSignatures,
+    first_places,
+    normal_text,
+    text_digests,
+    words_for_comparison,
+)
 
 _HASH_BYTES = 6  # bytes; a million new texts against a million stored hashes give 1 / 280 false matches
 _MAX_FINGERPRINTED = 4_000_000  # most items in a training-set fingerprint
@@ -91,20 +103,63 @@ def find_overlaps(kind: ComparedItems, parts: Mapping[str, Any]) -> tuple[PartOv
     """
     if not kind.has_keys:
         return ()
-    keys = {
-        name: [normal_text(kind.contamination_key(item)) for item in part] for name, part in parts.items()
-    }
+    compared = {name: _ComparedPart.of(kind, part) for name, part in parts.items()}
     result = []
-    for place, source_part in enumerate(list(keys)[:-1]):
-        seen = ContaminationIndex(kind, keys[source_part])
-        for scored_part in list(keys)[place + 1 :]:
-            equal, nearly_equal = seen.places(keys[scored_part])
-            if equal or nearly_equal:
-                distinct = len({keys[scored_part][n] for n in equal})
-                counts = distinct, len(equal), len(nearly_equal), len(keys[scored_part])
-                places = frozenset([*equal, *nearly_equal])
+    for place, source_part in enumerate(list(compared)[:-1]):
+        for scored_part in list(compared)[place + 1 :]:
+            part = compared[scored_part]
+            equal, nearly_equal = part.shared_with(compared[source_part])
+            if equal.any() or nearly_equal.any():
+                distinct = len(np.unique(part.keys[equal]))
+                counts = distinct, int(equal.sum()), int(nearly_equal.sum()), len(part.keys)
+                places = frozenset(np.flatnonzero(equal | nearly_equal).tolist())
                 result.append(PartOverlap(source_part, scored_part, *counts, places))
     return tuple(result)
+
+
+@dataclass(frozen=True)
+class _ComparedPart:
+    """The items of a part, for comparison with those of others.
+
+    Attributes:
+        keys: Digests of the keys of the items, `[items]`.
+        words: Digests of their words, `[items]`.
+        signed: The indices of the different single texts.
+        signatures: Their signatures.
+    """
+
+    keys: NDArray[np.uint64]
+    words: NDArray[np.uint64]
+    signed: NDArray[np.int64]
+    signatures: TextSignatures
+
+    @classmethod
+    def of(cls, kind: ComparedItems, items: Iterable[object]) -> "_ComparedPart":
+        """The items of an item type, which can be iterated several times."""
+
+        def keys() -> Iterator[str]:
+            return (normal_text(kind.contamination_key(item)) for item in items)
+
+        digests = text_digests(keys())
+        if not kind.sides:
+            return cls(
+                digests, np.full(len(digests), EMPTY_DIGEST), np.zeros(0, int), TextSignatures.of(())
+            )
+        words = text_digests(map(words_for_comparison, keys()))
+        # Different pairs may share a long text, so trigrams are compared for single texts only.
+        signed = (
+            (first_places(words) == np.arange(len(words))) & (words != EMPTY_DIGEST) & (kind.sides == 1)
+        )
+        listed = (words_for_comparison(key) for key in compress(keys(), signed.tolist()))
+        return cls(digests, words, np.flatnonzero(signed), TextSignatures.of(listed))
+
+    def shared_with(self, source: "_ComparedPart") -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether each item is in another part, and whether only a near-duplicate of it is, `[items]`."""
+        equal = np.isin(self.keys, source.keys) & (self.keys != EMPTY_DIGEST)
+        duplicate = np.isin(self.words, source.words) & (self.words != EMPTY_DIGEST)
+        similar = self.words[self.signed[self.signatures.are_near(source.signatures)]]
+        duplicate |= np.isin(self.words, similar)
+        return equal, duplicate & ~equal
 
 
 def repetition_warning(kind: ComparedItems, items: Sequence[object], what: str = "") -> str | None:
@@ -117,8 +172,9 @@ def repetition_warning(kind: ComparedItems, items: Sequence[object], what: str =
     """
     if not kind.has_keys or not len(items):
         return None
-    keys = [key for item in items if (key := normal_text(kind.contamination_key(item)))]
-    again = len(keys) - len(set(keys))
+    keys = text_digests(normal_text(kind.contamination_key(item)) for item in items)
+    keys = keys[keys != EMPTY_DIGEST]
+    again = len(keys) - len(np.unique(keys))
     if again < _MIN_REPEATED * len(items):
         return None
     return (

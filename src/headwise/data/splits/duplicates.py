@@ -1,59 +1,38 @@
 """Near-duplicate texts, found by MinHash and locality-sensitive hashing in near-linear time.
 
-Two texts are near-duplicates if they have the same words (ignoring case, spacing and punctuation), or if
-the Jaccard similarity of their sets of word trigrams is at least 0.7. Chinese and Japanese have no spaces,
-so their trigrams are of characters. MinHash (Broder 1997) with 60 hash functions, in 20 bands of 3,
-proposes candidate pairs: it finds 999 of 1,000 pairs with a similarity of 0.7, and 93 of 100 with 0.5. The
-exact similarity of each candidate pair is then computed.
-
 Which texts count as equal, and which pairs of texts stay on one side of a split.
 
 Group near-duplicate texts, so that a split keeps each group on one side.
 
 A model scores too well on texts whose near-duplicates it was trained on. Two texts belong together if they
 are equal (case and white space aside), have the same words, or share half of their word trigrams (see
-`headwise.data.splits.duplicates`), as copies with a word or two changed do. Groups are the connected
+`headwise.data.splits.text_signatures`), as copies with a word or two changed do. Groups are the connected
 components of these pairs, called chains here.
 """
 
-import re
-import zlib
-from array import array
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
-from typing import Any
-from unicodedata import normalize
+from typing import Any, overload
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
 from headwise.core import native
-from headwise.core.tokenizer import split_approximately
-
-MIN_SIMILARITY = 0.7
-"""Least Jaccard similarity of the trigram sets of near-duplicates."""
-_TRIGRAM = 3  # words
-_LEAST_WORDS = 8  # words; in a shorter text one changed word changes too many trigrams
-_BANDS, _ROWS = 20, 3
-_MAX_BUCKET = 20  # texts per bucket that are compared; larger buckets hold repeated phrases
-_WORD = re.compile(r"\w+|\N{SYMBOL FOR RECORD SEPARATOR}")  # the separator of the two texts of a pair
-
-_random = np.random.default_rng(1997)
-_HASH_FACTORS = _random.integers(1, 1 << 62, _BANDS * _ROWS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-_HASH_OFFSETS = _random.integers(0, 1 << 63, _BANDS * _ROWS, dtype=np.uint64)
-_TRIGRAM_FACTORS = _random.integers(1, 1 << 62, _TRIGRAM, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-_BAND_FACTORS = _random.integers(1, 1 << 62, _ROWS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-_MINHASHES = _HASH_FACTORS, _HASH_OFFSETS, _BAND_FACTORS
-
-
-def words_for_comparison(text: str) -> str:
-    """The words of a text, case-folded and joined by spaces, for comparison.
-
-    The result ignores case, spacing, punctuation and the encoding of accents. A text without words keeps
-    its characters."""
-    return " ".join(_WORD.findall(compose_accents(text).casefold())) or " ".join(text.split())
+from headwise.data.splits.text_signatures import (
+    BANDS,
+    EMPTY_DIGEST,
+    MAX_BUCKET,
+    MIN_SIMILARITY,
+    MINHASHES,
+    TextSignatures,
+    TrigramReader,
+    first_places,
+    normal_text,
+    text_digests,
+    words_for_comparison,
+)
 
 
 class NearDuplicateIndex:
@@ -65,14 +44,14 @@ class NearDuplicateIndex:
     """
 
     def __init__(self, texts: Iterable[str], *, runs: bool = True):
-        self._texts, self._trigrams = set(texts), _TrigramReader()
+        self._texts, self._trigrams = set(texts), TrigramReader()
         hashes, ends = self._trigrams(sorted(self._texts) if runs else ())
-        bands = native.minhash_bands(hashes, ends, *_MINHASHES)
+        bands = native.minhash_bands(hashes, ends, *MINHASHES)
         self._sets = [hashes[start:end] for start, end in pairwise(ends.tolist())]
-        self._places: list[dict[int, list[int]]] = [{} for _ in range(_BANDS)]
+        self._places: list[dict[int, list[int]]] = [{} for _ in range(BANDS)]
         for number in np.flatnonzero(np.diff(ends)).tolist():
             for places, band in zip(self._places, bands[number].tolist(), strict=True):
-                if len(bucket := places.setdefault(band, [])) < _MAX_BUCKET:
+                if len(bucket := places.setdefault(band, [])) < MAX_BUCKET:
                     bucket.append(number)
 
     def has_near_duplicate_of(self, text: str) -> bool:
@@ -83,7 +62,7 @@ class NearDuplicateIndex:
         hashes, ends = self._trigrams([text])
         if not len(hashes):
             return False
-        bands = native.minhash_bands(hashes, ends, *_MINHASHES)[0].tolist()
+        bands = native.minhash_bands(hashes, ends, *MINHASHES)[0].tolist()
         candidates = {
             number
             for places, band in zip(self._places, bands, strict=True)
@@ -104,10 +83,10 @@ def find_near_duplicates(texts: Sequence[str], enough: float = MIN_SIMILARITY) -
         if text:
             same.setdefault(text, []).append(number)
     groups = list(same.values())
-    hashes, ends = _TrigramReader()([*same])
-    bands = native.minhash_bands(hashes, ends, *_MINHASHES)
+    hashes, ends = TrigramReader()([*same])
+    bands = native.minhash_bands(hashes, ends, *MINHASHES)
     neighbours: dict[int, list[int]] = {}
-    for first, second in native.similar_pairs(hashes, ends, bands, _MAX_BUCKET, enough).tolist():
+    for first, second in native.similar_pairs(hashes, ends, bands, MAX_BUCKET, enough).tolist():
         neighbours.setdefault(first, []).append(second)
         neighbours.setdefault(second, []).append(first)
     duplicates: dict[int, list[int]] = {}
@@ -119,44 +98,7 @@ def find_near_duplicates(texts: Sequence[str], enough: float = MIN_SIMILARITY) -
     return duplicates
 
 
-class _WordHashes(dict[str, int]):
-    """A cache of the hash (CRC-32) of each word."""
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = zlib.crc32(word.encode("utf-8", "surrogatepass"))
-        return number
-
-
-class _TrigramReader:
-    """Reads the trigrams of texts."""
-
-    def __init__(self) -> None:
-        self._words = _WordHashes()
-
-    def __call__(self, texts: Iterable[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """The hashes of the distinct word trigrams of each text, sorted, and their offsets, `[texts + 1]`;
-        none of a text of under 8 words."""
-        words, ends = array("I"), [0]
-        for text in texts:
-            words.extend(map(self._words.__getitem__, split_approximately(text)))
-            ends.append(len(words))
-        hashes = np.frombuffer(words, dtype=np.uint32) if words else np.zeros(0, dtype=np.uint32)
-        return native.trigram_hashes(hashes, np.array(ends), _TRIGRAM_FACTORS, _LEAST_WORDS)
-
-
 _MANY = 10  # least number of distinct first texts, and of chains of pairs, per part
-_MANY_MARKS = regex.compile(r"\p{M}{100}")
-
-
-def compose_accents(text: str) -> str:
-    """A text with accents composed (Unicode's NFC), which some programs write apart. A text with a hundred
-    combining marks in a row, which no script has, stays as it is: normalising it takes quadratic time."""
-    return text if text.isascii() or _MANY_MARKS.search(text) else normalize("NFC", text)
-
-
-def normal_text(text: str) -> str:
-    """A text normalised for comparison: composed accents, folded case, white space collapsed."""
-    return " ".join(compose_accents(text).casefold().split())
 
 
 def indices_by_text(keys: Iterable[str]) -> dict[str, list[int]]:
@@ -186,7 +128,7 @@ def pair_keys(pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None:
     """A group key for each pair, equal for pairs with the same first text, or the same two texts in either
-    order, and for all that are connected in this way: one premise often has several hypotheses, and a pair
+    order, and for all that are connected in this way: one premise often has linked hypotheses, and a pair
     tells much about its reverse.
 
     None if there are too few groups for so many parts (0 stands for any number), or if connecting makes a
@@ -242,27 +184,71 @@ _LEAST = 4  # texts that a chain may have in a data set of any size
 
 def near_duplicate_keys(texts: Sequence[str], strata: Sequence[Hashable] | None = None) -> list[str]:
     """A group key for each text: near-duplicates share it, and it does not depend on the order of the
-    texts.
+    texts; see `near_duplicate_groups`."""
+    return [*GroupKeys(texts, near_duplicate_groups(texts, strata))]
+
+
+def near_duplicate_groups(
+    texts: Sequence[str], strata: Sequence[Hashable] | None = None
+) -> NDArray[np.int64]:
+    """For each text the index of the text whose `normal_text` is the least in its group, `[texts]`:
+    near-duplicates share it.
 
     A chain is split into groups of equal texts if it has more distinct texts than the square root of their
     total number, or more than half of those of a stratum (texts made from a template, lines of a log): held
-    out as a whole, it would leave nothing like it to learn from.
+    out as a whole, it would leave nothing like it to learn from. Texts are compared by digests of 64 bits.
 
     Args:
         texts: The texts.
         strata: The stratum of each text, such as its label.
     """
-    places = indices_by_text(texts)
-    different = [*places]
-    distinct_strata = None if strata is None else [strata[numbers[0]] for numbers in places.values()]
-    chains = _chains(near_duplicates_of(different), len(different))
+    first = first_places(text_digests(map(normal_text, texts)))
+    distinct = np.flatnonzero(first == np.arange(len(first)))
+    listed = _TextsAt(texts, distinct)
+    distinct_strata = None if strata is None else [strata[number] for number in distinct.tolist()]
+    chains = _connected(_similar_texts(listed), len(distinct))
     apart = np.isin(chains, _long_chains(chains, distinct_strata))
-    least = least_keys(np.where(apart, -1 - np.arange(len(chains)), chains).tolist(), different)
-    keys = [""] * len(texts)
-    for key, numbers in zip(least, places.values(), strict=True):
-        for number in numbers:
-            keys[number] = key
-    return keys
+    leaders = np.arange(len(distinct))
+    least: dict[int, tuple[str, int]] = {}
+    linked = np.flatnonzero((np.bincount(chains, minlength=1)[chains] > 1) & ~apart)
+    for chain, place in zip(chains[linked].tolist(), linked.tolist(), strict=True):
+        key = normal_text(listed[place])
+        if chain not in least or key < least[chain][0]:
+            least[chain] = key, place
+    leaders[linked] = [least[chain][1] for chain in chains[linked].tolist()]
+    return distinct[leaders][np.searchsorted(distinct, first)]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupKeys(Sequence[str]):
+    """The group key of each text, made when it is needed.
+
+    Attributes:
+        texts: The texts.
+        groups: What `near_duplicate_groups` returns for them.
+    """
+
+    texts: Sequence[str]
+    groups: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        if isinstance(number, slice):
+            return [self[place] for place in range(*number.indices(len(self)))]
+        return normal_text(self.texts[int(self.groups[number])])
+
+
+def group_numbers(keys: Sequence[str]) -> NDArray[np.int64]:
+    """The index of the first item with the same key (case and white space aside), `[items]`."""
+    if isinstance(keys, GroupKeys):
+        return first_places(keys.groups)
+    return first_places(key_numbers([normal_text(key) for key in keys]))
 
 
 def first_in_group(
@@ -271,17 +257,42 @@ def first_in_group(
     """The index of the first text, or pair, in the group of each, `[texts]`.
 
     Args:
-        texts: Texts, grouped by `near_duplicate_keys`, or pairs, grouped by `pair_group_keys`.
+        texts: Texts, grouped by `near_duplicate_groups`, or pairs, grouped by `pair_group_keys`.
         parts: The number of parts that are held out in turn (folds).
         strata: The stratum of each text.
     """
-    pairs = len(texts) > 0 and not isinstance(texts[0], str)
-    first = np.empty(len(texts), dtype=np.int64)
-    for numbers in indices_by_key(
-        pair_group_keys(texts, parts) if pairs else near_duplicate_keys(texts, strata)
-    ).values():
-        first[numbers] = numbers[0]
-    return first
+    if len(texts) > 0 and not isinstance(texts[0], str):
+        return first_places(key_numbers(pair_group_keys(texts, parts)))
+    return first_places(near_duplicate_groups(texts, strata))
+
+
+@dataclass(frozen=True, eq=False)
+class _TextsAt:
+    """The texts at some places, without a list of them."""
+
+    texts: Sequence[str]
+    places: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, number: int) -> str:
+        return self.texts[int(self.places[number])]
+
+    def __iter__(self) -> Iterator[str]:
+        return (self.texts[int(place)] for place in self.places)
+
+
+def _similar_texts(texts: _TextsAt) -> NDArray[np.int64]:
+    """Pairs of near-duplicates among distinct texts, `[pairs, 2]`; of texts with the same words, each is
+    paired with the first alone."""
+    digests = text_digests(words_for_comparison(normal_text(text)) for text in texts)
+    first, places = first_places(digests), np.arange(len(digests))
+    read = places[(first == places) & (digests != EMPTY_DIGEST)]
+    words = (words_for_comparison(normal_text(texts[place])) for place in read.tolist())
+    similar = TextSignatures.of(words).similar_pairs(TRIGRAM_OVERLAP)
+    again = (first != places) & (digests != EMPTY_DIGEST)
+    return np.concatenate([np.stack([first[again], places[again]], axis=1), read[similar]])
 
 
 def near_duplicates_of(texts: Sequence[str]) -> dict[int, list[int]]:
@@ -314,10 +325,16 @@ def _long_chains(chains: NDArray[np.int64], strata: Sequence[Hashable] | None) -
 
 def _chains(near_duplicates: Mapping[int, Sequence[int]], texts: int) -> NDArray[np.int64]:
     """The chain number of each of `texts` distinct texts, `[texts]`."""
+    pairs = [(first, second) for first, neighbours in near_duplicates.items() for second in neighbours]
+    return _connected(np.array(pairs, dtype=np.int64).reshape(-1, 2), texts)
+
+
+def _connected(pairs: NDArray[np.int64], texts: int) -> NDArray[np.int64]:
+    """The number of the connected component of each of `texts` texts by pairs `[pairs, 2]`, `[texts]`."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    rows = [number for number, neighbours in near_duplicates.items() for _ in neighbours]
-    columns = [number for neighbours in near_duplicates.values() for number in neighbours]
-    graph = csr_array((np.ones(len(rows)), (rows, columns)), shape=(texts, texts))
+    graph = csr_array(
+        (np.ones(len(pairs), dtype=np.int8), (pairs[:, 0], pairs[:, 1])), shape=(texts, texts)
+    )
     return connected_components(graph, directed=False)[1].astype(np.int64)

@@ -10,11 +10,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.items.examples import TEXTS, DisplayNames, Example
-from headwise.data.splits.duplicates import indices_by_text, near_duplicate_keys
+from headwise.data.splits.duplicates import (
+    GroupKeys,
+    group_numbers,
+    key_numbers,
+    near_duplicate_groups,
+)
+from headwise.data.splits.text_signatures import normal_text
 
+_PARTS = "train", "dev", "test"
 _MAX_GROUP_FRACTION = 0.4
 """Largest fraction of a part that one group of near-duplicates should fill."""
 
@@ -33,11 +43,51 @@ class Split(Generic[Part]):
 
 
 @dataclass(frozen=True)
-class _Group:
-    """The indices of the items with one key, which stay together, and their stratum."""
+class _Groups:
+    """Items with one key, which stay together, in random order.
 
-    indices: list[int]
-    stratum: str | None
+    Attributes:
+        members: The indices of the items, group after group, in their order, `[items]`.
+        ends: Where each group begins in `members`, and the end, `[groups + 1]`.
+        strata: The groups of each stratum, which is the most common one of its items.
+    """
+
+    members: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    strata: dict[str | None, NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, keys: Sequence[str], strata: Sequence[str | None], seed: int) -> "_Groups":
+        """The groups of items with these keys and strata."""
+        numbers = group_numbers(keys)
+        firsts = np.flatnonzero(numbers == np.arange(len(numbers)))
+        digests = bytearray()
+        for first in firsts.tolist():
+            digests += _random_order_key(seed, normal_text(keys[first]))
+        halves = np.frombuffer(digests, dtype=">u8").reshape(-1, 2)
+        order = np.lexsort((halves[:, 1], halves[:, 0]))
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.arange(len(order))
+        rank_of_item = ranks[np.searchsorted(firsts, numbers)]
+        members = np.argsort(rank_of_item, kind="stable")
+        ends = np.append(0, np.bincount(rank_of_item, minlength=len(firsts)).cumsum())
+        stratum_of = [strata[first] for first in members[ends[:-1]].tolist()]
+        for group in np.flatnonzero(np.diff(ends) > 1).tolist():
+            listed = members[ends[group] : ends[group + 1]].tolist()
+            stratum_of[group] = _most_common_label([strata[item] for item in listed])
+        codes, names = key_numbers(stratum_of), [*dict.fromkeys(stratum_of)]
+        return cls(members, ends, {name: np.flatnonzero(codes == code) for code, name in enumerate(names)})
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
+    def size(self, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The number of items of these groups, `[groups]`."""
+        return self.ends[groups + 1] - self.ends[groups]
+
+    def items(self, group: int) -> NDArray[np.int64]:
+        """The items of a group."""
+        return self.members[self.ends[group] : self.ends[group + 1]]
 
 
 def split_items(
@@ -71,9 +121,9 @@ def split_items(
         DataError: HW141, if there are too few distinct items for the sizes.
     """
     sizes = {"test": _size(test, len(items), "test"), "dev": _size(dev, len(items), "dev")}
-    classes = _groups_by_stratum(keys, strata, seed)
-    groups = [group for stratum_groups in classes.values() for group in stratum_groups]
-    free = sum(len(group.indices) for stratum_groups in classes.values() for group in stratum_groups[1:])
+    groups = _Groups.of(keys, strata, seed)
+    classes = groups.strata
+    free = sum(int(groups.size(stratum_groups[1:]).sum()) for stratum_groups in classes.values())
     advice = f"add {nouns.many}, ask for smaller parts, or give the parts as files"
     if len(classes) > 1 and len(items) < 2 * len(classes):
         numbers = f"; for numbers there is {nouns.numbers}" if nouns.numbers else ""
@@ -89,15 +139,14 @@ def split_items(
         advice=advice,
         path=path,
     )
-    if rounded_to_none or not groups or sum(sizes.values()) > free:
+    if rounded_to_none or not len(groups) or sum(sizes.values()) > free:
         raise too_few
 
-    part = ["train"] * len(items)
+    part = np.zeros(len(items), dtype=np.int8)
     for name, size in sizes.items():
-        _fill_part(name, size, classes, part)
+        _fill_part(_PARTS.index(name), size, groups, part)
     train, held, tested = (
-        [item for item, assigned in zip(items, part, strict=True) if assigned == name]
-        for name in ("train", "dev", "test")
+        [items[place] for place in np.flatnonzero(part == number).tolist()] for number in range(len(_PARTS))
     )
     parts = {"train": train, "dev": held, "test": tested}
     if any(size and not parts[name] for name, size in sizes.items()):
@@ -118,28 +167,15 @@ def fold_items(keys: Sequence[str], strata: Sequence[str | None], count: int, se
         count: The number of folds.
         seed: The random seed of the folds.
     """
-    folds, place = [-1] * len(keys), 0
-    for stratum_groups in _groups_by_stratum(keys, strata, seed).values():
+    folds, place = np.full(len(keys), -1), 0
+    groups = _Groups.of(keys, strata, seed)
+    for stratum_groups in groups.strata.values():
         if len(stratum_groups) == 1:
             continue
-        for group in stratum_groups:
-            for index in group.indices:
-                folds[index] = place % count
+        for group in stratum_groups.tolist():
+            folds[groups.items(group)] = place % count
             place += 1
-    return folds
-
-
-def _groups_by_stratum(
-    keys: Sequence[str], strata: Sequence[str | None], seed: int
-) -> dict[str | None, list[_Group]]:
-    """The groups of items that stay together, by stratum, in random order."""
-    classes: dict[str | None, list[_Group]] = {}
-    for _, indices in sorted(
-        indices_by_text(keys).items(), key=lambda entry: _random_order_key(seed, entry[0])
-    ):
-        group = _Group(indices, _most_common_label([strata[i] for i in indices]))
-        classes.setdefault(group.stratum, []).append(group)
-    return classes
+    return folds.tolist()
 
 
 def split_examples(
@@ -151,9 +187,9 @@ def split_examples(
     path: str = "",
 ) -> Split[list[Example]]:
     """Split texts, stratified by label, with near-duplicates in the same part; see `split_items` and
-    `near_duplicate_keys`."""
-    strata = [example.label for example in examples]
-    keys = near_duplicate_keys([example.text for example in examples], strata)
+    `near_duplicate_groups`."""
+    strata, texts = [example.label for example in examples], [example.text for example in examples]
+    keys = GroupKeys(texts, near_duplicate_groups(texts, strata))
     return split_items(examples, keys, strata, dev, test, seed, path=path)
 
 
@@ -174,29 +210,36 @@ def _most_common_label(labels: Sequence[str | None]) -> str | None:
     return Counter(labels).most_common(1)[0][0]
 
 
-def _fill_part(name: str, size: int, classes: Mapping[str | None, list[_Group]], part: list[str]) -> None:
-    """Move about `size` items from the training part to the part `name`, in proportion to the classes."""
-    quotas = _quotas(size, {c: sum(len(g.indices) for g in groups) for c, groups in classes.items()})
+def _fill_part(number: int, size: int, groups: _Groups, part: NDArray[np.int8]) -> None:
+    """Move about `size` items from the training part to another part, in proportion to the classes."""
+    classes = groups.strata
+    quotas = _quotas(size, {label: int(groups.size(listed).sum()) for label, listed in classes.items()})
     left = 0
-    for label, groups in classes.items():
-        left += _move_groups(groups[1:], quotas[label], name, part, size)
-    rest = [group for groups in classes.values() for group in groups[1:]]
-    _move_groups(rest, left, name, part, size)
+    for label, listed in classes.items():
+        left += _move_groups(listed[1:], quotas[label], number, groups, part, size)
+    if left:
+        rest = np.concatenate([listed[1:] for listed in classes.values()])
+        _move_groups(rest, left, number, groups, part, size)
 
 
-def _move_groups(groups: Sequence[_Group], room: int, name: str, part: list[str], size: int) -> int:
-    """Move groups of at most `room` items from the training part to the part `name` of `size` items, and
+def _move_groups(
+    listed: NDArray[np.int64], room: int, number: int, groups: _Groups, part: NDArray[np.int8], size: int
+) -> int:
+    """Move groups of at most `room` items from the training part to the part `number` of `size` items, and
     return the room left.
 
     Groups that would fill more than 40 % of the part, such as a very common phrase, come last, since they
     would dominate its scores."""
-    for group in sorted(
-        groups, key=lambda group: len(group.indices) > _MAX_GROUP_FRACTION * size
-    ):  # stable
-        if part[group.indices[0]] == "train" and len(group.indices) <= room:
-            room -= len(group.indices)
-            for index in group.indices:
-                part[index] = name
+    sizes = groups.size(listed)
+    large = sizes > _MAX_GROUP_FRACTION * size
+    order = np.concatenate([np.flatnonzero(~large), np.flatnonzero(large)])
+    for group, count in zip(listed[order].tolist(), sizes[order].tolist(), strict=True):
+        if not room:
+            break
+        items = groups.items(group)
+        if count <= room and not part[items[0]]:
+            room -= count
+            part[items] = number
     return room
 
 

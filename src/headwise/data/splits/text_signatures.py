@@ -1,0 +1,170 @@
+"""What stands for texts when they are compared: digests, trigrams and MinHash signatures.
+
+Two texts are near-duplicates if they have the same words (ignoring case, spacing and punctuation), or if
+the Jaccard similarity of their sets of word trigrams is at least 0.7. Chinese and Japanese have no spaces,
+so their trigrams are of characters. MinHash (Broder 1997) with 60 hash functions, in 20 bands of 3,
+proposes candidate pairs: it finds 999 of 1,000 pairs with a similarity of 0.7, and 93 of 100 with 0.5. The
+exact similarity of each candidate pair is then computed.
+"""
+
+import re
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from unicodedata import normalize
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from headwise.core import native
+from headwise.core.tokenizer import split_approximately
+
+MIN_SIMILARITY = 0.7
+"""Least Jaccard similarity of the trigram sets of near-duplicates."""
+_TRIGRAM = 3  # words
+_LEAST_WORDS = 8  # words; in a shorter text one changed word changes too many trigrams
+BANDS, _ROWS = 20, 3
+_MOST_WORDS = 1 << 19  # whose hashes are remembered
+MAX_BUCKET = 20  # texts per bucket that are compared; larger buckets hold repeated phrases
+_WORD = re.compile(r"\w+|\N{SYMBOL FOR RECORD SEPARATOR}")  # the separator of the two texts of a pair
+
+_random = np.random.default_rng(1997)
+_HASH_FACTORS = _random.integers(1, 1 << 62, BANDS * _ROWS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+_HASH_OFFSETS = _random.integers(0, 1 << 63, BANDS * _ROWS, dtype=np.uint64)
+_TRIGRAM_FACTORS = _random.integers(1, 1 << 62, _TRIGRAM, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+_BAND_FACTORS = _random.integers(1, 1 << 62, _ROWS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+MINHASHES = _HASH_FACTORS, _HASH_OFFSETS, _BAND_FACTORS
+
+
+def words_for_comparison(text: str) -> str:
+    """The words of a text, case-folded and joined by spaces, for comparison.
+
+    The result ignores case, spacing, punctuation and the encoding of accents. A text without words keeps
+    its characters."""
+    return " ".join(_WORD.findall(compose_accents(text).casefold())) or " ".join(text.split())
+
+
+_MANY_MARKS = regex.compile(r"\p{M}{100}")
+
+
+def compose_accents(text: str) -> str:
+    """A text with accents composed (Unicode's NFC), which some programs write apart. A text with a hundred
+    combining marks in a row, which no script has, stays as it is: normalising it takes quadratic time."""
+    return text if text.isascii() or _MANY_MARKS.search(text) else normalize("NFC", text)
+
+
+def normal_text(text: str) -> str:
+    """A text normalised for comparison: composed accents, folded case, white space collapsed."""
+    return " ".join(compose_accents(text).casefold().split())
+
+
+class _WordHashes(dict[str, int]):
+    """A cache of the hash (CRC-32) of each word."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = zlib.crc32(word.encode("utf-8", "surrogatepass"))
+        return number
+
+
+class TrigramReader:
+    """Reads the trigrams of texts."""
+
+    def __init__(self) -> None:
+        self._words = _WordHashes()
+
+    @property
+    def full(self) -> bool:
+        """Whether it remembers so many words that it is to be replaced."""
+        return len(self._words) > _MOST_WORDS
+
+    def __call__(self, texts: Iterable[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """The hashes of the distinct word trigrams of each text, sorted, and their offsets, `[texts + 1]`;
+        none of a text of under 8 words."""
+        words, ends = array("I"), [0]
+        for text in texts:
+            words.extend(map(self._words.__getitem__, split_approximately(text)))
+            ends.append(len(words))
+        hashes = np.frombuffer(words, dtype=np.uint32) if words else np.zeros(0, dtype=np.uint32)
+        return native.trigram_hashes(hashes, np.array(ends), _TRIGRAM_FACTORS, _LEAST_WORDS)
+
+
+def first_places(numbers: NDArray) -> NDArray[np.int64]:
+    """The index of the first equal number of each, `[numbers]`."""
+    _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    return first[inverse]
+
+
+def text_digests(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """A hash of 64 bits of each text, which stands for the text: of ten million texts, two have the same
+    with a probability of 3 in a million."""
+    digests = bytearray()
+    for text in texts:
+        digests += blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return np.frombuffer(digests, dtype=np.uint64)
+
+
+EMPTY_DIGEST = text_digests([""])[0]
+"""The digest of a text without characters."""
+
+
+@dataclass(frozen=True)
+class TextSignatures:
+    """The trigrams of texts, and their MinHash signatures.
+
+    Attributes:
+        trigrams: Hashes of the distinct trigrams of each text, sorted, uint64 `[total]`.
+        ends: Where each text begins in `trigrams`, and the end, `[texts + 1]`.
+        bands: The bucket of each text in each band, uint64 `[texts, 20]`.
+    """
+
+    trigrams: NDArray[np.uint64]
+    ends: NDArray[np.int64]
+    bands: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "TextSignatures":
+        """The signatures of texts, as `words_for_comparison` returns them; read in portions."""
+        reader, stream = TrigramReader(), iter(texts)
+        trigrams, ends, bands = [np.zeros(0, np.uint64)], [np.zeros(1, np.int64)], list[NDArray]()
+        while portion := [*_portion(stream)]:
+            hashes, bounds = reader(portion)
+            trigrams.append(hashes)
+            ends.append(bounds[1:] + ends[-1][-1])
+            bands.append(native.minhash_bands(hashes, bounds, *MINHASHES))
+            reader = TrigramReader() if reader.full else reader
+        bands.append(np.zeros((0, BANDS), np.uint64))
+        return cls(_emptied(trigrams), _emptied(ends), _emptied(bands))
+
+    def similar_pairs(self, enough: float) -> NDArray[np.int64]:
+        """Pairs of texts whose Jaccard similarity is at least `enough`, sorted, `[pairs, 2]`."""
+        return native.similar_pairs(self.trigrams, self.ends, self.bands, MAX_BUCKET, enough)
+
+    def are_near(self, source: "TextSignatures") -> NDArray[np.bool_]:
+        """Whether each text is a near-duplicate of one of the source texts, `[texts]`."""
+        first, second = ((part.trigrams, part.ends, part.bands) for part in (self, source))
+        return native.has_similar(*first, *second, MAX_BUCKET, MIN_SIMILARITY).astype(np.bool_)
+
+
+_PORTION = 1 << 22  # characters of texts that are compared at once
+
+
+def _portion(texts: Iterator[str]) -> Iterator[str]:
+    """The next texts of about `_PORTION` characters."""
+    size = 0
+    while size < _PORTION and (text := next(texts, None)) is not None:
+        size += len(text) + 1
+        yield text
+
+
+def _emptied(parts: list[NDArray]) -> NDArray:
+    """The parts in one array; the list is emptied meanwhile, so that memory holds them once."""
+    joined = np.empty((sum(map(len, parts)), *parts[0].shape[1:]), dtype=parts[0].dtype)
+    end = len(joined)
+    while parts:
+        part = parts.pop()
+        joined[end - len(part) : end] = part
+        end -= len(part)
+    return joined

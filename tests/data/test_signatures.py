@@ -1,0 +1,88 @@
+"""Signatures that stand for texts: the same whether texts are read at once or in portions."""
+
+import random
+
+import numpy as np
+import pytest
+
+from headwise.data.items.examples import Example
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.splits import text_signatures
+from headwise.data.splits.contamination import find_overlaps
+from headwise.data.splits.duplicates import (
+    GroupKeys,
+    NearDuplicateIndex,
+    group_numbers,
+    near_duplicate_groups,
+    near_duplicate_keys,
+)
+from headwise.data.splits.text_signatures import (
+    TextSignatures,
+    first_places,
+    text_digests,
+    words_for_comparison,
+)
+
+WORDS = [f"w{number}" for number in range(300)]
+
+
+def drawn(count: int, seed: int) -> list[str]:
+    """Texts, each of them with a copy in which up to four words are others."""
+    chance, texts = random.Random(seed), list[str]()
+    for _ in range(count):
+        words = chance.choices(WORDS, k=chance.randint(3, 30))
+        texts.append(" ".join(words))
+        for place in chance.choices(range(len(words)), k=chance.randint(0, 4)):
+            words[place] = chance.choice(WORDS)
+        texts.append(" ".join(words).upper())
+    return texts
+
+
+def test_in_portions_as_at_once(monkeypatch):
+    texts = [words_for_comparison(text) for text in drawn(60, 0)] + [""]
+    expected = TextSignatures.of(texts)
+    monkeypatch.setattr(text_signatures, "_PORTION", 200)
+    monkeypatch.setattr(text_signatures, "_MOST_WORDS", 20)
+    signatures = TextSignatures.of(iter(texts))
+    np.testing.assert_array_equal(signatures.trigrams, expected.trigrams)
+    np.testing.assert_array_equal(signatures.ends, expected.ends)
+    np.testing.assert_array_equal(signatures.bands, expected.bands)
+    assert len(signatures.ends) == len(texts) + 1
+    assert len(signatures.similar_pairs(0.5)) > 5
+
+
+def test_overlaps_are_those_that_an_index_of_texts_finds():
+    texts = drawn(150, 1)
+    train, test = texts[::2], [*texts[1::2], *texts[:6:2], ""]
+    (overlap,) = find_overlaps(
+        ITEM_TYPES["classify"],
+        {"train": [Example(text) for text in train], "test": [Example(text) for text in test]},
+    )
+    index = NearDuplicateIndex(map(words_for_comparison, train))
+    lower = {text.lower() for text in train}
+    expected = {
+        number
+        for number, text in enumerate(test)
+        if text and (text.lower() in lower or index.has_near_duplicate_of(words_for_comparison(text)))
+    }
+    assert 20 < len(expected) < 140
+    assert overlap.places == expected
+    assert overlap.items == sum(text.lower() in lower for text in test)
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_keys_that_are_made_when_needed(seed):
+    texts = drawn(80, seed)
+    keys = GroupKeys(texts, near_duplicate_groups(texts))
+    listed = near_duplicate_keys(texts)
+    assert [*keys] == keys[:] == listed
+    assert len({*listed}) < len(texts) - 10
+    assert group_numbers(keys).tolist() == [listed.index(key) for key in listed]
+    assert group_numbers(["A  b", "c", "a B"]).tolist() == [0, 1, 0]
+
+
+def test_digests_stand_for_texts():
+    digests = text_digests(["a", "", "b", "a", "\ud800"])
+    assert first_places(digests).tolist() == [0, 1, 2, 0, 4]
+    assert digests[1] == text_signatures.EMPTY_DIGEST
+    assert len(text_digests([])) == 0
