@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.errors import DataError
+from headwise.data.files.file_lists import list_files
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.data_parts import read_parts
 from headwise.data.splits.line_lists import drop_listed_items, reweight_listed_items
@@ -91,3 +93,26 @@ def test_objects_of_an_array_on_one_line_are_told_apart(tmp_path):
     found, count = drop_listed_items(parts, listed(tmp_path, f"{own.line},{own.label}"))
     assert count == 1
     assert own not in found.train
+
+
+def test_lists_of_several_files_name_the_file_of_each_line(tmp_path):
+    paths = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        rows = [f"text number {n} of {folder},{'ab'[n % 2]}" for n in range(40)]
+        paths.append(tmp_path / folder / f"{folder}.csv")
+        paths[-1].write_text("\n".join(["text,label", *rows]) + "\n")
+    parts = read_parts(ITEM_TYPES["classify"], list_files(paths), split=SplitConfig(test=0.01))
+    lines = ("2,a,a.csv", "line,label,file", f"4,a,{paths[1]}")
+    found, count = drop_listed_items(parts, listed(tmp_path, *lines, head="line,label,file"))
+    assert count == 2
+    gone = {*parts.train, *parts.dev} - {*found.train, *found.dev}
+    assert {item.text for item in gone} == {"text number 0 of a", "text number 2 of b"}
+    weights = listed(tmp_path, "2,0.5,a.csv", head="line,weight,file")
+    weighed, count = reweight_listed_items(parts, weights)
+    assert count == 1
+    assert [i.text for i in (*weighed.train, *weighed.dev) if i.weight != 1] == ["text number 0 of a"]
+    with pytest.raises(DataError, match=r"HW111.*no column 'file'"):
+        drop_listed_items(parts, listed(tmp_path, "2,a"))
+    with pytest.raises(DataError, match=r"HW127.*no training file 'c\.csv' has line 2"):
+        drop_listed_items(parts, listed(tmp_path, "2,c.csv", head="line,file"))

@@ -79,7 +79,8 @@ def noise(
     if output is not None:
         text = io.StringIO()
         names = (*_COLUMNS, "words", "place") if tagged else _COLUMNS
-        csv.writer(text, lineterminator="\n").writerows([names, *map(astuple, suspects)])
+        rows = [(*astuple(suspect), file) for suspect in suspects]
+        csv.writer(text, lineterminator="\n").writerows([(*names, "file"), *rows])
         write_atomically(output, text.getvalue())
         if is_standard(output):
             return 0

@@ -1,11 +1,12 @@
 """Drop training items, or change their weights, by a list of lines such as `headwise noise` writes."""
 
-from collections.abc import Iterator, Sequence
+import os
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
-from headwise.data.files.file_lists import FileLine
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.csv import read_cells
 from headwise.data.items.examples import Example, writable_separator
@@ -22,7 +23,8 @@ def drop_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int]:
 
     Args:
         parts: The parts, read from files.
-        listed: A csv file with a column `line`, and perhaps the `label` that is thought to be wrong.
+        listed: A csv file with a column `line`, perhaps the `label` that is thought to be wrong, and, of
+            several training files, a column `file`.
 
     Raises:
         ConfigError: The items have no line numbers.
@@ -30,9 +32,9 @@ def drop_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int]:
     """
     if not parts.kind.has_keys:
         raise ConfigError("--drop is for items on lines of their own, which a running text does not have")
-    lines = {item.line for item, _, _ in _rows(parts, listed)}
-    remaining = [item for item in parts.train if item.line not in lines]
-    dev = parts.dev if "dev" in parts.files else [item for item in parts.dev if item.line not in lines]
+    places = {_place(item) for item, _, _ in _rows(parts, listed)}
+    remaining = [item for item in parts.train if _place(item) not in places]
+    dev = parts.dev if "dev" in parts.files else [item for item in parts.dev if _place(item) not in places]
     dropped = len(parts.train) + len(parts.dev) - len(remaining) - len(dev)
     return replace(parts, train=remaining, dev=dev), dropped
 
@@ -49,13 +51,13 @@ def reweight_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int
     Raises:
         DataError: HW111 and HW127 as for `drop_listed_items`; HW126, a weight is not a number of 0 or more.
     """
-    weights = dict[int, float]()
+    weights = dict[Place, float]()
     for item, row, line in _rows(parts, listed):
         name = next((name for name in WEIGHTS if name in row), None)
         if name is None:
             raise DataError("HW111", f"no column {WEIGHTS[0]!r} or {WEIGHTS[1]!r}", path=listed)
         try:
-            weights[item.line] = weight = float(row[name])
+            weights[_place(item)] = weight = float(row[name])
         except ValueError:
             weight = -1.0
         if not 0 <= weight < float("inf"):
@@ -64,7 +66,8 @@ def reweight_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int
 
     def weighed(items: Sequence[Example]) -> list[Example]:
         return [
-            replace(item, weight=weights[item.line]) if item.line in weights else item for item in items
+            item if (weight := weights.get(_place(item))) is None else replace(item, weight=weight)
+            for item in items
         ]
 
     parts = replace(
@@ -73,15 +76,26 @@ def reweight_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int
         dev=parts.dev if "dev" in parts.files else weighed(parts.dev),
     )
     affected = parts.train if "dev" in parts.files else [*parts.train, *parts.dev]
-    return parts, sum(item.line in weights for item in affected)
+    return parts, sum(_place(item) in weights for item in affected)
+
+
+Place = tuple[str, int]
+"""The file of an item ("" if there is one training file), and its line."""
+
+
+def _place(item: Example) -> Place:
+    return getattr(item.line, "file", ""), int(item.line)
 
 
 def _rows(parts: DataParts, listed: str) -> Iterator[tuple[Example, dict[str, str], int]]:
-    """The training items that a list names, each with its row of the list and the line of that row."""
+    """The training items that a list names, each with its row of the list and the line of that row.
+
+    Where there are several training files, the column `file` of the list names that of each line, by its
+    path or, if no other file has it, by its name without folders.
+    """
     data = parts.files["train"]
-    if data.items and isinstance(data.items[0].line, FileLine):
-        raise ConfigError(f"{listed}: a list of lines is of one training file, and there are several")
-    items = {item.line: item for item in data.items}
+    items = {_place(item): item for item in data.items}
+    files = _file_names({file for file, _ in items})
     sets = parts.kind.answer.multi_label
     separator = writable_separator(data) if sets else None
     source = DataSource(listed)
@@ -89,15 +103,33 @@ def _rows(parts: DataParts, listed: str) -> Iterator[tuple[Example, dict[str, st
     names = [name.strip() for name in next(rows, (0, []))[1]]
     if "line" not in names:
         raise source.error("HW111", "no column 'line'", expected="a list of headwise noise")
+    if files and "file" not in names:
+        problem = "no column 'file', and there are several training files"
+        advice = "make a list of each file with headwise noise, and put the lists together"
+        raise source.error("HW111", problem, expected="the file of each line", advice=advice)
     for line, cells in rows:
         row = dict(zip(names, cells, strict=False))
-        number, label = row.get("line", "").strip(), row.get("label")
-        item = items.get(int(number)) if number.isdecimal() and len(number) < 12 else None
+        if [*row] == [*row.values()]:
+            continue  # the header of the next list
+        number, label, file = row.get("line", "").strip(), row.get("label"), row.get("file", "").strip()
+        at = int(number) if number.isdecimal() and len(number) < 12 else 0
+        item = items.get((files.get(file, file) if files else "", at))
         labels = () if item is None else item.labels
         if item is not None and separator is not None:
             labels = (separator.join(labels),)
         if item is None or (label is not None and label not in labels):
             what = f"line {number[:40]}" + (f" with the label {label!r}" if label else "")
-            advice = "make the list of this very file"
-            raise source.error("HW127", f"the training file has no {what}", line, advice=advice)
+            problem = (
+                f"no training file {file[:80]!r} has {what}"
+                if files
+                else f"the training file has no {what}"
+            )
+            advice = "make the list of these very files" if files else "make the list of this very file"
+            raise source.error("HW127", problem, line, advice=advice)
         yield item, row, line
+
+
+def _file_names(paths: Collection[str]) -> dict[str, str]:
+    """The path of each of several files by its name without folders, if no other file has it."""
+    names = Counter(map(os.path.basename, paths))
+    return {name: path for path in paths if path and names[name := os.path.basename(path)] == 1}
