@@ -108,14 +108,6 @@ def test_findings_are_sorted_have_known_codes_and_are_json(write):
     assert json.loads(json.dumps(diagnosis.to_json()))["files"][0]["words"]["max"] == 1
 
 
-def test_it_is_fast(write, takes_under):
-    text = "it 's a film of so many words and <b>more</b> , caf\u00e9 or no caf\u00e9 ; " * 12
-    lines = (f"{i % 2}\t{text} {i}\n" for i in range(5000))
-    path = write("a.txt", "".join(lines))
-    assert diagnose(CLASSIFY, [path]).files[0].texts == 5000
-    assert takes_under(4, lambda: diagnose(CLASSIFY, [path]))
-
-
 def test_the_verb_finds_the_task_out(write):
     pairs = write(
         "train.csv", "premise,hypothesis,label\n" + "".join(f"a {n},b {n},{n % 2}\n" for n in range(20))
