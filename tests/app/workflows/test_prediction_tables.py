@@ -75,6 +75,26 @@ def test_a_folder_of_files(model, file, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
+def test_several_files_of_lines(model, tmp_path, form):
+    texts = [f'a "stuck"{" door" if form == "tsv" else chr(10) + "door"}, {n}' for n in range(30)]
+    (tmp_path / "in.jsonl").write_text(
+        "".join(json.dumps({"text": text}) + "\n" for text in texts), "utf-8"
+    )
+    predict_file(model, tmp_path / "in.jsonl", tmp_path / f"whole.{form}")
+    predict_file(model, tmp_path / "in.jsonl", tmp_path / f"part-{{}}.{form}", shard_rows=12)
+    predict_file(model, tmp_path / "in.jsonl", tmp_path / "folder", shard_rows=12, form=form)
+    files = sorted(tmp_path.glob(f"part-*.{form}"))
+    assert [path.name for path in files] == [f"part-0000{n}.{form}" for n in range(3)]
+    assert [path.read_bytes() for path in sorted((tmp_path / "folder").iterdir())] == [
+        path.read_bytes() for path in files
+    ]
+    header = b"" if form == "jsonl" else files[0].read_bytes().split(b"\n")[0] + b"\n"
+    parts = [path.read_bytes().removeprefix(header) for path in files]
+    assert header + b"".join(parts) == (tmp_path / f"whole.{form}").read_bytes()
+    assert [part.count(b"stuck") for part in parts] == [12, 12, 6]
+
+
 def test_an_interrupted_table_goes_on(model, file, tmp_path):
     whole, cut = tmp_path / "whole.parquet", tmp_path / "cut.parquet"
     predict_file(model, file, whole)
@@ -88,7 +108,8 @@ def test_an_interrupted_table_goes_on(model, file, tmp_path):
 @pytest.mark.parametrize(
     ("output", "form", "rows", "message"),
     [
-        ("p.csv", None, 5, "only Parquet and Arrow files are cut"),
+        ("p.csv", None, 5, r"--shard-rows makes several files; name it part-\{\}\.csv"),
+        ("p-{}.csv.gz", None, 5, "files of this format are not cut; expected parquet, arrow, csv"),
         ("p.parquet", None, 5, "--shard-rows makes several files"),
         ("p-{}.parquet", None, 0, "--shard-rows 0; expected 1 or more"),
         (None, "parquet", None, "need --output"),

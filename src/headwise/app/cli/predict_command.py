@@ -63,8 +63,8 @@ def predict(
         resume: Continue an interrupted output.
         overwrite: Replace an existing output.
         escape_formulas: Put a ' before cells of csv and tsv that a spreadsheet would compute (=, +, -, @).
-        shard_rows: Number of rows in each of several Parquet or Arrow files: --output is a folder, or
-            a name such as part-{}.parquet.
+        shard_rows: Number of rows in each of several files: --output is a name such as part-{}.csv, or a
+            folder (of Parquet files, or of those of --format-out).
         unsure: Add a column that is true where the model should abstain: where the probability of the
             prediction is below this (0.9), or below the probability at which the other predictions reach a
             precision on the held-out data of training (precision=0.95).

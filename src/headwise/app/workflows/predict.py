@@ -70,8 +70,8 @@ def predict_file(
         resume: Go on with an output that was interrupted.
         overwrite: Replace an output that exists.
         escape_formulas: Put a "'" before cells of csv and tsv that a spreadsheet would compute.
-        shard_rows: The largest number of rows in each of several Parquet or Arrow files; the output is then
-            a folder, or a name with `{}` for their numbers.
+        shard_rows: The largest number of rows in each of several files; the output is then a folder (of
+            Parquet files, or of those of `form`), or a name with `{}` for their numbers.
         unsure: Mark predictions that are less probable than this, or than it takes to be right as often as
             `precision=SHARE` asks for.
         batch_tokens: Words that the model reads at once: fewer need less memory.
@@ -97,9 +97,10 @@ def predict_file(
             folder,
             file,
             table.records,
-            form="jsonl",
+            form=table.record_form,
             resume=resumed,
             overwrite=not resumed,
+            escape_formulas=escape_formulas,
             unsure=unsure,
             batch_tokens=batch_tokens,
             workers=workers,

@@ -1,11 +1,13 @@
-"""Predictions as Parquet and Arrow files: records of jsonl, converted when all are written."""
+"""Predictions as Parquet and Arrow files: records of jsonl, converted when all are written. Predictions as
+several files, also of csv, tsv and jsonl: one file, cut when all is written."""
 
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from headwise.models.prediction_file import OutputError, reporting_write_errors
 
 TABLE_SUFFIXES = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
 """The formats of tables, by file suffix."""
+_LINE_SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
+"""The formats of lines that may be cut into several files, by file suffix."""
 PLACE = "{}"
 """What stands for the number of a file in the name of an output of several files."""
 _USUAL_ROWS = 1_000_000
@@ -24,11 +28,11 @@ _AT_ONCE = 4_096  # records
 
 @dataclass(frozen=True)
 class TableOutput:
-    """An output of one table file or several.
+    """An output of one table file, or of several files.
 
     Attributes:
         pattern: The file; with `{}` for the number of each of several files.
-        form: parquet or arrow.
+        form: parquet or arrow; of several files also csv, tsv or jsonl.
         rows: The largest number of rows in a file; None for one file.
     """
 
@@ -38,7 +42,7 @@ class TableOutput:
 
     @classmethod
     def of(cls, output: Path | None, form: str | None, rows: int | None) -> "TableOutput | None":
-        """The table that an output names; None for other outputs.
+        """The table or the several files that an output names; None for other outputs.
 
         Args:
             output: The file, a name with `{}`, or with `rows` a folder; None for standard output.
@@ -54,26 +58,36 @@ class TableOutput:
             if rows is not None or form in TABLE_SUFFIXES.values():
                 raise ConfigError("Parquet and Arrow files, and several files, need --output")
             return None
+        forms = TABLE_SUFFIXES | _LINE_SUFFIXES
         if rows is not None and (output.is_dir() or not output.suffix):
-            suffix = next((end for end, name in TABLE_SUFFIXES.items() if name == form), ".parquet")
+            suffix = next((end for end, name in forms.items() if name == form), ".parquet")
             output = output / f"part-{PLACE}{suffix}"
-        table_form = form or TABLE_SUFFIXES.get(output.suffix.lower())
+        form = form or forms.get(output.suffix.lower())
         is_sharded = PLACE in output.name
-        if table_form is None or table_form not in TABLE_SUFFIXES.values():
-            if is_sharded or rows is not None:
-                raise ConfigError(
-                    f"{output}: only Parquet and Arrow files are cut; name it part-{PLACE}.parquet, or cut "
-                    "other files by split"
-                )
-            return None
+        if (is_sharded or rows is not None) and form not in forms.values():
+            expected = ", ".join(dict.fromkeys(forms.values()))
+            raise ConfigError(f"{output}: files of this format are not cut; expected {expected}")
         if rows is not None and not is_sharded:
-            raise ConfigError(f"{output}: --shard-rows makes several files; name it part-{PLACE}.parquet")
-        return cls(output, table_form, rows or _USUAL_ROWS if is_sharded else None)
+            named = f"part-{PLACE}{output.suffix}"
+            raise ConfigError(f"{output}: --shard-rows makes several files; name it {named}")
+        if form is None or (not is_sharded and form in _LINE_SUFFIXES.values()):
+            return None
+        return cls(output, form, rows or _USUAL_ROWS if is_sharded else None)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the files are of Parquet or Arrow."""
+        return self.form in TABLE_SUFFIXES.values()
+
+    @property
+    def record_form(self) -> str:
+        """The format of the file of records."""
+        return "jsonl" if self.is_table else self.form
 
     @property
     def records(self) -> Path:
-        """The file of records beside the output, which is removed when the tables are complete."""
-        return self.pattern.with_name(self.pattern.name.replace(PLACE, "all") + ".jsonl")
+        """The file of records beside the output, which is removed when the files are complete."""
+        return self.pattern.with_name(self.pattern.name.replace(PLACE, "all") + f".{self.record_form}")
 
     def existing(self) -> list[Path]:
         """The files of an earlier run."""
@@ -85,10 +99,11 @@ class TableOutput:
         """Check that the output can be written.
 
         Raises:
-            ConfigError: pyarrow is not installed.
+            ConfigError: pyarrow is needed, and not installed.
             OutputError: HW601, it exists; HW604, its folder does not exist.
         """
-        _import("pyarrow")
+        if self.is_table:
+            _import("pyarrow")
         if not self.pattern.parent.is_dir():
             if self.pattern.parent.exists() or not self.pattern.parent.parent.is_dir():
                 raise OutputError(f"{self.pattern.parent} is no folder; make it first", code="HW604")
@@ -98,38 +113,40 @@ class TableOutput:
             raise OutputError(f"{files[0]} exists; add --overwrite to replace it", code="HW601")
 
     def convert(self) -> list[Path]:
-        """Make the tables of the file of records, all or none, and remove it; returns their paths.
+        """Make the files of the file of records, all or none, and remove it; returns their paths.
 
-        Columns have the type of all their values: numbers, truth values, texts; a column that holds values
-        of several types becomes one of texts.
+        Columns of tables have the type of all their values: numbers, truth values, texts; a column that
+        holds values of several types becomes one of texts. Each file of csv and tsv has the header.
 
         Raises:
             OutputError: HW604, they cannot be written.
         """
-        schema = _schema_of(self.records)
         old, written = self.existing(), list[Path]()
+        records, write = self._records_and_writer()
         with reporting_write_errors(self.pattern), ExitStack() as complete:
-            records = _read(self.records)
             while True:
                 file = self.pattern
                 if self.rows is not None:
                     file = file.with_name(file.name.replace(PLACE, f"{len(written):05d}"))
-                part = complete.enter_context(atomic_output(file))
-                count = _write(part, self.form, schema, records, self.rows)
+                count = write(complete.enter_context(atomic_output(file)), records, self.rows)
                 written.append(file)
-                if self.rows is None or count < self.rows or not (first := next(records, None)):
+                first = list(islice(records, self.rows is not None and count == self.rows))
+                if not first:
                     break
-                records = _chained(first, records)
+                records = chain(first, records)
         for file in set(old) - set(written):
             file.unlink()
         with suppress(FileNotFoundError):
             self.records.unlink()
         return written
 
-
-def _chained(first: JsonObject, rest: Iterator[JsonObject]) -> Iterator[JsonObject]:
-    yield first
-    yield from rest
+    def _records_and_writer(self) -> tuple[Iterator[Any], Callable[[Path, Iterator[Any], int | None], int]]:
+        """The records of the file of records, and the function that writes those of one file."""
+        if self.is_table:
+            return _read(self.records), partial(_write, form=self.form, schema=_schema_of(self.records))
+        rows = _rows_of_lines(self.records, quoted=self.form == "csv")
+        header = b"" if self.form == "jsonl" else next(rows, b"")
+        return rows, partial(_write_rows, header=header)
 
 
 def _import(name: str) -> Any:
@@ -152,6 +169,31 @@ def _flat(record: JsonObject) -> Iterator[tuple[str, Any]]:
             yield from ((f"probability{name[13:]}:{label}", share) for label, share in value.items())
         else:
             yield name, value
+
+
+def _rows_of_lines(file: Path, *, quoted: bool) -> Iterator[bytes]:
+    """The rows of a file of lines; where fields are quoted, one may span lines."""
+    with open(file, "rb") as lines:
+        row, marks = list[bytes](), 0
+        for line in lines:
+            row.append(line)
+            marks += line.count(b'"') if quoted else 0
+            if marks % 2 == 0:
+                yield b"".join(row)
+                row.clear()
+        if row:
+            yield b"".join(row)
+
+
+def _write_rows(part: Path, rows: Iterator[bytes], most: int | None, header: bytes) -> int:
+    """Write a header and up to `most` rows to a file; returns how many rows there were."""
+    count = 0
+    with open(part, "wb") as file:
+        file.write(header)
+        for row in islice(rows, most):
+            file.write(row)
+            count += 1
+    return count
 
 
 def _batches(records: Iterator[JsonObject]) -> Iterator[list[JsonObject]]:
@@ -189,7 +231,7 @@ def _common_type(arrow: Any, first: Any, second: Any) -> Any:
         return arrow.string()
 
 
-def _write(part: Path, form: str, schema: Any, records: Iterator[JsonObject], most: int | None) -> int:
+def _write(part: Path, records: Iterator[JsonObject], most: int | None, form: str, schema: Any) -> int:
     """Write up to `most` records to a table file; returns how many there were."""
     arrow = _import("pyarrow")
     new: Callable[..., Any] = (
