@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.minimization import minimize_bounded
 from headwise.core.threads import one_blas_thread
 from headwise.metrics.classification_scores import smooth_targets
 
@@ -130,21 +131,23 @@ def _centred(logits: NDArray) -> NDArray[np.float64]:
 
 
 class _Loss:
-    """Mean log loss of the ensemble as a function of the weights, with its gradient."""
+    """Mean log loss of the ensemble as a function of the weights, with its gradient and its Hessian."""
 
     def __init__(self, logits: Sequence[NDArray], targets: NDArray, importance: NDArray):
         self.logits, self.targets, self.importance = np.stack(logits), targets, importance
 
-    def __call__(self, weights: NDArray) -> tuple[float, NDArray]:
+    def __call__(self, weights: NDArray) -> tuple[float, NDArray, NDArray]:
         mixed = np.tensordot(weights, self.logits, axes=1)
         mixed = mixed - mixed.max(axis=1, keepdims=True)
         exponents = np.exp(mixed)
         total = exponents.sum(axis=1, keepdims=True)
         losses = np.log(total[:, 0]) - (self.targets * mixed).sum(axis=1)
-        slopes = (exponents / total - self.targets) * self.importance[:, None]
-        scale = 1 / len(self.targets)
-        gradient = np.tensordot(self.logits, slopes, axes=([1, 2], [0, 1])) * scale
-        return float((losses * self.importance).sum() * scale), gradient
+        chances = exponents / total
+        importance = self.importance[:, None] / len(self.targets)
+        gradient = np.tensordot(self.logits, (chances - self.targets) * importance, axes=([1, 2], [0, 1]))
+        away = self.logits - (chances * self.logits).sum(axis=2, keepdims=True)
+        hessian = np.tensordot(away * (chances * importance), away, axes=([1, 2], [1, 2]))
+        return float(losses @ importance[:, 0]), gradient, hessian
 
 
 def _fit(
@@ -156,23 +159,19 @@ def _fit(
     prior: float = _PRIOR,
     scale: float = 5.0,
 ) -> NDArray:
-    """Fit the weights of members by L-BFGS-B."""
-    from scipy.optimize import minimize  # slow to load, and predictions do without
-
+    """Fit the weights of members."""
     loss = _Loss(logits, targets, importance)
     begun, texts = np.full(len(logits), 1 / len(logits)), len(targets)
     expected = begun if expected is None else expected
 
-    def cost(weights: NDArray) -> tuple[float, NDArray]:
-        value, gradient = loss(weights)
-        away = weights - expected
-        return value + prior / texts * float(away @ away), gradient + 2 * prior / texts * away
+    def cost(weights: NDArray) -> tuple[float, NDArray, NDArray]:
+        (value, gradient, hessian), away, pull = loss(weights), weights - expected, prior / texts
+        penalty = pull * float(away @ away)
+        return value + penalty, gradient + 2 * pull * away, hessian + 2 * pull * np.eye(len(away))
 
     low = _COLDEST if len(logits) == 1 else 0.0
-    bounds = [(low, scale)] * len(logits)
     with one_blas_thread():  # several cores take longer over small matrices
-        solution = minimize(cost, begun, jac=True, bounds=bounds, method="L-BFGS-B")
-    return np.asarray(solution.x)
+        return minimize_bounded(cost, begun, low, scale)
 
 
 def contributions(logits: Sequence[NDArray], weights: NDArray) -> list[float]:

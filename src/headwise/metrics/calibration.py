@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.activations import expit, log_softmax, softmax
+from headwise.core.minimization import minimize_within
 from headwise.metrics.classification_scores import correctness, smooth_targets
 
 MAX_USUAL_TEMPERATURE = 20.0
@@ -40,8 +41,6 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray
     """
     if len(targets) == 0:
         return 1.0
-    from scipy.optimize import minimize_scalar  # slow to load, and predictions do without
-
     logits = logits.astype(np.float64)
     smoothed_targets = smooth_targets(targets, logits.shape[1])
 
@@ -49,14 +48,10 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray
         scaled = log_softmax(logits / np.exp(log_temperature), axis=1)
         return float(-np.average((smoothed_targets * scaled).sum(axis=1), weights=weights))
 
-    def lowest(low: float, high: float) -> float:
-        solution = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-4})
-        return float(solution.x)  # type: ignore[attr-defined]
-
     bound = np.log(MAX_USUAL_TEMPERATURE)
-    best = lowest(-bound, bound)
+    best = minimize_within(loss, -bound, bound, 1e-4)
     if best > np.log(0.99 * MAX_USUAL_TEMPERATURE):
-        best = lowest(bound, np.log(MAX_TEMPERATURE))
+        best = minimize_within(loss, bound, np.log(MAX_TEMPERATURE), 1e-4)
     return float(np.exp(best)) if loss(best) < loss(0.0) else 1.0
 
 

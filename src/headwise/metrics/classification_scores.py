@@ -3,6 +3,7 @@
 Metrics of a single-label classifier, with confidence intervals.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -153,11 +154,25 @@ def compare_labels(
     """Paired comparison of two classifiers by their predicted label indices, `[texts]`."""
     first_right, second_right = first == targets, second == targets
     better, worse = int((first_right & ~second_right).sum()), int((second_right & ~first_right).sum())
-    from scipy.special import bdtr  # slow to load, and predictions do without
-
-    p = min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
+    p = min(1.0, 2 * coin_tail(min(better, worse), better + worse))
     interval = paired_interval(first_right, second_right, seed=seed)
     return AccuracyDifference((better - worse) / len(targets), interval, p)
+
+
+def coin_tail(heads: int, tosses: int) -> float:
+    """The probability of at most so many heads in so many tosses of a fair coin."""
+    if 2 * heads >= tosses:
+        return 1 - coin_tail(tosses - heads - 1, tosses)
+    if heads < 0:
+        return 0.0
+    outcomes = tosses * math.log(2)
+    logarithm = math.lgamma(tosses + 1) - math.lgamma(heads + 1) - math.lgamma(tosses - heads + 1)
+    total, term = 0.0, math.exp(logarithm - outcomes)  # of exactly `heads`
+    while heads >= 0 and term > 1e-17 * total:
+        total += term
+        term *= heads / (tosses - heads + 1)
+        heads -= 1
+    return total
 
 
 def paired_interval(first: np.ndarray, second: np.ndarray, *, seed: int = 0) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from headwise.core import native
 from headwise.core.activations import expit
+from headwise.core.minimization import minimize_smooth
 from headwise.core.threads import one_blas_thread
 from headwise.linear.dense_features import covariance_root
 from headwise.linear.linear_fit import MOST_CELLS
@@ -173,8 +174,6 @@ class _Problem:
 
     def solve(self, strength: float, start: Floats | None) -> Floats:
         """Minimise `sum of losses + |weights|^2 / (2 strength)`, by L-BFGS."""
-        from scipy.optimize import minimize  # slow to load, and predictions do without
-
         shape = (self.rows.shape[1], self.targets.shape[1])
 
         def cost(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -187,8 +186,6 @@ class _Problem:
             return (loss + squares / (2 * strength)) / texts, gradient.ravel() / texts
 
         first = np.zeros(shape) if start is None else start
-        options = {"maxiter": 60, "ftol": 1e-9, "gtol": 1e-4}
-        begun = first.ravel().astype(np.float64)
         with one_blas_thread():  # several cores take longer over small matrices
-            solution = minimize(cost, begun, jac=True, method="L-BFGS-B", options=options)
-        return solution.x.reshape(shape).astype(np.float32)
+            solution = minimize_smooth(cost, first.ravel().astype(np.float64), iterations=60)
+        return solution.reshape(shape).astype(np.float32)
