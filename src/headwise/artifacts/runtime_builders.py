@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from headwise.artifacts.runtime_networks import attentive_scores, windowed_encoder, word_inputs
-from headwise.artifacts.tensor_specs import TensorSpecs
+from headwise.artifacts.tensor_specs import CHAIN, TensorSpecs
 from headwise.core.config import JsonObject
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
@@ -16,7 +16,7 @@ from headwise.linear.linear_tables import TextTableFormat
 from headwise.metrics.novelty import unit_vectors
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.runtime.layers import LayerWeights, Perceptron
+from headwise.runtime.layers import LayerWeights
 from headwise.runtime.outputs import AnyOutputs, MultiLabelOutputs, NumberOutputs, SingleLabelOutputs
 from headwise.runtime.prediction_models import PredictionLinearModel, PredictionModel
 from headwise.runtime.text_network import NetworkTextModel, TextNetwork, TextReadout, WordInputs
@@ -34,6 +34,13 @@ TEXT_OUTPUTS: dict[type[LabelType], type[AnyOutputs]] = {
     NumericLabelType: NumberOutputs,
 }
 """The outputs of models of texts and of pairs, by label type."""
+
+
+_TABLES = (
+    *("embedding.vectors.", "embedding.extra.", "embedding.values", "embedding.scales"),
+    *("embedding.weights", "linear_model.", "reference_vectors.", f"{CHAIN}."),
+)
+"""Beginnings of the names of tensors that are no weights of layers."""
 
 
 class LinearTables(Protocol):
@@ -86,6 +93,17 @@ class NetworkBuilder(ABC, Generic[Format, Model]):
             specs.linear_model(self.linear.shapes())
         return specs
 
+    def network_specs(self) -> TensorSpecs:
+        """Those of the network alone: without vectors of words and texts, linear model and CRF."""
+        specs = TensorSpecs()
+        left_out = ".num_batches_tracked"  # counts the batches of training
+        specs.update(
+            (name, spec)
+            for name, spec in self.specs().items()
+            if not name.startswith(_TABLES) and not name.endswith(left_out)
+        )
+        return specs
+
     def features(self, spell: Any) -> TextFeatures:
         """The text encoder; for `spell` see `TextFeatures`."""
         windows = self.config.windows
@@ -97,6 +115,10 @@ class NetworkBuilder(ABC, Generic[Format, Model]):
             most=None if windows.long == "split" else lambda: words,
             cut=windows.long == "truncate",
         )
+
+    @abstractmethod
+    def network(self, inputs: WordInputs, weights: LayerWeights) -> Any:
+        """The network, which reads these vectors of words."""
 
     @abstractmethod
     def model(self, weights: LayerWeights, tables: Tables) -> Model:
@@ -163,9 +185,7 @@ class ItemBuilder(NetworkBuilder[TextTableFormat, TextModel]):
         return specs
 
     @abstractmethod
-    def network_model(
-        self, members: Members, inputs: WordInputs, weights: LayerWeights, head: Perceptron
-    ) -> TextModel:
+    def network_model(self, members: Members, inputs: WordInputs, weights: LayerWeights) -> TextModel:
         """A model of these members, with its network."""
 
     def model(self, weights: LayerWeights, tables: Tables) -> TextModel:
@@ -174,8 +194,7 @@ class ItemBuilder(NetworkBuilder[TextTableFormat, TextModel]):
         features = self.features(None if base is None else base.prepare)
         linear = self.linear
         member = None if linear is None else PredictionLinearModel(linear.model(tables), linear.vectors)
-        head = weights.perceptron("head", self.head.normalize)
-        model = self.network_model((features, base, member, self.outputs), inputs, weights, head)
+        model = self.network_model((features, base, member, self.outputs), inputs, weights)
         model.tabular = config.linear_model.tabular or ()
         if config.unknown.texts:
             model.references = unit_vectors(weights.arrays["reference_vectors.values"])
@@ -197,11 +216,14 @@ class TextBuilder(ItemBuilder[NetworkTextModel]):
     def probe_inputs(self) -> int:
         return self.config.base.size
 
+    def network(self, inputs: WordInputs, weights: LayerWeights) -> TextNetwork:
+        encoder, readout = windowed_encoder(self.config, weights), self.readout(weights)
+        head = weights.perceptron("head", self.head.normalize)
+        return TextNetwork(inputs, encoder, readout, head, weights.optional("probe"))
+
     def network_model(
-        self, members: Members, inputs: WordInputs, weights: LayerWeights, head: Perceptron
+        self, members: Members, inputs: WordInputs, weights: LayerWeights
     ) -> NetworkTextModel:
         model = NetworkTextModel(*members)
-        encoder, readout = windowed_encoder(self.config, weights), self.readout(weights)
-        model.network = TextNetwork(inputs, encoder, readout, head, weights.optional("probe"))
-        model.config = self.config
+        model.network, model.config = self.network(inputs, weights), self.config
         return model

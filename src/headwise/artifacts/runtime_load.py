@@ -100,7 +100,7 @@ def load_for_prediction(folder: PathLike[str] | str) -> "NetworkModel":
     files = VerifiedFolder(folder)
     config, dtype = read_folder_config(files)
     kind = ITEM_TYPES[config.task]
-    builder_type, outputs_type = _types(kind)
+    builder_type, outputs_type = builder_types(kind)
     vocabulary = read_vocabulary(files, Vocabulary.from_json)
     described = files.json(LABELS)
     listed = _listed_words(files) if config.base.name else ()
@@ -123,7 +123,7 @@ def load_for_prediction(folder: PathLike[str] | str) -> "NetworkModel":
     return model
 
 
-def _types(kind: ItemType[Any]) -> tuple[type[Any], type[Any]]:
+def builder_types(kind: ItemType[Any]) -> tuple[type[Any], type[Any]]:
     """The builder of models of an item type, and the type of their outputs."""
     if kind.has_tags:
         from headwise.artifacts.runtime_tag_builder import TaggerBuilder

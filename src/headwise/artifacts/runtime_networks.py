@@ -26,19 +26,24 @@ def attentive_scores(weights: LayerWeights) -> Perceptron | None:
 
 def word_inputs(config: ModelConfig, weights: LayerWeights, listed: tuple[str, ...]) -> WordInputs:
     """Word vectors; `listed` are the words of the base."""
-    arrays, project = weights.arrays, weights.optional("embedding.project")
+    arrays = weights.arrays
     if not config.base.name:
         parts = [arrays["embedding.vectors.weight"]]
         if "embedding.extra.weight" in arrays:
             parts.append(arrays["embedding.extra.weight"])
-        return WordInputs(WordLookup(np.concatenate(parts)), None, project)
+        return inputs_from(WordLookup(np.concatenate(parts)), weights)
     values, scales = arrays["embedding.values"], arrays["embedding.scales"]
     rows = slice(len(listed)), slice(len(listed), None)
     tables = (QuantizedMatrix(values[part], scales[part]) for part in rows)
     listed_vectors, subwords = tables
     base = StaticEmbeddings("saved", listed, listed_vectors, subwords, arrays["embedding.weights"])
-    lookup = BaseLookup(base, arrays.get("embedding.vectors.weight"))
-    return WordInputs(lookup, weights.norm("embedding.norm"), project)
+    return inputs_from(BaseLookup(base, arrays.get("embedding.vectors.weight")), weights)
+
+
+def inputs_from(lookup: WordLookup | BaseLookup, weights: LayerWeights) -> WordInputs:
+    """The inputs of the encoder from word vectors."""
+    norm = weights.norm("embedding.norm") if isinstance(lookup, BaseLookup) else None
+    return WordInputs(lookup, norm, weights.optional("embedding.project"))
 
 
 def windowed_encoder(config: ModelConfig, weights: LayerWeights) -> WindowedEncoder:

@@ -5,7 +5,7 @@ from headwise.artifacts.runtime_networks import windowed_encoder
 from headwise.artifacts.tensor_specs import TensorSpecs, cross_name
 from headwise.linear.pair_features import dense_pair_size
 from headwise.nn.layers.layer_configs import PairConfig
-from headwise.runtime.layers import LayerWeights, Perceptron
+from headwise.runtime.layers import LayerWeights
 from headwise.runtime.pair_network import (
     CrossLayer,
     NetworkPairModel,
@@ -39,12 +39,15 @@ class PairBuilder(ItemBuilder[NetworkPairModel]):
     def probe_inputs(self) -> int:
         return dense_pair_size(self.config.base.size)
 
-    def network_model(
-        self, members: Members, inputs: WordInputs, weights: LayerWeights, head: Perceptron
-    ) -> NetworkPairModel:
-        model, pair = NetworkPairModel(*members), self.config.pair
+    def network(self, inputs: WordInputs, weights: LayerWeights) -> PairNetwork:
         encoder, readout = windowed_encoder(self.config, weights), self.readout(weights)
-        layers = cross_layers(pair, weights)
-        model.network = PairNetwork(inputs, encoder, layers, readout, pair.features, head)
-        model.probe, model.config = weights.optional("probe"), self.config
+        head, pair = weights.perceptron("head", self.head.normalize), self.config.pair
+        return PairNetwork(inputs, encoder, cross_layers(pair, weights), readout, pair.features, head)
+
+    def network_model(
+        self, members: Members, inputs: WordInputs, weights: LayerWeights
+    ) -> NetworkPairModel:
+        model = NetworkPairModel(*members)
+        model.network, model.config = self.network(inputs, weights), self.config
+        model.probe = weights.optional("probe")
         return model

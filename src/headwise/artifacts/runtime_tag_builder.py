@@ -57,15 +57,19 @@ class TaggerBuilder(NetworkBuilder[TagTableFormat, NetworkTagger]):
         specs.tagger(config, len(self.tagger.tags))
         return specs
 
+    def network(self, inputs: WordInputs, weights: LayerWeights) -> TagNetwork:
+        config = self.config
+        joined = tagger_inputs(config, weights, inputs, self.tagger.alphabet)
+        hidden = config.tagger.hidden
+        head = weights.perceptron("tagger", "none") if hidden else weights.affine("tagger.layers.1")
+        return TagNetwork(joined, windowed_encoder(config, weights), head)
+
     def model(self, weights: LayerWeights, tables: Tables) -> NetworkTagger:
         config, tagger = self.config, self.tagger
         words = word_inputs(config, weights, self.listed)
         prepare = words.lookup.prepare if isinstance(words.lookup, BaseLookup) else None
         tagger.config, tagger.features = config, self.features(character_encoder(prepare))
-        inputs = tagger_inputs(config, weights, words, tagger.alphabet)
-        hidden = config.tagger.hidden
-        head = weights.perceptron("tagger", "none") if hidden else weights.affine("tagger.layers.1")
-        tagger.network = TagNetwork(inputs, windowed_encoder(config, weights), head)
+        tagger.network = self.network(words, weights)
         prefix = f"{CHAIN}."
         self._set_chain(
             {name.removeprefix(prefix): a for name, a in weights.arrays.items() if name.startswith(prefix)}

@@ -25,6 +25,7 @@ ENCODER = "encoder.onnx"  # of an exported model
 READOUT = "readout.onnx"  # of an exported model
 CHARACTER_FEATURES = "spelling.onnx"  # of an exported tagger with character features
 TABLES = "tables.safetensors"  # of an exported model: static embeddings and linear model
+NETWORK = "network.safetensors"  # of an exported model that predicts without onnxruntime
 REQUIREMENTS = "requirements.txt"  # of an exported model: the packages that it needs
 
 RUN_FOLDER = "training"  # folder of the training run's state; never touched here
@@ -51,6 +52,7 @@ LIMITS = {
     READOUT: 1024 * _MIB,
     CHARACTER_FEATURES: 1024 * _MIB,
     TABLES: 1024 * _MIB,
+    NETWORK: 1024 * _MIB,
     REQUIREMENTS: _MIB,
     MANIFEST: _MIB,
 }

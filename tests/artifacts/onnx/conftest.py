@@ -186,9 +186,12 @@ def make_model():
     return make
 
 
+ENGINES = ("auto", "onnxruntime")
+
+
 @pytest.fixture(scope="session")
-def pair_of(make_model, tmp_path_factory, needs_onnx):
-    """A model of a row, and what was exported of it; made once."""
+def written(make_model, tmp_path_factory, needs_onnx):
+    """A model of a row, and the folder that it was exported to; made once."""
     made = {}
 
     def give(row: str):
@@ -197,7 +200,21 @@ def pair_of(make_model, tmp_path_factory, needs_onnx):
         if row not in made:
             model, folder = make_model(row), tmp_path_factory.mktemp("exported") / "model"
             write_exported(model, folder)
-            made[row] = model, load_exported(folder)
+            made[row] = model, folder
+        return made[row]
+
+    return give
+
+
+@pytest.fixture(scope="session")
+def pair_of(written):
+    """A model of a row, and what was exported of it, computed by onnxruntime; made once."""
+    made = {}
+
+    def give(row: str):
+        if row not in made:
+            model, folder = written(row)
+            made[row] = model, load_exported(folder, engine="onnxruntime")
         return made[row]
 
     return give

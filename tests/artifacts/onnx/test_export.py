@@ -26,7 +26,14 @@ from .conftest import WORDS
 
 FILES = {
     *("README.md", "calibration.json", "config.json", "encoder.onnx", "labels.json", "manifest.json"),
-    *("metrics.json", "readout.onnx", "requirements.txt", "tables.safetensors", "training.json"),
+    *(
+        "metrics.json",
+        "network.safetensors",
+        "readout.onnx",
+        "requirements.txt",
+        "tables.safetensors",
+        "training.json",
+    ),
     "vocabulary.json",
 }
 
@@ -137,9 +144,12 @@ def test_a_missing_library_is_told(make_model, tmp_path, monkeypatch):
 
 def test_what_the_requirements_name_is_what_is_needed():
     """Not what trains; with the versions that the package itself asks for."""
-    named = {line for line in export._requirements().splitlines() if not line.startswith("#")}
-    assert "onnxruntime" in {re.match(r"[\w-]+", line)[0] for line in named}  # type: ignore[index]
-    assert not {"torch", "scikit-learn", "joblib"} & {re.match(r"[\w-]+", line)[0] for line in named}  # type: ignore[index]
+    for onnx in (True, False):
+        lines = [line for line in export._requirements(onnx=onnx).splitlines() if not line.startswith("#")]
+        named = {re.match(r"[\w-]+", line)[0] for line in lines}  # type: ignore[index]
+        assert ("onnxruntime" in named) == onnx
+        assert "numpy" in named
+        assert not {"torch", "scikit-learn", "joblib"} & named
 
 
 def test_one_kind_of_folder_is_not_taken_for_the_other(exported_folder):

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from headwise.artifacts import load_model
 from headwise.artifacts.onnx import onnx_runner as runner_module
 from headwise.artifacts.onnx.onnx_load import load_exported
+from headwise.artifacts.onnx.onnx_networks import OnnxTextNetwork
+from headwise.runtime.text_network import TextNetwork
 
-from .conftest import ROWS
+from .conftest import ENGINES, ROWS
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -45,12 +48,37 @@ def test_little_memory_gives_the_same(row, pair_of, texts, monkeypatch):
     np.testing.assert_allclose(exported.predict_proba(texts), expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("row", ["ms-transformer", "ms-transformer, windows", "ms-san"])
+def test_headwise_computes_what_onnxruntime_does(row, written, pair_of, texts, monkeypatch):
+    model, folder = written(row)
+    exported = load_exported(folder)
+    assert isinstance(exported.network, TextNetwork)
+    encoded = exported.encoded(texts)
+    actual = exported.outputs_of(encoded)
+    for other in (model, pair_of(row)[1]):
+        np.testing.assert_allclose(actual, other.outputs_of(other.encoded(texts)), rtol=1e-5, atol=1e-5)
+    small = exported.logits(encoded, batch_texts=3, batch_tokens=20)
+    np.testing.assert_allclose(small, exported.logits(encoded), rtol=1e-5, atol=1e-5)
+    again = pickle.loads(pickle.dumps(exported))
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert load_exported(folder).predict_proba(texts[:3]).shape == (3, 3)
+    np.testing.assert_array_equal(again.predict_proba(texts), exported.predict_proba(texts))
+
+
+@pytest.mark.parametrize("row", ["ms-transformer, no node, positions", "transformer", "bilstm"])
+def test_other_networks_are_left_to_onnxruntime(row, written):
+    _, folder = written(row)
+    assert not (folder / "network.safetensors").exists()
+    assert isinstance(load_exported(folder).network, OnnxTextNetwork)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("task", "based"), [("classify", True), ("multi-label", True), ("regress", True), ("classify", False)]
 )
-def test_trained_models_say_the_same(task, based, exported_folder, texts):
+def test_trained_models_say_the_same(task, based, engine, exported_folder, texts):
     folder, target = exported_folder(task, based=based)
-    model, exported = load_model(folder), load_exported(target)
+    model, exported = load_model(folder), load_exported(target, engine=engine)
     assert model.linear_model is not None
     assert exported.linear_model is not None
     texts = [*texts, "a good film", "Bad, poor film!", "goooood w1 badder"]

@@ -12,15 +12,17 @@ from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
 from headwise.artifacts.onnx.onnx_export import write_exported
 from headwise.artifacts.onnx.onnx_load import load_exported
+from headwise.artifacts.onnx.onnx_networks import OnnxPairNetwork
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import WindowsConfig
 from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import PairModel
+from headwise.runtime.pair_network import PairNetwork
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
-from .conftest import WINDOW, WORDS, hard_texts
+from .conftest import ENGINES, WINDOW, WORDS, hard_texts
 
 CROSS = {"cross_heads": 2, "cross_head_size": 3, "cross_feedforward": 5, "cross_layers": 2}
 # id: (encoder, readout, pair settings, windows)
@@ -67,15 +69,19 @@ def made(tmp_path_factory, needs_onnx):
                 parameter.data += 0.3 * torch.rand_like(parameter)
             folder = tmp_path_factory.mktemp("pairs") / "x"
             write_exported(model.eval(), folder)
-            trained[row] = model, load_exported(folder)
+            trained[row] = model, folder
         return trained[row]
 
     return give
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("row", ROWS)
-def test_the_outputs_are_those_of_the_model(row, made):
-    model, exported = made(row)
+def test_the_outputs_are_those_of_the_model(row, engine, made):
+    model, folder = made(row)
+    exported = load_exported(folder, engine=engine)
+    computed = engine == "auto" and row in ("none", "match", "concat")
+    assert isinstance(exported.network, PairNetwork if computed else OnnxPairNetwork)
     pairs = hard_pairs()
     encoded = [variant.encoded(pairs) for variant in (model, exported)]
     expected, actual = model.outputs_of(encoded[0]), exported.outputs_of(encoded[1])
@@ -114,8 +120,10 @@ def test_trained_models_say_the_same(task, settings, base, tmp_path, needs_onnx)
     train_files(tmp_path / "data.csv", tmp_path / "model", settings=[sizes])
     model = load_model(tmp_path / "model")
     write_exported(model, tmp_path / "x")
-    exported = load_exported(tmp_path / "x")
     assert model.linear_model is not None
-    one, second = (variant.logits(variant.encoded(hard_pairs())) for variant in (model, exported))
-    assert np.ptp(one, axis=0).max() > 0.01
-    np.testing.assert_allclose(second, one, rtol=1e-5, atol=1e-5)
+    expected = model.logits(model.encoded(hard_pairs()))
+    assert np.ptp(expected, axis=0).max() > 0.01
+    for engine in ENGINES:
+        exported = load_exported(tmp_path / "x", engine=engine)
+        actual = exported.logits(exported.encoded(hard_pairs()))
+        np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)

@@ -15,6 +15,7 @@ from headwise.artifacts.onnx.graph import onnx_of
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.artifacts.onnx.onnx_export import write_exported
 from headwise.artifacts.onnx.onnx_load import load_exported
+from headwise.artifacts.onnx.onnx_networks import OnnxTagNetwork
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.examples import TaggedSentence, as_example
 from headwise.linear.tag_crf import fit_crf
@@ -28,12 +29,13 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.ragged import Layout, Ragged
 from headwise.runtime.chain_tagger import CrfScores
+from headwise.runtime.tag_network import TagNetwork
 from headwise.text.character_features import Alphabet
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, word_hash
 from headwise.text.text_configs import CharacterConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary
 
-from .conftest import WINDOW, WORDS, hard_texts
+from .conftest import ENGINES, WINDOW, WORDS, hard_texts
 from .test_load import forge
 
 SPANS = ("O", "B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "E-Y", "S-Y")
@@ -119,7 +121,7 @@ SAYS = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory, needs_onnx):
-    """`made(row, say)`: a model, what was exported of it, and in which folder."""
+    """`made(row, say)`: a model, what was exported of it, computed by onnxruntime, and in which folder."""
     trained, graphs = {}, {}
 
     def give(row: str, say: str):
@@ -137,7 +139,7 @@ def made(tmp_path_factory, needs_onnx):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(export, "onnx_of", once)
                 write_exported(model.eval(), folder)
-            trained[row, say] = model, load_exported(folder), folder
+            trained[row, say] = model, load_exported(folder, engine="onnxruntime"), folder
         return trained[row, say]
 
     return give
@@ -146,8 +148,12 @@ def made(tmp_path_factory, needs_onnx):
 @pytest.mark.parametrize(
     ("row", "say"), [*((row, "both") for row in ROWS), *(("shape", say) for say in SAYS if say != "both")]
 )
-def test_the_tags_are_those_of_the_model(row, say, made):
-    model, exported, _ = made(row, say)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_tags_are_those_of_the_model(row, say, engine, made):
+    model, _, folder = made(row, say)
+    exported = load_exported(folder, engine=engine)
+    computed = engine == "auto" and row in ("shape", "no spelling")
+    assert isinstance(exported.network, TagNetwork if computed else OnnxTagNetwork)
     texts = [*hard_texts(), "é w1 éé w2 unheard É w7", "w1 " + "x" * 300, "W1w2 w3-4 1990"]
     for expected, actual in zip(model.predict(texts), exported.predict(texts), strict=True):
         assert (actual.words, actual.tags, actual.places) == (
@@ -267,7 +273,7 @@ def test_files_that_contradict_each_other(name, trained_tagger, tmp_path):
     forge(copied, "calibration.json", lambda data: data.update(encoder_weight=0.5, linear_weight=0.5))
     forge(copied, *FORGED[name])
     with pytest.raises(HeadwiseError) as raised:
-        [*load_exported(copied).predict(["w1 by Ann"])]
+        [*load_exported(copied, engine="onnxruntime").predict(["w1 by Ann"])]
     assert raised.value.code in ("HW507", "HW509", "HW510", "HW956"), raised.value
 
 
@@ -278,7 +284,7 @@ def test_the_graph_of_the_spelling_is_checked(trained_tagger, tmp_path):
         load_exported(copied)
     forge(copied, "labels.json", lambda data: None)
     with pytest.raises(ExportError, match=r"HW956.*spelling.onnx"):
-        load_exported(copied)
+        load_exported(copied, engine="onnxruntime")
     (copied / "spelling.onnx").unlink()
     with pytest.raises(StoreError, match=r"HW503.*spelling.onnx"):
         load_exported(copied)

@@ -40,6 +40,7 @@ from headwise.artifacts.onnx.padded_network import (
     TagGraph,
     TextGraph,
 )
+from headwise.artifacts.runtime_load import builder_types, unsupported_reason
 from headwise.artifacts.save import calibration_parameters, flush, remove_staging
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.folder_layout import (
@@ -52,6 +53,7 @@ from headwise.core.folder_layout import (
     LABELS,
     MANIFEST,
     METRICS,
+    NETWORK,
     READOUT,
     REQUIREMENTS,
     STAGING,
@@ -62,8 +64,10 @@ from headwise.core.folder_layout import (
 )
 from headwise.core.version import __version__
 from headwise.data.items.examples import as_example
+from headwise.data.items.item_types import ITEM_TYPES
 from headwise.linear.pair_features import dense_pair_size
 from headwise.metrics.operating_points import SELECTIVE_PREDICTION
+from headwise.models.tasks import find_task_settings
 from headwise.nn.attention import SelfAttention
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.encoders.encoder_configs import output_width
@@ -147,7 +151,7 @@ def _test_texts(model: Any) -> Iterator[str]:
         yield " ".join(words[place] for place in random.integers(len(words), size=length).tolist())
 
 
-_NEEDED = ("numpy", "scipy", "safetensors", "regex", "onnxruntime")
+_NEEDED = ("numpy", "scipy", "safetensors", "regex")
 _COMMANDS = ("cyclopts", "docstring-parser", "rich")
 
 
@@ -207,9 +211,9 @@ def write_exported(
     for name in (*LIBRARIES, "onnxruntime"):
         library(name, "headwise export")
     files = {
-        **_network(model),
+        **(network := _network(model)),
         **_other_files(model),
-        **_metadata_files(columns or {}, metrics or {}, predictions),
+        **_metadata_files(columns or {}, metrics or {}, predictions, onnx=NETWORK not in network),
     }
     staging = folder / STAGING
     remove_staging(staging)
@@ -220,7 +224,10 @@ def write_exported(
         (staging / MANIFEST).write_bytes(to_json(_manifest(files)))
         for path in staging.iterdir():
             flush(path)
-        compared = compare_outputs(model, load_exported(staging))
+        compared = compare_outputs(model, load_exported(staging, engine="onnxruntime"))
+        if NETWORK in files:
+            computed = compare_outputs(model, load_exported(staging))
+            compared = max(compared, computed, key=lambda agreement: agreement.difference)
         (folder / MANIFEST).unlink(missing_ok=True)
         flush(folder)
         for name in {CONFIG: 0, **files, MANIFEST: 0}:  # the manifest last
@@ -228,6 +235,7 @@ def write_exported(
         for name in {
             STATIC_EMBEDDINGS,
             CHARACTER_FEATURES,
+            NETWORK,
         } - files.keys():  # of the model that was here before
             (folder / name).unlink(missing_ok=True)
         flush(folder)
@@ -295,16 +303,31 @@ def _network(model: Any) -> dict[str, bytes]:
     outputs = ("states", "summaries") if summary else ("states",)
     about: JsonObject = {"format": EXPORTED.format, "headwise": __version__, **NORMALIZED_TEXTS}
     about["model"] = settings.to_json()
+    weights = _network_weights(model)
+    if weights:
+        about["network"] = model.config.to_json(find_task_settings(model.config.task).sections)
     files = {
         CONFIG: to_json(about),
         ENCODER: onnx_of(encoder, inputs, outputs),
         READOUT: onnx_of(readout, read, ("outputs",)),
+        **weights,
     }
     if tags and model.spelling is not None:
         spelling = CharacterGraph(model.spelling.characters)
         read = {name: example_input(name, len(SHAPES)) for name in spelling.inputs}
         files[CHARACTER_FEATURES] = onnx_of(spelling, read, ("features",))
     return files
+
+
+def _network_weights(model: Any) -> dict[str, bytes]:
+    """The file of weights from which headwise computes the network; empty if only onnxruntime can."""
+    if unsupported_reason(model.config) is not None:
+        return {}
+    builder_type, outputs_type = builder_types(ITEM_TYPES[model.config.task])
+    outputs = outputs_type.read_outputs(model.outputs_json())
+    builder = builder_type(model.config, model.features.vocabulary, (), outputs)
+    tensors = model.state_dict()
+    return {NETWORK: to_safetensors({name: _array(tensors[name]) for name in builder.network_specs()})}
 
 
 def _tags(model: TagModel) -> JsonObject:
@@ -370,15 +393,17 @@ def _array(tensor: torch.Tensor) -> NDArray:
     return (tensor.float() if tensor.is_floating_point() else tensor).detach().cpu().numpy()
 
 
-def _metadata_files(columns: Mapping[str, str], metrics: JsonMapping, predictions: str) -> dict[str, bytes]:
-    """The files of training columns, scores, requirements and card."""
+def _metadata_files(
+    columns: Mapping[str, str], metrics: JsonMapping, predictions: str, *, onnx: bool
+) -> dict[str, bytes]:
+    """The files of training columns, scores, requirements and card; for `onnx` see `_requirements`."""
     scores = MetricsInfo.of(metrics)
     curve = scores.risk_coverage
     dev = {} if curve is None else {SELECTIVE_PREDICTION: curve}
     return {
         TRAINING: to_json({"recipe": {"data": dict(columns)}}),
         METRICS: to_json({"dev": dev, "test": {"unknown_words": scores.unknown_words}}),
-        REQUIREMENTS: _requirements().encode(),
+        REQUIREMENTS: _requirements(onnx=onnx).encode(),
         CARD: _CARD.format(predictions=predictions).encode(),
     }
 
@@ -391,15 +416,19 @@ def _manifest(files: Mapping[str, bytes]) -> JsonObject:
     return {"format": EXPORTED.format, "headwise": __version__, "files": entries}
 
 
-def _requirements() -> str:
-    """Requirements for inference, with the minimum versions of the installed headwise's own metadata."""
+def _requirements(*, onnx: bool) -> str:
+    """Requirements for inference, with the minimum versions of the installed headwise's own metadata.
+
+    Args:
+        onnx: Whether onnxruntime computes the network.
+    """
     try:
         requirements = requires("headwise") or []
     except PackageNotFoundError:
         requirements = []
     matches = (re.match(r"([\w-]+)(>=[\d.]+)", requirement) for requirement in requirements)
     least: dict[str, str] = {match[1]: match[2] for match in matches if match}
-    lines = (f"{name}{least.get(name, '')}\n" for name in (*_NEEDED, *_COMMANDS))
+    lines = (f"{name}{least.get(name, '')}\n" for name in (*_NEEDED, *("onnxruntime",) * onnx, *_COMMANDS))
     return _NEEDS.format(version=__version__) + "".join(lines)
 
 

@@ -1,16 +1,17 @@
 """Builder: makes an exported model from the files of its folder, and checks them against each other.
 
-Loading of an exported model: without torch, and without running any code of its folder but the
-graphs.
+Loading of an exported model: without torch, and without running any code of its folder but the graphs.
+These are run where the runtime of headwise cannot compute the network.
 """
 
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from headwise.artifacts.folder_config import parse_config
 from headwise.artifacts.model_folder import (
     StoreError,
     VerifiedFolder,
@@ -23,6 +24,7 @@ from headwise.artifacts.model_folder import (
 from headwise.artifacts.model_info import ModelInfo
 from headwise.artifacts.onnx.onnx_models import BY_KIND as MODELS
 from headwise.artifacts.onnx.onnx_models import ExportedModel, ExportedTagger
+from headwise.artifacts.onnx.onnx_networks import OnnxPairNetwork, OnnxTagNetwork, OnnxTextNetwork
 from headwise.artifacts.onnx.onnx_runner import OnnxSession, Runner
 from headwise.artifacts.onnx.onnx_settings import ExportSettings
 from headwise.artifacts.onnx.onnx_tables import BASE as BASE_TABLES
@@ -39,6 +41,10 @@ from headwise.artifacts.onnx.onnx_tables import (
     from_safetensors,
     linear_tables,
 )
+from headwise.artifacts.runtime_builders import NetworkBuilder
+from headwise.artifacts.runtime_load import builder_types, unsupported_reason
+from headwise.artifacts.runtime_networks import inputs_from
+from headwise.artifacts.tensor_specs import vector_size
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import (
@@ -48,6 +54,7 @@ from headwise.core.folder_layout import (
     EXPORTED,
     LABELS,
     METRICS,
+    NETWORK,
     READOUT,
     STATIC_EMBEDDINGS,
     TABLES,
@@ -60,10 +67,14 @@ from headwise.linear.pair_features import NUMBERS, dense_pair_size
 from headwise.linear.tag_tables import TagTableFormat
 from headwise.metrics.novelty import unit_vectors
 from headwise.runtime.chain_tagger import CrfScores, chain_shapes
+from headwise.runtime.layers import LayerWeights
 from headwise.runtime.outputs import MultiLabelOutputs, OutputsError
 from headwise.runtime.prediction_models import PredictionLinearModel
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
 from headwise.text.vocabulary import Vocabulary
+
+Engine = Literal["auto", "onnxruntime"]
+"""What computes the network of an exported model."""
 
 
 class Builder:
@@ -73,13 +84,20 @@ class Builder:
         files: The folder.
         settings: Settings of the model.
         vocabulary: Its word vocabulary.
+        engine: What computes the network; see `load_exported`.
         threads: Number of threads; see `load_exported`.
     """
 
     def __init__(
-        self, files: VerifiedFolder, settings: ExportSettings, vocabulary: Vocabulary, threads: int | None
+        self,
+        files: VerifiedFolder,
+        settings: ExportSettings,
+        vocabulary: Vocabulary,
+        engine: Engine,
+        threads: int | None,
     ):
-        self.files, self.settings, self.vocabulary, self.threads = files, settings, vocabulary, threads
+        self.files, self.settings, self.vocabulary = files, settings, vocabulary
+        self.engine, self.threads = engine, threads
 
     def build(self, kind: Any, outputs: JsonMapping) -> ExportedModel | ExportedTagger:
         """Build a model without the factors that were fitted after training (temperature, thresholds).
@@ -111,24 +129,46 @@ class Builder:
         ):
             raise self._error(CONFIG, "a linear model of other vectors than the base's")
         base = reader if isinstance(reader, BaseLookup) else None
+        model = kind(settings, self.vocabulary, base, linear_model, described)
+        model.references = unit_vectors(more[NOVELTY_TABLE]) if texts else None
+        if (computed := self._runtime_network(outputs)) is not None:
+            builder, weights = computed
+            model.network = builder.network(inputs_from(reader, weights), weights)
+            if kind.PAIRS:
+                model.probe = weights.optional("probe")
+            return model
         read = ("tokens", *(("summary",) if settings.network.summary else ()), "lengths")
         if kind.PAIRS:
             read = tuple(f"{name}_{side}" for name in read for side in (1, 2))
             read = (*read, "compared") if base else read
         else:
             read = *read, "vectors", "weights"
-        model = kind(settings, self.vocabulary, self._runner(reader, read), base, linear_model, described)
-        model.references = unit_vectors(more[NOVELTY_TABLE]) if texts else None
+        network_type = OnnxPairNetwork if kind.PAIRS else OnnxTextNetwork
+        model.network = network_type(self._runner(reader, read), count)
         return model
 
     def _tagger(self, outputs: JsonMapping) -> ExportedTagger:
-        tags, characters = tuple(outputs["tags"]), self.settings.characters
+        tags = tuple(outputs["tags"])
         sizes = self.settings.linear_model
         tables = TagTableFormat(sizes.features, tags, sizes.grouped) if sizes.features else None
         shapes = chain_shapes(len(tags)) if self.settings.tags.crf else {}
         chain = {CHAIN + name: (np.float32, shape) for name, shape in shapes.items()}
         reader, linear_model, tables_read = self._tables(tables, chain)
-        spelling = None
+        if (computed := self._runtime_network(outputs)) is not None:
+            builder, weights = computed
+            network = builder.network(inputs_from(reader, weights), weights)
+        else:
+            network = OnnxTagNetwork(self._tag_runner(reader, outputs), len(tags))
+        prepare = reader.prepare if isinstance(reader, BaseLookup) else None
+        try:
+            parts = (linear_model, CrfScores.of(_tables_of(tables_read, CHAIN), len(tags)), outputs)
+            return ExportedTagger(self.settings, self.vocabulary, network, prepare, *parts)
+        except (HeadwiseError, ValueError) as error:
+            raise self._error(LABELS, error.args[0]) from error
+
+    def _tag_runner(self, reader: WordLookup | BaseLookup, outputs: JsonMapping) -> Runner:
+        """The graphs of a tagger."""
+        characters, spelling = self.settings.characters, None
         if characters.size:
             graph = self._session(CHARACTER_FEATURES, CHARACTER_INPUTS, 1)
             if graph.widths != [characters.size]:
@@ -137,13 +177,38 @@ class Builder:
                     f"{characters.size} features of the spelling, but its graph gives {graph.widths[0]}",
                 )
             spelling = CharacterFeatureGraph(graph, characters, outputs["alphabet"])
-        runner = self._runner(CharacterAugmentedLookup(reader, spelling), ("tokens",))
-        prepare = reader.prepare if isinstance(reader, BaseLookup) else None
+        return self._runner(CharacterAugmentedLookup(reader, spelling), ("tokens",))
+
+    def _runtime_network(
+        self, outputs: JsonMapping
+    ) -> tuple[NetworkBuilder[Any, Any], LayerWeights] | None:
+        """The builder of the network without onnxruntime, and its weights; None if onnxruntime computes it.
+
+        Raises:
+            StoreError: HW507, the settings of the network contradict those of the model.
+        """
+        described = self.files.json(CONFIG).get("network")
+        if self.engine == "onnxruntime" or described is None:
+            return None
+        where = f"{self.files.name(CONFIG)}: network"
+        if not isinstance(described, dict):
+            raise self._error(CONFIG, "network: expected a table of settings")
+        config, settings = parse_config(described, where), self.settings
+        sizes = (config.task, vector_size(config), bool(config.base.name))
+        if sizes != (settings.task, settings.network.vectors, bool(settings.base.size)):
+            raise self._error(CONFIG, "network: settings of another model")
+        if unsupported_reason(config) is not None:
+            return None
+        builder_type, _ = builder_types(ITEM_TYPES[config.task])
         try:
-            parts = (linear_model, CrfScores.of(_tables_of(tables_read, CHAIN), len(tags)), outputs)
-            return ExportedTagger(self.settings, self.vocabulary, runner, prepare, *parts)
+            builder = builder_type(config, self.vocabulary, (), outputs)
         except (HeadwiseError, ValueError) as error:
-            raise self._error(LABELS, error.args[0]) from error
+            raise self._error(CONFIG, f"network: {error.args[0]}") from error
+        shapes = {name: (spec.dtype, spec.shape) for name, spec in builder.network_specs().items()}
+        tables = from_safetensors(self.files.content(NETWORK), shapes, self.files.name(NETWORK))
+        for name in (ENCODER, READOUT, *((CHARACTER_FEATURES,) if settings.characters.size else ())):
+            self.files.content(name)  # not used here, but verified: other programs read them
+        return builder, LayerWeights(tables)
 
     def _tables(
         self, linear_model: Any, more: Mapping[str, Any]
@@ -217,13 +282,18 @@ def is_exported(folder: Path | str) -> bool:
     return is_headwise_folder(Path(folder), EXPORTED)
 
 
-def load_exported(folder: PathLike[str] | str, *, threads: int | None = None) -> Any:
+def load_exported(
+    folder: PathLike[str] | str, *, threads: int | None = None, engine: Engine = "auto"
+) -> Any:
     """Load an exported model, an `ExportedModel` or an `ExportedTagger`. It has the prediction methods of
     the original (`predict`, and `predict_proba` for labels) and its `labels`.
 
     Args:
         folder: The exported folder.
-        threads: Number of threads; None for OMP_NUM_THREADS, else the number of processor cores.
+        threads: Number of threads of onnxruntime; None for OMP_NUM_THREADS, else the number of processor
+            cores.
+        engine: What computes the network: "auto" for NumPy and the compiled loops of headwise where these
+            can, else onnxruntime; "onnxruntime" for the graphs of the folder in any case.
 
     Raises:
         StoreError: It is no such folder, or damaged; see there.
@@ -241,7 +311,7 @@ def load_exported(folder: PathLike[str] | str, *, threads: int | None = None) ->
         outputs = kind.outputs_type.read_outputs(labels)
     except OutputsError as error:
         raise StoreError(f"{files.name(LABELS)}: {error.args[0]}", code="HW507") from error
-    model = Builder(files, settings, vocabulary, threads).build(kind, outputs)
+    model = Builder(files, settings, vocabulary, engine, threads).build(kind, outputs)
     for name, value in read_calibration(files, kind.outputs_type, outputs.get("labels")).items():
         setattr(model, name, value)
     return model

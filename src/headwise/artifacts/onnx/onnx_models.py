@@ -1,18 +1,12 @@
-"""Exported models: onnxruntime runs the network, the rest is shared with the torch models.
+"""Exported models: the runtime of headwise computes the network where it can, else onnxruntime. The rest is
+shared with the torch models."""
 
-ExportedTagger: onnxruntime runs the network, compiled loops the CRF.
-"""
-
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
-from headwise.artifacts.onnx.onnx_runner import Runner
+from headwise.artifacts.onnx.onnx_networks import OnnxPairNetwork, OnnxTagNetwork, OnnxTextNetwork
 from headwise.artifacts.onnx.onnx_settings import ExportSettings
 from headwise.core.config import JsonMapping
-from headwise.data.items.dataset import cut_batches
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
 from headwise.data.items.pair_items import PairItems
@@ -21,16 +15,19 @@ from headwise.linear.tag_crf import CrfTagger
 from headwise.models.prediction_records import MultiLabelPredictor, NumberPredictor, TagPredictor
 from headwise.models.predictor import LabelPredictor, Predictor
 from headwise.runtime.chain_tagger import ChainTagger, CrfScores
-from headwise.runtime.layers import Floats
+from headwise.runtime.layers import Affine, Floats
 from headwise.runtime.limits import check_finite
 from headwise.runtime.outputs import AnyOutputs, MultiLabelOutputs, NumberOutputs, SingleLabelOutputs
+from headwise.runtime.pair_network import PairNetwork
 from headwise.runtime.prediction_models import (
     BasePairInputs,
     PredictionLinearModel,
     PredictionModel,
     TextInputs,
 )
+from headwise.runtime.tag_network import TagNetwork
 from headwise.runtime.tag_outputs import TagOutputs
+from headwise.runtime.text_network import TextNetwork
 from headwise.runtime.word_lookup import BaseLookup
 from headwise.text.character_features import character_encoder
 from headwise.text.text_features import EncodedPair, EncodedText, TextFeatures
@@ -51,15 +48,17 @@ def features_of(settings: ExportSettings, vocabulary: Vocabulary, spell: Any) ->
 
 
 class ExportedModel(PredictionModel):
-    """A model whose network is two ONNX graphs.
+    """A model of texts or pairs.
 
     Args:
         settings: Settings of its folder.
         vocabulary: Its word vocabulary.
-        runner: Runs its network.
         base: Static embeddings; None without a base.
         linear_model: Its linear model; None without one.
         outputs: What it makes of the outputs of the network.
+
+    Attributes:
+        network: Its network: onnxruntime runs two graphs, or the runtime of headwise computes it.
     """
 
     PAIRS: ClassVar[bool] = False
@@ -71,46 +70,48 @@ class ExportedModel(PredictionModel):
         self,
         settings: ExportSettings,
         vocabulary: Vocabulary,
-        runner: Runner,
         base: BaseLookup | None,
         linear_model: PredictionLinearModel | None,
         outputs: AnyOutputs,
     ):
         features = features_of(settings, vocabulary, None if base is None else base.prepare)
         super().__init__(features, base, linear_model, outputs)
-        self.settings, self.runner = settings, runner
-
-    def outputs_of(
-        self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
-    ) -> np.ndarray:
-        lengths = np.array([len(text) for text in encoded], dtype=np.int64)
-        order = np.argsort(-lengths, kind="stable")
-        out = np.zeros((len(encoded), self.outputs.count), dtype=np.float32)
-        for places in cut_batches(order, lengths, batch_texts, batch_tokens):
-            out[places] = self.run([encoded[place] for place in places])
-        return check_finite(out)
-
-    @abstractmethod
-    def run(self, encoded: Sequence[Any]) -> np.ndarray:
-        """Outputs of the network for a batch, the longest text or pair first."""
+        self.settings = settings
 
 
 class ExportedTextModel(TextInputs, ExportedModel):
     """A model of texts."""
 
-    def run(self, encoded: Sequence[EncodedText]) -> np.ndarray:
-        return self.runner.outputs(encoded)
+    network: TextNetwork | OnnxTextNetwork
+
+    def outputs_of(
+        self, encoded: Sequence[EncodedText], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> Floats:
+        return check_finite(self.network(encoded, batch_texts, batch_tokens))
 
 
 class ExportedPairModel(BasePairInputs, ExportedModel):
-    """A model of pairs of texts."""
+    """A model of pairs of texts.
+
+    Attributes:
+        probe: See `headwise.runtime.pair_network.NetworkPairModel`; None where the graphs compute it.
+    """
 
     PAIRS = True
+    network: PairNetwork | OnnxPairNetwork
+    probe: Affine | None = None
 
-    def run(self, encoded: Sequence[EncodedPair]) -> np.ndarray:
-        compared = self.base_vectors(encoded) if self.runner.reads_compared else None
-        firsts, seconds = [pair.first for pair in encoded], [pair.second for pair in encoded]
-        return self.runner.pairs(firsts, seconds, compared)
+    def outputs_of(
+        self, encoded: Sequence[EncodedPair], *, batch_texts: int = 256, batch_tokens: int = 16_384
+    ) -> Floats:
+        network = self.network
+        if isinstance(network, OnnxPairNetwork):
+            compared = self.base_vectors(encoded) if network.reads_compared else None
+            return check_finite(network(encoded, batch_texts, batch_tokens, compared))
+        outputs = network(encoded, batch_texts, batch_tokens)
+        if self.probe is not None and (compared := self.base_vectors(encoded)) is not None:
+            outputs += self.probe(compared)
+        return check_finite(outputs)
 
 
 class ExportedClassifier(ExportedTextModel):
@@ -159,12 +160,12 @@ BY_KIND: dict[tuple[type[ItemType[Any]], type[LabelType]], Any] = {
 
 
 class ExportedTagger(ChainTagger):
-    """A tagger whose network is two ONNX graphs, three with character features.
+    """A tagger; its network is two ONNX graphs, three with character features, or one of the runtime.
 
     Args:
         settings: Settings of its folder.
         vocabulary: Its word vocabulary.
-        runner: Runs its network.
+        network: Its network.
         prepare: From tokenised texts to their pieces, if the model has a base.
         linear_model: Its linear CRF; None without one.
         chain: The CRF above its encoder.
@@ -181,20 +182,17 @@ class ExportedTagger(ChainTagger):
         self,
         settings: ExportSettings,
         vocabulary: Vocabulary,
-        runner: Runner,
+        network: TagNetwork | OnnxTagNetwork,
         prepare: Any,
         linear_model: CrfTagger | None,
         chain: CrfScores,
         outputs: JsonMapping,
     ):
-        self.settings, self.runner, self.linear_model = settings, runner, linear_model
+        self.settings, self.network, self.linear_model = settings, network, linear_model
         self.features = features_of(settings, vocabulary, character_encoder(prepare))
         tags, alphabet = outputs["tags"], outputs["alphabet"]
         self.name_tags(tags, outputs["written"], settings.tags.scheme, alphabet)
         self.set_chain(chain, learned=settings.tags.crf, constraints=settings.tags.constraints)
 
     def word_outputs(self, encoded: Sequence[EncodedText], batch_tokens: int) -> Floats:
-        lengths = np.array([len(text) for text in encoded], dtype=np.int64)
-        batches = cut_batches(range(len(encoded)), lengths, 256, batch_tokens)
-        parts = [self.runner.word_outputs([encoded[place] for place in places]) for places in batches]
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.tags)), dtype=np.float32)
+        return check_finite(self.network(encoded, batch_tokens))
