@@ -40,10 +40,10 @@ def drawn(count: int, seed: int) -> list[str]:
 
 def test_in_portions_as_at_once(monkeypatch):
     texts = [words_for_comparison(text) for text in drawn(60, 0)] + [""]
-    expected = TextSignatures.of(texts)
+    expected = TextSignatures.of(texts, len(texts))
     monkeypatch.setattr(text_signatures, "_PORTION", 200)
     monkeypatch.setattr(text_signatures, "_MOST_WORDS", 20)
-    signatures = TextSignatures.of(iter(texts))
+    signatures = TextSignatures.of(iter(texts), len(texts))
     np.testing.assert_array_equal(signatures.trigrams, expected.trigrams)
     np.testing.assert_array_equal(signatures.ends, expected.ends)
     np.testing.assert_array_equal(signatures.bands, expected.bands)

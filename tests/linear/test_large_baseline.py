@@ -71,3 +71,16 @@ def test_a_full_disk_is_an_error_that_names_the_folder(tmp_path, monkeypatch):
         from_a_file(monkeypatch, train, dev)
     assert caught.value.code == "HW412"
     assert str(tmp_path) in str(caught.value)
+
+
+def test_a_disk_without_space_for_all_features_is_an_error_at_once(tmp_path, monkeypatch):
+    usage = type("Usage", (), {"free": 10_000})
+    monkeypatch.setattr(scratch, "disk_usage", lambda _: usage)
+    train, dev, _ = parts(2)
+    with scratch.scratch_folder(tmp_path), pytest.raises(HeadwiseError) as caught:
+        from_a_file(monkeypatch, train, dev, portion=1_000)
+    message = str(caught.value)
+    assert caught.value.code == "HW412"
+    assert str(tmp_path) in message
+    assert "GB more are needed" in message
+    assert "0.0 GB are free" in message

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from tempfile import TemporaryFile
+from shutil import disk_usage
+from tempfile import TemporaryFile, gettempdir
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +44,28 @@ class ScratchFile:
         try:
             self._file = TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (closed by `close`)
         except OSError as error:
-            raise _disk_error(error) from error
+            raise _disk_error(str(error.strerror)) from error
         self._size = 0
 
     def close(self) -> None:
         """Remove the file."""
         self._file.close()
+
+    @property
+    def size(self) -> int:
+        """Number of bytes written."""
+        return self._size
+
+    def require(self, needed: int) -> None:
+        """Check that so many bytes more can be written.
+
+        Raises:
+            HeadwiseError: HW412, there is not so much space on the disk.
+        """
+        free = disk_usage(_folder.get() or gettempdir()).free
+        if needed > free:
+            need = f"{needed / 1e9:,.1f} GB more are needed for them, and {free / 1e9:,.1f} GB are free"
+            raise _disk_error(need)
 
     def write(self, array: NDArray) -> "StoredArray":
         """Append an array; returns where it is."""
@@ -59,7 +76,7 @@ class ScratchFile:
             while len(view):
                 view = view[self._file.write(view) :]
         except OSError as error:
-            raise _disk_error(error) from error
+            raise _disk_error(str(error.strerror)) from error
         self._size += array.nbytes
         return stored
 
@@ -88,11 +105,11 @@ class StoredArray:
         self.offset, self.dtype, self.shape = offset, dtype, tuple(shape)
 
 
-def _disk_error(error: OSError) -> HeadwiseError:
+def _disk_error(reason: str) -> HeadwiseError:
     folder = _folder.get()
     place = "the folder of temporary files (TMPDIR)" if folder is None else str(folder)
     return HeadwiseError(
-        f"{place}: the features of the texts cannot be written ({error.strerror}); free some space, or "
+        f"{place}: the features of the texts cannot be written ({reason}); free some space, or "
         "train on fewer texts",
         code="HW412",
     )

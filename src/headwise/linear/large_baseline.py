@@ -50,7 +50,7 @@ def fit_stored(
         reader.block: reader.choose(texts, max_features=max_features) for reader in readers
     }
     with closing(ScratchFile()) as file:
-        problems = StoredProblems(file)
+        problems = StoredProblems(file, len(texts))
         for places in _portions(len(texts), entries_per_text(texts, readers[0])):
             listed = items_at(texts, places)
             parts = [reader.transform(listed, vocabularies[reader.block]) for reader in readers]

@@ -147,7 +147,7 @@ def fit_large(
     if len(settings.blocks) == 1 and len(data.block(settings.blocks[0], settings)[0]) >= data.rare:
         data = _widened(data, settings, texts, vocabularies)
     with closing(ScratchFile()) as file:
-        problems = _stored(source, data, settings, StoredProblems(file), seed)
+        problems = _stored(source, data, settings, StoredProblems(file, len(source.texts)), seed)
         factor, oof_scores = 1.0, np.zeros((source.judged, source.targets.classes), dtype=np.float32)
         judged = np.arange(source.judged)
         if calibrated:

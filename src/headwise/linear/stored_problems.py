@@ -47,17 +47,22 @@ class StoredProblems(Sequence[LinearProblem]):
 
     Args:
         file: The file.
+        total: Number of texts of all portions.
     """
 
-    def __init__(self, file: ScratchFile):
-        self._file = file
+    def __init__(self, file: ScratchFile, total: int):
+        self._file, self._total = file, total
         self._portions: list[_StoredPortion] = []
         self.texts: list[NDArray[np.int64]] = []
         self.factor = np.float32(1)
         self.held_out: NDArray[np.bool_] | None = None
 
     def append(self, texts: NDArray[np.int64], problem: LinearProblem) -> None:
-        """Add a portion; where a text has several rows, all texts follow each other once, then again."""
+        """Add a portion; where a text has several rows, all texts follow each other once, then again.
+
+        Raises:
+            HeadwiseError: HW412, the disk has no space for it or, by the first portion, for all of them.
+        """
         sparse, write = problem.rows.sparse, self._file.write
         indptr, indices, data = (np.asarray(part) for part in (sparse.indptr, sparse.indices, sparse.data))
         nothing = DesignMatrix(sparse[:0], problem.rows.dense[:0])
@@ -73,6 +78,8 @@ class StoredProblems(Sequence[LinearProblem]):
             )
         )
         self.texts.append(texts)
+        if len(self.texts) == 1:
+            self._file.require(self._file.size * (self._total - len(texts)) // max(len(texts), 1))
 
     def __len__(self) -> int:
         return len(self._portions)

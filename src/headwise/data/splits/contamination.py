@@ -143,7 +143,7 @@ class _ComparedPart:
         digests = text_digests(keys())
         if not kind.sides:
             return cls(
-                digests, np.full(len(digests), EMPTY_DIGEST), np.zeros(0, int), TextSignatures.of(())
+                digests, np.full(len(digests), EMPTY_DIGEST), np.zeros(0, int), TextSignatures.of((), 0)
             )
         words = text_digests(map(words_for_comparison, keys()))
         # Different pairs may share a long text, so trigrams are compared for single texts only.
@@ -151,7 +151,7 @@ class _ComparedPart:
             (first_places(words) == np.arange(len(words))) & (words != EMPTY_DIGEST) & (kind.sides == 1)
         )
         listed = (words_for_comparison(key) for key in compress(keys(), signed.tolist()))
-        return cls(digests, words, np.flatnonzero(signed), TextSignatures.of(listed))
+        return cls(digests, words, np.flatnonzero(signed), TextSignatures.of(listed, int(signed.sum())))
 
     def shared_with(self, source: "_ComparedPart") -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether each item is in another part, and whether only a near-duplicate of it is, `[items]`."""

@@ -125,18 +125,19 @@ class TextSignatures:
     bands: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> "TextSignatures":
-        """The signatures of texts, as `words_for_comparison` returns them; read in portions."""
+    def of(cls, texts: Iterable[str], count: int) -> "TextSignatures":
+        """The signatures of so many texts, as `words_for_comparison` returns them; read in portions."""
         reader, stream = TrigramReader(), iter(texts)
-        trigrams, ends, bands = [np.zeros(0, np.uint64)], [np.zeros(1, np.int64)], list[NDArray]()
+        trigrams, ends, first = [np.zeros(0, np.uint64)], np.zeros(count + 1, dtype=np.int64), 0
+        bands = np.empty((count, BANDS), dtype=np.uint64)
         while portion := [*_portion(stream)]:
             hashes, bounds = reader(portion)
+            last = first + len(portion)
             trigrams.append(hashes)
-            ends.append(bounds[1:] + ends[-1][-1])
-            bands.append(native.minhash_bands(hashes, bounds, *MINHASHES))
-            reader = TrigramReader() if reader.full else reader
-        bands.append(np.zeros((0, BANDS), np.uint64))
-        return cls(_emptied(trigrams), _emptied(ends), _emptied(bands))
+            ends[first + 1 : last + 1] = bounds[1:] + ends[first]
+            bands[first:last] = native.minhash_bands(hashes, bounds, *MINHASHES)
+            reader, first = TrigramReader() if reader.full else reader, last
+        return cls(_emptied(trigrams), ends, bands)
 
     def similar_pairs(self, enough: float) -> NDArray[np.int64]:
         """Pairs of texts whose Jaccard similarity is at least `enough`, sorted, `[pairs, 2]`."""
