@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from headwise.core import native
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits import text_signatures
@@ -17,7 +18,7 @@ from headwise.data.splits.duplicates import (
     near_duplicate_keys,
 )
 from headwise.data.splits.text_signatures import (
-    TextSignatures,
+    TextTrigrams,
     first_places,
     text_digests,
     words_for_comparison,
@@ -40,15 +41,19 @@ def drawn(count: int, seed: int) -> list[str]:
 
 def test_in_portions_as_at_once(monkeypatch):
     texts = [words_for_comparison(text) for text in drawn(60, 0)] + [""]
-    expected = TextSignatures.of(texts, len(texts))
+    expected = TextTrigrams.of(texts)
     monkeypatch.setattr(text_signatures, "_PORTION", 200)
     monkeypatch.setattr(text_signatures, "_MOST_WORDS", 20)
-    signatures = TextSignatures.of(iter(texts), len(texts))
-    np.testing.assert_array_equal(signatures.trigrams, expected.trigrams)
-    np.testing.assert_array_equal(signatures.ends, expected.ends)
-    np.testing.assert_array_equal(signatures.bands, expected.bands)
-    assert len(signatures.ends) == len(texts) + 1
-    assert len(signatures.similar_pairs(0.5)) > 5
+    trigrams = TextTrigrams.of(iter(texts))
+    np.testing.assert_array_equal(trigrams.values, expected.values)
+    np.testing.assert_array_equal(trigrams.ends, expected.ends)
+    assert len(trigrams.ends) == len(texts) + 1
+    bands = native.minhash_bands(trigrams.values, trigrams.ends, *text_signatures.MINHASHES)
+    for first in (0, 4, 16):
+        np.testing.assert_array_equal(trigrams.bands(first, 4), bands[:, first : first + 4])
+    pairs = native.similar_pairs(trigrams.values, trigrams.ends, bands, text_signatures.MAX_BUCKET, 0.5)
+    assert len(pairs) > 5
+    np.testing.assert_array_equal(trigrams.similar_pairs(0.5), pairs)
 
 
 def test_overlaps_are_those_that_an_index_of_texts_finds():

@@ -14,7 +14,7 @@ from headwise.data.items.examples import DisplayNames
 from headwise.data.splits.duplicates import NearDuplicateIndex
 from headwise.data.splits.text_signatures import (
     EMPTY_DIGEST,
-    TextSignatures,
+    TextTrigrams,
     first_places,
     normal_text,
     text_digests,
@@ -125,13 +125,13 @@ class _ComparedPart:
         keys: Digests of the keys of the items, `[items]`.
         words: Digests of their words, `[items]`.
         signed: The indices of the different single texts.
-        signatures: Their signatures.
+        trigrams: Their trigrams.
     """
 
     keys: NDArray[np.uint64]
     words: NDArray[np.uint64]
     signed: NDArray[np.int64]
-    signatures: TextSignatures
+    trigrams: TextTrigrams
 
     @classmethod
     def of(cls, kind: ComparedItems, items: Iterable[object]) -> "_ComparedPart":
@@ -142,22 +142,20 @@ class _ComparedPart:
 
         digests = text_digests(keys())
         if not kind.sides:
-            return cls(
-                digests, np.full(len(digests), EMPTY_DIGEST), np.zeros(0, int), TextSignatures.of((), 0)
-            )
+            return cls(digests, np.full(len(digests), EMPTY_DIGEST), np.zeros(0, int), TextTrigrams.of(()))
         words = text_digests(map(words_for_comparison, keys()))
         # Different pairs may share a long text, so trigrams are compared for single texts only.
         signed = (
             (first_places(words) == np.arange(len(words))) & (words != EMPTY_DIGEST) & (kind.sides == 1)
         )
         listed = (words_for_comparison(key) for key in compress(keys(), signed.tolist()))
-        return cls(digests, words, np.flatnonzero(signed), TextSignatures.of(listed, int(signed.sum())))
+        return cls(digests, words, np.flatnonzero(signed), TextTrigrams.of(listed))
 
     def shared_with(self, source: "_ComparedPart") -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether each item is in another part, and whether only a near-duplicate of it is, `[items]`."""
         equal = np.isin(self.keys, source.keys) & (self.keys != EMPTY_DIGEST)
         duplicate = np.isin(self.words, source.words) & (self.words != EMPTY_DIGEST)
-        similar = self.words[self.signed[self.signatures.are_near(source.signatures)]]
+        similar = self.words[self.signed[self.trigrams.are_near(source.trigrams)]]
         duplicate |= np.isin(self.words, similar)
         return equal, duplicate & ~equal
 

@@ -26,7 +26,7 @@ from headwise.data.splits.text_signatures import (
     MAX_BUCKET,
     MIN_SIMILARITY,
     MINHASHES,
-    TextSignatures,
+    TextTrigrams,
     TrigramReader,
     first_places,
     normal_text,
@@ -290,7 +290,7 @@ def _similar_texts(texts: _TextsAt) -> NDArray[np.int64]:
     first, places = first_places(digests), np.arange(len(digests))
     read = places[(first == places) & (digests != EMPTY_DIGEST)]
     words = (words_for_comparison(normal_text(texts[place])) for place in read.tolist())
-    similar = TextSignatures.of(words, len(read)).similar_pairs(TRIGRAM_OVERLAP)
+    similar = TextTrigrams.of(words).similar_pairs(TRIGRAM_OVERLAP)
     again = (first != places) & (digests != EMPTY_DIGEST)
     return np.concatenate([np.stack([first[again], places[again]], axis=1), read[similar]])
 

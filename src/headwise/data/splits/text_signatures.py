@@ -111,45 +111,59 @@ EMPTY_DIGEST = text_digests([""])[0]
 
 
 @dataclass(frozen=True)
-class TextSignatures:
-    """The trigrams of texts, and their MinHash signatures.
+class TextTrigrams:
+    """The trigrams of texts, by which near-duplicates are found.
+
+    MinHash buckets are computed for a few bands at a time: those of all bands take more memory than the
+    trigrams of a short text.
 
     Attributes:
-        trigrams: Hashes of the distinct trigrams of each text, sorted, uint64 `[total]`.
-        ends: Where each text begins in `trigrams`, and the end, `[texts + 1]`.
-        bands: The bucket of each text in each band, uint64 `[texts, 20]`.
+        values: Hashes of the distinct trigrams of each text, sorted, uint64 `[total]`.
+        ends: Where each text begins in `values`, and the end, `[texts + 1]`.
     """
 
-    trigrams: NDArray[np.uint64]
+    values: NDArray[np.uint64]
     ends: NDArray[np.int64]
-    bands: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, texts: Iterable[str], count: int) -> "TextSignatures":
-        """The signatures of so many texts, as `words_for_comparison` returns them; read in portions."""
+    def of(cls, texts: Iterable[str]) -> "TextTrigrams":
+        """The trigrams of texts, as `words_for_comparison` returns them; read in portions."""
         reader, stream = TrigramReader(), iter(texts)
-        trigrams, ends, first = [np.zeros(0, np.uint64)], np.zeros(count + 1, dtype=np.int64), 0
-        bands = np.empty((count, BANDS), dtype=np.uint64)
+        values, ends = [np.zeros(0, np.uint64)], [np.zeros(1, np.int64)]
         while portion := [*_portion(stream)]:
             hashes, bounds = reader(portion)
-            last = first + len(portion)
-            trigrams.append(hashes)
-            ends[first + 1 : last + 1] = bounds[1:] + ends[first]
-            bands[first:last] = native.minhash_bands(hashes, bounds, *MINHASHES)
-            reader, first = TrigramReader() if reader.full else reader, last
-        return cls(_emptied(trigrams), ends, bands)
+            values.append(hashes)
+            ends.append(bounds[1:] + ends[-1][-1])
+            reader = TrigramReader() if reader.full else reader
+        return cls(_emptied(values), _emptied(ends))
+
+    def bands(self, first: int, count: int) -> NDArray[np.uint64]:
+        """The bucket of each text in so many bands, uint64 `[texts, count]`."""
+        factors, offsets, band_factors = MINHASHES
+        rows = slice(first * _ROWS, (first + count) * _ROWS)
+        return native.minhash_bands(self.values, self.ends, factors[rows], offsets[rows], band_factors)
 
     def similar_pairs(self, enough: float) -> NDArray[np.int64]:
         """Pairs of texts whose Jaccard similarity is at least `enough`, sorted, `[pairs, 2]`."""
-        return native.similar_pairs(self.trigrams, self.ends, self.bands, MAX_BUCKET, enough)
+        pairs = [
+            native.similar_pairs(self.values, self.ends, self.bands(first, _AT_ONCE), MAX_BUCKET, enough)
+            for first in range(0, BANDS, _AT_ONCE)
+        ]
+        return np.unique(np.concatenate(pairs), axis=0)
 
-    def are_near(self, source: "TextSignatures") -> NDArray[np.bool_]:
+    def are_near(self, source: "TextTrigrams") -> NDArray[np.bool_]:
         """Whether each text is a near-duplicate of one of the source texts, `[texts]`."""
-        first, second = ((part.trigrams, part.ends, part.bands) for part in (self, source))
-        return native.has_similar(*first, *second, MAX_BUCKET, MIN_SIMILARITY).astype(np.bool_)
+        similar = np.zeros(len(self.ends) - 1, dtype=np.uint8)
+        for first in range(0, BANDS, _AT_ONCE):
+            texts, sources = (
+                (part.values, part.ends, part.bands(first, _AT_ONCE)) for part in (self, source)
+            )
+            similar |= native.has_similar(*texts, *sources, MAX_BUCKET, MIN_SIMILARITY)
+        return similar.astype(np.bool_)
 
 
-_PORTION = 1 << 22  # characters of texts that are compared at once
+_AT_ONCE = 4  # bands
+_PORTION = 1 << 25  # characters of texts that are read at once
 
 
 def _portion(texts: Iterator[str]) -> Iterator[str]:
