@@ -7,6 +7,7 @@ import json
 import pytest
 
 from headwise.data.columns.reading_options import TagOptions
+from headwise.data.errors import DataError
 from headwise.data.items.item_types import ITEM_TYPES, infer_task
 from headwise.data.readers.tagged_files import read_tagged
 
@@ -155,3 +156,51 @@ def test_tags_that_are_numbers_are_learnt_as_they_are_and_told(write):
         "tags that are numbers (0, 1): each is learnt as a class of single words"
     )
     assert "names" in finding.fix
+
+
+NULL_ROWS = [
+    {"tokens": ["A", "dog"], "tags": ["O", "B-X"]},
+    {"tokens": None, "tags": None},
+    {"tokens": ["A", None], "tags": ["O", "O"]},
+    {"tokens": ["It", "ran"], "tags": ["O", "O"]},
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "policy", "notes"),
+    [
+        ([0, 1, 3], "empty", "texts that are null, read as empty ones: 1"),
+        ([0, 1, 2, 3], "skip", "rows left out because their text is null: 2"),
+    ],
+)
+def test_null_words_go_by_the_policy(write, rows, policy, notes):
+    path = write("a.jsonl", "\n".join(json.dumps(NULL_ROWS[row]) for row in rows))
+    data = read_tagged(path, TagOptions(null_texts=policy))
+    assert [item.tokens for item in data.items] == [("A", "dog"), ("It", "ran")]
+    assert notes in data.notes
+
+
+@pytest.mark.parametrize(("rows", "policy"), [([0, 1], "error"), ([0, 2], "empty")])
+def test_null_words_that_cannot_be_read_are_named(write, rows, policy):
+    path = write("a.jsonl", "\n".join(json.dumps(NULL_ROWS[row]) for row in rows))
+    with pytest.raises(DataError, match="--null-texts skip leaves") as error:
+        read_tagged(path, TagOptions(null_texts=policy))
+    assert (error.value.code, error.value.line) == ("HW118", 2)
+
+
+def test_null_texts_with_spans_and_empty_words_of_a_table(write):
+    rows = [{"text": "Ann ran", "spans": [[0, 3, "PER"]]}, {"text": None, "spans": []}]
+    path = write("s.jsonl", "\n".join(map(json.dumps, rows)))
+    for policy in ("empty", "skip"):
+        data = read_tagged(path, TagOptions(null_texts=policy))
+        assert [item.tokens for item in data.items] == [("Ann", "ran")]
+    with pytest.raises(DataError, match="the field 'text' is null"):
+        read_tagged(path, TagOptions(null_texts="error"))
+    table = write("t.csv", "Sentence #,Word,Tag\n1,Ann,B-PER\n1,,O\n1,ran,O\n2,It,O\n2,ran,O\n")
+    assert read_tagged(table, TagOptions(null_texts="skip")).items[0].tokens == ("Ann", "ran")
+
+
+def test_a_null_is_predicted_as_a_sentence_without_words(write):
+    path = write("a.jsonl", "\n".join(json.dumps({"tokens": words}) for words in (["A", "dog"], None)))
+    rows = ITEM_TYPES["tag"].rows(path)
+    assert [row.item.tokens for row in rows] == [("A", "dog"), ()]

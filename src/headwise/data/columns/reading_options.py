@@ -208,6 +208,11 @@ class TagOptions:
     empty_labels: Literal["stop", "skip"] = "stop"
     """What to do with sentences that nobody has tagged: stop, or leave them out and report how many."""
 
+    null_texts: Literal["empty", "skip", "error"] = "empty"
+    """What to do with texts and lists of words that are null: read them as sentences without words, leave
+    them out and report how many, or stop. An empty word is an error; skip leaves out its sentence, or its
+    row."""
+
 
 DEFAULT_TAG_OPTIONS = TagOptions()
 

@@ -143,6 +143,21 @@ class DataSource:
         """Report an `error` with these arguments; if the handler returns, the record is left out."""
         self.report(self.error(code, problem, *place, **details))
 
+    def null_text(self, name: str, line: int) -> str | None:
+        """What a text that is null stands for, by the option `null_texts`: an empty text, which is counted;
+        or None for a row that is left out, which is counted or reported."""
+        if self.options.null_texts == "skip":
+            self.skipped_nulls += 1
+        elif self.options.null_texts == "error":
+            advice = "--null-texts empty reads it as an empty text, --null-texts skip leaves its row out"
+            self.report_error(
+                "HW118", f"the field {name!r} is null", line, expected="a text", advice=advice
+            )
+        else:
+            self.nulls += 1
+            return ""
+        return None
+
 
 Item = TypeVar("Item", bound=Sequence)
 

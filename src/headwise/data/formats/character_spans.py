@@ -214,7 +214,8 @@ def read_sentences(
                 "HW118", f"the field {text!r} is {as_text(raw_text)[:40]}", line, expected="a text"
             )
             continue
-        raw_text = raw_text or ""
+        if raw_text is None and (raw_text := source.null_text(text, line)) is None:
+            continue
         places, tags = tuple(words(raw_text)), []
         raw_spans = fields.get(spans or "", [])
         is_absent = spans not in fields and not is_task(fields)

@@ -166,9 +166,24 @@ def read_sentences(
     is_text = bool(first) and isinstance(first[0].fields.get(token), str)
     for line, fields in answered_records(records, source, spans=True) if labelled else records:
         words = _words(fields.get(token)) if is_text else fields.get(token)
+        if words is None:
+            if source.null_text(token, line) is None:
+                continue
+            words = []
+        if (
+            isinstance(words, list)
+            and source.options.null_texts == "skip"
+            and any(word in (None, "") for word in words)
+        ):
+            source.skipped_nulls += 1
+            continue
+        if labelled and not words and not fields.get(tag or ""):
+            source.blank += 1
+            continue
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
-            problem = f"the field {token!r} is {as_text(words)[:40] or 'null'}"
-            source.report_error("HW118", problem, line, expected="a list of words")
+            problem = f"the field {token!r} is {as_text(words)[:40]}"
+            advice = "--null-texts skip leaves such rows out" if isinstance(words, list) else ""
+            source.report_error("HW118", problem, line, expected="a list of words", advice=advice)
             continue
         tags = fields.get(tag or "")
         fits = _is_parallel(tags, words) and "" not in tags

@@ -132,7 +132,12 @@ def read_sentences(
         if not number:
             return
         name = sentence_name or name
-        if name:
+        if (
+            source.options.null_texts == "skip"
+            and not "".join(cells[layout.token : layout.token + 1]).strip()
+        ):
+            source.skipped_nulls += 1
+        elif name:
             rows.append((number, [cell.strip() for cell in cells]))
         else:
             expected = f"a name in the column {layout.names[sentence]!r} where a sentence begins"

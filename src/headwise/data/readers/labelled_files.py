@@ -349,7 +349,7 @@ def read_text_field(record: Record, name: str, source: DataSource) -> str | None
     if name not in record.fields and len(parts := joined_column_names(name)) > 1:
         present = [part for part in parts if record.fields.get(part, "") is not None]
         if not present:
-            return read_null_text(record, name, source)
+            return source.null_text(name, record.line)
         texts = [read_text_field(record, part, source) for part in present]
         return None if None in texts else join_text_parts(filter(None, texts))
     text = record.fields.get(name)
@@ -358,28 +358,13 @@ def read_text_field(record: Record, name: str, source: DataSource) -> str | None
     if name not in record.fields:
         source.report_error("HW117", f"no field {name!r}", record.line, expected="a text")
     elif text is None:
-        return read_null_text(record, name, source)
+        return source.null_text(name, record.line)
     else:
         shown = as_text(text)
         problem = f"the field {name!r} is {shown[:_SHOWN]}{'...' * (len(shown) > _SHOWN)}"
         inner = [f"{name}.{key}" for key, inner_value in _members(text) if isinstance(inner_value, str)]
         advice = f"name what is in it as the column, such as {inner[0]!r}" if inner else ""
         source.report_error("HW118", problem, record.line, expected="a string", advice=advice)
-    return None
-
-
-def read_null_text(record: Record, name: str, source: DataSource) -> str | None:
-    """What a text that is null stands for: an empty text, or None for a row that is left out."""
-    if source.options.null_texts == "skip":
-        source.skipped_nulls += 1
-    elif source.options.null_texts == "error":
-        advice = "--null-texts empty reads it as an empty text, --null-texts skip leaves its row out"
-        source.report_error(
-            "HW118", f"the field {name!r} is null", record.line, expected="a text", advice=advice
-        )
-    else:
-        source.nulls += 1
-        return ""
     return None
 
 

@@ -29,6 +29,7 @@ from headwise.data.formats.brat import brat_lines, is_brat
 from headwise.data.formats.character_spans import tag_column
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import TaggedSentence
+from headwise.data.readers.left_out import null_text_notes
 from headwise.data.readers.tag_checks import (
     bmes_as_bioes,
     count_entities,
@@ -136,6 +137,7 @@ def read_tagged(
         encoding=options.encoding,
         encoding_errors=options.encoding_errors,
         empty_labels=options.empty_labels,
+        null_texts=options.null_texts,
     )
     decoding = options.encoding, options.encoding_errors
     if is_brat(name):
@@ -150,6 +152,7 @@ def read_tagged(
             plan = _plan(head, source, options, labelled, tokenizer)
         file_sentences += [(file, sentence) for sentence in plan.read(lines, source)]
         bare += source.bare
+        notes += null_text_notes(source)
     if plan is None:
         raise DataError("HW103", "no files", path=name)
     tags = _count(sentence for _, sentence in file_sentences)
