@@ -1,12 +1,16 @@
 """The baseline of texts whose features are too many for memory predicts what a fit in memory predicts."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 import pytest
 
 from headwise.core import scratch
 from headwise.core.errors import HeadwiseError
 from headwise.linear import large_baseline, large_fit
-from headwise.linear.baselines import TFIDF_SVM, LinearBaseline, fit_baseline
+from headwise.linear.baselines import TFIDF_SVM, LinearBaseline, fit_baseline, predict_number_baseline
+from headwise.linear.sklearn_models import TFIDF_ONE_VS_REST, fit_multi_label_baseline
 
 from .conftest import corpus
 
@@ -84,3 +88,40 @@ def test_a_disk_without_space_for_all_features_is_an_error_at_once(tmp_path, mon
     assert str(tmp_path) in message
     assert "GB more are needed" in message
     assert "0.0 GB are free" in message
+
+
+Fit = TypeVar("Fit")
+
+
+def small_and_large(monkeypatch, fit: Callable[[], Fit | None]) -> tuple[Fit, Fit]:
+    """What a function returns in memory and from a file."""
+    in_memory = fit()
+    monkeypatch.setattr(large_fit, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(large_baseline, "_PORTION_ENTRIES", 2_000)
+    from_file = fit()
+    assert in_memory is not None
+    assert from_file is not None
+    return in_memory, from_file
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_numbers_are_those_of_ridge_regression_in_memory(monkeypatch, refit):
+    train, dev, test = parts(4)
+    numbers = (train[0], 100 + 10.0 * train[1]), (dev[0], 100 + 10.0 * dev[1])
+    small, large = small_and_large(
+        monkeypatch, lambda: predict_number_baseline(*numbers, test, refit=refit)
+    )
+    assert np.std(small) > 5
+    np.testing.assert_allclose(large, small, atol=1.0)  # the intercept is penalised, which 300 texts show
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_label_sets_are_those_of_a_fit_in_memory(monkeypatch, refit):
+    train, dev, test = parts(4)
+    hot = np.eye(4, dtype=bool)
+    sets = (train[0], hot[train[1]]), (dev[0], hot[dev[1]])
+    small, large = small_and_large(monkeypatch, lambda: fit_multi_label_baseline(*sets, refit=refit))
+    assert small.name == TFIDF_ONE_VS_REST
+    assert "sample" in large.name
+    np.testing.assert_array_equal(small.thresholds, large.thresholds)
+    np.testing.assert_allclose(large.scores(test), small.scores(test), atol=0.1)

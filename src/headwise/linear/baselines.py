@@ -17,10 +17,9 @@ import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
 from headwise.core.tokenizer import get_tokenizer
-from headwise.data.items.dataset import chunks_by_length
 from headwise.data.items.examples import Pair
 from headwise.data.readers.bags import Bag
-from headwise.linear.large_baseline import fit_stored, sample_step
+from headwise.linear.large_baseline import SAMPLED, fit_stored, sample_step, sampled, scores_in_parts
 from headwise.linear.large_fit import is_large
 from headwise.linear.linear_fit import MOST_CELLS
 from headwise.linear.linear_model import LinearModel, expand_columns, signs_of, stack_blocks
@@ -29,21 +28,18 @@ from headwise.linear.sklearn_models import SVM_STRENGTHS, fit_ridge, fit_svm, fi
 from headwise.linear.svm_solver import DesignMatrix, fit_svm_columns, fit_svm_path
 from headwise.linear.targets import Targets
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
+from headwise.metrics.regression_scores import Scale
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
 TFIDF_SVM = "TF-IDF + linear SVM"
-TFIDF_SVM_SAMPLED = "TF-IDF + linear SVM (C by a sample)"
-"""The name of the baseline whose C and blocks were chosen on a sample, as all texts were too many for
-memory."""
 BLOCKS: tuple[tuple[BlockName, ...], ...] = (("words",), ("words", "characters"))
 MOST_FEATURES = 1_000_000
 """Maximum number of features per block."""
 MOST_WEIGHTS = 100_000_000
 """Maximum number of weights per block, over all labels. With very many labels, the rarest features are
 dropped."""
-_PREDICTED = 1 << 22  # characters of the texts that are predicted at once
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ class LinearBaseline:
     @property
     def name(self) -> str:
         """Its name in reports."""
-        return TFIDF_SVM_SAMPLED if self.sampled else TFIDF_SVM
+        return TFIDF_SVM + SAMPLED * self.sampled
 
     @property
     def blocks(self) -> tuple[BlockName, ...]:
@@ -75,8 +71,7 @@ class LinearBaseline:
 
     def predict(self, texts: Sequence[str]) -> np.ndarray:
         """The predicted label indices, `[texts]`."""
-        guessed = [self.model.scores(part).argmax(axis=1) for part in chunks_by_length(texts, _PREDICTED)]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *guessed])
+        return scores_in_parts(self.model, texts).argmax(axis=1)
 
 
 def fit_baseline(
@@ -156,6 +151,11 @@ def _rows(parts: list, texts: int) -> DesignMatrix:
 TFIDF_RIDGE = "TF-IDF + ridge regression"
 
 
+def is_number_sampled(texts: Sequence[str], tokenizer: str) -> bool:
+    """Whether the penalty of the baseline of numbers is chosen on a sample of the training texts."""
+    return is_large(texts, BlockReader("words", tokenizer))
+
+
 def predict_number_baseline(
     train: tuple[Sequence[str], np.ndarray],
     dev: tuple[Sequence[str], np.ndarray],
@@ -176,11 +176,22 @@ def predict_number_baseline(
     Returns:
         The predictions, `[texts]`; None where the training texts have no words at all.
     """
-    fitted = fit_tfidf(train[0], tokenizer)
+    reader, large = BlockReader("words", tokenizer), is_number_sampled(train[0], tokenizer)
+    chosen_on, judged_on = (sampled(part, reader) if large else part for part in (train, dev))
+    fitted = fit_tfidf(chosen_on[0], tokenizer)
     if fitted is None:
         return None
     vectorizer, features = fitted
-    ridge = fit_ridge((features, train[1]), (vectorizer.transform(dev[0]), dev[1]))
+    ridge = fit_ridge((features, chosen_on[1]), (vectorizer.transform(judged_on[0]), judged_on[1]))
+    if large:
+        del fitted, vectorizer, features
+        texts, numbers = train_plus_dev(train, dev) if refit else train
+        scale = Scale.of(numbers)
+        targets = Targets.of(np.asarray(scale.standardize(numbers), dtype=np.float32), 1)
+        # The solver halves the weights' length, not the squared errors.
+        stored, machine = fit_stored(texts, targets, [reader], MOST_FEATURES, 0.5 / ridge.alpha)
+        model = LinearModel(stored, machine, 1, tokenizer)
+        return scale.restore(scores_in_parts(model, test)[:, 0].astype(np.float64))
     if refit:
         texts, targets = train_plus_dev(train, dev)
         ridge = ridge.fit(vectorizer.fit_transform(texts), targets)

@@ -17,6 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.tokenizer import get_tokenizer
+from headwise.linear.large_baseline import SAMPLED, fit_stored, sampled, scores_in_parts
+from headwise.linear.large_fit import is_large
+from headwise.linear.linear_model import LinearModel
+from headwise.linear.targets import Targets as TargetTypes
+from headwise.linear.tfidf_features import BlockReader
 from headwise.metrics.multi_label_scores import fit_binary_temperature
 from headwise.metrics.regression_scores import Scale
 from headwise.metrics.thresholds import Targets, best_threshold, fit_thresholds
@@ -110,7 +115,7 @@ class ScaledRidge:
     def __init__(self, alpha: float):
         from sklearn.linear_model import Ridge  # slow to load, and predictions do without
 
-        self.scale = Scale(0.0, 1.0)
+        self.alpha, self.scale = alpha, Scale(0.0, 1.0)
         self.ridge = Ridge(alpha=alpha, solver="sparse_cg", random_state=0)
 
     def fit(self, features: Any, targets: np.ndarray) -> Self:
@@ -198,14 +203,24 @@ class MultiLabelBaseline:
         vectorizer: TF-IDF with logarithmic counts.
         linear: The linear SVMs.
         thresholds: The score from which on each label is predicted, `[labels]`.
+        stored: The model of texts that are too many for memory, whose penalty and thresholds were chosen on
+            a sample; it then decides in place of `linear`.
     """
 
     vectorizer: "TfidfVectorizer"
     linear: OneVsRest
     thresholds: NDArray[np.float64]
+    stored: LinearModel | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in reports."""
+        return TFIDF_ONE_VS_REST + SAMPLED * (self.stored is not None)
 
     def scores(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """`[texts, labels]`."""
+        if self.stored is not None:
+            return scores_in_parts(self.stored, texts)
         return self.linear.scores(self.vectorizer.transform(texts))
 
 
@@ -230,15 +245,22 @@ def fit_multi_label_baseline(
     Returns:
         The baseline; None where the texts have no words at all.
     """
-    fitted = fit_tfidf(train[0], tokenizer, MOST_WEIGHTS // train[1].shape[1])
+    reader, labels = BlockReader("words", tokenizer), train[1].shape[1]
+    large, most = is_large(train[0], reader), MOST_WEIGHTS // labels
+    chosen_on, judged_on = (sampled(part, reader) if large else part for part in (train, dev))
+    fitted = fit_tfidf(chosen_on[0], tokenizer, most)
     if fitted is None:
         return None
     vectorizer, features = fitted
-    dev_features = vectorizer.transform(dev[0])
-    linear, strength = fit_one_vs_rest((features, train[1]), (dev_features, dev[1]))
+    dev_features = vectorizer.transform(judged_on[0])
+    linear, strength = fit_one_vs_rest((features, chosen_on[1]), (dev_features, judged_on[1]))
     margins = linear.scores(dev_features)
-    temperature = fit_binary_temperature(margins, dev[1])
-    thresholds = temperature * fit_thresholds(margins / temperature, dev[1], min_texts)
+    temperature = fit_binary_temperature(margins, judged_on[1])
+    thresholds = temperature * fit_thresholds(margins / temperature, judged_on[1], min_texts)
+    if large:
+        texts, targets = train_plus_dev(train, dev) if refit else train
+        stored = fit_stored(texts, TargetTypes.of(targets, labels), [reader], most, strength)
+        return MultiLabelBaseline(vectorizer, linear, thresholds, LinearModel(*stored, labels, tokenizer))
     if refit:
         texts, targets = train_plus_dev(train, dev)
         linear = _fit((vectorizer.fit_transform(texts), targets), strength)

@@ -160,7 +160,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         refit: bool = False,
     ) -> ComparisonSystem | None:
         """TF-IDF and one SVM per label, with thresholds tuned on dev as for the model."""
-        from headwise.linear.sklearn_models import TFIDF_ONE_VS_REST, fit_multi_label_baseline
+        from headwise.linear.sklearn_models import fit_multi_label_baseline
 
         all_parts = (parts.train, parts.dev, parts.test)
         read = [([item.text for item in part], multi_hot_targets(part, model.labels)) for part in all_parts]
@@ -177,7 +177,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         baseline_scores = multi_label_scores(scores, linear.thresholds, targets, model.labels)
         difference = asdict(compare_sets(judged.predicted, scores >= linear.thresholds, targets))
         return ComparisonSystem(
-            TFIDF_ONE_VS_REST, {key: getattr(baseline_scores, key) for key in SUMMARY}, difference
+            linear.name, {key: getattr(baseline_scores, key) for key in SUMMARY}, difference
         )
 
     def label_shift(

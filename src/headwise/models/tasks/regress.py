@@ -210,10 +210,12 @@ class RegressTask(NumberTask["TextRegressorModel", Example]):
     def guesses(
         self, parts: DataParts[Sequence[Example]], model: TextRegressorModel, *, refit: bool
     ) -> tuple[str, np.ndarray] | None:
-        from headwise.linear.baselines import TFIDF_RIDGE, predict_number_baseline
+        from headwise.linear.baselines import TFIDF_RIDGE, is_number_sampled, predict_number_baseline
+        from headwise.linear.large_baseline import SAMPLED
 
         read = [[item.text for item in part] for part in (parts.train, parts.dev, parts.test)]
         train, dev = zip(read[:2], (self.targets(parts.train), self.targets(parts.dev)), strict=True)
         tokenizer = model.config.words.tokenizer
         predictions = predict_number_baseline(train, dev, read[2], tokenizer=tokenizer, refit=refit)
-        return None if predictions is None else (TFIDF_RIDGE, predictions)
+        name = TFIDF_RIDGE + SAMPLED * is_number_sampled(read[0], tokenizer)
+        return None if predictions is None else (name, predictions)
