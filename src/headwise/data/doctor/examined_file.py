@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from headwise.data.doctor.findings import Finding
 from headwise.data.splits.contamination import ContaminationIndex
 from headwise.data.splits.duplicates import indices_by_key
-from headwise.data.splits.text_signatures import normal_text
+from headwise.data.splits.text_signatures import EMPTY_DIGEST, first_places, normal_text, text_digests
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,13 @@ class CheckedFile:
     @cached_property
     def duplicate_groups(self) -> list[list[int]]:
         """The indices of each group of duplicates that are not empty."""
-        return [numbers for key, numbers in self.same.items() if len(numbers) > 1 and key]
+        digests = text_digests(normal_text(self.kind.key(item)) for item in self.items)
+        first = first_places(digests)
+        repeated = np.flatnonzero((np.bincount(first)[first] > 1) & (digests != EMPTY_DIGEST))
+        groups: dict[int, list[int]] = {}
+        for number, group in zip(repeated.tolist(), first[repeated].tolist(), strict=True):
+            groups.setdefault(group, []).append(number)
+        return [*groups.values()]
 
 
 Check = Callable[[CheckedFile], Iterator[Finding]]
