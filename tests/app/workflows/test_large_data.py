@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from headwise.app.training_report import TrainingReport
 from headwise.app.workflows.train import train_files
@@ -72,3 +73,26 @@ def test_the_model_is_that_of_a_run_in_memory(files, tmp_path, monkeypatch):
     prints = [json.loads((tmp_path / name / "data.json").read_text()) for name in ("small", "large")]
     assert prints[0] == prints[1]
     assert not [*tmp_path.glob("large/.*")]
+
+
+class Stops:
+    """Ends a run after its first epoch."""
+
+    def on_start(self, settings) -> None:
+        pass
+
+    def on_epoch(self, epoch, scores, part) -> None:
+        raise KeyboardInterrupt
+
+    def on_end(self, metrics) -> None:
+        pass
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_same_model(files, tmp_path, monkeypatch):
+    small_limits(monkeypatch)
+    expected = trained(files, tmp_path / "whole", baseline=False).fitted.model.state_dict()
+    with pytest.raises(KeyboardInterrupt):
+        trained(files, tmp_path / "stopped", baseline=False, callbacks=[Stops()])
+    resumed = trained(files, tmp_path / "stopped", baseline=False, resume=True).fitted.model.state_dict()
+    for name, values in expected.items():
+        assert torch.equal(values, resumed[name]), name
