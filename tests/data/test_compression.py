@@ -151,6 +151,8 @@ BINARY = {
     "a PNG picture": b"\x89PNG\r\n\x1a\n\0",
     "tar archive": b"a.csv".ljust(257, b"\0") + b"ustar\x0000",
     "ORC": b"ORC\x8a\0\1",
+    r"a sound \\(.mp3\\)": b"ID3\3\0\0\0\0",
+    "a MATLAB file": b"MATLAB 5.0 MAT-file \0\1IM",
     "Rich Text": b"{\\rtf1 text}",
     "a binary file": bytes(range(256)),
 }
@@ -169,7 +171,18 @@ def test_binary_files_are_called_what_they_are(write, what, pack):
 
 
 @pytest.mark.parametrize(
-    "text", ["ORC is a format", "x^2 + y", "GIF89a is old", "RIFF\nX", "FEA1 b", "x\x01y", "PKZIP"]
+    "text",
+    [
+        "ORC is a format",
+        "x^2 + y",
+        "GIF89a is old",
+        "RIFF\nX",
+        "FEA1 b",
+        "x\x01y",
+        "PKZIP",
+        "MZ is code",
+        "ID3 tags",
+    ],
 )
 def test_texts_that_begin_like_binary_files(write, text):
     assert [line for _, line in read_lines(write("a.txt", text))] == text.split("\n")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.jsonl import as_text, read_records
+from headwise.data.items.item_types import infer_task
 from headwise.data.readers.labelled_files import read_examples
 
 
@@ -149,3 +150,10 @@ def test_more_text_after_an_array_is_an_error(write, fails, more):
     """Two exports put together read as the first alone."""
     path = write("a.json", '[{"text": "a", "label": "x"}, {"text": "b", "label": "y"}]\n' + more)
     assert fails(read_examples, path)[0] == "HW115"
+
+
+def test_a_list_for_each_column_is_named_and_one_record_of_lists_is_none(write, fails):
+    frame = write("frame.json", json.dumps({"text": ["a text", "one more"], "label": ["a", "b"]}))
+    assert fails(read_examples, frame)[0] == "HW116"
+    record = write("words.json", json.dumps({"tokens": ["Tom", "ran"], "ner_tags": ["B-PER", "O"]}))
+    assert infer_task(record, {})[0] == "tag"

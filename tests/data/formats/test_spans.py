@@ -266,3 +266,16 @@ def test_other_fields_can_be_named(write, fails):
     assert data.tags == {"B-LOC": 1}
     assert fails(read_tagged, path, TagOptions(format="spans", tag_column="x"))[0] == "HW111"
     assert fails(read_tagged, path, TagOptions(format="spans", token_column="x"))[0] == "HW111"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-8"])
+def test_units_are_recognised_without_the_texts_of_spans(write, encoding):
+    text, size = "Zo\u00eb met \N{BICYCLE} Ann in Oslo", 2 if encoding == "utf-16-le" else 1
+    spans = [
+        [*(len(text[:at].encode(encoding)) // size for at in (start, start + len(word))), "X"]
+        for word in ("Ann", "Oslo")
+        for start in [text.index(word)]
+    ]
+    path = write("a.jsonl", lines(*[{"text": text, "spans": spans}] * 3))
+    tags = read_tagged(path).items[0].tags
+    assert tags == ("O", "O", "O", "B-X", "O", "B-X")

@@ -37,10 +37,11 @@ class OffsetUnit(NamedTuple):
 
 CHARACTERS = OffsetUnit("characters")
 UTF_16 = OffsetUnit("UTF-16 code units", "utf-16-le", 2)
+UTF_8 = OffsetUnit("UTF-8 bytes", "utf-8")
 UNITS = (
     CHARACTERS,
     UTF_16,
-    OffsetUnit("UTF-8 bytes", "utf-8"),
+    UTF_8,
     OffsetUnit("characters, with inclusive ends", past_end=False),
     OffsetUnit("UTF-16 code units, with inclusive ends", "utf-16-le", 2, past_end=False),
     OffsetUnit("characters from 1, with inclusive ends", first=1, past_end=False),
@@ -120,8 +121,8 @@ def usual_unit(texts: Sequence[tuple[str, Sequence[CharacterSpan]]], words: Word
     """The unit of the offsets of a file, from its first texts with their spans: the one in which most texts
     have spans like the texts beside them.
 
-    Without texts beside spans, offsets are UTF-16 code units if texts have characters of two units, all
-    their spans then begin and end with words, and in characters they do not.
+    Without texts beside spans, offsets are UTF-16 code units or UTF-8 bytes if texts have characters of
+    several units, all their spans then begin and end with words, and in characters they do not.
     """
     counts = dict.fromkeys(UNITS, 0)
     for text, spans in texts:
@@ -131,11 +132,12 @@ def usual_unit(texts: Sequence[tuple[str, Sequence[CharacterSpan]]], words: Word
                 counts[unit] += converted is not None and mismatch(converted, text) is None
     if any(counts.values()):
         return max(UNITS, key=counts.__getitem__)
-    wide = [(text, spans) for text, spans in texts if spans and any(char > "\uffff" for char in text)]
-    fits = [
-        all(_at_words(spans, text, words, unit) for text, spans in wide) for unit in (UTF_16, CHARACTERS)
-    ]
-    return UTF_16 if wide and fits == [True, False] else CHARACTERS
+    for unit, most in ((UTF_16, "\uffff"), (UTF_8, "\x7f")):
+        wide = [(text, spans) for text, spans in texts if spans and any(char > most for char in text)]
+        fits = [all(_at_words(spans, text, words, of) for text, spans in wide) for of in (unit, CHARACTERS)]
+        if wide and fits == [True, False]:
+            return unit
+    return CHARACTERS
 
 
 def _at_words(spans: Sequence[CharacterSpan], text: str, words: Words, unit: OffsetUnit) -> bool:
