@@ -151,7 +151,7 @@ BINARY = {
     "a PNG picture": b"\x89PNG\r\n\x1a\n\0",
     "tar archive": b"a.csv".ljust(257, b"\0") + b"ustar\x0000",
     "ORC": b"ORC\x8a\0\1",
-    r"a sound \\(.mp3\\)": b"ID3\3\0\0\0\0",
+    "a sound": b"ID3\3\0\0\0\0",
     "a MATLAB file": b"MATLAB 5.0 MAT-file \0\1IM",
     "Rich Text": b"{\\rtf1 text}",
     "a binary file": bytes(range(256)),
