@@ -8,6 +8,7 @@
 #include "arrays.h"
 #include "hashing.h"
 #include "module.h"
+#include "targets.h"
 
 namespace headwise {
 namespace {
@@ -70,6 +71,54 @@ struct Block {
     }
 };
 
+// A feature of a text: its row of weights, and its value.
+struct RowValue {
+    size_t row;
+    double value;
+};
+
+// The sums stay in registers.
+template <size_t kColumns>
+inline void add_few(const RowValue* features, size_t count, const float* weights, double* sums) {
+    double totals[kColumns] = {};
+    for (size_t place = 0; place < count; ++place) {
+        const float* row = weights + features[place].row * kColumns;
+        for (size_t column = 0; column < kColumns; ++column)
+            totals[column] += features[place].value * row[column];
+    }
+    for (size_t column = 0; column < kColumns; ++column) sums[column] = totals[column];
+}
+
+// The products of the features of a text with their weights, `[columns]`, in 64 bits: large ones of both
+// signs may cancel.
+HEADWISE_VECTORS void sum_rows(const RowValue* features, size_t count, const float* weights, double* sums,
+                               size_t columns) {
+    switch (columns) {
+        case 2:
+            return add_few<2>(features, count, weights, sums);
+        case 3:
+            return add_few<3>(features, count, weights, sums);
+        case 4:
+            return add_few<4>(features, count, weights, sums);
+        case 5:
+            return add_few<5>(features, count, weights, sums);
+        case 6:
+            return add_few<6>(features, count, weights, sums);
+        case 7:
+            return add_few<7>(features, count, weights, sums);
+        case 8:
+            return add_few<8>(features, count, weights, sums);
+        default:
+            break;
+    }
+    std::fill(sums, sums + columns, 0.0);
+    for (size_t place = 0; place < count; ++place) {
+        const float* row = weights + features[place].row * columns;
+        const double value = features[place].value;
+        for (size_t column = 0; column < columns; ++column) sums[column] += value * row[column];
+    }
+}
+
 // Rows of weights of each feature of pairs: of what both texts have, the first has more of, the second has
 // more of, and the second has. Block after block, group after group (headwise.linear.pair_features).
 constexpr size_t kGroups = 4;
@@ -89,7 +138,8 @@ class SparseScorer {
           least_(least),
           most_(most),
           run_offsets_{0},
-          logarithms_(1024) {
+          logarithms_(1024),
+          products_(columns_) {
         if (reach < 1 || least < 1 || most < least) throw std::invalid_argument("a length below 1");
         for (size_t count = 0; count < logarithms_.size(); ++count)
             logarithms_[count] = std::log(static_cast<double>(count + 1)) + 1;
@@ -127,13 +177,13 @@ class SparseScorer {
     }
 
     // Of texts, `[texts, columns]`.
-    Result<float> scores(Array1<const int32_t> tokens, Ends token_ends, Array1<const int32_t> pieces,
-                         Ends piece_ends) {
+    Result<double> scores(Array1<const int32_t> tokens, Ends token_ends, Array1<const int32_t> pieces,
+                          Ends piece_ends) {
         const ReadTexts read{tokens, token_ends, pieces, piece_ends};
         check(read);
         require(groups_ == 1, "a scorer of pairs");
         const size_t texts = token_ends.size() - 1;
-        std::vector<float> scores(texts * columns_, 0);
+        std::vector<double> scores(texts * columns_, 0);
         for (size_t text = 0; text < texts; ++text)
             for (Block* block : {&words_, &runs_}) {
                 if (block->features.empty()) continue;
@@ -144,14 +194,14 @@ class SparseScorer {
     }
 
     // Of pairs, `[pairs, columns]`: the first texts of all, then the second texts.
-    Result<float> pair_scores(Array1<const int32_t> tokens, Ends token_ends, Array1<const int32_t> pieces,
-                              Ends piece_ends) {
+    Result<double> pair_scores(Array1<const int32_t> tokens, Ends token_ends, Array1<const int32_t> pieces,
+                               Ends piece_ends) {
         const ReadTexts read{tokens, token_ends, pieces, piece_ends};
         check(read);
         require(groups_ == kGroups, "a scorer of single texts");
         const size_t texts = token_ends.size() - 1, pairs = texts / 2;
         require(texts % 2 == 0, "each text has a partner");
-        std::vector<float> scores(pairs * columns_, 0);
+        std::vector<double> scores(pairs * columns_, 0);
         for (size_t pair = 0; pair < pairs; ++pair)
             for (Block* block : {&words_, &runs_}) {
                 if (block->features.empty()) continue;
@@ -230,7 +280,7 @@ class SparseScorer {
     }
 
     // Adds the products of what two texts share, and of what each has more of, with their weights.
-    void compare(Block& block, float* row) {
+    void compare(Block& block, double* row) {
         for (const FeatureValue& one : firsts_) block.values[one.feature] = one.value;
         for (const FeatureValue& one : seconds_) {
             float& first = block.values[one.feature];
@@ -244,7 +294,7 @@ class SparseScorer {
         }
     }
 
-    void add_groups(const Block& block, int32_t feature, float first, float second, float* row) const {
+    void add_groups(const Block& block, int32_t feature, float first, float second, double* row) const {
         const float more = first - second;
         const float parts[kGroups] = {std::min(first, second), std::max(more, 0.0f), std::max(-more, 0.0f),
                                       second};
@@ -253,7 +303,7 @@ class SparseScorer {
             const size_t place = block.features[feature].row + group * block.features.size();
             const float* weights = weights_.data() + place * columns_;
             for (size_t column = 0; column < columns_; ++column)
-                row[column] += parts[group] * weights[column];
+                row[column] += static_cast<double>(parts[group]) * weights[column];
         }
     }
 
@@ -315,30 +365,42 @@ class SparseScorer {
     }
 
     // Adds the products of the features of a text, at length 1, with their weights; forgets the features.
-    void add_products(Block& block, float* row) {
+    void add_products(Block& block, double* row) {
+        if (columns_ == 1)
+            add_product(block, row);
+        else
+            add_columns(block, row);
+        present_count_ = 0;
+    }
+
+    void add_product(Block& block, double* row) {
         double total = 0, product = 0;
-        if (columns_ > 1) products_.assign(columns_, 0);
         for (size_t place = 0; place < present_count_; ++place) {
             const int32_t index = present_[place];
             const Block::Feature& feature = block.features[index];
             const double value = value_of(feature, block.counts[index]);
             block.counts[index] = 0;
             total += value * value;
-            if (columns_ == 1) {
-                product += value * feature.weight;
-            } else {
-                const float* weights = weights_.data() + feature.row * columns_;
-                const float factor = static_cast<float>(value);
-                for (size_t column = 0; column < columns_; ++column)
-                    products_[column] += factor * weights[column];
-            }
+            product += value * feature.weight;
         }
-        present_count_ = 0;
+        if (total > 0) row[0] += product / std::sqrt(total);
+    }
+
+    void add_columns(Block& block, double* row) {
+        double total = 0;
+        values_.resize(present_count_);
+        for (size_t place = 0; place < present_count_; ++place) {
+            const int32_t index = present_[place];
+            const Block::Feature& feature = block.features[index];
+            const double value = value_of(feature, block.counts[index]);
+            block.counts[index] = 0;
+            total += value * value;
+            values_[place] = {static_cast<size_t>(feature.row), value};
+        }
         if (total <= 0) return;
+        sum_rows(values_.data(), values_.size(), weights_.data(), products_.data(), columns_);
         const double scale = 1 / std::sqrt(total);
-        if (columns_ == 1) row[0] += static_cast<float>(product * scale);
-        for (size_t column = 0; columns_ > 1 && column < columns_; ++column)
-            row[column] += products_[column] * static_cast<float>(scale);
+        for (size_t column = 0; column < columns_; ++column) row[column] += products_[column] * scale;
     }
 
     size_t columns_;
@@ -355,7 +417,8 @@ class SparseScorer {
     std::vector<double> logarithms_;
     std::vector<int32_t> present_;  // the features of the current text
     size_t present_count_ = 0;
-    std::vector<float> products_;
+    std::vector<double> products_;
+    std::vector<RowValue> values_;  // of the current text
     std::vector<uint64_t> before_;
     std::vector<uint32_t> keys_;  // of its word pairs
     size_t key_count_ = 0;

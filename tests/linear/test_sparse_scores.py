@@ -13,8 +13,10 @@ from headwise.core import native
 from headwise.linear.linear_fit import fit_linear
 from headwise.linear.linear_model import LinearModel, expand_columns
 from headwise.linear.pair_features import GROUPS
+from headwise.linear.sparse_scores import SparseScores
 from headwise.linear.svm_solver import LinearWeights
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
+from headwise.text.text_reader import text_reader
 
 WORDS = ["good", "bad", "so", "a", "film", "Fine", "don\u2019t", "J.", "Row", "<br", "/>"]
 WORDS += ["\u00e9t\u00e9", "e\u0301", "\ud800", "x" * 50]
@@ -40,7 +42,7 @@ def by_matrix(linear: LinearModel, items: list[str]) -> np.ndarray:
     return expand_columns(linear.machine.scores(linear.rows(items)), linear.classes)
 
 
-@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("columns", [1, 3, 9])
 @pytest.mark.parametrize("blocks", BLOCKS)
 @pytest.mark.parametrize(("reach", "edges"), [(1, False), (3, True)])
 @settings(max_examples=40, deadline=None)
@@ -64,6 +66,32 @@ def test_scores_of_pairs_are_those_of_the_matrix(blocks, columns, items):
     assert scores.shape == (len(items), linear.classes)
     np.testing.assert_allclose(scores, by_matrix(linear, items), atol=1e-5)
     np.testing.assert_array_equal(linear.scores(items), scores)
+
+
+@pytest.mark.parametrize("columns", [2, 5, 8, 9, 77])
+def test_columns_are_summed_in_64_bits(columns):
+    """Each as if it stood alone."""
+    linear = model(("words", "characters"), columns, 1, False)
+    weights = np.float32(1000) * np.asarray(linear.machine.weights)
+    read = text_reader(linear.tokenizer).read(["good bad so a film", "Fine J. <br />", ""])
+    together = SparseScores(linear.blocks, weights, 1, edges=False)(read)
+    assert np.abs(together).max() > 100
+    for column in range(columns):
+        alone = SparseScores(linear.blocks, weights[:, [column]], 1, edges=False)(read)
+        np.testing.assert_allclose(together[:, [column]], alone, rtol=0, atol=1e-10)
+
+
+def test_large_scores_of_both_signs_cancel():
+    random = np.random.default_rng(0)
+    numbers, dense = (30 * random.normal(size=size).astype(np.float32) for size in ((1, 50), (50, 3)))
+    dense[-1] = (0.5 - numbers[:, :-1].astype(np.float64) @ dense[:-1]) / numbers[:, -1:]
+    blank = model(("words",), 3, 1, False)
+    machine = LinearWeights(blank.machine.weights, dense, np.zeros(3, np.float32))
+    scores = replace(blank, machine=machine, tabular=50).scores([""], numbers=numbers)
+    exact = numbers.astype(np.float64) @ dense
+    assert np.abs(numbers[0] * dense[:, 0]).max() > 1000
+    assert np.abs(exact).max() < 1
+    np.testing.assert_allclose(scores, exact, rtol=0, atol=1e-6)
 
 
 def test_a_word_that_is_very_frequent():

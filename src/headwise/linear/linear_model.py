@@ -176,9 +176,9 @@ class LinearModel:
             listed = cast(Sequence[str], texts)
             numbers = self._text_numbers(listed, numbers)
         scores = self.sparse_scores(text_reader(self.tokenizer).read(listed))
-        features = self.dense(len(texts), dense, numbers)
-        total = np.asarray(scores + features @ machine.dense + machine.bias, dtype=np.float32)
-        return expand_columns(total, self.classes)
+        # In 64 bits, as large scores of both signs may cancel.
+        scores += self.dense(len(texts), dense, numbers) @ self._scoring.dense(machine) + machine.bias
+        return expand_columns(scores.astype(np.float32), self.classes)
 
     @property
     def sparse_scores(self) -> SparseScores | None:
@@ -214,10 +214,11 @@ class LinearFit:
 
 
 class _Scoring:
-    """Holds the `SparseScores` of a model, which are made when they are needed."""
+    """Holds what the scores of a model are computed from, which is made when it is needed."""
 
     def __init__(self) -> None:
         self._scores: SparseScores | None = None
+        self._dense: NDArray[np.float64] | None = None
 
     def __reduce__(self) -> tuple[type["_Scoring"], tuple[()]]:
         return _Scoring, ()  # copies and other processes make them anew
@@ -227,6 +228,12 @@ class _Scoring:
             weights = cast(Floats, model.machine.weights)
             self._scores = SparseScores(model.blocks, weights, model.reach, model.edges, model.pairs)
         return self._scores
+
+    def dense(self, machine: LinearWeights) -> NDArray[np.float64]:
+        """The weights of the dense features."""
+        if self._dense is None:
+            self._dense = machine.dense.astype(np.float64)
+        return self._dense
 
 
 def expand_columns(scores: Floats, classes: int) -> Floats:

@@ -49,7 +49,7 @@ class SparseScores:
         self._words = self._pieces = 0
         self._lock = Lock()
 
-    def __call__(self, read: ReadTexts) -> NDArray[np.float32]:
+    def __call__(self, read: ReadTexts) -> NDArray[np.float64]:
         """The products of texts, `[texts, columns]`; of pairs `[pairs, columns]`, if these are the first
         texts of all pairs, then the second texts."""
         with self._lock:
