@@ -119,3 +119,12 @@ def test_any_pieces_give_the_same(tmp_path_factory, data, piece):
             expected = data.decode("latin-1").replace("\r\n", "\n")
             assert count_symbols(path, "characters", "latin-1") == Counter(expected)
         assert count_symbols(path, "bytes") == Counter(map(chr, data))
+
+
+def test_a_pipe_that_gives_a_byte_at_a_time(write, monkeypatch):
+    """The byte order is guessed from what a slow pipe gives in several pieces."""
+    text = "один\nдва\n"
+    path = write("a", text.encode("utf-16-be"))
+    monkeypatch.setattr(streams, "read_piece", lambda stream, path: stream.read(1))
+    symbols = choose_symbols("characters", count_symbols(path, "characters", "utf-16"))
+    assert symbols.decode(read_stream(path, symbols, "utf-16").ids) == text

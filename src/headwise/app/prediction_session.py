@@ -13,7 +13,7 @@ from headwise.artifacts.runtime_load import load_for_prediction
 from headwise.core.config import JsonMapping
 from headwise.core.threads import limit_threads, usable_threads
 from headwise.data.items.item_types import ITEM_TYPES
-from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType
+from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, TagSequenceType
 from headwise.data.items.text_items import TextSchema
 from headwise.metrics.operating_points import confidence_threshold
 from headwise.models.predictor import LabelPredictor, Predictor
@@ -25,14 +25,22 @@ if TYPE_CHECKING:
 
 def predictor_type(answer: LabelType) -> type[Predictor]:
     """The predictors of models of a label type; those of labels are used most, others are imported when
-    they are needed."""
+    they are needed.
+
+    Raises:
+        TypeError: The runtime does not know the label type.
+    """
     if answer.one_label:
         return LabelPredictor
     from headwise.models import prediction_records
 
     if answer.multi_label:
         return prediction_records.MultiLabelPredictor
-    return prediction_records.NumberPredictor if answer.numeric else prediction_records.TagPredictor
+    if answer.numeric:
+        return prediction_records.NumberPredictor
+    if isinstance(answer, TagSequenceType):
+        return prediction_records.TagPredictor
+    raise TypeError(f"no predictor without PyTorch for {type(answer).__name__}")
 
 
 class PredictionSession(TaskSession):

@@ -302,7 +302,11 @@ def linear_scorer(
     task: TaskTraining, parts: DataParts, layers: Sequence[Sections]
 ) -> tuple[Scorer, tuple[str, ...]]:
     """Trains the linear model of texts or pairs, the training part of `parts`; what it reads is chosen
-    once, on all of them. Also what there is to say of the base."""
+    once, on all of them. Also what there is to say of the base.
+
+    Raises:
+        TypeError: The label type is none of a linear model of texts.
+    """
     plan = resolve(layers, warm_start=False).plan(RunData(parts))
     parts = plan.parts
     model, _ = task.build(parts, plan.config, plan.vectors)
@@ -313,8 +317,10 @@ def linear_scorer(
         unit = model.scale.deviation
     elif answer.multi_label:
         targets = multi_hot_targets(parts.train, model.labels)
-    else:
+    elif answer.one_label:
         targets = label_targets(parts.train, model.labels)
+    else:
+        raise TypeError(f"no linear model of texts for {type(answer).__name__}")
     soft_targets = classification_targets(parts.train, model.labels) if answer.one_label else targets
     weights = training_weights(parts.train)
 

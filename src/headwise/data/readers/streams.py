@@ -21,6 +21,7 @@ from headwise.data.doctor.findings import Finding
 from headwise.data.errors import DataError
 from headwise.data.files.archives import open_file, read_member_lines
 from headwise.data.files.compression import read_once
+from headwise.data.files.file_signatures import BEGINNING
 from headwise.data.files.text_lines import (
     Line,
     byte_order,
@@ -210,6 +211,9 @@ def _bytes(path: str) -> Iterator[bytes]:
     empty = True
     with open_file(path) as stream:
         while piece := read_piece(stream, path):
+            # A slow pipe gives a byte at a time; the byte order is guessed from more of them.
+            while empty and len(piece) < BEGINNING and (more := read_piece(stream, path)):
+                piece += more
             yield piece
             empty = False
     if empty:

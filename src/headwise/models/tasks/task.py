@@ -56,7 +56,7 @@ class TaskType(ABC, Generic[Model, Items, File, Evaluation]):
     """What all parts of a task know: its name and the types of its items and models."""
 
     name: ClassVar[str]
-    """Key in `TASKS` and in `KINDS`."""
+    """Key in `TASKS` and in `ITEM_TYPES`."""
     title: ClassVar[str]
     """Display name of its models, as `text classifier`."""
 
