@@ -109,7 +109,7 @@ ROWS = {
     ),
     "star-transformer, truncated": (
         "star-transformer",
-        FLAT | {"ring": "truncate", "variant": "fastnlp", "positions": "sinusoidal"},
+        FLAT | {"ring": "truncate", "variant": "fastnlp", "positions": "sinusoidal", "relays": 3},
         "max",
         {},
     ),

@@ -33,6 +33,7 @@ ROWS = {
         "star-transformer",
         SMALL | {"ring": "truncate", "positions": "sinusoidal", "residual": True, "bias": False},
     ),
+    "star-transformer, relays": ("star-transformer", SMALL | {"relays": 2, "max_positions": 40}),
     "star-transformer, fastnlp": (
         "star-transformer",
         SMALL | {"ring": "zero", "variant": "fastnlp", "positions": "none"},

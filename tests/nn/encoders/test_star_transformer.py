@@ -42,9 +42,10 @@ def multi_att(attention, query, context, *, beyond=0):
 
 
 def by_the_paper(encoder, e):
-    """One text's satellites and relay, word by word."""
+    """One text's satellites and the mean of its relays, word by word."""
     c = encoder.config
-    h, s, n = e, e.mean(0) if len(e) else torch.zeros(WIDTH, dtype=e.dtype), len(e)
+    h, s, n = e, e.mean(0, keepdim=True) if len(e) else torch.zeros(1, WIDTH, dtype=e.dtype), len(e)
+    s = s if c.relays == 1 else s + encoder.relay_vectors
     activation = relu if c.variant == "paper" else leaky_relu
     for step in encoder.steps:
         seen = h if c.variant == "paper" else step.norm(h)
@@ -52,24 +53,25 @@ def by_the_paper(encoder, e):
         for i in range(n):
             places = [i - 1, i, i + 1]
             there = [j % n for j in places] if c.ring == "wrap" else [j for j in places if 0 <= j < n]
-            context = torch.stack([*(seen[j] for j in there), e[i], s])
+            context = torch.stack([*(seen[j] for j in there), e[i], *s])
             beyond = 3 - len(there) if c.ring == "zero" else 0
             update = activation(multi_att(step.ring_attention, seen[i], context, beyond=beyond))
             new.append(update + h[i] if c.residual else update)
         h = torch.stack(new) if new else h
         h = step.norm(h) if c.variant == "paper" else h
-        update = activation(multi_att(step.relay_attention, s, torch.cat([s[None], h])))
+        nodes = torch.cat([s, h])
+        update = activation(torch.stack([multi_att(step.relay_attention, relay, nodes) for relay in s]))
         s = update + s if c.residual else update
         s = step.relay_norm(s) if c.variant == "paper" else s
-    return h, s
+    return h, s.mean(0)
 
 
 @pytest.mark.parametrize("residual", [False, True])
 @pytest.mark.parametrize("variant", ["paper", "fastnlp"])
 @pytest.mark.parametrize("ring", ["wrap", "truncate", "zero"])
-@pytest.mark.parametrize("bias", [True, False])
-def test_equations(ring, variant, residual, bias, words):
-    encoder = encoder_of(layers=3, ring=ring, variant=variant, residual=residual, bias=bias)
+@pytest.mark.parametrize(("bias", "relays"), [(True, 1), (False, 1), (True, 3)])
+def test_equations(ring, variant, residual, bias, relays, words):
+    encoder = encoder_of(layers=3, ring=ring, variant=variant, residual=residual, bias=bias, relays=relays)
     batch = words((5, 1, 0, 2, 3, 11), WIDTH)
     encoded = encoder(batch)
     for t, text in enumerate(batch):
@@ -204,10 +206,27 @@ def test_the_maximum_leaves_the_relay_out(words):
     torch.testing.assert_close(Readout("node+max", WIDTH)(encoded), encoded.summary + tops)
 
 
-def test_edges_grow_with_the_words(words):
+@pytest.mark.parametrize("relays", [1, 4])
+def test_edges_grow_with_the_words(relays, words):
     for n in (4, 4000):
-        [block] = ring_of(words((n, n), 1).layout, "wrap").blocks
-        assert len(block.keys) == 5 * 2 * n
+        [block] = ring_of(words((n, n), 1).layout, "wrap", relays).blocks
+        assert len(block.keys) == (4 + relays) * 2 * n
+
+
+def test_relays_may_change_places(words):
+    """The summary is their mean, so no relay is the first; and they differ from the start."""
+    encoder, batch = encoder_of(layers=2, relays=3), words((5, 0, 2), WIDTH)
+    before = encoder(batch)
+    assert (encoder.relay_vectors.std(0) > 0).all()
+    encoder.relay_vectors = torch.nn.Parameter(encoder.relay_vectors[[2, 0, 1]])
+    torch.testing.assert_close(encoder(batch).summary, before.summary)
+    torch.testing.assert_close(encoder(batch).tokens.values, before.tokens.values)
+
+
+def test_each_relay_learns(words):
+    encoder, batch = encoder_of(layers=2, relays=3), words((5, 2), WIDTH)
+    encoder(batch).summary.square().sum().backward()
+    assert (encoder.relay_vectors.grad.abs().sum(1) > 0).all()
 
 
 def test_parameters():

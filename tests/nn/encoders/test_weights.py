@@ -84,11 +84,12 @@ def test_words_of_a_bp_transformer_see_the_text_once(encoder_of, words):
         assert seen == list(range(query.start, query.stop) if query.name == "span" else range(21))
 
 
-def test_satellites_see_five_and_the_relay_all(encoder_of, words):
-    ring, relay = looks_of(encoder_of("star-transformer"), words((6,), WIDTH))[:2]
-    assert (ring.weights > 0).sum(-1).eq(5).all()
-    assert relay.queries == (AttentionNode("relay"),)
-    assert relay.weights.shape == (2, 1, 7)
+@pytest.mark.parametrize("relays", [1, 3])
+def test_satellites_see_four_rows_and_the_relays_and_those_all(relays, encoder_of, words):
+    ring, relay = looks_of(encoder_of("star-transformer", relays=relays), words((6,), WIDTH))[:2]
+    assert (ring.weights > 0).sum(-1).eq(4 + relays).all()
+    assert relay.queries == (AttentionNode("relay"),) * relays
+    assert relay.weights.shape == (2, relays, 6 + relays)
 
 
 def test_an_lstm_has_none(words):

@@ -165,22 +165,22 @@ class PaddedStar(nn.Module):
 
     def __init__(self, star: StarTransformer):
         super().__init__()
-        self.positions, self.steps = star.positions, star.steps
-        self.ends: Ring = cast(Ring, star.config.ring)
+        self.star = star
 
     def forward(self, x: Ragged) -> Encoded:
         """See `StarTransformer.forward`."""
-        e = self.positions(x)
-        h, s = e.values, e.mean()
-        for step in cast(list[StarStep], self.steps):
-            h = step.new_satellites(_satellites(step, step.before(h), e, s, self.ends), h)
+        star = self.star
+        e = star.positions(x)
+        h, s = e.values, star.first_relays(e)
+        for step in cast(list[StarStep], star.steps):
+            h = step.new_satellites(_satellites(step, step.before(h), e, s, star.config.ring), h)
             s = step.new_relay(_relay(step, s, x.with_values(h)), s)
-        return Encoded(x.with_values(h), s, summary_is_node=False)
+        return Encoded(x.with_values(h), star.summary(s), summary_is_node=False)
 
 
 def _satellites(step: StarStep, h: Tensor, e: Ragged, s: Tensor, ends: Ring) -> Tensor:
     """`MultiAtt(h_i, C_i)`, `[total, width]`: each row sees its neighbours and itself, its word vector, and
-    the relay."""
+    the relays."""
     att, layout = step.ring_attention, e.layout
     shape = layout.texts, layout.longest
     query = att.query(h).unflatten(1, (att.heads, -1))
@@ -198,8 +198,8 @@ def _satellites(step: StarStep, h: Tensor, e: Ragged, s: Tensor, ends: Ring) -> 
             shifted = rows.gather(1, place[..., None].expand(-1, -1, rows.shape[2]))
             collected.append((shifted * inside[..., None] if ends == "zero" else shifted).flatten(0, 1))
     for project, collected in zip((att.key, att.value), parts, strict=True):
-        relay = project(s)[:, None].expand(-1, layout.longest, -1)
-        collected += [project(e.values), relay.flatten(0, 1)]
+        relays = project(s).unflatten(0, (-1, step.relays))[:, None].expand(-1, layout.longest, -1, -1)
+        collected += [project(e.values), *relays.flatten(0, 1).unbind(1)]
     key, value = (torch.stack(stacked, 1).unflatten(2, (att.heads, -1)) for stacked in parts)
     scores = (query[:, None] * key).sum(3) * query.shape[-1] ** -0.5
     hidden = ~torch.stack([mask.expand(shape).flatten() for mask in seen], 1)
@@ -208,13 +208,15 @@ def _satellites(step: StarStep, h: Tensor, e: Ragged, s: Tensor, ends: Ring) -> 
 
 
 def _relay(step: StarStep, s: Tensor, h: Ragged) -> Tensor:
-    """`MultiAtt(s, [s; H])`, `[texts, width]`."""
-    att, shape = step.relay_attention, (h.layout.texts, h.layout.longest)
+    """`MultiAtt(s, [s; H])`, `[texts * relays, width]`."""
+    att, relays, shape = step.relay_attention, step.relays, (h.layout.texts, h.layout.longest)
 
     def both(project: nn.Module) -> Tensor:
-        rows = torch.cat([project(s)[:, None], project(h.values).unflatten(0, shape)], dim=1)
+        of_relays = project(s).unflatten(0, (shape[0], relays))
+        rows = torch.cat([of_relays, project(h.values).unflatten(0, shape)], dim=1)
         return rows.unflatten(2, (att.heads, -1))
 
-    query = att.query(s)[:, None].unflatten(2, (att.heads, -1))
-    attended = cross_attention(query, both(att.key), both(att.value), h.lengths + 1, shape[1] + 1)
-    return att.out(attended.flatten(1))
+    query = att.query(s).unflatten(0, (shape[0], relays)).unflatten(2, (att.heads, -1))
+    lengths = h.lengths + relays
+    attended = cross_attention(query, both(att.key), both(att.value), lengths, shape[1] + relays)
+    return att.out(attended.flatten(2).flatten(0, 1))

@@ -387,6 +387,8 @@ class StarTransformerConfig:
     """Order of norm and activation: paper, or fastnlp (the authors' later code)."""
     residual: bool = False
     """Residual connections: add each state to its update; recommended for many steps."""
+    relays: int = 1
+    """Relay nodes of a text; more than the paper's one begin at different learned vectors."""
     positions: str = "learned"
     """Position embedding: none, sinusoidal or learned (the paper's)."""
     max_positions: int = 8192
@@ -397,7 +399,7 @@ class StarTransformerConfig:
     """Biases of the projections."""
 
     def __post_init__(self) -> None:
-        check_range(self, "width", "layers", "heads", "head_size", "max_positions", low=1)
+        check_range(self, "width", "layers", "heads", "head_size", "relays", "max_positions", low=1)
         check_range(self, "dropout", low=0, high=1, open=True)
         check_choice(self, "ring", get_args(Ring))
         check_choice(self, "variant", get_args(Variant))

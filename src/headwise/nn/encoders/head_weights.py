@@ -211,7 +211,7 @@ def _dense(query: Tensor, key: Tensor, graph: Graph, table: Tensor | None = None
 def _star(
     step: StarStep, h: Tensor, e: Tensor, s: Tensor, ring: Graph, layout: Layout, **_: object
 ) -> tuple[list[RecordedAttention], Tensor, Tensor]:
-    total, looks = layout.total, []
+    total, relays, looks = layout.total, step.relays, []
     query, key, value = step.ring_rows(step.before(h), e, s)
     weights = _dense(query, key, ring) if total else query.new_zeros(len(query), 0, key.shape[1])
     new = step.new_satellites(step.ring_attention.merge(weights @ value), h)
@@ -219,18 +219,21 @@ def _star(
     mixed = torch.zeros_like(ask)
     for text, (start, size) in enumerate(_cuts(layout)):
         words = torch.arange(start, start + size, device=h.device)
-        relay = words.new_tensor([2 * total + text, 2 * total + len(s)])
-        columns = torch.cat([words, total + words, relay])
-        beyond = (*_words(size, "state"), *_words(size), AttentionNode("relay"), AttentionNode("nothing"))
+        rows = torch.arange(relays * text, relays * (text + 1), device=h.device)
+        columns = torch.cat(
+            [words, total + words, 2 * total + rows, words.new_tensor([2 * total + len(s)])]
+        )
+        relay_nodes = (AttentionNode("relay"),) * relays
+        beyond = (*_words(size, "state"), *_words(size), *relay_nodes, AttentionNode("nothing"))
         looks.append(
             RecordedAttention("", text, weights[:, words][:, :, columns], _words(size, "state"), beyond)
         )
-        seen = torch.cat([words.new_tensor([text]), len(s) + words])
-        scores = ask[:, text, None] @ relay_key[:, seen].transpose(-1, -2) / ask.shape[-1] ** 0.5
+        seen = torch.cat([rows, len(s) + words])
+        scores = ask[:, rows] @ relay_key[:, seen].transpose(-1, -2) / ask.shape[-1] ** 0.5
         of_relay = scores.softmax(-1)
-        mixed[:, text] = (of_relay @ relay_value[:, seen])[:, 0]
-        nodes = (AttentionNode("relay"), *_words(size, "state"))
-        looks.append(RecordedAttention("", text, of_relay, nodes[:1], nodes))
+        mixed[:, rows] = of_relay @ relay_value[:, seen]
+        nodes = (*relay_nodes, *_words(size, "state"))
+        looks.append(RecordedAttention("", text, of_relay, relay_nodes, nodes))
     return looks, new, step.new_relay(step.relay_attention.merge(mixed), s)
 
 

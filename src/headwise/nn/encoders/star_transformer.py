@@ -11,6 +11,10 @@ There is no feed-forward layer and no residual connection. The ring closes: the 
 are neighbours, in every text at its own length. The authors' later code (`variant="fastnlp"`) norms the
 satellites before they attend instead, takes LeakyReLU, and leaves the relay without a norm; with
 `ring="zero"` it also puts keys and values of 0 beyond both ends.
+
+With `relays` = R > 1, not in the paper, each text has relays s_1 .. s_R. They begin at mean(E) plus a
+learned vector each, C_i holds all of them, and each of them attends to [s_1; ..; s_R; H]. The summary of
+a text is their mean.
 """
 
 import torch
@@ -35,21 +39,34 @@ class StarTransformer(RaggedModule):
         self.positions = Positions(c.positions, c.width, c.max_positions)
         kind = PaperStep if c.variant == "paper" else FastNLPStep
         self.steps = nn.ModuleList(kind(c) for _ in range(c.layers))
+        self.relay_vectors = None
+        if c.relays > 1:  # without them all relays of a text would stay the same
+            self.relay_vectors = nn.Parameter(torch.empty(c.relays, c.width))
+            nn.init.xavier_uniform_(self.relay_vectors)
 
     def forward(self, x: Ragged) -> Encoded:
         """Word vectors of `[width]` -> the satellites, and the relay as the summary, which is no node of
         the ring: the maximum over the words leaves it out. An empty text's relay begins as 0 and sees
         itself alone."""
         e = self.positions(x)
-        h, s = e.values, e.mean()
+        h, s = e.values, self.first_relays(e)
         ring = self.ring(x.layout)
         for step in self.steps:
             h, s = step(h, e.values, s, ring, x.layout)
-        return Encoded(x.with_values(h), s, summary_is_node=False)
+        return Encoded(x.with_values(h), self.summary(s), summary_is_node=False)
+
+    def first_relays(self, e: Ragged) -> Tensor:
+        """The relays before the first step, `[texts * relays, width]`, those of a text side by side."""
+        mean = e.mean()
+        return mean if self.relay_vectors is None else (mean[:, None] + self.relay_vectors).flatten(0, 1)
+
+    def summary(self, s: Tensor) -> Tensor:
+        """Relays -> the vectors of the texts, `[texts, width]`."""
+        return s if self.config.relays == 1 else s.unflatten(0, (-1, self.config.relays)).mean(1)
 
     def ring(self, layout: Layout) -> Graph:
         """The rows that each satellite attends to (see `ring_of`)."""
-        return ring_of(layout, self.config.ring)
+        return ring_of(layout, self.config.ring, self.config.relays)
 
 
 class StarStep(nn.Module):
@@ -61,7 +78,7 @@ class StarStep(nn.Module):
         self.ring_attention = Heads(c.width, c.heads, c.head_size, bias=c.bias)
         self.relay_attention = Heads(c.width, c.heads, c.head_size, bias=c.bias)
         self.dropout = Dropout(c.dropout)
-        self.residual = c.residual
+        self.residual, self.relays = c.residual, c.relays
 
     def forward(
         self, h: Tensor, e: Tensor, s: Tensor, ring: Graph, layout: Layout
@@ -71,8 +88,8 @@ class StarStep(nn.Module):
         return h, self.new_relay(self.relay(s, h, layout), s)
 
     def satellites(self, h: Tensor, e: Tensor, s: Tensor, ring: Graph) -> Tensor:
-        """`MultiAtt(h_i, C_i)`: states and word vectors `[total, width]`, relays `[texts, width]` ->
-        `[total, width]`."""
+        """`MultiAtt(h_i, C_i)`: states and word vectors `[total, width]`, relays `[texts * relays,
+        width]` -> `[total, width]`."""
         return self.dropout(self.ring_attention.merge(graph_attention(*self.ring_rows(h, e, s), ring)))
 
     def ring_rows(self, h: Tensor, e: Tensor, s: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -82,11 +99,14 @@ class StarStep(nn.Module):
         return query, torch.cat([key, beyond], dim=1), torch.cat([value, beyond], dim=1)
 
     def relay(self, s: Tensor, h: Tensor, layout: Layout) -> Tensor:
-        """`MultiAtt(s, [s; H])` -> `[texts, width]`."""
-        att = self.relay_attention
-        text = torch.cat([torch.arange(layout.texts, device=s.device), layout.text_of])
-        rows = projected(att, s, torch.cat([s, h]))
-        return self.dropout(att.merge(segment_attention(*rows, text)))
+        """`MultiAtt(s, [s; H])` -> `[texts * relays, width]`."""
+        att, relays = self.relay_attention, self.relays
+        text = torch.cat([torch.arange(len(s), device=s.device) // relays, layout.text_of])
+        query, key, value = projected(att, s, torch.cat([s, h]))
+        if relays > 1:  # each node is a row for each relay of its text
+            key, value = (rows.repeat_interleave(relays, dim=1) for rows in (key, value))
+            text = (relays * text[:, None] + torch.arange(relays, device=s.device)).flatten()
+        return self.dropout(att.merge(segment_attention(query, key, value, text)))
 
     def before(self, h: Tensor) -> Tensor:
         """The states as the ring's attention reads them."""
@@ -145,16 +165,16 @@ class FastNLPStep(StarStep):
         return self.added(leaky_relu(update), s)
 
 
-def ring_of(layout: Layout, ends: Ring) -> Graph:
-    """The rows that each satellite attends to: 5 of the rows `[H; E; s; 0]`; cached in the layout's
-    memo."""
-    if (ring_of, ends) not in layout.memo:
+def ring_of(layout: Layout, ends: Ring, relays: int = 1) -> Graph:
+    """The rows that each satellite attends to: 4 of the rows `[H; E; s; 0]`, and one for each relay; cached
+    in the layout's memo."""
+    if (ring_of, ends, relays) not in layout.memo:
         with cacheable_tensors():
-            layout.memo[ring_of, ends] = _ring(layout, ends)
-    return layout.memo[ring_of, ends]
+            layout.memo[ring_of, ends, relays] = _ring(layout, ends, relays)
+    return layout.memo[ring_of, ends, relays]
 
 
-def _ring(layout: Layout, ends: Ring) -> Graph:
+def _ring(layout: Layout, ends: Ring, relays: int) -> Graph:
     total, text, here = layout.total, layout.text_of, layout.positions
     length, start = layout.lengths[text], layout.offsets[:-1][text]
     columns = []
@@ -163,7 +183,8 @@ def _ring(layout: Layout, ends: Ring) -> Graph:
         if ends == "wrap":
             columns.append(start + there % length)
         else:
-            beyond = -1 if ends == "truncate" else 2 * total + layout.texts
+            beyond = -1 if ends == "truncate" else 2 * total + relays * layout.texts
             columns.append(torch.where((there >= 0) & (there < length), start + there, beyond))
     row = torch.arange(total, device=layout.device)
-    return Graph.of(total, [Edges(None, torch.stack([*columns, total + row, 2 * total + text], dim=1))])
+    of_relays = (2 * total + relays * text + relay for relay in range(relays))
+    return Graph.of(total, [Edges(None, torch.stack([*columns, total + row, *of_relays], dim=1))])
