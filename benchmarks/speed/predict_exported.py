@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks import DATA
 from benchmarks.speed.speed_predict import write_files
-from headwise.app.workflows.explain import export_model
+from headwise.app.workflows.export import export_model
 from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from headwise.app.model_hub import from_pretrained, pull_from_hub, push_to_hub
     from headwise.app.workflows.calibrate import calibrate_file
     from headwise.app.workflows.evaluate import evaluate_file
-    from headwise.app.workflows.explain import explain_file, export_model
+    from headwise.app.workflows.explain import explain_file
+    from headwise.app.workflows.export import export_model
     from headwise.app.workflows.head_scores import heads_file, prune_file
     from headwise.app.workflows.label_errors import noise_file
     from headwise.app.workflows.learning_curve import curve_file
@@ -73,7 +74,7 @@ _HOMES = {
     "doctor_files": "headwise.data.doctor.diagnose",
     "evaluate_file": "headwise.app.workflows.evaluate",
     "explain_file": "headwise.app.workflows.explain",
-    "export_model": "headwise.app.workflows.explain",
+    "export_model": "headwise.app.workflows.export",
     "heads_file": "headwise.app.workflows.head_scores",
     "load_exported": "headwise.artifacts.onnx.onnx_load",
     "load_model": "headwise.artifacts",

@@ -62,7 +62,7 @@ teachers.lesson app.distillation Teaching=DistillationSettings Lesson=Distillati
 verbs.calibrate app.workflows.calibrate Recalibrated=CalibrationReport
 verbs.curve app.workflows.learning_curve Curve=LearningCurve
 verbs.evaluate app.workflows.evaluate Judgement=EvaluationReport
-verbs.export app.workflows.explain
+verbs.export app.workflows.export
 verbs.heads app.workflows.head_scores HeadWorth=HeadImportance Pruned=PruningReport
 verbs.listener app.reporter Listener=Reporter NOBODY=NULL_REPORTER
 verbs.noise app.workflows.label_errors Suspect=LabelIssue

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from headwise.app.cli import main
 from headwise.app.serve.answering import ModelService
 from headwise.app.serve.http_app import create_app, is_local
-from headwise.app.workflows.explain import export_model
+from headwise.app.workflows.export import export_model
 
 from .conftest import LABELS, TEXTS
 

@@ -13,7 +13,7 @@ from headwise.app.serve.answering import ModelService, RequestError
 from headwise.app.training_job import TrainingJob
 from headwise.app.training_plan import TrainingFiles
 from headwise.app.workflows.evaluate import evaluate_file
-from headwise.app.workflows.explain import export_model
+from headwise.app.workflows.export import export_model
 from headwise.app.workflows.label_errors import out_of_fold_probabilities
 from headwise.app.workflows.predict import predict_file
 from headwise.app.workflows.report import report_file

@@ -49,7 +49,7 @@ def export(
     if without_encoder:
         raise ConfigError("--without-encoder is for --format html; an ONNX export has the encoder")
     check_output_is_folder(output, "OUTPUT")
-    from headwise.app.workflows.explain import export_model
+    from headwise.app.workflows.export import export_model
     from headwise.models.prediction_file import reporting_write_errors  # with these comes torch
 
     with reporting_write_errors(output):
@@ -70,7 +70,7 @@ def export(
 
 
 def _export_page(model: Path, output: Path, *, without_encoder: bool, overwrite: bool) -> int:
-    from headwise.app.workflows.explain import export_page
+    from headwise.app.workflows.export import export_page
     from headwise.app.workflows.predict import check_output_file  # with these comes torch
 
     if not is_standard(output):

@@ -1,19 +1,13 @@
-"""Explain the predictions for a file of any size; export a model folder to one that predicts without
-torch, or to a web page."""
+"""Explain the predictions for a file of any size."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
-from headwise.app.model_columns import columns_of_training
 from headwise.app.session import FileArguments, open_session
 from headwise.core.deprecation import renamed_parameters
 from headwise.data.items.dataset import in_chunks
 from headwise.models.explanation import Explanation
-
-if TYPE_CHECKING:
-    from headwise.artifacts.offline_page.page_export import OfflinePage
-    from headwise.artifacts.onnx.onnx_export import ExportResult
 
 _CHUNK = 256  # items at a time
 
@@ -46,64 +40,3 @@ def explain_file(
     for chunk in in_chunks(session.rows(file, **how), _CHUNK):
         for explanation in session.explain([row.item for row in chunk]):
             yield chunk[explanation.item].line, explanation
-
-
-def export_page(
-    folder: Path | str, *, title: str | None = None, without_encoder: bool = False
-) -> "OfflinePage":
-    """A page that classifies texts offline, in a browser: its source, and what it leaves out of the model.
-
-    Args:
-        folder: The model's folder.
-        title: The heading of the page; None for the name of the folder.
-        without_encoder: Leave out the encoder of an ensemble, which a page cannot compute. Its answers then
-            differ from those of the model, and the page says so.
-
-    Raises:
-        ExportError: HW952, such a model cannot be exported to a page.
-        StoreError: The folder is not a sound model folder.
-    """
-    from headwise.app.model_session import ModelSession  # with these comes torch
-    from headwise.artifacts.offline_page.page_export import offline_page
-
-    session = ModelSession.open(folder, device="cpu")
-    heading = title or Path(folder).resolve().name
-    return offline_page(session.model, heading, session.to_html(), without_encoder=without_encoder)
-
-
-def export_model(
-    folder: Path | str,
-    output: Path | str,
-    *,
-    overwrite: bool = False,
-) -> "ExportResult":
-    """Export a model: its network as ONNX files, everything else as it is. What was written is compared
-    with the model before it is put in place.
-
-    Args:
-        folder: The model's folder.
-        output: Folder for what is exported.
-        overwrite: Replace a model that was exported there before.
-
-    Returns:
-        Where it is, how large, and how well it agrees.
-
-    Raises:
-        ExportError: HW951 a library is missing, HW952 such models cannot be exported, HW953 what was
-            written says something else than the model, HW954 the output has other files in it.
-        StoreError: The folder is not a sound model folder.
-    """
-    from headwise.app.model_session import ModelSession  # with these comes torch
-    from headwise.artifacts.onnx.onnx_export import check_export_folder, write_exported
-
-    check_export_folder(Path(output), overwrite=overwrite)
-    session = ModelSession.open(folder, device="cpu")
-    return write_exported(
-        session.model,
-        output,
-        title=session.task.title,
-        predictions=session.task.predictions,
-        columns=columns_of_training(session.info),
-        metrics=session.info["metrics"],
-        overwrite=overwrite,
-    )

@@ -1,0 +1,71 @@
+"""Export a model folder: to a folder that predicts without torch, or to a web page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwise.app.model_columns import columns_of_training
+
+if TYPE_CHECKING:
+    from headwise.artifacts.offline_page.page_export import OfflinePage
+    from headwise.artifacts.onnx.onnx_export import ExportResult
+
+
+def export_page(
+    folder: Path | str, *, title: str | None = None, without_encoder: bool = False
+) -> "OfflinePage":
+    """A page that classifies texts offline, in a browser: its source, and what it leaves out of the model.
+
+    Args:
+        folder: The model's folder.
+        title: The heading of the page; None for the name of the folder.
+        without_encoder: Leave out the encoder of an ensemble, which a page cannot compute. Its answers then
+            differ from those of the model, and the page says so.
+
+    Raises:
+        ExportError: HW952, such a model cannot be exported to a page.
+        StoreError: The folder is not a sound model folder.
+    """
+    from headwise.app.model_session import ModelSession  # with these comes torch
+    from headwise.artifacts.offline_page.page_export import offline_page
+
+    session = ModelSession.open(folder, device="cpu")
+    heading = title or Path(folder).resolve().name
+    return offline_page(session.model, heading, session.to_html(), without_encoder=without_encoder)
+
+
+def export_model(
+    folder: Path | str,
+    output: Path | str,
+    *,
+    overwrite: bool = False,
+) -> "ExportResult":
+    """Export a model: its network as ONNX files, everything else as it is. What was written is compared
+    with the model before it is put in place.
+
+    Args:
+        folder: The model's folder.
+        output: Folder for what is exported.
+        overwrite: Replace a model that was exported there before.
+
+    Returns:
+        Where it is, how large, and how well it agrees.
+
+    Raises:
+        ExportError: HW951 a library is missing, HW952 such models cannot be exported, HW953 what was
+            written says something else than the model, HW954 the output has other files in it.
+        StoreError: The folder is not a sound model folder.
+    """
+    from headwise.app.model_session import ModelSession  # with these comes torch
+    from headwise.artifacts.onnx.onnx_export import check_export_folder, write_exported
+
+    check_export_folder(Path(output), overwrite=overwrite)
+    session = ModelSession.open(folder, device="cpu")
+    return write_exported(
+        session.model,
+        output,
+        title=session.task.title,
+        predictions=session.task.predictions,
+        columns=columns_of_training(session.info),
+        metrics=session.info["metrics"],
+        overwrite=overwrite,
+    )
