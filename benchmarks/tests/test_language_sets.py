@@ -6,7 +6,8 @@ import sqlite3
 
 import pytest
 
-from benchmarks.defaults import language_sets
+from benchmarks.defaults import language_sets, languages
+from benchmarks.defaults.default_results import Job
 from benchmarks.defaults.language_sets import TemplateTexts, chinese_reviews, indonesian_tweets, intents
 
 RULES = {"lamp": "(lampe|leuchte)", "polite": "[bitte]", "loop": "so <loop>"}
@@ -127,3 +128,28 @@ def test_sets_with_few_texts_are_left_out(commands, monkeypatch):
     monkeypatch.setattr(language_sets, "LEAST_TEST", 10)
     ((base, data),) = language_sets.load_sets(["intents/de"])
     assert (base, data.name, data.kind) == ("german", "intents/de", "classify")
+
+
+def test_a_row_compares_the_draws_that_default_and_svm_share():
+    runs = {
+        ("intents/de", languages.BASE): [0.7, 0.8, 0.1],  # the SVM was not run on the last
+        ("intents/de", languages.SVM): [0.6, 0.8],
+        ("intents/de", languages.NONE): [0.65],
+        ("intents/fr", languages.BASE): [0.5],
+        ("intents/fr", languages.SVM): [0.7],
+        ("intents/fr", languages.NONE): [0.6],
+        ("intents/fr", languages.E5): [0.9],
+        ("intents/it", languages.BASE): [0.5],
+    }
+    found = {
+        Job(name, system, 250, draw): {"test": score}
+        for (name, system), scores in runs.items()
+        for draw, score in enumerate(scores)
+    }
+    assert languages.rows_of(found, 250)[1] == [
+        ["`intents/de`", "2", "75.0", "70.0", "+5.0", "-", "-"],
+        ["`intents/fr`", "1", "50.0", "70.0", "-20.0", "60.0", "90.0"],
+        ["mean of 2", "", "62.5", "70.0", "-7.5", "-", "-"],
+        ["mean of 1", "", "50.0", "70.0", "-20.0", "60.0", "90.0"],
+    ]
+    assert languages.rows_of(found, 1_000)[1] == []
