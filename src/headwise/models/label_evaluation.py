@@ -1,10 +1,8 @@
-"""Vocabulary coverage of a data set: unknown words, empty texts, truncated texts.
+"""The evaluations of single-label classifiers and of regression models, as plain numbers to save or show.
 
-The evaluation of a single-label classifier, as plain numbers to save or show.
-
-Label shift: labels that are more or less frequent in a data set than the model predicts.
-
-The evaluation of a regression model, as plain numbers to save or show.
+`evaluate_labels` and `evaluate_numbers` predict and compare. Both report the vocabulary coverage of the
+data: unknown words, empty texts, truncated texts. `label_shift_messages` warns of labels that are more or
+less frequent in the data than the model predicts.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,8 @@
 """Metric tables: which scores of an evaluation the terminal, the model card and the HTML report show.
 
 A metric table lists the keys in the JSON of an evaluation, with their titles and formats. A key that is
-missing, or whose value is no number, is left out, as tables are also made from saved files.
-
-A comparison system: another model evaluated on the same items.
+missing, or whose value is no number, is left out, as tables are also made from saved files. A
+`ComparisonSystem` is another model evaluated on the same items.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,8 +1,9 @@
-"""Attention heat maps: the attention weights of each head in a text, and the mask of its prior.
+"""Figures of a model, as SVG and HTML fragments.
 
-The attention spans of heads as a figure: MS-Trans, Figure 3, with any encoder in place of BERT.
-
-A learning curve as an SVG: the measured scores, the fitted power law and its extrapolation.
+- `heat_maps`: the attention weights of each head in a text, and the mask of its prior.
+- `learned_priors_figure`: what the learned priors of the heads have learned.
+- `attention_span_figure`: the attention spans of heads (MS-Trans, Figure 3), of any encoder.
+- `learning_curve_figure`: the measured scores, the fitted power law and its extrapolation.
 """
 
 from collections.abc import Mapping, Sequence

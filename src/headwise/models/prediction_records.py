@@ -1,8 +1,7 @@
-"""Multi-label predictions: predictor and record layout.
+"""Predictors of label sets, numbers and tags, and the layouts in which their predictions are written.
 
-Regression predictions: predictor and record layout.
-
-Tagger predictions: predictor and record layout.
+A predictor computes the predictions of a batch; its layout turns each into a record of the output file.
+Those of single labels are in `headwise.models.predictor`.
 """
 
 import json

@@ -1,6 +1,5 @@
-"""The wrong predictions of a model as a filterable HTML list.
-
-The HTML report of a model: scores, plots, a filterable list of errors, and how it was trained.
+"""The HTML report of a model: scores, plots, a filterable list of wrong predictions, and how it was
+trained.
 """
 
 from collections.abc import Mapping, Sequence

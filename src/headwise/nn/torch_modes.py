@@ -1,9 +1,8 @@
-"""Create tensors that can be cached for later batches, outside inference mode and `torch.func`
-transforms.
+"""Functions that depend on a mode of PyTorch: inference mode, compilation, gradients.
 
-Exclude functions from `torch.compile`.
-
-Compute again on the way back what would fill the memory until then.
+`cacheable_tensors` creates tensors that later batches can use, outside inference mode and `torch.func`
+transforms. `exclude_from_compile` excludes a function from `torch.compile`. `checkpointed` saves memory:
+the backward pass computes the function again.
 """
 
 from collections.abc import Callable, Iterator

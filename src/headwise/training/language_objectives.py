@@ -1,6 +1,8 @@
-"""Training of language models: the loss on windows of the training text, and the score on the dev text.
+"""The objectives of language models and of masked-word models: the loss in training, and the scores on the
+dev text.
 
-Masked-word training: the loss on hidden words of training texts, and the score on those of dev texts.
+`LanguageObjective` predicts the next symbol in windows of the training text, `MaskedObjective` the masked
+words of training texts.
 """
 
 from collections.abc import Mapping, Sequence

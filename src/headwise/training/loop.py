@@ -1,12 +1,9 @@
-"""The interface between tasks and the training loop.
-
-The learning rate as a function of the step: no state, so that a resumed run cannot differ.
-
-The training loop: short, exact, resumable.
+"""The training loop: short, exact, resumable.
 
 The saved state holds everything that the rest of a run depends on: weights, optimizer moments, moving
 average, random generators and counters. Batches and learning rates are functions of seed, epoch and step.
-So a run that was killed anywhere and resumed ends with the same weights as an uninterrupted one.
+So a run that was killed anywhere and resumed ends with the same weights as an uninterrupted one. What the
+loop needs of a task is its `Objective`.
 """
 
 import math

@@ -1,11 +1,10 @@
-"""The state of a training run on disk: everything that the rest of the run depends on.
+"""The state of a training run on disk, and what stops a run: signals and too little memory.
 
-One safetensors file holds the tensors and, in its header, a JSON text with the counters, so that one
-atomic rename replaces the whole state: a run that is killed while it saves keeps the state before.
-
-Graceful stop of training runs: a run ends between two updates, with its state saved.
-
-Out-of-memory handling: batches are halved until they fit.
+The state is everything that the rest of the run depends on. One safetensors file holds the tensors and, in
+its header, a JSON text with the counters. So one atomic rename replaces the whole state: a run that is
+killed while it saves keeps the state before. On Ctrl-C or a termination signal a run ends between two
+updates, with its state saved (`record_signals`). A batch that does not fit into memory is halved until it
+does (`HalvingRunner`).
 """
 
 import json

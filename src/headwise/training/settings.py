@@ -1,6 +1,5 @@
-"""Settings of a training run.
-
-Recipe: the complete configuration of a training run, apart from its data.
+"""The settings of a training run. `RunConfig` is the complete configuration of a run,
+apart from its data.
 """
 
 from collections.abc import Mapping

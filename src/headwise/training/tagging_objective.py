@@ -1,14 +1,12 @@
-"""Training of taggers: the objective and its dev scores.
+"""Training of taggers: the objective with its dev scores, and the ensemble with a linear CRF.
 
-The linear CRF in the ensemble of a tagger: fitted on the training sentences, with its weight fitted on
-dev.
-
-The ensemble weights maximise the likelihood of the tag sequences. For tags that mark spans, likelihood is
-too cautious, most of all where spans are rare and uncertain. There, the shares of the two and a penalty on
-`O` maximise F1 instead, smoothed over neighbouring values as it is a step function. With few spans, F1 is
-noisy, and dev has already chosen the encoder's best epoch, which favours the encoder. So other shares than
-the usual one must gain more F1 the fewer spans there are. The penalty on `O` decides which tags are
-predicted, and does not affect probabilities.
+The linear CRF is fitted on the training sentences, and the ensemble weights on dev, where they maximise the
+likelihood of the tag sequences. For tags that mark spans, likelihood is too cautious, most of all where
+spans are rare and uncertain. There, the two weights and a penalty on `O` maximise F1 instead, smoothed over
+neighbouring values as it is a step function. With few spans, F1 is noisy, and dev has already chosen the
+encoder's best epoch, which favours the encoder. So weights other than the usual ones must gain more F1 the
+fewer spans there are. The penalty on `O` decides which tags are predicted, and does not affect
+probabilities.
 """
 
 from collections.abc import Callable, Mapping, Sequence

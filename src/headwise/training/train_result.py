@@ -1,13 +1,10 @@
-"""Cross-fitting: whatever is chosen after training is chosen on out-of-fold outputs of all texts.
+"""The results of training runs: a `TrainResult`, what was fitted after the last epoch, and out-of-fold
+outputs.
 
 The dev part of a small file is tiny: of 250 texts, 38 would decide the number of epochs, the ensemble
-weights and the temperature. With cross-fitting, every text contributes once, and the last model is trained
-on all of them.
-
-Fitted: a trained model with its training history and dev scores, for any task.
-
-Memoization of fits that training runs share: a search trains many encoders with the same linear
-model.
+weights and the temperature. With cross-fitting (`cross_fit`), whatever is chosen after training is chosen
+on out-of-fold outputs of all texts, and the last model is trained on all of them. `memoized` fits are
+shared between the runs of a search, which trains many encoders with the same linear model.
 """
 
 from collections.abc import Callable, Iterator, Sequence

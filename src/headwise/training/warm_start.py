@@ -1,4 +1,4 @@
-"""Former: warm start from a previous model, instead of static embeddings.
+"""Warm start of a model from a previous one, instead of static embeddings.
 
 Encoder, head and word vectors start from the weights of the previous model. Its vocabulary is extended by
 the words of the new texts, and output rows are copied for labels that both have. The linear model and the

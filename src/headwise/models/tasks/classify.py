@@ -1,6 +1,5 @@
-"""LabelTask: base class of the tasks with one label per item.
-
-Classification: one of several labels for each text.
+"""Classification: one of several labels for each text. `LabelTask` is the base class of all tasks with one
+label per item.
 """
 
 from __future__ import annotations  # the models, which need torch, are loaded when asked for

@@ -1,6 +1,5 @@
-"""Classification of text pairs: paraphrase or not, entailment, an answer to a question.
-
-Scores of text pairs: how similar two texts are, say.
+"""The tasks of text pairs: one of several labels (paraphrase, entailment, answer selection), or a score
+(semantic similarity).
 """
 
 from __future__ import annotations  # the models, which need torch, are loaded when asked for

@@ -1,6 +1,5 @@
-"""NumberTask: base class of the regression tasks.
-
-Regression: a number for each text, such as a rating or a price.
+"""Regression: a number for each text, such as a rating or a price. `NumberTask` is the base class of all
+regression tasks.
 """
 
 from __future__ import annotations  # the models, which need torch, are loaded when asked for

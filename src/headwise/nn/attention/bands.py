@@ -1,8 +1,8 @@
-"""The bands of the priors on the texts of a batch, which the kernels for bands compute with; and
-gradients of gradients through kernels whose own gradient is not made of differentiable parts.
+"""The bands of the priors of a batch, with which the banded kernels compute.
 
-`torch.autograd.function.once_differentiable` does not do: `torch.autograd.grad` of some inputs leaves out
-the error that it puts into the graph, and what is left is wrong.
+`once_differentiable` is for kernels whose gradient is not made of differentiable parts: the gradient of
+their gradient is an error. PyTorch's function of this name does not suffice: `torch.autograd.grad` of some
+inputs leaves out the error node that it puts into the graph, and the remaining gradient is wrong.
 """
 
 from collections.abc import Callable, Sequence

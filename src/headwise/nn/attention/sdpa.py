@@ -1,11 +1,10 @@
 """Attention through PyTorch's fused kernel, with an additive mask for each prior, padded inside.
 
 Texts of similar length are padded together, so that one long text does not make short ones pay.
-Neighbouring heads with the same prior share one mask, and masks are kept in the layout's memo: the
-layers of an encoder that use the same priors on the same batch build them once. Heads whose prior has
-parameters are computed one by one, without the kernel.
-
-Numbers of 16 bits on the processor, where PyTorch's fused attention is no good at them.
+Neighbouring heads with the same prior share one mask, and masks are kept in the layout's memo: the layers
+of an encoder that use the same priors on the same batch build them once. Heads whose prior has parameters
+are computed one by one, without the kernel. Inputs of 16 bits on the CPU are computed in float32
+(`computed_in_float32`).
 """
 
 from collections.abc import Callable, Mapping, Sequence

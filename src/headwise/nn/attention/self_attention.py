@@ -1,6 +1,7 @@
-"""The projections around multi-head attention, for encoders that attend along their own graphs.
+"""Multi-head self-attention: projections to heads, attention with a prior for each head, projection back.
 
-The layer around attention: projections to heads and back.
+`SelfAttention` is the whole layer. `projections` makes only its four linear layers, and `Heads` holds them
+with the split into heads, for encoders that attend along edges of graphs.
 """
 
 from collections.abc import Sequence

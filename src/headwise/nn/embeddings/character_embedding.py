@@ -1,10 +1,9 @@
-"""Networks that compute a word vector from character vectors.
+"""CharacterEmbedding: word vectors from spelling.
 
-CharacterEmbedding: word vectors from spelling.
-
-It concatenates up to three optional parts: a network over the characters, which is a convolution (Ma &
-Hovy, ACL 2016) or an LSTM (Lample et al., NAACL 2016); character n-grams (JMT); and the word shape. Case is
-kept, so a tagger may use lower-case word vectors and still see capitals.
+It concatenates up to three optional parts: a network over the characters, character n-grams (JMT), and the
+word shape. The network is a convolution (`CharacterCNN`; Ma & Hovy, ACL 2016) or an LSTM (`CharacterLSTM`;
+Lample et al., NAACL 2016). Case is kept, so a tagger may use lower-case word vectors and still see
+capitals.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
-"""Batches of encoded texts.
+"""Batches of encoded texts, and of encoded pairs of texts.
 
-Batches of encoded pairs of texts.
+A batch of pairs is a `TextBatch` too: all first texts, then all second texts. Its layout computes tree
+distances when an encoder asks for them.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
-"""WordEmbedding: from word numbers to word vectors.
+"""WordEmbedding: from word ids to word vectors; taggers concatenate them with character features.
 
-Word vectors of a tagger: those of an embedding, concatenated with character features.
+`embed_batch` applies either of the embeddings, or a pretrained encoder, to a batch.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,10 +1,8 @@
-"""The interface of all encoders.
+"""What all encoders have in common: the type of their output, and optional parts at their input.
 
-Whether an encoder goes by dependency trees, sentences or paragraphs.
-
-Position embeddings, added to the word vectors.
-
-The classification node: a learned row in front of every text (BERT's [CLS]).
+`Encoded` is the output. `tree_use`, `mark_names` and `text_matrices` tell what a batch must contain for an
+encoder: dependency trees, sentence and paragraph numbers, matrices. `Positions` adds position embeddings to
+the word vectors. `ClassificationNode` puts a learned row in front of every text (BERT's [CLS]).
 """
 
 import math

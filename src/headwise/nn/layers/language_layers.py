@@ -1,11 +1,11 @@
-"""Language modelling: windows of a text, and the loss of the next character, word or byte.
+"""Language modelling: windows of a text, the loss of the next symbol, and a check that an encoder is
+causal.
 
 A window predicts the symbols `start .. end` of a text, each from the previous symbols of the window and the
 symbol right before the window. Evaluation windows overlap by half, and only the second half of each is
-scored (of the first window, all), so every symbol is scored exactly once, with at least half a window of
-context (BP-Transformer, Ye et al. 2019; its language models).
-
-Check that an encoder is causal: the state of a symbol must not depend on later symbols.
+scored (of the first window, all). So every symbol is scored exactly once, with at least half a window of
+context (BP-Transformer, Ye et al. 2019; its language models). `check_causal` raises an error where the
+state of a symbol could depend on later symbols.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The configurations of what stands around the encoder: output layers, pretrained encoder, linear model,
-thresholds, text generation.
-
-Importing this file loads neither torch nor NumPy.
+thresholds, text generation. Importing this file loads neither torch nor NumPy.
 
 The logits of an ensemble are `(encoder(text) + weight * linear(text)) / temperature`. Weight and
 temperature are fitted on dev. A linear model that does not help gets weight 0, so the ensemble is hardly

@@ -1,8 +1,7 @@
-"""Text classification: the classification head and its loss.
+"""The classification head, and the losses of labels, label sets and numbers.
 
-Regression: the loss of a number for each text or pair.
-
-Multi-label classification: the loss of independent binary decisions for each label.
+A loss has one value for each text, `[texts]`; the objectives in `headwise.training.text_objectives` weight
+and sum them. `class_weights` gives the weights of the labels in the classification loss.
 """
 
 from collections.abc import Sequence

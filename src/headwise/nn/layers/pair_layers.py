@@ -1,6 +1,7 @@
-"""Text pairs: combination of two text vectors, and the head on top.
+"""The layers of models of text pairs: cross-attention before the readout, and the head after it.
 
-Cross-attention between the two texts of a pair, before the readout.
+`CrossAttentionLayers` let the words of each text attend to those of the other. `PairHead` combines the two
+text vectors (`concat`, `concat_absolute`, `product`) and classifies the result.
 """
 
 from abc import abstractmethod

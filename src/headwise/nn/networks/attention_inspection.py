@@ -1,10 +1,10 @@
-"""attention_weights: the attention weights of every head of a model in a text.
+"""The attention weights of a model in a text, and the attention span of its heads over many texts.
 
-Attention span of the heads of an encoder, measured on texts (MS-Trans, Figure 3; Guo et al. 2020).
-
-The key with most weight of each query is an edge; the distances of the edges of a head, or of a layer, show
-at what scale it works. Special tokens ([CLS], a classification node, a relay) are no queries and no keys
-here. The distance of a span of words is that of its nearest word.
+`attention_weights` gives the weights of every head in one text. `attention_spans` measures how far the
+heads look (MS-Trans, Figure 3; Guo et al. 2020). The key with most weight of each query is an edge. The
+distances of the edges of a head, or of a layer, show at what scale it works. Special tokens ([CLS], a
+classification node, a relay) are no queries and no keys here. The distance of a span of words is that of
+its nearest word.
 """
 
 import re

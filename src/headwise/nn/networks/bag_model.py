@@ -1,6 +1,7 @@
 """BagModel: a classifier of bags of instances (multiple-instance learning).
 
-Standardisation of numeric features to mean 0 and standard deviation 1 over the training rows.
+Its first layer is a `Standardizer`: each numeric feature gets mean 0 and standard deviation 1 over the
+training rows. A set model reads the standardised instances.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,4 @@
-"""LanguageModel: predicts the next character, word or byte of a text.
-
-Text generation: sampling continuations from a language model.
-"""
+"""LanguageModel: predicts the next character, word or byte of a text; `generate` samples continuations."""
 
 import codecs
 from collections.abc import Callable, Iterator, Sequence

@@ -1,6 +1,7 @@
 """Linear models as buffers of a torch module: saved with the model, and not trained by gradient descent.
 
-TextLinearBuffers: a linear model of texts, or text pairs, as part of a saved model, with 8-bit weights.
+`ModelBuffers` holds the tables of any linear model that has a `TableFormat`. `TextLinearBuffers` holds a
+linear model of texts or text pairs, with 8-bit weights.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

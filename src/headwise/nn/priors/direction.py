@@ -1,6 +1,7 @@
-"""Forward and Backward: a head sees what comes before, or after, a position (MS-SAN, Eq. 3-4).
+"""Priors of direction: a head sees only one side of each position.
 
-Earlier and Later leave the position itself out (DiSAN).
+`Forward` and `Backward` include the position itself (MS-SAN, Eq. 3-4); `Earlier` and `Later` leave it out
+(DiSAN).
 """
 
 from __future__ import annotations  # the priors are read without torch

@@ -1,10 +1,8 @@
-"""WordDistance: the farther away a word, the lower its score (MS-SAN, Eq. 5-6).
+"""Priors of distance: the farther away a position, the lower its score.
 
-TreeDistance: the farther away a word in the dependency tree, the lower its score (MS-SAN, Eq. 6).
-
-alibi: linear penalties on distance whose slopes differ from head to head (ALiBi, Press et al. 2022).
-
-Gaussian: the score falls with the square of the distance.
+The distance is counted in words (`WordDistance`; MS-SAN, Eq. 5-6) or in steps of the dependency tree
+(`TreeDistance`). `alibi` makes linear penalties whose slopes differ from head to head (Press et al. 2022);
+with `Gaussian` the score falls with the square of the distance.
 """
 
 from __future__ import annotations  # the priors are read without torch

@@ -1,6 +1,7 @@
-"""SameSentence and SameParagraph: a head sees the unit of the text that a word belongs to (Segatron).
+"""Priors of the document: the sentences and paragraphs that words belong to.
 
-SentenceDistance: the more sentences lie in between, the lower the score.
+With `SameSentence` and `SameParagraph` a head sees the words of the same unit (Segatron). With
+`SentenceDistance` the score falls with the number of sentences between two words.
 """
 
 from __future__ import annotations  # the priors are read without torch

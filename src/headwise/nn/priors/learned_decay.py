@@ -1,16 +1,9 @@
 """Priors that learn how far each head looks.
 
-LearnedSlope: ALiBi with learned slopes.
-
-Kerple: a learned logarithmic or power-law decay (KERPLE).
-
-Fire: a small network of the relative distance (FIRE).
-
-AdaptiveSpan: a window of learned width with a soft edge (Sukhbaatar et al. 2019).
-
-Forgetting: a decay that depends on the words between query and key (Forgetting Transformer).
-
-Cope: positions that count only some of the words in between (contextual position encoding).
+- `LearnedSlope`, `Kerple`, `Fire`: the score falls with the distance, along a line with a learned slope, by
+  a logarithm or power with learned parameters, or as a small network computes it.
+- `AdaptiveSpan`: a window of learned width with a soft edge.
+- `Forgetting`, `Cope`: decay and positions that depend on the words between query and key.
 """
 
 from __future__ import annotations  # the priors are read without torch

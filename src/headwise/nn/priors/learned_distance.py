@@ -1,14 +1,11 @@
-"""Rotary: queries and keys are turned by their positions, so that their product knows the distance.
+"""Priors with learned parameters for relative positions.
 
-Sink: a learned key without a value.
-
-Shaw: a learned vector for each distance, on the keys and on the values (Shaw et al. 2018).
-
-T5Buckets: a learned number for each bucket of distances (T5).
-
-TreeBuckets: a learned number for each distance in the dependency tree.
-
-TransformerXL: relative positions as sinusoids that the content looks at (Dai et al. 2019).
+- `Rotary`: queries and keys are rotated by their positions, so that their product depends on the distance.
+- `Shaw`: a learned vector for each distance, on the keys and on the values.
+- `T5Buckets`, `TreeBuckets`: a learned number for each bucket of distances, or each distance in the
+  dependency tree.
+- `TransformerXL`: relative positions as sinusoids that are compared with the content.
+- `Sink`: a learned key without a value, which every query sees.
 """
 
 from __future__ import annotations  # the priors are read without torch

@@ -1,8 +1,7 @@
-"""Dilated: a window with gaps.
+"""Sparse priors: each position sees a few positions far away.
 
-GlobalTokens: a few nodes that see all and are seen by all.
-
-RandomBlocks: a head sees the blocks around its own and a few blocks drawn by lot (BigBird).
+`Dilated` is a window with gaps, and `RandomBlocks` adds a few random blocks to the neighbouring ones
+(BigBird). With `GlobalTokens`, a few nodes see all positions and are seen by all.
 """
 
 from __future__ import annotations  # the priors are read without torch

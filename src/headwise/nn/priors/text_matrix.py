@@ -1,6 +1,7 @@
-"""Matrix: scores of the user's for each text, carried by the batch.
+"""Priors that read a matrix of scores for each text.
 
-TextMatrix: base of priors that compute such a matrix from the words of a text.
+The matrix of `Matrix` comes with the batch, from the user. A subclass of `TextMatrix` computes it from the
+words of a text.
 """
 
 from __future__ import annotations  # the priors are read without torch

@@ -1,6 +1,7 @@
-"""Parent, Child and Sibling: a head sees the words that stand in one relation in the dependency tree.
+"""Priors of relations in the dependency tree: parent, child and sibling.
 
-TreeRelations: a learned number for each of these relations.
+With `Parent`, `Child` and `Sibling` a head sees only the words in this relation. `TreeRelations` adds a
+learned number for each of these relations.
 """
 
 from __future__ import annotations  # the priors are read without torch

@@ -1,8 +1,7 @@
-"""Everything: no prior at all, plain attention.
+"""Windows: a head sees the positions around each position.
 
-Window: a head sees the positions around its own (MS-Trans, Eq. 6-8).
-
-ShiftedWindow: a window that keeps its width at the ends of the text (NATTEN).
+`Window` is cut at the ends of the text (MS-Trans, Eq. 6-8); `ShiftedWindow` keeps its width there (NATTEN).
+`Everything` is the window without limits: plain attention.
 """
 
 from __future__ import annotations  # the priors are read without torch

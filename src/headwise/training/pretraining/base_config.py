@@ -1,8 +1,5 @@
-"""PretrainError: a base cannot be trained.
-
-Configuration of the training of a base.
-
-The card of a base: description, sources, cost and scores.
+"""The configuration of the training of a base, and the card of a base: description, sources, cost and
+scores.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """pretrain_files: trains a base from text files.
 
-Initial vectors of words that the teacher splits into word pieces.
+`interpolate_vectors` gives initial vectors to words that the teacher splits into word pieces.
 """
 
 import json

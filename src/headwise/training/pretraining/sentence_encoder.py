@@ -1,6 +1,7 @@
 """SentenceEncoder: a pretrained sentence encoder, the teacher of a base.
 
-A cache of teacher embeddings of texts, in float16 shards on disk, so that no text is encoded twice.
+`embed_with_teacher` caches its embeddings of texts in float16 shards on disk, so that no text is encoded
+twice.
 """
 
 import hashlib

@@ -1,6 +1,5 @@
-"""Choice of the words that a base lists.
-
-Passages as word ids, on disk, for texts larger than memory.
+"""From text to word ids: the words that a base lists, and passages as ids on disk, for texts larger than
+memory.
 """
 
 import math

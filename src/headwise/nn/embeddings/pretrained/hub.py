@@ -1,10 +1,10 @@
-"""Serialisation of a pretrained encoder's architecture to JSON, for model folders without pickle or hub.
+"""Pretrained encoders: load one from the Hugging Face hub or a folder, check it, and store it in a model
+folder.
 
-Pretrained: an encoder with its tokenizer, and checks that headwise supports it.
-
-Loading an encoder of the Hugging Face hub, or of a folder.
-
-Code of a model is never run (`trust_remote_code` stays off), and only safetensors weights are read.
+`load_pretrained` loads encoder and tokenizer, and checks that headwise supports them. A model folder stores
+the architecture as JSON: `architecture_to_json` writes it, and `encoder_from_json` builds the encoder from
+it, as untrusted data. Code of a model is never run (`trust_remote_code` stays off), and only safetensors
+weights are read.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Word pieces of tokenised texts, the input of a pretrained encoder.
+"""Word pieces of tokenised texts, and the states that a pretrained encoder computes from them.
 
-Overlapping windows, for texts longer than an encoder's maximum input.
-
-StateReader: computes word states from the word pieces of texts.
+`PieceTokenizer` splits words into pieces. Texts longer than the maximum input of the encoder are read in
+overlapping `windows`. `StateReader` runs the encoder on them and pools the states of pieces to one vector
+for each word.
 """
 
 import importlib
