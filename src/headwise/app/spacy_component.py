@@ -1,9 +1,8 @@
-"""Align the words of a model with the tokens of another library on the same text.
+"""A model as a component of a spaCy pipeline: `nlp.add_pipe("headwise", config={"model": FOLDER})`.
 
-A model as a component of a spaCy pipeline: `nlp.add_pipe("headwise", config={"model": FOLDER})`.
-
-spaCy finds `make_component` by the entry point `spacy_factories`, and imports this module whenever a
-pipeline is created. PyTorch is therefore imported only when the first model is loaded.
+The words of the model are aligned with the tokens of spaCy on the same text. spaCy finds `make_component`
+by the entry point `spacy_factories`, and imports this module whenever a pipeline is created. PyTorch is
+therefore imported only when the first model is loaded.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,4 @@
-"""AdapterError: a model cannot be used through another library.
-
-The files of a saved model, to be stored inside the files of another library.
-"""
+"""The files of a saved model, to be stored inside the files of another library."""
 
 import tempfile
 from collections.abc import Iterator, Mapping

@@ -1,10 +1,7 @@
-"""Teacher: the interface of the sources of soft labels for distillation.
+"""Teachers: the sources of soft labels for distillation.
 
-A file of labels or label probabilities as teacher for distillation.
-
-A frozen sentence encoder with a linear head as teacher for distillation.
-
-A headwise model as teacher for distillation.
+`Teacher` is their interface. A teacher is a file of labels or label probabilities, a frozen sentence
+encoder with a linear head, or a headwise classifier.
 """
 
 from abc import ABC, abstractmethod

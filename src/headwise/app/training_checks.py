@@ -1,6 +1,7 @@
-"""Checks of training files before training, with messages.
+"""Checks before a training run on files, with messages.
 
-The output folder of a training run: what it holds, and a run in it that has finished.
+The training files are checked for labels that make a model worse, for unlabelled texts and for parses. The
+output folder is checked so that nothing in it is lost by mistake; a run in it may have finished before.
 """
 
 import os

@@ -1,9 +1,8 @@
-"""Construction of a model without weights, cheaply, from an untrusted configuration.
-
-Loading a model folder.
+"""Loading a model folder.
 
 No code from the folder is executed, and all contents are validated: the files against the manifest
-(damage), and the contents against each other (manipulation, as an attacker can write a valid manifest).
+(damage), and the contents against each other (manipulation, as an attacker can write a valid manifest). The
+configuration is untrusted too, so the model is first built without memory for its weights (`build_empty`).
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """The model card: a Markdown page with the description, the scores and the usage of a model.
 
-The notebook display of a model: its description, and its scores next to the baseline.
+`model_html` is the short form for notebooks: the description, and the scores next to the baseline.
 """
 
 import unicodedata

@@ -1,8 +1,7 @@
-"""StoreError: a model folder cannot be read or written.
+"""Reading a model folder as untrusted files; does not need torch.
 
-Reading untrusted files: regular files of limited size, strict JSON.
-
-A model folder whose files are verified against its manifest; does not need torch.
+Only regular files of limited size are read, and only strict JSON. The files of a `VerifiedFolder` are
+verified against its manifest. A folder that cannot be read or written raises a `StoreError`.
 """
 
 import hashlib

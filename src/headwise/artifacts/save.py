@@ -1,16 +1,14 @@
-"""The software and hardware environment of a training run.
+"""Saving a model folder so that a reader finds the old model, the new one, or a clear error.
 
-The staging folder, in which a model is written before it is moved into place.
+All files are first written to a staging folder, `.saving` inside the folder. They are flushed to the disk
+and loaded from there as a test; up to here the model that the folder held is untouched. Then its manifest
+is removed, each file is replaced by one rename, and the new manifest is put in place last. A process that
+is killed between these renames (milliseconds) leaves a folder without a manifest, which `load_model` calls
+incomplete; saving again mends it. One atomic rename of the whole folder is not possible, as the state of
+the training run, in `training/`, lives in the folder too. Two processes must not save to one folder at the
+same time; if they do, the hashes in the manifest tell.
 
-Saving a model folder so that a reader finds the old model, the new one, or a clear error.
-
-All files are first written to `.saving` inside the folder, flushed to the disk and loaded from there as a
-test; up to here the model that the folder held is untouched. Then its manifest is removed, each file
-replaced by one rename, and the new manifest put in place last. A process that is killed between these
-renames (milliseconds) leaves a folder without a manifest, which `load_model` calls incomplete; saving again
-mends it. One atomic rename of the whole folder is not possible, as the state of the training run, in
-`training/`, lives in the folder too. Two processes must not save to one folder at the same time; if they
-do, the hashes in the manifest tell.
+The folder also records the software and hardware of the training run (`describe_environment`).
 """
 
 import contextlib

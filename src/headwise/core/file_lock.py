@@ -1,10 +1,9 @@
-"""Locks: only one process at a time writes to a model folder, a prediction file or static embeddings.
+"""Locks, and atomic file writing: a file gets its name once it is complete.
 
-The locks are those of the operating system, which releases them when the process ends. The lock of a folder
-is on `training/.lock`, which names the process; the lock of a file is on the file itself. On file systems
-without locks (some network drives) nothing is locked.
-
-Atomic file writing: a file gets its name once it is complete.
+Only one process at a time writes to a model folder, a prediction file or static embeddings. The locks are
+those of the operating system, which releases them when the process ends. The lock of a folder is on
+`training/.lock`, which names the process; the lock of a file is on the file itself. On file systems without
+locks (some network drives) nothing is locked.
 """
 
 import os

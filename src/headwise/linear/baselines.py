@@ -1,12 +1,10 @@
-"""The linear baseline that every text classifier is compared with: TF-IDF and a linear SVM.
+"""The linear baselines that models are compared with, by what is predicted.
 
-It reads words and word pairs, with or without character n-grams: whichever is more accurate on dev.
-
-The linear baseline for regression: TF-IDF of words and word pairs, and ridge regression.
-
-The linear baseline for text pairs: TF-IDF of shared and differing words, and a linear SVM.
-
-The linear baseline for bags of vectors: mean, minimum and maximum of each feature, and a linear SVM.
+- texts with labels: TF-IDF and a linear SVM; words and word pairs, with or without character n-grams,
+  whichever is more accurate on dev
+- texts with numbers: TF-IDF of words and word pairs, and ridge regression
+- text pairs: TF-IDF of shared and differing words, and a linear SVM
+- bags of vectors: mean, minimum and maximum of each feature, and a linear SVM
 """
 
 from collections.abc import Sequence

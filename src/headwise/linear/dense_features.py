@@ -1,13 +1,12 @@
-"""Covariance root: rescales vectors so that directions of large variance count for more.
+"""Dense features of linear models: vectors of texts, and standardised numbers.
 
-A linear model with few texts cannot learn a weight for every direction of its input vectors; along a
-direction of little variance it learns noise. With `vectors @ leading(vectors)` instead of `vectors`, an L2
-penalty on the weights becomes `w @ inv(C) @ w`, where C is the covariance of the vectors: a prior by which
-weights are expected to be larger along directions of large variance.
+`CentredVectors` are vectors of texts. `StandardizedFeatures` are comparison features of pairs, or surface
+features of texts.
 
-Vectors: dense vectors of texts as input of a linear model.
-
-Numbers: standardized comparison features of pairs, or surface features of texts.
+With few texts a linear model cannot learn a weight for every direction of its input vectors; along a
+direction of little variance it learns noise. So vectors are multiplied by their `covariance_root`: an L2
+penalty on the weights then becomes `w @ inv(C) @ w`, where C is the covariance of the vectors. This is a
+prior by which weights are larger along directions of large variance.
 """
 
 from dataclasses import dataclass, replace

@@ -1,7 +1,4 @@
-"""The settings of linear text models that cross-validation chooses, and their candidate values.
-
-LinearModel: a linear model of texts as arrays.
-"""
+"""LinearModel: a linear model of texts as arrays, and the settings that cross-validation chooses for it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,10 +1,8 @@
-"""Pruning of the weights of linear models with very many labels.
-
-Warm start of a linear model from a previous one.
+"""Warm start of a linear model from a previous one, and pruning of weights.
 
 The weights are regularised towards those of the previous model instead of towards 0 (Chelba & Acero:
 Adaptation of maximum entropy capitalizer; EMNLP 2004). The result is one linear model over the features of
-both.
+both. With very many labels, only the important weights are kept (`prune`).
 """
 
 from collections.abc import Mapping

@@ -1,12 +1,8 @@
-"""Train-plus-dev data: the final fit of a baseline where the model is refitted on them too.
+"""The models of the baselines, by scikit-learn: TF-IDF of words and word pairs, linear SVM, ridge
+regression.
 
-The linear SVM of the baselines, with C chosen on dev.
-
-TF-IDF of words and word pairs: the features of most linear baselines.
-
-Ridge regression with the penalty chosen on dev: the linear baseline for regression.
-
-Multi-label linear classifiers: a one-vs-rest linear SVM for each label.
+Strength and penalty are chosen on dev. Where a model is refitted on training and dev items, the baseline is
+too (`train_plus_dev`). For label sets there is one SVM per label.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,7 @@
 """The targets of a linear model: labels, soft labels, label sets or numbers.
 
 Each type defines the problem for the solver (signs and costs), the calibration of scores, and their metric.
-
-Importance: the weight of each training text in the loss, in held-out scores and in feature
-statistics.
+`TextWeights` weight the training texts in the loss, in held-out scores and in feature statistics.
 """
 
 from abc import ABC, abstractmethod

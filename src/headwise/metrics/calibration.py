@@ -1,11 +1,9 @@
-"""Temperature scaling: calibrated probabilities (Guo, Pleiss, Sun, Weinberger; ICML 2017).
+"""Calibrated probabilities: temperature scaling, and recalibration under label shift.
 
-Recalibration under label shift: a temperature and a bias for each label.
-
-The probabilities of a model are calibrated only for the label frequencies of its training data. A
-temperature cannot correct other label frequencies, but a bias for each label can (bias-corrected
-temperature scaling; Alexandari, Kundaje, Shrikumar, ICML 2020). Gaussian priors pull both towards the
-unchanged model where there are few texts.
+A temperature makes the confidence of a model match its accuracy (Guo, Pleiss, Sun, Weinberger; ICML 2017),
+but only for the label frequencies of its training data. Other label frequencies need a bias for each label
+too (bias-corrected temperature scaling; Alexandari, Kundaje, Shrikumar, ICML 2020). In a `Recalibration`,
+Gaussian priors pull both towards the unchanged model where there are few texts.
 """
 
 from collections.abc import Callable

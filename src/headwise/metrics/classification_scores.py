@@ -1,6 +1,6 @@
-"""Single-label targets: label indices, `[texts]`, or soft labels (probabilities), `[texts, classes]`.
+"""Metrics of a single-label classifier, with confidence intervals.
 
-Metrics of a single-label classifier, with confidence intervals.
+Targets are label indices, `[texts]`, or soft labels (probabilities), `[texts, classes]`.
 """
 
 import math

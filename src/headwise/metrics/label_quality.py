@@ -1,7 +1,8 @@
-"""Confident learning: finding label errors (Northcutt, Jiang, Chuang: Confident learning: estimating
-uncertainty in dataset labels; JAIR 2021).
+"""Which labels are likely to be wrong, and which items are most worth labelling.
 
-Active learning: selection of uncertain items that represent other uncertain items.
+Label errors are found by confident learning (Northcutt, Jiang, Chuang: Confident learning: estimating
+uncertainty in dataset labels; JAIR 2021). Active learning selects uncertain items that represent other
+uncertain items.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
-"""Multi-label probabilities (independent binary labels): loss, temperature, ensemble weights,
-calibration.
+"""Metrics of multi-label predictions, with confidence intervals; labels are independent binary decisions.
 
-Metrics of multi-label predictions, with confidence intervals.
+Their probabilities are fitted on held-out texts: temperature, ensemble weights, calibration.
 """
 
 from collections.abc import Iterator, Sequence

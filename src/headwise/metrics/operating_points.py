@@ -1,12 +1,10 @@
-"""Selective prediction: the confidence threshold below which predictions are left to people
-(abstention).
+"""Thresholds that meet a requirement: of confidence, or of the rates of single labels.
 
-Operating points: per-label thresholds that meet a required rate, such as a recall of 0.95.
-
-The threshold is chosen on held-out texts plus one hypothetical worst-case text. The rate is therefore the
-one to expect on new texts, not the one observed here (conformal risk control, Angelopoulos et al., ICLR
-2024, for recall and false positive rate). With few texts the required rate may be out of reach; the
-expected rate is reported.
+Selective prediction leaves predictions below a confidence threshold to people (abstention). An operating
+point is a rate that a label must reach, such as a recall of 0.95. Its threshold is chosen on held-out texts
+plus one hypothetical worst-case text. The rate is therefore the one to expect on new texts, not the one
+observed here (conformal risk control, Angelopoulos et al., ICLR 2024, for recall and false positive rate).
+With few texts the required rate may be out of reach; the expected rate is reported.
 """
 
 import math

@@ -1,6 +1,5 @@
-"""Scores of a language model: loss, bits and perplexity per symbol.
-
-Scores of masked-word prediction.
+"""Scores of language models, and of masked-word prediction: loss, bits and perplexity per
+symbol, accuracy.
 """
 
 import math

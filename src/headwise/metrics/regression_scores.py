@@ -1,6 +1,5 @@
-"""Metrics of a regression model, with confidence intervals.
-
-Standardisation of regression targets to mean 0 and standard deviation 1, and its inverse.
+"""Metrics of a regression model, with confidence intervals, and the standardisation of
+its targets (`Scale`).
 """
 
 import math

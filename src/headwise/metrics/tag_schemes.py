@@ -11,7 +11,7 @@ and the type of the span, `B-PER`; a letter alone stands for a span without a ty
 | bilou | `B I L`, `U` for a single word | bioes in other letters |
 | plain | none: a tag stands for itself (parts of speech) | |
 
-Detection of the tag scheme of a data set, and of tags that violate it.
+`detect_scheme` finds the scheme of a data set, and `check_tags` the tags that violate it.
 """
 
 from collections import Counter

@@ -1,9 +1,8 @@
-"""Span-level scores: precision, recall and F1 of exactly matching spans.
+"""Scores of taggers: of spans that match exactly (precision, recall, F1), and of single words.
 
 A predicted span is right if the text has a span of the same type over the same words. Spans are read from
 tags by `headwise.metrics.tag_schemes.read_spans`; the scores are then those of conlleval and of seqeval.
-
-Token-level scores of taggers, e.g. for part-of-speech tags.
+Scores of words are for tags such as parts of speech.
 """
 
 from collections import Counter

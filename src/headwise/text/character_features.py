@@ -1,10 +1,7 @@
-"""Alphabet: the character vocabulary of a model.
+"""Character-level features of words: characters, hashed n-grams and word shape.
 
-Character n-grams of words, hashed (after Hashimoto, Xiong, Tsuruoka, Socher; EMNLP 2017: JMT).
-
-Word shape features: capitals, digits, punctuation.
-
-Character-level features of words: characters, n-grams and word shape.
+The `Alphabet` is the character vocabulary of a model. N-grams follow Hashimoto, Xiong, Tsuruoka, Socher
+(EMNLP 2017: JMT). The shape of a word tells its capitals, digits and punctuation.
 """
 
 from collections import Counter

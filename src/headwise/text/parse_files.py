@@ -1,13 +1,10 @@
 """Readers for files of parses: heads, words and heads, CoNLL-U, and constituency trees.
 
-Constituency trees of phrases, each a subtree of a sentence.
-
-Constituency trees as one head for each word, for `headwise.nn.encoders.tree_lstm`.
-
-A binary tree over n words has n - 1 nodes, and each word but the first begins the right child of exactly
-one node. That word identifies the node, and its head is the word that identifies the parent node. The head
-of the root node is the first word, whose head is 0. A node with more than two children is read as (a (b
-c)).
+Constituency trees, too, become one head for each word, for `headwise.nn.encoders.tree_lstm`. A binary tree
+over n words has n - 1 nodes, and each word but the first begins the right child of exactly one node. That
+word identifies the node, and its head is the word that identifies the parent node. The head of the root
+node is the first word, whose head is 0. A node with more than two children is read as (a (b c)). In
+sentiment trees, each phrase is a subtree of a sentence (`read_phrase_parses`).
 """
 
 import re

@@ -1,6 +1,6 @@
 """Dependency parsing: from tokenised texts to the head of each word.
 
-A cache of dependency parses on disk, so that no text is parsed twice.
+A `CachedParser` keeps parses on disk, so that no text is parsed twice.
 """
 
 import hashlib

@@ -1,9 +1,4 @@
-"""EncodedText: the model input for a text. This module does not import torch.
-
-TextFeatures: encodes texts to model inputs.
-
-EncodedPair: the model input for a pair of texts. This module does not import torch.
-"""
+"""TextFeatures: encodes texts and pairs of texts to the input of a model; does not import torch."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

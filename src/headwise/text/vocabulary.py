@@ -1,7 +1,4 @@
-"""Vocabulary: the words of a model and their ids.
-
-Pretrained word vectors, and their coverage of a vocabulary.
-"""
+"""The vocabulary: the words of a model and their ids, and the pretrained vectors that cover them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

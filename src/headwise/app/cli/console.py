@@ -1,8 +1,7 @@
-"""Types of command-line arguments: files (also "-" for standard input), integers and switches.
+"""The consoles of the commands: results go to standard output, everything else to standard error.
 
-The consoles of the commands: results go to standard output, everything else to standard error.
-
-Check output files for pictures and pages before the work starts, and write files atomically.
+Beside printing there are types of arguments that any command may have (`parse_integers`, `parse_workers`),
+and files of output: pictures and pages are checked before the work starts, and all are written atomically.
 """
 
 import io

@@ -1,8 +1,7 @@
 """Flags from configuration dataclasses: one flag per field, with the field's docstring as help.
 
-A flag that is not given is None; its field then comes from the recipe file or the defaults.
-
-The configurations need neither torch nor NumPy, so `headwise train --help` and usage errors are fast.
+A flag that is not given is None; its field then comes from the recipe file or the defaults. The
+configurations need neither torch nor NumPy, so `headwise train --help` and usage errors are fast.
 """
 
 import ast

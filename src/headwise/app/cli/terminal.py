@@ -1,6 +1,7 @@
-"""Handle Ctrl-C and SIGTERM so that a command stops reliably and can print how to resume.
+"""How a command talks with the terminal while it works: signals in, progress out.
 
-The terminal as a reporter: prints notes and warnings, and shows progress.
+Within `reliable_interrupts`, Ctrl-C and SIGTERM stop a command reliably, so that it can print how to
+resume. `TerminalReporter` prints notes and warnings, and shows progress.
 """
 
 import signal

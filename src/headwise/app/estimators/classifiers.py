@@ -1,6 +1,6 @@
-"""LabelEstimator: the base class of single-label classifiers, with labels of any type.
+"""Text classification as a scikit-learn estimator: `TextClassifier().fit(texts, labels)`.
 
-TextClassifier: text classification as an estimator, `TextClassifier().fit(texts, labels)`.
+`LabelEstimator` is the base class of all single-label classifiers; their labels may have any type.
 """
 
 from collections.abc import Mapping, Sequence

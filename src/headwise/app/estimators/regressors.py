@@ -1,6 +1,8 @@
-"""TextRegressor: text regression as a scikit-learn estimator, and the base class of regressors.
+"""Estimators for numbers and for text pairs, as in scikit-learn.
 
-PairClassifier, PairRegressor: classification and scoring of text pairs as scikit-learn estimators.
+`TextRegressor` predicts a number for each text, `PairRegressor` one for each pair; `RegressionEstimator` is
+their base class. `PairClassifier` and `PairRegressor` share the checks of tables with two columns of texts
+(`PairEstimator`).
 """
 
 import reprlib

@@ -1,6 +1,8 @@
-"""Middleware that rejects requests: wrong Host header, too large, too slow, or too many at once.
+"""Middleware around the server: it rejects requests that must not reach the model, and monitors all of
+them.
 
-Monitoring: a log line per request, and Prometheus metrics of all requests, without their texts.
+Rejected are requests with a wrong Host header, and those that are too large, too slow, or too many at once.
+Monitoring is a log line per request, and Prometheus metrics of all requests, without their texts.
 """
 
 import asyncio

@@ -1,10 +1,7 @@
-"""What is told of an answer that is likely to be wrong, and texts alike with other answers.
+"""Label errors: which labels, label sets or tags of a file are likely to be wrong.
 
-Which labels of a file are likely to be wrong, by a linear model that was trained without the text.
-
-Which texts have a label too many or too few, by linear models that were trained without the text.
-
-Which tags of a file are likely to be wrong, by a linear CRF that was trained without the sentence.
+Each text is judged by linear models (sentences by a linear CRF) that were trained without it. A finding
+also names texts that are the same or nearly so, but have another label.
 """
 
 from collections.abc import Collection, Hashable, Mapping, Sequence

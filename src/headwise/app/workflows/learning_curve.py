@@ -1,6 +1,7 @@
-"""What more items are worth: models of fewer, and a power law through their errors.
+"""Learning curves: the scores of models that are trained on more and more items of a file.
 
-How good models of some items of a file are on others of it, by the headline of their task.
+Each model is scored on other items, by the primary metric of the task. A power law through the errors says
+what further items are worth.
 """
 
 import json

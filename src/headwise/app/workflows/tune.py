@@ -1,12 +1,11 @@
-"""Which settings suit a file: successive halving over changes of them, confirmed by trials that had no say.
+"""Which settings suit a file: successive halving over changes of them, confirmed by trials on other items.
 
-All candidates are trained on a part of the items first, the better half on more and judged on more, until
-the last few have had all (Jamieson, Talwalkar; AISTATS 2016). Candidates are judged by their log loss
-after calibration, which tells them apart long before accuracy does, and on the same items as the settings
-without a change, so that differences are paired. Changes that gain by themselves are tried together at the
-end. What is best of many looks better than it is: what was gained is measured on other items.
-
-What is searched: candidates, each a few sections of settings over those that a training has anyway.
+A candidate is a few sections of settings that replace those of a usual run. All candidates are trained on a
+part of the items first, the better half on more and scored on more, until the last few have had all
+(Jamieson, Talwalkar; AISTATS 2016). They are compared by their log loss after calibration, which tells them
+apart long before accuracy does. All are scored on the same items as the settings without a change, so
+differences are paired. Changes that gain by themselves are combined at the end. The best of many candidates
+looks better than it is, so its gain is measured on other items.
 """
 
 import json

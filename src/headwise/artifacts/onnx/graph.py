@@ -1,6 +1,5 @@
-"""Conversion of a module on padded tensors to an ONNX file.
-
-Check that a model can be exported.
+"""Conversion of a module on padded tensors to an ONNX file; `check_exportable` says which
+models can be exported.
 """
 
 import contextlib

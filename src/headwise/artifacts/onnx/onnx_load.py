@@ -1,7 +1,7 @@
-"""Builder: makes an exported model from the files of its folder, and checks them against each other.
+"""Loading of an exported model: without torch, and without running any code of its folder but the graphs.
 
-Loading of an exported model: without torch, and without running any code of its folder but the graphs.
-These are run where the runtime of headwise cannot compute the network.
+The files of the folder are checked against each other. The graphs are run only where the runtime of
+headwise cannot compute the network.
 """
 
 from collections.abc import Mapping

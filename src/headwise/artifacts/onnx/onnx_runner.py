@@ -1,6 +1,6 @@
-"""Session: an ONNX graph in onnxruntime.
+"""The network of an exported model in onnxruntime, from encoded texts to outputs.
 
-Runner: runs the network of an exported model, from encoded texts to outputs.
+An `OnnxSession` is one graph. A `Runner` runs the two graphs of a model, in batches and in windows.
 """
 
 import os

@@ -1,6 +1,7 @@
-"""Character features of words, computed by an ONNX graph.
+"""What an exported model computes or stores outside the graphs of its network.
 
-Arrays that an exported model stores outside its graphs: those of a base and of a linear model.
+A graph of its own computes character features, once for each distinct word. The arrays of a base and of a
+linear model are in safetensors files, which are read as untrusted data.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,12 +1,9 @@
-"""PaddedLayout: a layout of padded texts with dynamic sizes, for tracing.
+"""Encoders on padded batches, which can be traced to ONNX graphs.
 
-An encoder runs on it as on any layout, so its computation can be exported for any number of texts and
-words. Rows of padding are computed too, but no output of a text depends on them.
-
-Versions of the encoders on padded batches, which can be traced to ONNX graphs.
-
-Self-attention has a padded version in `headwise.nn.attention.padded`. This module has those of encoders
-whose attention is planned for the sizes of each batch.
+A `PaddedLayout` is a layout of padded texts with dynamic sizes. An encoder runs on it as on any layout, so
+its computation can be exported for any number of texts and words. Rows of padding are computed too, but no
+output of a text depends on them. Encoders whose attention is planned for the sizes of each batch have a
+padded version here; self-attention has one in `headwise.nn.attention.padded`.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,8 @@
-"""The parts of a tagger's network outside the encoder, as modules on padded tensors.
+"""The network of a model as modules on padded tensors, which can be traced to ONNX graphs.
 
-The network of a model as two modules on padded tensors, which can be traced to ONNX graphs.
-
-The interface between the two is the states of the words, so the caller can encode a long text in windows
-and join them (`headwise.nn.encoders.long_texts`).
+One module computes the states of the words, the other the outputs. The caller can thus encode a long text
+in windows and join them in between (`headwise.nn.encoders.long_texts`). Taggers have a third, for character
+features.
 """
 
 from copy import deepcopy

@@ -1,10 +1,5 @@
-"""The doctor's checks of pairs of texts.
-
-The doctor's checks of bags of instances.
-
-The doctor's checks of plain texts for language modelling, whose items are lines.
-
-The doctor's checks of tagged sentences.
+"""The doctor's checks of items that are not single texts: pairs, bags, plain texts for
+language models, tagged sentences.
 """
 
 import unicodedata

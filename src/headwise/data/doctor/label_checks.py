@@ -1,11 +1,4 @@
-"""The doctor's checks of class labels.
-
-The doctor's checks of sets of labels.
-
-The doctor's check of item weights.
-
-The doctor's checks of numeric labels.
-"""
+"""The doctor's checks of labels: classes, sets of labels, numbers, and the weights of items."""
 
 import difflib
 import re

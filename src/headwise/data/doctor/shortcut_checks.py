@@ -2,11 +2,9 @@
 
 Such a trace may be legitimate, or an artefact of how the data were collected: a source's name in all texts
 of one label, a mark that a form added, texts in lower case, or cut off. A model then learns the artefact
-and little else, and its scores on texts with the same artefact mean nothing.
-
-The best threshold of each surface feature of texts (length, capitals, line ends, ...) for a label.
-
-How well one text of a pair predicts the label: a naive Bayes classifier on its words alone.
+and little else, and its scores on texts with the same artefact mean nothing. For surface features (length,
+capitals, line ends, ...) the best threshold is found. Of pairs, one text alone may predict the label
+(`one_sided_accuracy`).
 """
 
 import hashlib

@@ -1,7 +1,4 @@
-"""Read the beginning of a file, to recognise its format.
-
-Guess a file's format from its name and its first lines.
-"""
+"""The beginning of a file, from which its format is guessed."""
 
 import codecs
 import os

@@ -1,6 +1,6 @@
-"""The file that a reader reads, with its options, notes and findings.
+"""DataSource: the file that a reader reads, with its options, notes and findings.
 
-Fractions of lines that decide whether a file has a format.
+Readers decide by fractions of its first lines whether a file has a format (`most_true`, `values_recur`).
 """
 
 import os

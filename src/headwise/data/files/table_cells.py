@@ -1,6 +1,5 @@
-"""Convert the typed cells of tables to text.
-
-Optional libraries that read files: an extra installs them, and they are imported when needed.
+"""Typed cells of tables as text, and the optional libraries that read tables: an extra
+installs them, and they are imported when needed.
 """
 
 import importlib

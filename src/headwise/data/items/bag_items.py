@@ -1,7 +1,4 @@
-"""The item type of bags of instances (multiple-instance learning).
-
-Recognise files of bags of instances.
-"""
+"""Bags of instances (multiple-instance learning): their item type, and how files of them are recognised."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice

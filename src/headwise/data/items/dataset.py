@@ -1,12 +1,10 @@
-"""A data file in memory.
+"""Data in memory and in streams: the items of a file, and how they are cut into batches, chunks and
+windows.
 
-The records of a file to predict, as a stream.
-
-Plan batches of texts of similar length within a token budget, shuffled by seed and epoch.
-
-Iterate over items in chunks, by number or by total length, and select items by index.
-
-Overlapping windows over a long text.
+- `Dataset`: the items of a file in memory. `InputRows`: the records of a file to predict, as a stream.
+- `plan_batches`: batches of texts of similar length within a token budget, shuffled by seed and epoch.
+- `in_chunks`, `items_at` and others: items by number, length or index, also where memory cannot hold them.
+- `cut_windows`: overlapping windows over a long text.
 """
 
 from collections import Counter

@@ -1,12 +1,6 @@
-"""Display names of the items of a file, for messages.
-
-One text of a data file, with its label and where it came from.
-
-Text pairs with a label.
-
-One sentence of a file of tagged sentences.
-
-Texts with any number of labels, including none.
+"""The items of data files, with their labels and where they came from: texts, pairs,
+tagged sentences, and texts with any number of labels. `DisplayNames` is how messages name
+them.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,10 +1,8 @@
-"""The labels of items: their order, spelling and indices.
+"""The labels of items: their order, spelling and indices; numbers as labels; soft labels and weights.
 
-Labels that are numbers: scores, ratings, prices.
-
-Code: HW287 a score is not a number.
-
-Soft labels (label probabilities from a teacher model or several annotators) and training weights.
+Soft labels are label probabilities from a teacher model or several annotators. They and training weights
+become the targets and weights of a run (`classification_targets`, `training_weights`). Code: HW287 a score
+is not a number.
 """
 
 import math

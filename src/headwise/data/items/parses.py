@@ -1,6 +1,5 @@
-"""Attach dependency parses, read from separate files, to the items of a data set.
-
-Find cycles in dependency parses.
+"""Dependency parses, read from separate files and attached to the items of a data set;
+`find_cycle` checks them.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,6 +1,5 @@
-"""The item type of symbol streams for language modelling: texts as characters, words or bytes.
-
-The item type of unlabelled texts for masked-word pretraining.
+"""The item types of unlabelled text: streams of characters, words or bytes for language
+modelling, and texts for masked-word pretraining.
 """
 
 import hashlib

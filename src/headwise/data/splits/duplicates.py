@@ -1,13 +1,11 @@
-"""Near-duplicate texts, found by MinHash and locality-sensitive hashing in near-linear time.
-
-Which texts count as equal, and which pairs of texts stay on one side of a split.
-
-Group near-duplicate texts, so that a split keeps each group on one side.
+"""Near-duplicate texts, found by MinHash and locality-sensitive hashing in near-linear time, and the groups
+that a split keeps on one side.
 
 A model scores too well on texts whose near-duplicates it was trained on. Two texts belong together if they
-are equal (case and white space aside), have the same words, or share half of their word trigrams (see
-`headwise.data.splits.text_signatures`), as copies with a word or two changed do. Groups are the connected
-components of these pairs, called chains here.
+are equal (case and white space aside), have the same words, or share half of their word trigrams. Copies
+with a word or two changed do (`headwise.data.splits.text_signatures`). Groups are the connected components
+of these pairs, called chains here. Of pairs, those with the same texts belong together (`pair_keys`), or
+also those with the same first text (`chain_keys`).
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence

@@ -1,11 +1,8 @@
-"""BaseError: a base that is missing, damaged or inconsistent.
+"""Static embeddings (a base): vectors of words, and of character n-grams for words that it does not list.
 
-Base: static embeddings of words, and of character n-grams (subwords) for words that it does not list.
-
-The vector of a text is the weighted mean of its word vectors, normalised to length 1.
-`headwise.training.pretraining` trains bases; using one needs NumPy only.
-
-Pieces: the words of a text as indices into vectors of a base.
+The vector of a text is the weighted mean of its word vectors, normalised to length 1. `BaseTokens` are the
+words of a text as indices into vectors of a base. `headwise.training.pretraining` trains bases; using one
+needs NumPy only.
 """
 
 from collections.abc import Callable, Mapping, Sequence

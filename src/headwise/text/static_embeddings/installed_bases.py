@@ -1,4 +1,4 @@
-"""The bases that are installed, by name.
+"""The bases that are installed, by name; `open_base` loads one, or several of one vector space as one.
 
 A base is looked for in these places, the first that has it wins:
 
@@ -7,8 +7,6 @@ A base is looked for in these places, the first that has it wins:
 3. `headwise/bases` in the user's data folder;
 4. the package `headwise_bases`, if it is installed;
 5. the folder `bases` of a source checkout.
-
-open_base: loads a base, or several bases of one vector space as one.
 """
 
 import os

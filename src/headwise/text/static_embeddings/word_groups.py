@@ -1,11 +1,10 @@
-"""Fallbacks for a word that a base does not list: other spellings, parts of a compound, n-grams.
+"""What is known of a word that a base does not list: spelling variants, parts of a compound, n-grams,
+clusters.
 
-WordGroups: distributional word clusters at several granularities.
-
-Words with similar neighbours have similar syntactic functions (Schütze 1995). Such clusters are the most
-useful features that a linear tagger gets from unlabelled text (as Brown clusters: Miller, Guinness &
-Zamanian 2004; Turian, Ratinov & Bengio 2010). `headwise.training.pretraining.neighbour_groups` computes
-them.
+Words in a cluster have similar neighbours, and so similar syntactic functions (Schütze 1995). Such clusters
+are the most useful features that a linear tagger gets from unlabelled text (as Brown clusters: Miller,
+Guinness & Zamanian 2004; Turian, Ratinov & Bengio 2010). `headwise.training.pretraining.neighbour_groups`
+computes them at several granularities.
 """
 
 import re
