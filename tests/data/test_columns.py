@@ -169,6 +169,17 @@ def test_what_says_nothing_of_the_text_is_never_its_label(name, values, task, wr
     assert error.value.code == "HW131"
 
 
+def test_a_score_of_votes_is_no_label(write):
+    rows = [{"body": f"{LONG[n % 2]} no {n}", "score": n % 5 - 1, "num_comments": n % 3} for n in range(20)]
+    path = write("posts.jsonl", "\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError, match="HW131"):
+        ITEM_TYPES["classify"].read(path)
+    for row in rows:
+        del row["num_comments"]
+    path = write("reviews.jsonl", "\n".join(map(json.dumps, rows)))
+    assert len(ITEM_TYPES["classify"].read(path).labels) == 5
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [("language", ["German", "Welsh"]), ("topic_id", ["a", "b"]), ("author", ["Ann", "Bob"])],

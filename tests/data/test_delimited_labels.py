@@ -7,6 +7,7 @@ from headwise.data.columns.reading_options import MultiLabelOptions
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.formats import FORMATS
 from headwise.data.formats.glued_labels import labels_with_words
+from headwise.data.items.item_types import ITEM_TYPES, infer_task
 from headwise.data.items.labels import training_spellings
 from headwise.data.readers.labelled_files import read_examples
 from headwise.data.readers.pair_files import read_pairs
@@ -195,3 +196,26 @@ def test_a_frame_in_one_object_is_told(write, fails, text):
 def test_objects_of_objects_may_be_records():
     records = ['{"data": {"text": "a"}, "meta": {"label": "x"}}', '{"data": {"text": "b"}}']
     assert FORMATS["jsonl"].recognise(records)
+
+
+@pytest.mark.parametrize(
+    ("cells", "labels"),
+    [
+        (("a#b", "b", "a", "b#c", "c", "a#c"), {"a", "b", "c"}),  # doccano
+        (("<a><b>", "<b>", "<a>", "<b><c#>", "<c#>", "<a><c#>"), {"a", "b", "c#"}),  # Stack Overflow
+        (("C#", "F#", "Java", "C#", "F#", "Java"), {"C#", "F#", "Java"}),
+    ],
+)
+def test_label_sets_as_doccano_and_stack_overflow_write_them(write, cells, labels):
+    rows = "".join(f"a text of number {n},{cells[n % 6]}\n" for n in range(30))
+    path = write("a.csv", "text,label\n" + rows)
+    task, _ = infer_task(path, {})
+    assert task == ("classify" if "Java" in labels else "multi-label")
+    assert {*ITEM_TYPES[task].read(path).labels} == labels
+
+
+def test_the_null_of_databases_is_no_label(write):
+    lines = [f"{n}\ta text of number {n}\t{'xy'[n % 2]}\n" for n in range(20)]
+    lines[4] = "4\ta text of number 4\t\\N\n"
+    data, errors = read(write("a.tsv", "".join(lines)))
+    assert ({*data.labels}, errors) == ({"x", "y"}, [("HW120", 5)])

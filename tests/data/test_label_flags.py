@@ -173,3 +173,13 @@ def test_what_makes_no_sense(write):
             MultiLabelOptions(label_columns="a", **other)
     with pytest.raises(ConfigError, match="expected names or numbers"):
         MultiLabelOptions(label_columns=" , ")
+
+
+def test_columns_that_are_spelt_otherwise_are_no_labels_and_told(write):
+    rows = (f"a text of number {n},{n % 7 == 0},{n % 2},{n % 3 // 2},0" for n in range(30))
+    path = write("f.csv", "\n".join(("text,unclear,joy,anger,fear", *rows)) + "\n")
+    data = read_sets(path)
+    assert {*data.labels} == {"joy", "anger"}
+    assert "columns of yes and no of another spelling, not read: 'unclear'" in data.notes
+    named = read_sets(path, MultiLabelOptions(label_columns="unclear,joy"))
+    assert {*named.labels} == {"unclear", "joy"}

@@ -41,6 +41,7 @@ def test_nothing_is_found_in_clean_data():
         ("HW158", "info", "well<br />no &amp; a b", "a"),
         ("HW158", "info", "eine gro&szlig;e Tür", "a"),
         ("HW176", "info", "you are an i\u200bd\u200bi\u200bot", "a"),
+        ("HW159", "warning", "b'it is bytes'", "a"),
         ("HW159", "warning", "it\u00e2\u20ac\u2122s a caf\u00c3\u00a9 b", "a"),
     ],
 )

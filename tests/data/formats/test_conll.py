@@ -191,3 +191,8 @@ def test_without_labels():
     found, *_ = read("a\tO\nb\t\n\nc\tO", labelled=False)
     assert [s.tags for s in found] == [(), ("O",)]
     assert read("a N\nb N", labelled=False, tag_column="ner")[0][0].tags == ()
+
+
+def test_tags_before_a_column_without_any_are_chosen():
+    text = "\n\n".join(f"1\tTom{n}\tB-PER\tO\n2\tran{n}\tO\tO" for n in range(5))
+    assert read(text)[1].tag == 2

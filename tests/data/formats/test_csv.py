@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.csv import guess_delimiter, read_cells
+from headwise.data.readers.labelled_files import read_examples
 
 
 def lines(text):
@@ -118,3 +120,25 @@ def test_whatever_pythons_strict_reader_accepts_is_read_alike(text):
     except csv.Error:
         return
     assert [own for _, own in cells(text) if own] == expected
+
+
+def test_files_put_together_have_marks_and_headers_again(write):
+    part = '\ufeff"text","label"\n' + "".join(f'"a text of number {n}","{"xy"[n % 2]}"\n' for n in range(9))
+    data = read_examples(write("a.csv", part * 2))
+    assert (len(data.items), {*data.labels}) == (18, {"x", "y"})
+    assert "rows that repeat the header left out: 1 (line 11)" in data.notes
+
+
+@pytest.mark.parametrize("head", ["| text | label |\n|:--|---|", " text | label\n------+-------"])
+def test_the_rule_below_a_header_is_no_row(write, head):
+    edge = "|" if head.startswith("|") else ""
+    rows = "".join(f"{edge} a text of number {n} | {'xy'[n % 2]} {edge}\n" for n in range(9))
+    data = read_examples(write("a.txt", f"{head}\n{rows}"))
+    assert (len(data.items), {*data.labels}) == (9, {"x", "y"})
+    assert "line 2 is no data: a rule below the header" in data.notes
+
+
+def test_a_header_with_fewer_names_than_columns_is_named(write):
+    rows = "".join(f"{n},a text of number {n},{'xy'[n % 2]}\n" for n in range(9))
+    with pytest.raises(DataError, match="all rows have 3: write a name for each column"):
+        read_examples(write("a.csv", "text,label\n" + rows))

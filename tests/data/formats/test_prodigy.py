@@ -101,3 +101,17 @@ def test_where_nothing_was_accepted_that_is_told(write, fails, task):
     rows = ({"text": text} | ANSWERS[task] for text in TEXTS)
     text = tasks(*rows).replace('"accept"}', '"reject"}')
     assert fails(ITEM_TYPES[task].read, write("a.jsonl", text))[0] == "HW103"
+
+
+def test_an_answer_beside_a_label_is_prodigys_without_its_hashes_too(write):
+    rows = [
+        {"text": text, "label": "AB"[n % 2], "answer": "reject" if n == 1 else "accept"}
+        for n, text in enumerate(TEXTS)
+    ]
+    data = ITEM_TYPES["classify"].read(write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
+    assert [(item.text, item.label) for item in data.items] == [
+        (TEXTS[0], "A"),
+        (TEXTS[2], "A"),
+        (TEXTS[3], "B"),
+    ]
+    assert "Prodigy's tasks that were not accepted, left out: 'reject' 1" in data.notes

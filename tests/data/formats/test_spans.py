@@ -203,6 +203,10 @@ def test_a_value_that_is_not_in_the_text_is_another_name(write):
         "entities": [{"start": 7, "end": 10, "value": "New York", "entity": "city"}],
     }
     assert read_tagged(write("a.jsonl", lines(row))).tags == {"O": 2, "B-city": 1}
+    row["entities"] = [{"start": 7, "end": 10, "value": "YC", "entity": "city"}]  # not offsets from 1
+    data = read_tagged(write("b.jsonl", lines(row)))
+    assert data.tags == {"O": 2, "B-city": 1}
+    assert not any("converted" in note for note in data.notes)
 
 
 @pytest.mark.parametrize(

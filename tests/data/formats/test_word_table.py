@@ -91,8 +91,6 @@ def test_other_tables_are_not(write):
 def test_columns_that_are_not_there(write, fails):
     path = write("ner.csv", KAGGLE)
     assert fails(read_tagged, path, TagOptions(tag_column="Tags"))[0] == "HW111"
-    path = write("bare.csv", "Word,Tag\nTom,B-per\nran,O\n")
-    assert fails(read_tagged, path, TagOptions(format="table"))[0] == "HW111"
 
 
 def test_a_column_called_sent_tells_the_sentences(write):
@@ -100,3 +98,19 @@ def test_a_column_called_sent_tells_the_sentences(write):
     path = write("ner.csv", "sent;token;pos;ner\n" + rows)
     assert infer_task(path, {})[0] == "tag"
     assert [own.tokens for own in read_tagged(path).items] == [("Tom", "ran", ",")] * 4
+
+
+@pytest.mark.parametrize("gap", ["", ","])
+def test_blank_lines_end_sentences_without_a_column_that_names_them(write, gap):
+    words = [f"Tom{n},B-per\nran{n},O\n{gap}\n" for n in range(5)]
+    path = write("ner.csv", "word,tag\n" + "".join(words))
+    assert infer_task(path, {}) == ("tag", "the columns 'word' and 'tag'")
+    data = read_tagged(path)
+    assert [item.tokens for item in data.items] == [(f"Tom{n}", f"ran{n}") for n in range(5)]
+    assert data.items[1].line == 5
+
+
+def test_words_without_an_end_of_a_sentence_are_an_error(write, fails):
+    path = write("ner.csv", "word,tag\n" + "".join(f"Tom{n},B-per\nran{n},O\n" for n in range(60)))
+    assert infer_task(path, {})[0] == "tag"
+    assert fails(read_tagged, path)[0] == "HW111"

@@ -70,6 +70,12 @@ _COUNT_WORDS = {
     *("votes", "vote", "likes", "count", "counts", "num", "upvotes", "downvotes", "retweets", "favorites"),
     *("favourites", "favorite", "comments", "replies", "views", "followers", "friends", "length"),
 }
+VOTED_NAMES = {
+    *("subreddit", "permalink", "ups", "downs", "upvotes", "upvote_ratio", "num_comments", "descendants"),
+    *("view_count", "answer_count", "comment_count"),
+}
+"""Names of columns of posts that readers vote on: a column `score` beside them counts votes."""
+
 _MEASURE_ENDS = {
     *("confidence", "certainty", "probability", "prob", "proba", "weight", "ratio", "percent"),
     *("percentage", "latitude", "longitude", "lat", "lon", "lng", "duration", "elapsed", "year", "month"),

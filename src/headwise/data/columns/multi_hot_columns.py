@@ -16,6 +16,7 @@ from headwise.data.formats.unanswered import skips_unanswered
 
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "✓", "✔"})
 NO = frozenset({"0", "0.0", "false", "no", "n"})
+_WORDS = frozenset({"true", "false", "yes", "no"})
 UNKNOWN = frozenset({"", "-1", "-1.0", "nan", "na", "n/a", "none", "null", "?"})
 """What says that nobody knows whether a text has a label."""
 
@@ -44,16 +45,33 @@ def guess_multi_hot_columns(sample: Sequence[Record], without: Collection[str | 
 
     They hold nothing but 0 and 1 (true and false, yes and no, x and nothing), and two or more of them hold
     both. Columns count, too, in which half of the cells or fewer are empty or -1, for unknown, or a few are
-    anything else; reading the file reports these cells. Columns in `without` are excluded.
+    anything else; reading the file reports these cells. Columns in `without` are excluded, and the few that
+    are spelt otherwise than most: true and false beside 0 and 1.
     """
     candidates = {name: values for name, values in _values(sample).items() if name not in without}
     candidates = {name: values for name, values in candidates.items() if not is_never_label(name)}
     flags = {name for name, values in candidates.items() if _flags(values)}
     full = {name for name, values in candidates.items() if name in flags or _has_gaps(values)}
     both = [name for name in full if candidates[name].keys() & YES and len(candidates[name]) > 1]
-    return (
-        [name for name in candidates if name in full or _nearly(candidates[name])] if len(both) > 1 else []
-    )
+    if len(both) < 2:
+        return []
+    names = [name for name in candidates if name in full or _nearly(candidates[name])]
+    in_words = [name for name in names if any(value in _WORDS for value in candidates[name])]
+    in_numbers = [name for name in names if name not in in_words]
+    if in_words and len(in_words) != len(in_numbers) and min(len(in_words), len(in_numbers)) > 0:
+        names = max(in_words, in_numbers, key=len)
+    return names
+
+
+def other_flag_columns(
+    sample: Sequence[Record], flags: Sequence[str], without: Collection[str | None] = ()
+) -> list[str]:
+    """The columns of yes and no that are none of the guessed ones."""
+    return [
+        name
+        for name, values in _values(sample).items()
+        if name not in flags and name not in without and _flags(values) and not is_never_label(name)
+    ]
 
 
 def has_other_values(sample: Sequence[Record], name: str) -> bool:

@@ -29,6 +29,7 @@ from headwise.data.columns.multi_hot_columns import (
     guess_multi_hot_columns,
     has_other_values,
     multi_hot_labels,
+    other_flag_columns,
 )
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR, MultiLabelOptions, ReadOptions
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
@@ -62,8 +63,9 @@ RECURRING = 0.8
 counts as often as it occurs: in a label set with a long tail most labels occur once, but they fill few
 cells."""
 
-SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",")
-"""Separators of labels to try if the user gives none, the most reliable first."""
+SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",", "#", "><")
+"""Separators of labels to try if the user gives none, the most reliable first. doccano writes `a#b`, Stack
+Overflow `<a><b>`."""
 
 _TAG = re.compile("O|[BIESLUM]-.+")
 """A tag of a word, such as `B-PER`."""
@@ -134,6 +136,9 @@ def _choose(
     if not candidates and flags:
         shown = ", ".join(map(repr, flags))
         source.notes.append(f"labels guessed to be the columns {shown} - override with --label-columns")
+        if unlike := [repr(name) for name in other_flag_columns(sample, flags, excluded)]:
+            message = f"columns of yes and no of another spelling, not read: {abbreviate(unlike)}"
+            source.notes.append(message)
         if lacking := [repr(label) for label in training_labels if label not in flags]:
             message = f"labels without a column, which therefore no text has: {abbreviate(lacking)}"
             source.notes.append(message)
@@ -225,11 +230,11 @@ def separator_of(values: Sequence[object], options: ReadOptions) -> str | None:
 
 
 def _parts_recur(cells: Sequence[str], separator: str, requested: bool) -> bool:
-    """Whether the parts of cells recur in other cells. A comma or semicolon may belong to a name (`Toys,
-    games`), whose parts recur only with each other: for these marks equal sets count once, unless the user
-    gave the separator."""
+    """Whether the parts of cells recur in other cells. A comma, semicolon or hash may belong to a name
+    (`Toys, games`), whose parts recur only with each other: for these marks equal sets count once, unless
+    the user gave the separator."""
     parted = [parts_of(cell, separator) for cell in cells]
-    if not requested and separator != DEFAULT_LABEL_SEPARATOR:
+    if not requested and separator in (",", ";", "#"):
         parted = list({frozenset(parts): parts for parts in parted}.values())
     multiple = [parts for parts in parted if len(parts) > 1]
     if len(multiple) < 2:
@@ -243,7 +248,15 @@ def _parts_recur(cells: Sequence[str], separator: str, requested: bool) -> bool:
 
 def parts_of(cell: str, separator: str) -> list[str]:
     """The parts of a cell, trimmed, without empty ones."""
-    return [part.strip() for part in cell.split(separator) if part.strip()]
+    return [part for part in _split(cell, separator) if part]
+
+
+def _split(cell: str, separator: str) -> list[str]:
+    """The trimmed parts of a cell; labels in angle brackets are written without them."""
+    cell = cell.strip()
+    if separator == "><" and cell.startswith("<") and cell.endswith(">"):
+        cell = cell[1:-1]
+    return [part.strip() for part in cell.split(separator)]
 
 
 def _rank(name: str) -> int:
@@ -288,5 +301,5 @@ def cells_of(record: Record, columns: Columns, source: DataSource) -> list[str] 
         source.report_error("HW123", problem, record.line, expected="a list of texts")
     else:
         written = as_text(value)
-        return [part.strip() for part in written.split(separator)] if written.strip() else []
+        return _split(written, separator) if written.strip() else []
     return None

@@ -12,6 +12,7 @@ from headwise.data.columns.column_names import (
     LABEL_NAMES,
     RARELY_LABEL_NAMES,
     TEXT_NAMES,
+    VOTED_NAMES,
     has_usual_name,
     join_text_parts,
     joined_column_names,
@@ -258,7 +259,15 @@ def _text_column(columns: list[Column]) -> Column | None:
     return varied[0] if len(varied) == 1 else None
 
 
+def _without_votes(columns: list[Column]) -> list[Column]:
+    """The columns without a `score` that counts the votes for a post."""
+    names = {normal_name(column.name) for column in columns}
+    votes = {"score"} if not names.isdisjoint(VOTED_NAMES) else set[str]()
+    return [column for column in columns if normal_name(column.name) not in votes]
+
+
 def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
+    columns = _without_votes(columns)
     named = _by_name(columns, LABEL_NAMES)
     if named and named.is_prose:
         remaining = [column for column in columns if column is not named]
@@ -282,6 +291,7 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
 def _number_column(columns: list[Column], *, needed: bool) -> Column | None:
     """The column of numeric labels: by its name, else the only column of decimals, else the only one of
     whole numbers (which may just count the texts), if no column is named like labels."""
+    columns = _without_votes(columns)
     numbers = [column for column in columns if column.numbers]
     if named := _by_name(numbers, LABEL_NAMES):
         return named

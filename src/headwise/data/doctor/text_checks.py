@@ -21,6 +21,7 @@ _HTML = re.compile(
 _LETTER = "[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]"  # of scripts that have spaces between words
 _INVISIBLE = re.compile(f"(?<={_LETTER})[\u00ad\u200b\u2060-\u2064](?={_LETTER})")
 _MOJIBAKE = re.compile("\ufffd|\u00c3[\u0080-\u00bf]|\u00c2[\u0080-\u00bf]|\u00e2\u20ac|\u00e2\u0080")
+_BYTES = re.compile(r"""\Ab(["'])(?=.*\1\Z)""", re.DOTALL)
 _CHARACTERS = (
     (
         "HW157",
@@ -34,6 +35,12 @@ _CHARACTERS = (
         _MOJIBAKE,
         "wrongly decoded characters",
         "export the file again as UTF-8, or give the right --encoding",
+    ),
+    (
+        "HW159",
+        _BYTES,
+        "Python's bytes",
+        "decode them before the file is written: text.decode()",
     ),
     (
         "HW176",

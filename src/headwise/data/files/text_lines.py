@@ -107,7 +107,7 @@ def _lines_of_file(path: str, encoding: str, decoder: codecs.IncrementalDecoder)
 def _lines(
     stream: BinaryIO, path: str, encoding: str, decoder: codecs.IncrementalDecoder
 ) -> Iterator[Line]:
-    number, parts, length, start = 1, list[str](), 0, True  # parts: the pieces so far of the line `number`
+    number, parts, length = 1, list[str](), 0  # parts: the pieces so far of the line `number`
     packed, unpacked, first = size_on_disk(path), 0, b""
     more = True
     while more:
@@ -144,8 +144,9 @@ def _lines(
         except UnicodeError as error:  # of codecs that do not say where
             problem = f"what is not valid {encoding} ({error!s:.80})"
             raise DataError("HW105", problem, path=path, line=number) from None
-        if start and text:
-            text, start = text.removeprefix("\ufeff"), False
+        if "\ufeff" in text:  # files put together have a byte order mark in later lines, too
+            text = text if any(parts) else text.removeprefix("\ufeff")
+            text = text.replace("\n\ufeff", "\n")
         *ended, rest = text.split("\n")
         for piece in ended:
             parts.append(piece)

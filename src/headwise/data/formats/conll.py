@@ -231,8 +231,12 @@ def likely_token(blocks: list[Block]) -> int:
 
 
 def likely_tag(blocks: list[Block], free: Sequence[int]) -> int:
-    """The likely tag column: the last of the `free` columns that is not empty."""
-    return next((i for i in reversed(free) if not _column(blocks, i) <= _EMPTY_CELLS), free[-1])
+    """The likely tag column: the last of the `free` columns that is not empty, or before one of nothing but
+    `O` the last that has more."""
+    full = [i for i in free if not _column(blocks, i) <= _EMPTY_CELLS] or [*free]
+    tagged = [i for i in full if not _column(blocks, i) <= {*_EMPTY_CELLS, "O"}]
+    counts = Counter(row[i] for i in tagged[-1:] for block in blocks for _, row in block)
+    return tagged[-1] if tagged and full[-1] != tagged[-1] and marks_entities(counts) else full[-1]
 
 
 def _has_heads(block: Block) -> bool:

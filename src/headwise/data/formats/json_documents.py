@@ -19,6 +19,8 @@ _ARRAY = re.compile(r"\[\s*(\{|\[\s*\"|\]?\s*$)")
 _LIST = re.compile(r"\[\s*(\{|\[\s*\"|null|$)")
 _SPACE = re.compile(r"\s*")
 _RASA = "rasa_nlu_data"
+_BESIDE_LIST = {_RASA, "meta", "metadata", "info", "includes", "links"}
+"""Names of objects beside a list of records."""
 _ELEMENT_SEPARATOR = re.compile(r"[\s,]*")
 
 
@@ -100,7 +102,7 @@ def _is_record(fields: dict[str, object]) -> bool:
     return any(
         isinstance(value, dict) if not isinstance(value, str) else name_rank(name, TEXT_NAMES) is not None
         for name, value in fields.items()
-        if name != _RASA
+        if name not in _BESIDE_LIST
     )
 
 

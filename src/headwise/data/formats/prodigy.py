@@ -16,11 +16,15 @@ from headwise.data.formats.unanswered import UnansweredRecord
 NAME = "Prodigy's tasks that were not accepted"
 _FIELDS = ("_task_hash", "_input_hash")  # fields that only Prodigy writes
 _NOT_ACCEPTED = ("reject", "ignore")
+_DECIDED = ("label", "spans", "accept", "options")  # fields of which one stands beside the answer
 
 
 def is_task(fields: Mapping[str, object]) -> bool:
-    """Whether an object is a task of Prodigy."""
-    return any(name in fields for name in _FIELDS)
+    """Whether an object is a task of Prodigy, perhaps without its hashes."""
+    if any(name in fields for name in _FIELDS):
+        return True
+    decided = fields.get("answer") in ("accept", *_NOT_ACCEPTED)
+    return decided and any(name in fields for name in _DECIDED)
 
 
 def recognise(rows: Sequence[Mapping[str, object]]) -> bool:

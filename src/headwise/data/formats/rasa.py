@@ -6,9 +6,9 @@
         - hello                              - I am [Ann](name)
         - I am [Ann](name)
 
-An example becomes a record with its text, its intent and its entities (start, end, entity; value if it is
-written as `[NYC]{"entity": "city", "value": "New York"}`). Synonyms, regular expressions and tables are
-passed over. The JSON of Rasa is read as JSON.
+An example becomes a record with its text, its intent and its entities (start, end, entity). Values
+(`[NYC]{"entity": "city", "value": "New York"}`), synonyms, regular expressions and tables are passed over.
+The JSON of Rasa is read as JSON.
 """
 
 import json
@@ -102,14 +102,13 @@ def _marked(text: str) -> tuple[str, list[dict[str, object]]]:
 
 
 def _entity(match: re.Match[str]) -> dict[str, object] | None:
-    """The name of an entity, with its value if it is not its text; None if the brackets mark none."""
+    """The name of an entity; None if the brackets mark none."""
     if match["name"]:
-        name, _, value = match["name"].partition(":")
-        return {"entity": name.strip(), "value": value or match["text"]}
+        return {"entity": match["name"].partition(":")[0].strip()}
     try:
         fields = json.loads(match["object"])
     except ValueError:
         return None
     if not isinstance(fields.get("entity"), str):
         return None
-    return {name: fields[name] for name in ("entity", "value") if name in fields}
+    return {"entity": fields["entity"]}

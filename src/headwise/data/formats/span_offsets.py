@@ -91,11 +91,13 @@ def _plain(text: str) -> str:
 def mismatch(spans: Iterable[CharacterSpan], text: str) -> str | None:
     """What is wrong with the first span whose text differs from the one beside it; None if there is none.
 
-    A value that occurs nowhere in the text is another name of what is meant, and no mismatch."""
+    A value that occurs nowhere in the text, or is a part of the span, is another name of what is meant, and
+    no mismatch."""
     for span in spans:
-        written = span.written or ""
-        if not has_text(span, text) and not (span.is_value and _plain(written) not in _plain(text)):
-            actual = text[span.start : span.end]
+        written, actual = span.written or "", text[span.start : span.end]
+        plain = _plain(written)
+        is_other_name = span.is_value and (plain not in _plain(text) or plain in _plain(actual))
+        if not has_text(span, text) and not is_other_name:
             return (
                 f"the span {span.start} to {span.end} is {actual[:40]!r}, beside it stands {written[:40]!r}"
             )

@@ -150,6 +150,15 @@ def title_rows(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     return start if has_header(rows[start:], options) else 0
 
 
+_RULE = re.compile(r":?-{2,}:?|-+(?:\+-+)+|")
+
+
+def is_rule(row: Sequence[str]) -> bool:
+    """Whether a row is the line below the header of a table in Markdown or of a database console."""
+    cells = [cell.strip() for cell in row]
+    return any(cells) and all(map(_RULE.fullmatch, cells))
+
+
 _TYPES = {
     *("c", "continuous", "numeric", "n", "d", "discrete", "categorical", "s", "string", "text"),
     *("t", "time", "basket"),

@@ -1,5 +1,6 @@
 """Convert rows of cells to records with named fields: find the header, and check the rows."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, clean_name, normal_name
@@ -7,7 +8,7 @@ from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats import table_header as orange
 from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.swallowed_rows import SwallowedRows
-from headwise.data.formats.table_header import has_header, is_same_header, title_rows
+from headwise.data.formats.table_header import has_header, is_rule, is_same_header, title_rows
 
 
 def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Record]:
@@ -39,17 +40,23 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
             f"lines {head[1][0]} and {head[2][0]} are no data: Orange's kinds and roles of the columns"
         )
     if header:
-        for _ in range(3 if declared else 1):
+        above_data = 3 if declared else 1
+        if not declared and len(head) > 1 and is_rule(head[1][1]):
+            source.notes.append(f"line {head[1][0]} is no data: a rule below the header")
+            above_data = 2
+        for _ in range(above_data):
             next(rows)
         names = _column_names(first, source)
         source.header_line = line
-        source.empty_header = () if len(head) > (3 if declared else 1) else tuple(names)
+        source.empty_header = () if len(head) > above_data else tuple(names)
     else:
         names = [str(i) for i in range(1, len(first) + 1)]
     check = SwallowedRows(sample[bool(header) :], len(names), source.delimiter or ",")
+    below = Counter(map(len, sample[1:])) if header else Counter()
     for number, cells in rows:
         if len(cells) != len(names):
-            _report_width(cells, len(names), number, line, source)
+            uneven = len(below) == 1 and len(cells) in below
+            _report_width(cells, len(names), number, line, source, uneven=uneven)
         elif header and is_same_header(first, cells):
             source.repeated.append(number)
         elif number != line and _is_other_header(first if header else (), cells):
@@ -107,13 +114,18 @@ def _is_other_header(header: Sequence[str], cells: Sequence[str]) -> bool:
     return usual and not {*names}.isdisjoint(TEXT_NAMES) and not {*names}.isdisjoint(LABEL_NAMES)
 
 
-def _report_width(cells: Sequence[str], expected: int, line: int, first: int, source: DataSource) -> None:
+def _report_width(
+    cells: Sequence[str], expected: int, line: int, first: int, source: DataSource, *, uneven: bool
+) -> None:
+    """Report a row of another width than the first; `uneven` if all rows below a header have this width."""
     width = len(cells)
     if lines := max(cell.count("\n") for cell in cells):
         advice = (
             f"a quoted field here goes on for {lines + 1} lines; if its quotation mark is a character, "
             "give --quoting none"
         )
+    elif uneven:
+        advice = f"all rows have {width}: write a name for each column, also for the numbers of the rows"
     elif source.table:
         advice = "empty the cells beside the table, or remove them"
     else:

@@ -4,11 +4,13 @@
     Sentence: 1,Tom,NNP,B-per
     ,ran,VBD,O
 
-A sentence begins where the value of that column changes; empty cells repeat the value before.
+A sentence begins where the value of that column changes; empty cells repeat the value before. Without such
+a column a blank line ends a sentence, or a row of empty cells.
 
 Codes: HW111 no such column; HW250 a row of other width; HW251 a word without a tag, or none.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
@@ -23,6 +25,7 @@ from headwise.data.formats.csv import read_cells
 from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.unanswered import skips_unanswered
 from headwise.data.items.examples import TaggedSentence
+from headwise.data.readers.tag_checks import marks_entities
 
 SENTENCE_NAMES = (
     *("sentence_#", "sentence_id", "sentence_idx", "sentence_no", "sentence_number", "sentence_num"),
@@ -31,6 +34,7 @@ SENTENCE_NAMES = (
 """Usual names of the column that identifies the sentence, the most certain first."""
 
 _LONGEST = 4  # words of a sentence identifier
+_MOST_WORDS = 100  # of a sentence without a name and without a blank line after it
 
 
 def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
@@ -42,14 +46,21 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     sentence, token, tag = (
         most_usual_column(names, usual_names) for usual_names in (SENTENCE_NAMES, TOKEN_NAMES, TAG_NAMES)
     )
-    if sentence is None or token is None or (tag is None and labelled):
+    if token is None or (tag is None and labelled):
         return None
     below = [cells for _, cells in rows[1:] if len(cells) == len(names)]
-    if not below or fraction_true(len(cells[sentence].split()) > _LONGEST for cells in below) > 0:
-        return None
     words = [cells[i] for cells in below for i in (token, tag) if i is not None]
+    if not below or fraction_true(" " in word for word in words) > 0.05:
+        return None
+    if sentence is None:
+        tags = Counter(cells[tag] for cells in below if tag is not None and cells[tag])
+        if "\t" in head[0][1] or len(tags) < 2 or not marks_entities(tags):
+            return None
+        return f"the columns {names[token]!r} and {names[tag or 0]!r}"
     starts = [cells[sentence] not in ("", before[sentence]) for before, cells in pairwise(below)]
-    if fraction_true(" " in word for word in words) > 0.05 or fraction_true(starts) > 0.5:
+    if fraction_true(len(cells[sentence].split()) > _LONGEST for cells in below) > 0:
+        return None
+    if fraction_true(starts) > 0.5:
         return None
     shown = [repr(names[i]) for i in (sentence, token, tag) if i is not None]
     return f"the columns {', '.join(shown[:-1])} and {shown[-1]}"
@@ -62,8 +73,9 @@ def _rows(head: Sequence[Line]) -> list[Cells]:
 
 def choose_word_columns(
     head: Sequence[Line], source: DataSource, options: TagOptions, *, labelled: bool
-) -> tuple[TokenColumns, int]:
-    """The layout of the columns, from the options and their names, and the index of the sentence column.
+) -> tuple[TokenColumns, int | None]:
+    """The layout of the columns, from the options and their names, and the index of the sentence column, if
+    there is one.
 
     Raises:
         DataError: HW103, HW111.
@@ -74,9 +86,11 @@ def choose_word_columns(
         raise source.error("HW103", "no sentences", expected="a word in each row")
     line, names = rows[0]
     sentence = most_usual_column(names, SENTENCE_NAMES)
-    if sentence is None:
+    blocks = {name for *_, name in _rows_of_sentences(iter(rows), sentence)}
+    if sentence is None and len(rows) > _MOST_WORDS and len(blocks) == 1:
         problem = f"no column that tells the sentences apart among {', '.join(map(repr, names))}"
-        raise source.error("HW111", problem, line, expected="a header with a column 'Sentence #'")
+        expected = "a header with a column 'Sentence #', or a blank line after each sentence"
+        raise source.error("HW111", problem, line, expected=expected)
     chosen: list[int | None] = []
     for requested, usual, flag in (
         (options.token_column, TOKEN_NAMES, "--token-column"),
@@ -99,15 +113,20 @@ def choose_word_columns(
     token, tag = chosen
     check_distinct_columns(token_column=token, tag_column=tag)
     roles = [f"{what}={names[i]!r}" for what, i in (("token", token), ("tag", tag)) if i is not None]
+    end = "a blank line" if sentence is None else f"{names[sentence]!r} names another"
     source.notes.append(
-        f"a sentence goes on until {names[sentence]!r} names another; {', '.join(roles)}"
-        " - override with --token-column/--tag-column"
+        f"a sentence goes on until {end}; {', '.join(roles)} - override with --token-column/--tag-column"
     )
     return TokenColumns(False, tuple(names), token or 0, tag, header=line), sentence
 
 
 def read_sentences(
-    lines: Iterator[Line], source: DataSource, layout: TokenColumns, sentence: int, *, labelled: bool
+    lines: Iterator[Line],
+    source: DataSource,
+    layout: TokenColumns,
+    sentence: int | None,
+    *,
+    labelled: bool,
 ) -> Iterator[TaggedSentence]:
     """The sentences of a file; invalid ones are reported and left out.
 
@@ -116,10 +135,10 @@ def read_sentences(
     """
     rows: Block = []
     name = ""
-    for number, cells in chain(read_cells(lines, source), [(0, [])]):
+    named_rows = _rows_of_sentences(read_cells(lines, source), sentence)
+    for number, cells, sentence_name in chain(named_rows, [(0, [], "")]):
         if number == layout.header:
             continue
-        sentence_name = cells[sentence].strip() if len(cells) > sentence else ""
         if rows and (not number or sentence_name not in ("", name)):
             if labelled and skips_unanswered(source) and _is_untagged(rows, layout):
                 source.bare += 1
@@ -140,8 +159,24 @@ def read_sentences(
         elif name:
             rows.append((number, [cell.strip() for cell in cells]))
         else:
-            expected = f"a name in the column {layout.names[sentence]!r} where a sentence begins"
+            column = layout.names[sentence or 0]
+            expected = f"a name in the column {column!r} where a sentence begins"
             source.report_error("HW251", "a word of no sentence", number, expected=expected)
+
+
+def _rows_of_sentences(rows: Iterator[Cells], sentence: int | None) -> Iterator[tuple[int, list[str], str]]:
+    """The rows with the name of their sentence, which may be empty; without a column of names that is the
+    number of blank lines and rows before, which are left out."""
+    gaps, last = 0, 0
+    for number, cells in rows:
+        if sentence is not None:
+            yield number, cells, cells[sentence].strip() if len(cells) > sentence else ""
+            continue
+        blank = not any(map(str.strip, cells))
+        gaps += blank or number > last + 1 > 1
+        last = number
+        if not blank:
+            yield number, cells, str(gaps + 1)
 
 
 def _is_untagged(rows: Block, layout: TokenColumns) -> bool:

@@ -194,10 +194,10 @@ def parse_number(label: str | None) -> float | None:
 
 
 def is_missing_value(cell: str) -> bool:
-    """Whether a cell holds a marker of a missing value (`NaN`, `null`, `n/a`).
+    """Whether a cell holds a marker of a missing value (`NaN`, `null`, `n/a`, and `\\N` of databases).
 
     `NA` counts in capitals only (as R writes it), since `na` is a word and a code."""
-    return cell == "NA" or cell.casefold() in _MISSING_VALUES
+    return cell in ("NA", "\\N") or cell.casefold() in _MISSING_VALUES
 
 
 def _is_missing_or_infinite(label: str) -> bool:

@@ -36,8 +36,11 @@ def note_left_out(source: DataSource) -> None:
 
 
 def clean_label(value: object, source: DataSource) -> str:
-    """A label without invisible characters and white space at its ends; counts those that had any."""
+    """A label without invisible characters and white space at its ends; counts those that had any. The null
+    of MySQL and PostgreSQL, `\\N`, is an empty label."""
     written = as_text(value)
+    if written == "\\N":
+        return ""
     label = without_invisible(written)
     source.cleaned += label != written
     return label
