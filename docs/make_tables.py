@@ -243,6 +243,25 @@ def papers(name: str) -> str:
     return table(*MEASURED[name]())
 
 
+def baselines() -> str:
+    """What benchmarks/defaults/default.py has measured with few labels: means over sets, by system."""
+    sys.path.insert(0, str(BENCHMARKS.parent))
+    from benchmarks.defaults.default_results import read_results
+    from benchmarks.defaults.default_table import mean_accuracies
+
+    found = read_results(BENCHMARKS / "defaults" / "results" / "default.jsonl")
+    head, rows = mean_accuracies(found, (100, 250, 1_000), list(BASELINES))
+    return table(head, [[BASELINES[system], *cells] for system, *cells in rows])
+
+
+BASELINES = {
+    "headwise": "headwise",
+    "minilm": "all-MiniLM-L6-v2 + logistic regression",
+    "svm": "TF-IDF + linear SVM",
+    "fasttext": "fastText",
+}
+
+
 def tagging() -> str:
     """What benchmarks/papers/tagging.py has measured with the recipes as they are now."""
     sys.path.insert(0, str(BENCHMARKS.parent))
@@ -360,6 +379,7 @@ def unknown() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "baselines": baselines,
     "bags settings": lambda: settings(BagConfig),
     "multiple-instance": multiple_instance,
     "mirrored-summation": mirrored_summation,

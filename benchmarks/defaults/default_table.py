@@ -160,3 +160,21 @@ def number(value: float) -> str:
 
 def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f}"
+
+
+def mean_accuracies(
+    found: Found, sizes: Sequence[int], systems: Sequence[str]
+) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of mean test accuracies by system and size, in percent; the best of a size is bold.
+
+    The means are over the sets that all systems were run on, with seed 0.
+    """
+    head, columns = [""], list[list[str]]()
+    for texts in sizes:
+        averages = means(found, texts, seeds=1)
+        shared = set.intersection(*(set(averages[system]) for system in systems))
+        cells = [percent(statistics.mean(averages[system][name] for name in shared)) for system in systems]
+        best = max(cells, key=float)
+        columns.append([f"**{cell}**" if cell == best else cell for cell in cells])
+        head.append(f"{size_name(texts)} texts ({len(shared)} sets)")
+    return head, [[system, *cells] for system, *cells in zip(systems, *columns, strict=True)]

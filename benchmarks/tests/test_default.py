@@ -137,6 +137,16 @@ def test_tables(found, capsys):
     assert "no runs yet" in capsys.readouterr().out
 
 
+def test_mean_accuracies_are_of_shared_sets_and_the_first_seed(found):
+    from benchmarks.defaults.default_results import Job
+    from benchmarks.defaults.default_table import mean_accuracies
+
+    better = found | {Job("b", "svm", 250, 0): {"test": 0.7}}
+    head, rows = mean_accuracies(better, (250,), ["headwise", "svm"])
+    assert head == ["", "250 texts (2 sets)"]
+    assert rows == [["headwise", "65.0"], ["svm", "**70.0**"]]
+
+
 def test_kinds_of_systems_that_share_sets():
     from benchmarks.defaults.default_table import kinds
 
