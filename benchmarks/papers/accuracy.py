@@ -247,11 +247,11 @@ class Accuracy(Classifying):
             raise ConfigError(f"{folder} is not there; {made} makes it")
         return PreviousModel(folder.name, load_model(folder), file_sha256(folder / MANIFEST))
 
-    def begun(self, recipe: RunConfig, system: str) -> tuple[RunConfig, WordVectors | None]:
+    def begun(self, run_config: RunConfig, system: str) -> tuple[RunConfig, WordVectors | None]:
         if not system.endswith(MINILM):
-            return super().begun(recipe, system)
-        folder = replace(recipe.model.pretrained, name=str(minilm_folder()))
-        return replace(recipe, model=replace(recipe.model, pretrained=folder)), None
+            return super().begun(run_config, system)
+        folder = replace(run_config.model.pretrained, name=str(minilm_folder()))
+        return replace(run_config, model=replace(run_config.model, pretrained=folder)), None
 
     def reads_trees(self, system: str) -> bool:
         return named(system, ENDINGS)[0] in ("ms-san", "tree-lstm")

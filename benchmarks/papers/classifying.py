@@ -79,9 +79,9 @@ class Classifying(Bench):
         """The model that a system begins with, if any."""
         return None
 
-    def begun(self, recipe: RunConfig, system: str) -> tuple[RunConfig, WordVectors | None]:
+    def begun(self, run_config: RunConfig, system: str) -> tuple[RunConfig, WordVectors | None]:
         """The settings as they are on this machine, and the word vectors."""
-        return recipe, self.word_vectors()
+        return run_config, self.word_vectors()
 
     def read(self, data: Task, system: str) -> Task:
         """The data as a system sees them: with parses or without."""

@@ -149,7 +149,7 @@ def _chosen(texts, labels, asked):
     """What is chosen for texts that have so many labels in turn."""
     items = [Example(text, str(n % labels)) for n, text in enumerate(texts)]
     kind = find_task("classify").item_type_for(build_config().model)
-    return resolve(asked).plan(RunData(DataParts(kind, items, items[:50], []))).config
+    return resolve(asked).plan(RunData(DataParts(kind, items, items[:50], []))).run_config
 
 
 @pytest.mark.parametrize("vectors", [True, False])

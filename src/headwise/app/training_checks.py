@@ -40,7 +40,7 @@ def warn_of_label_problems(parts: DataParts, request: TrainingRequest, reporter:
         reporter.warn(f"{finding.message}; {finding.fix}")
     if findings and os.path.exists(file.data.path) and not read_once(file.data.path):
         reporter.note(
-            f"headwise doctor {' '.join(_reading_arguments(file.data.path, request.config))} says where"
+            f"headwise doctor {' '.join(_reading_arguments(file.data.path, request.run_config))} says where"
         )
 
 
@@ -51,7 +51,7 @@ LEAST_UNLABELLED = 200
 def propose_teacher(plan: TrainingPlan, reporter: Reporter) -> None:
     """Propose distillation where the training file has many texts without a label and a sentence encoder is
     installed that can label them."""
-    parts, config = plan.data.human, plan.config
+    parts, config = plan.data.human, plan.run_config
     data = parts.files.get("train")
     unlabelled = getattr(data, "unlabelled", 0)
     if not parts.kind.is_text_classification or unlabelled < LEAST_UNLABELLED:
@@ -67,14 +67,14 @@ def propose_teacher(plan: TrainingPlan, reporter: Reporter) -> None:
     )
 
 
-def _reading_arguments(path: str, config: RunConfig) -> list[str]:
+def _reading_arguments(path: str, run_config: RunConfig) -> list[str]:
     """The arguments of a command that is to read a file as training does."""
     options = {
         option.name: value
-        for option in fields(config.data)
-        if (value := getattr(config.data, option.name)) != option.default
+        for option in fields(run_config.data)
+        if (value := getattr(run_config.data, option.name)) != option.default
     }
-    task = config.model.task
+    task = run_config.model.task
     words = [shlex.quote(path), *(["--task", task] if infer_task(path, options)[0] != task else [])]
     for name, value in options.items():
         flag = name.replace("_", "-")
@@ -98,21 +98,21 @@ def apply_line_lists(
         parts, dropped = drop_listed_items(parts, files.drop)
         reporter.note(f"{dropped:,} {many} of {files.drop} are left out; those of test stay")
     if files.weight is not None:
-        if not hasattr(request.config.data, "weight_column"):
+        if not hasattr(request.run_config.data, "weight_column"):
             raise ConfigError(f"--weight is for texts and pairs of texts, not for a {request.task.title}")
         parts, count = reweight_listed_items(parts, files.weight)
         reporter.note(f"{count:,} {many} count as much as {files.weight} says; those of test as ever")
     return parts
 
 
-def check_parses(parts: DataParts, config: RunConfig) -> None:
+def check_parses(parts: DataParts, run_config: RunConfig) -> None:
     """Check that no item of any part lacks the parse that the encoder needs: the test items are read only
     after training.
 
     Raises:
         ParseError: HW235, naming the file and the flag for its parses.
     """
-    if config.model.syntax.pipeline is not None or tree_use_of(config.model.encoder) != "error":
+    if run_config.model.syntax.pipeline is not None or tree_use_of(run_config.model.encoder) != "error":
         return
     for name, part in parts.named.items():
         bare = [item for item in part if not parts.kind.has_parses(item)]
@@ -206,7 +206,7 @@ def finished_run(output: Path, plan: TrainingPlan) -> TrainingFinished:
             for prints in (info["data"], plan.parts.prints())
         )
     before = {"texts": texts, **info.training.recipe}
-    compare_runs(before, {"texts": requested, **plan.config.to_json()}, output)
+    compare_runs(before, {"texts": requested, **plan.run_config.to_json()}, output)
     clear_run(output)
     return TrainingFinished(
         f"{output}: the run is finished and its model saved, so there is nothing to resume"

@@ -86,8 +86,10 @@ class TrainingJob:
             plan = self.plan(request, data)
             if finished:
                 raise finished_run(self.output, plan)
-            epochs = count(plan.config.train.epochs, "epoch")
-            self.reporter.note(f"{plan.task.shape(plan.config.model)}, up to {epochs}, into {self.output}")
+            epochs = count(plan.run_config.train.epochs, "epoch")
+            self.reporter.note(
+                f"{plan.task.shape(plan.run_config.model)}, up to {epochs}, into {self.output}"
+            )
             how = {"resume": self.resume and contents == "run", "baseline": self.baseline}
             report = fit_judge_save(plan, self.output, **how, reporter=self.reporter)
             for warning in plan.warnings(report.fitted):
@@ -109,7 +111,11 @@ class TrainingJob:
             return RunData(human)
         with self.reporter.teacher_progress() as progress:
             folder = self.work or self.output / RUN_FOLDER / TEACHER_CACHE
-            how = {"reading": request.config.data, "seed": request.config.train.seed, "report": progress}
+            how = {
+                "reading": request.run_config.data,
+                "seed": request.run_config.train.seed,
+                "report": progress,
+            }
             distillation = DistillationSet(self.distillation, human, folder, **how)
             if finished and saved_distillation(self.output) is not None:
                 untaught = RunData(distillation.placeholder_parts(), distillation)
@@ -122,15 +128,15 @@ class TrainingJob:
         """The settings for the data; all that can go wrong does so before training."""
         plan = request.plan(data, reporter=self.reporter)
         self.reporter.notes(plan.notes)
-        encoder = plan.config.model.encoder
+        encoder = plan.run_config.model.encoder
         if self.files.parses != NO_PARSES and not needs_trees(encoder):
             note = f"not used, as no head of {encoder_name(encoder)} uses dependency trees"
             self.reporter.note(f"--parses: {note}")
         if warning := plan.limit.message(plan.parts.kind.nouns.many):
             self.reporter.warn(warning)
-        for remark in plan.task.data_remarks(plan.parts, plan.config):
+        for remark in plan.task.data_remarks(plan.parts, plan.run_config):
             self.reporter.remark(remark)
-        check_parses(data.human, plan.config)
+        check_parses(data.human, plan.run_config)
         if self.distillation is None:
             propose_teacher(plan, self.reporter)
         return plan
@@ -158,8 +164,8 @@ def fit_judge_save(
         reporter.warn(overlap.message(human.kind.nouns))
     if repeated := repetition_warning(human.kind, human.test, "test "):
         reporter.warn(repeated)
-    headline = task.primary_metric(plan.parts, plan.config.model)
-    with reporter.training(plan.config, headline, task.unit(plan.parts)) as progress:
+    headline = task.primary_metric(plan.parts, plan.run_config.model)
+    with reporter.training(plan.run_config, headline, task.unit(plan.parts)) as progress:
         result = plan.fit(output / RUN_FOLDER, resume=resume, report=progress, stage=reporter.stage)
         reporter.stage("judging it on test" + ", and a baseline" * baseline)
         with scratch_folder(output / RUN_FOLDER):
@@ -168,7 +174,7 @@ def fit_judge_save(
         result.model,
         output,
         data=plan.prints(),
-        training=result.training(plan.config, columns=columns_used(plan.parts.files.get("train"))),
+        training=result.training(plan.run_config, columns=columns_used(plan.parts.files.get("train"))),
         metrics=report.metrics(),
     )
     clear_run(output)

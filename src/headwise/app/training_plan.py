@@ -111,15 +111,15 @@ class TrainingPlan:
     Attributes:
         task: The task.
         data: The data.
-        config: The settings.
-        vectors: The word vectors of `config.vectors.file`; None without.
+        run_config: The settings.
+        vectors: The word vectors of `run_config.vectors.file`; None without.
         notes: Notes for the user on the choice of settings.
         limit: The limit on the words of a text.
     """
 
     task: Task
     data: RunData
-    config: RunConfig
+    run_config: RunConfig
     vectors: WordVectors | None = None
     notes: tuple[str, ...] = ()
     limit: WordLimit = NO_LIMIT
@@ -145,7 +145,7 @@ class TrainingPlan:
         """Train the model; see `headwise.training.fit.fit` for the arguments."""
         together = None if self.data.distillation is None else self._together
         how = {"vectors": self.vectors, "together": together, "report": report, "stage": stage}
-        return fit(self.task, self.parts, self.config, folder, resume=resume, **how)
+        return fit(self.task, self.parts, self.run_config, folder, resume=resume, **how)
 
     def _together(self, parts: DataParts) -> DataParts:
         """Training and dev data of a run with a teacher, for the refit."""
@@ -157,13 +157,13 @@ class TrainingPlan:
         parts (if `between_parts`), the previous model or the teacher."""
         human = self.data.human
         overlaps = human.overlaps() if between_parts else ()
-        if self.config.init_from is not None:
-            overlaps += self.config.init_from.overlaps(human)
+        if self.run_config.init_from is not None:
+            overlaps += self.run_config.init_from.overlaps(human)
         return overlaps if self.data.distillation is None else overlaps + self.data.distillation.overlaps()
 
     def prints(self) -> JsonObject:
         """The data section of the model folder: fingerprints."""
-        prints = self.data.parts.prints(self.config.seen)
+        prints = self.data.parts.prints(self.run_config.seen)
         return (
             prints
             if self.data.distillation is None
@@ -174,7 +174,7 @@ class TrainingPlan:
         """Warnings about the trained model: poor coverage by word vectors, an unused parse cache."""
         coverage = result.coverage
         yield from filter(
-            None, (coverage and coverage.trouble(self.config.vectors.file), cache_warning(result.model))
+            None, (coverage and coverage.trouble(self.run_config.vectors.file), cache_warning(result.model))
         )
 
 
@@ -213,13 +213,13 @@ class TrainingRequest:
 
     Attributes:
         layers: Sections of settings; later layers override earlier ones.
-        config: These settings over the defaults of any data: enough to read the data.
+        run_config: These settings over the defaults of any data: enough to read the data.
         task: The task.
         previous_model: A model to start from (warm start); its settings are the first layer.
     """
 
     layers: tuple[Sections, ...]
-    config: RunConfig
+    run_config: RunConfig
     task: Task
     previous_model: PreviousModel | None = None
 
@@ -229,15 +229,17 @@ class TrainingRequest:
         Raises:
             HeadwiseError: The settings do not fit the task, or a file cannot be read.
         """
-        self.task.check(self.config)
-        kind, config = self.task.item_type_for(self.config.model), self.config
+        self.task.check(self.run_config)
+        kind, run_config = self.task.item_type_for(self.run_config.model), self.run_config
         if files.parses != NO_PARSES and not kind.sides:
             raise kind.no_parses_error()
-        cut = get_tokenizer(config.model.words.tokenizer).words
+        cut = get_tokenizer(run_config.model.words.tokenizer).words
         reader = ParseReader(cut, read_parses, read_phrase_parses)
         paths = files.train, files.dev, files.test
-        how = {"unknown_label": config.model.unknown.label}
-        return RunData(read_parts(kind, *paths, config.data, config.split, files.parses, reader, **how))
+        how = {"unknown_label": run_config.model.unknown.label}
+        return RunData(
+            read_parts(kind, *paths, run_config.data, run_config.split, files.parses, reader, **how)
+        )
 
     def split(
         self, items: Sequence[object], dev: Sequence[object] | None = None, labels: Sequence[str] = ()
@@ -249,10 +251,10 @@ class TrainingRequest:
             dev: Items that select the best epoch.
             labels: All labels, if there may be more than the items have.
         """
-        self.task.check(self.config)
-        kind, split = self.task.item_type_for(self.config.model), self.config.split
+        self.task.check(self.run_config)
+        kind, split = self.task.item_type_for(self.run_config.model), self.run_config.split
         outside: dict[str, Sequence[Any]] = {}
-        if unknown := self.config.model.unknown.label:
+        if unknown := self.run_config.model.unknown.label:
             every = {"train": items, "dev": dev or ()}
             outside = {
                 name: [item for item in part if unknown in item.labels] for name, part in every.items()
@@ -288,13 +290,13 @@ class TrainingRequest:
         if previous is not None:
             previous = previous.for_parts(parts)
             _report_warm_start(previous, parts, reporter)
-        reporter.notes(_ignored_settings(self.config, data))
+        reporter.notes(_ignored_settings(self.run_config, data))
         layers = self.layers
         if data.distillation is not None:
             human = len(data.human.train)
             layers = (teacher_settings(human, human + len(data.distillation.texts)), *layers)
         task_settings, sources = find_task_settings(self.task.name), sources or SettingsSources(parts)
-        vectors_file, encoder = self.config.vectors.file, encoder_name(self.config.model.encoder)
+        vectors_file, encoder = self.run_config.vectors.file, encoder_name(self.run_config.model.encoder)
         vectors = sources.vectors(vectors_file) if vectors_file else None
         learnt = vectors is not None or (previous is not None and previous.bare)
         by_size = task_settings.defaults(len(parts.train), vectors=learnt, encoder=encoder)
@@ -302,7 +304,7 @@ class TrainingRequest:
             by_size["words"]["vector_size"] = vectors.size
         note, base_section, for_base = "", {"name": ""}, dict[str, JsonObject]()
         if (name := self._base_name(task_settings.uses_embeddings)) != NONE:
-            base, note = sources.base(name, self.config.model.words.tokenizer)
+            base, note = sources.base(name, self.run_config.model.words.tokenizer)
             if base is not None:
                 if not any(layer.get("encoder") for layer in layers):
                     for_base = self.task.encoder_with_base(parts)
@@ -312,13 +314,13 @@ class TrainingRequest:
                 by_size = task_settings.defaults_with_base(by_size, len(parts.train))
                 base_name = base.name if name == AUTO else name
                 base_section = {"name": base_name, "size": base.size, "subwords": len(base.subwords)}
-        base_layer = {"base": base_section} if "base" in self.config.sections else {}
-        config = build_config(by_size, for_base, self.task.suggested(parts), *layers, base_layer)
+        base_layer = {"base": base_section} if "base" in self.run_config.sections else {}
+        run_config = build_config(by_size, for_base, self.task.suggested(parts), *layers, base_layer)
         if previous is not None:
-            previous.check(config)
-            config = replace(config, init_from=previous)
-        limit = _word_limit(config, data)
-        return TrainingPlan(self.task, data, config, vectors, (note,) if note else (), limit)
+            previous.check(run_config)
+            run_config = replace(run_config, init_from=previous)
+        limit = _word_limit(run_config, data)
+        return TrainingPlan(self.task, data, run_config, vectors, (note,) if note else (), limit)
 
     def _base_name(self, by_default: bool) -> str:
         """The name of the requested base; NONE without one.
@@ -326,10 +328,10 @@ class TrainingRequest:
         Raises:
             ConfigError: Word vectors or a pretrained encoder are requested, too.
         """
-        if "base" not in self.config.sections:
+        if "base" not in self.run_config.sections:
             return NONE
-        name = self.config.model.base.name
-        alternatives = self.config.vectors.file, self.config.model.pretrained.name
+        name = self.run_config.model.base.name
+        alternatives = self.run_config.vectors.file, self.run_config.model.pretrained.name
         if name in ("", AUTO):
             return NONE if any(alternatives) or not (by_default or name == AUTO) else AUTO
         if name != NONE:
@@ -382,13 +384,13 @@ def resolve(
         layers, note = with_task(first_path(file), layers)
         reporter.notes([note] if note else [])
     previous, layers = _split_init_from(layers) if warm_start else (None, layers)
-    config = build_config(*layers)
+    run_config = build_config(*layers)
     if previous is not None:
-        previous.check_task(config)
-        fitting = {"model", *config.sections}
+        previous.check_task(run_config)
+        fitting = {"model", *run_config.sections}
         layers = ({name: of for name, of in previous.settings().items() if name in fitting}, *layers)
-        config = build_config(*layers)
-    return TrainingRequest(layers, config, find_task(config.model.task), previous)
+        run_config = build_config(*layers)
+    return TrainingRequest(layers, run_config, find_task(run_config.model.task), previous)
 
 
 def with_task(file: str, layers: Sequence[Sections]) -> tuple[tuple[Sections, ...], str]:
@@ -402,13 +404,13 @@ def with_task(file: str, layers: Sequence[Sections]) -> tuple[tuple[Sections, ..
     return ({"model": {"task": inferred}}, *layers), note
 
 
-def _word_limit(config: RunConfig, data: RunData) -> WordLimit:
+def _word_limit(run_config: RunConfig, data: RunData) -> WordLimit:
     """The limit on the words of a text in this run. There is none where long texts are an error."""
-    windows = config.model.windows
-    if "windows" not in config.sections or windows.long == "error":
+    windows = run_config.model.windows
+    if "windows" not in run_config.sections or windows.long == "error":
         return NO_LIMIT
-    tokenizer = get_tokenizer(config.model.words.tokenizer)
-    return WordLimit.of(data.human, tokenizer, windows.most_words, config.train.batch_tokens)
+    tokenizer = get_tokenizer(run_config.model.words.tokenizer)
+    return WordLimit.of(data.human, tokenizer, windows.most_words, run_config.train.batch_tokens)
 
 
 def _split_init_from(layers: tuple[Sections, ...]) -> tuple[PreviousModel | None, tuple[Sections, ...]]:
@@ -443,11 +445,11 @@ def _report_warm_start(previous: PreviousModel, parts: DataParts, reporter: Repo
         )
 
 
-def _ignored_settings(config: RunConfig, data: RunData) -> Iterator[str]:
+def _ignored_settings(run_config: RunConfig, data: RunData) -> Iterator[str]:
     """Notes on requested settings that the data make void."""
     has_dev = "dev" in data.parts.files
-    if config.train.folds and (has_dev or data.distillation is not None):
+    if run_config.train.folds and (has_dev or data.distillation is not None):
         why = "dev texts are given" if has_dev else "there is a teacher"
-        yield f"folds {config.train.folds}: not used, as {why}; dev chooses"
-    if config.train.refit and has_dev:
+        yield f"folds {run_config.train.folds}: not used, as {why}; dev chooses"
+    if run_config.train.refit and has_dev:
         yield "refit: not used, as dev texts are given; they choose, and are not trained on"

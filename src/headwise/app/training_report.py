@@ -30,7 +30,7 @@ class TrainingReport:
     Attributes:
         task: What was trained for.
         fitted: The model and its training.
-        recipe: The settings that were used.
+        run_config: The settings that were used.
         parts: The data.
         test: The model's evaluation on the test data; None where there are none.
         rivals: Others on the same data, by their names in the metrics: the simple `baseline`, and perhaps
@@ -43,7 +43,7 @@ class TrainingReport:
 
     task: Task
     fitted: TrainResult[TrainedModel]
-    recipe: RunConfig
+    run_config: RunConfig
     parts: DataParts
     test: Evaluation | None
     rivals: Mapping[str, ComparisonSystem]
@@ -93,7 +93,7 @@ def judge(
         baseline: Whether to fit the baseline.
     """
     task, parts, distillation = plan.task, plan.human, plan.data.distillation
-    report = TrainingReport(task, result, plan.config, parts, None, {})
+    report = TrainingReport(task, result, plan.run_config, parts, None, {})
     if len(parts.test):
         test = task.judge(result.model, parts.test)
         learnt = _without_zero_weights(parts)

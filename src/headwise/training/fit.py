@@ -67,7 +67,7 @@ class TrainableTask(Protocol):
     """The part of a task that training uses (see `headwise.models.tasks.task.Task`)."""
 
     def build(
-        self, parts: DataParts[Any], recipe: RunConfig, vectors: WordVectors | None
+        self, parts: DataParts[Any], run_config: RunConfig, vectors: WordVectors | None
     ) -> tuple[Any, Coverage | None]:
         """Build an untrained model for these data."""
         ...
@@ -96,7 +96,7 @@ class TrainableTask(Protocol):
 def fit(
     task: TrainableTask,
     parts: DataParts[Any],
-    recipe: RunConfig,
+    run_config: RunConfig,
     folder: Path,
     *,
     vectors: WordVectors | None = None,
@@ -111,9 +111,9 @@ def fit(
         task: The task.
         parts: Training data, and dev data for early stopping, calibration and ensemble weights. Test data
             are not used.
-        recipe: The configuration.
+        run_config: The configuration.
         folder: Folder of the run's state.
-        vectors: The vectors of `recipe.vectors.file`; read from there by default.
+        vectors: The vectors of `run_config.vectors.file`; read from there by default.
         resume: Whether to resume the run in `folder`.
         together: Makes the data of the refit; by default training and dev data.
         report: Called after each update and each epoch.
@@ -125,28 +125,28 @@ def fit(
     for name, part in (("training", parts.train), ("dev", parts.dev)):
         if not len(part):
             raise HeadwiseError(f"there are no {name} {parts.kind.nouns.many}", code="HW405")
-    if vectors is None and recipe.vectors.file is not None:
-        vectors = load_vectors(recipe.vectors.file)
+    if vectors is None and run_config.vectors.file is not None:
+        vectors = load_vectors(run_config.vectors.file)
 
     def learn(parts: DataParts[Any], folder: Path, until: int | None = None, **how: Any) -> _TrainedModel:
-        torch.manual_seed(recipe.train.seed)
+        torch.manual_seed(run_config.train.seed)
         if (held := evaluated_items(parts.dev)) is not parts.dev:
             parts = replace(parts, dev=held)
-        model, covered = task.build(parts, recipe, vectors)
-        if recipe.init_from is not None:
-            copy_weights(model, recipe.init_from)
-        model.to(pick_device(recipe.train.device))
+        model, covered = task.build(parts, run_config, vectors)
+        if run_config.init_from is not None:
+            copy_weights(model, run_config.init_from)
+        model.to(pick_device(run_config.train.device))
         objective = task.objective(model, parts)
         task.begin(model, objective)
         hashes = {name: parts.kind.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")}
-        begun = {} if recipe.init_from is None else {"former": recipe.init_from.digest}
+        begun = {} if run_config.init_from is None else {"former": run_config.init_from.digest}
         progress = train(
             model,
-            objective if until is None else LossOnlyObjective(objective, recipe.train.score),
-            recipe.train,
+            objective if until is None else LossOnlyObjective(objective, run_config.train.score),
+            run_config.train,
             folder,
-            identity={"texts": hashes, **recipe.to_json(), **begun},
-            rates=learning_rates(recipe) if isinstance(model, WordModel) else {},
+            identity={"texts": hashes, **run_config.to_json(), **begun},
+            rates=learning_rates(run_config) if isinstance(model, WordModel) else {},
             until=until,
             where=item_locator(parts),
             **how,
@@ -169,13 +169,15 @@ def fit(
         return last
 
     own_dev = "dev" in parts.files
-    crosses = bool(recipe.train.folds) and task.supports_cross_fitting and together is None and not own_dev
-    refit = crosses or (recipe.train.refit and not own_dev)
+    crosses = (
+        bool(run_config.train.folds) and task.supports_cross_fitting and together is None and not own_dev
+    )
+    refit = crosses or (run_config.train.refit and not own_dev)
     with scratch_folder(folder):
         if crosses:
             all_parts = merge_dev_into_train(parts)
             crossed = cross_fit(
-                learn, replace(all_parts, dev=[]), recipe.train, folder, resume=resume, report=report
+                learn, replace(all_parts, dev=[]), run_config.train, folder, resume=resume, report=report
             )
             progress, last = crossed.progress, learn_last(all_parts, crossed.progress)
             stage(task.post_training_step)
@@ -249,32 +251,32 @@ class LossOnlyObjective:
         return self.scores
 
 
-def learning_rates(recipe: RunConfig) -> dict[str, float]:
+def learning_rates(run_config: RunConfig) -> dict[str, float]:
     """Learning rates of parameter groups that have their own, by name prefix."""
     return {
-        "embedding.vectors": recipe.train.vectors_learning_rate,
-        "embedding.encoder.": recipe.model.pretrained.learning_rate,
+        "embedding.vectors": run_config.train.vectors_learning_rate,
+        "embedding.encoder.": run_config.model.pretrained.learning_rate,
     }
 
 
 def new_vocabulary(
-    texts: Iterable[Sequence[str]], recipe: RunConfig, vectors: WordVectors | None = None
+    texts: Iterable[Sequence[str]], run_config: RunConfig, vectors: WordVectors | None = None
 ) -> Vocabulary:
     """Build the vocabulary of texts, and of the most frequent words of the vectors.
 
     Raises:
         ConfigError: The vectors do not fit the settings.
     """
-    words = recipe.model.words
-    if vectors is not None and recipe.model.pretrained.name:
+    words = run_config.model.words
+    if vectors is not None and run_config.model.pretrained.name:
         raise ConfigError("word vectors and a pretrained encoder exclude each other; give one of them")
     if vectors is not None and vectors.size != words.vector_size:
         raise ConfigError(
-            f"{recipe.vectors.file}: the vectors have {vectors.size} features, but "
+            f"{run_config.vectors.file}: the vectors have {vectors.size} features, but "
             f"words.vector_size is {words.vector_size}; leave it out or set it to {vectors.size}"
         )
-    extra = tuple(vectors.words[: recipe.vectors.extra_words]) if vectors else ()
-    if (previous := recipe.init_from) is not None and previous.bare:
+    extra = tuple(vectors.words[: run_config.vectors.extra_words]) if vectors else ()
+    if (previous := run_config.init_from) is not None and previous.bare:
         extra = (*previous.words, *extra)
     elif previous is not None:
         texts = chain(texts, [previous.words] * words.min_count)

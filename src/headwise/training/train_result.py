@@ -165,10 +165,10 @@ class TrainResult(Generic[ModelType]):
         """The metrics section of the model folder."""
         return {"dev": self.dev, **calibration_json(self.calibration)}
 
-    def training(self, recipe: RunConfig, **more: Any) -> JsonObject:
+    def training(self, run_config: RunConfig, **more: Any) -> JsonObject:
         """The training section of the model folder."""
         return {
-            "recipe": recipe.to_json(),
+            "recipe": run_config.to_json(),
             **more,
             "history": self.progress.history,
             "best_epoch": self.progress.best_epoch + 1,

@@ -102,14 +102,14 @@ class PreviousModel:
             head: {"hidden": above.hidden, "normalize": above.normalize},
         }
 
-    def check_task(self, recipe: Any) -> None:
+    def check_task(self, run_config: Any) -> None:
         """Check that the recipe's task is the same, or that it reads words if this model is `bare`.
 
         Raises:
             ConfigError: The task does not fit.
         """
-        model_task, task = self.model.config.task, recipe.model.task
-        if self.bare and not {"words", "encoder"} <= set(recipe.sections):
+        model_task, task = self.model.config.task, run_config.model.task
+        if self.bare and not {"words", "encoder"} <= set(run_config.sections):
             raise ConfigError(
                 f"--base {self.name}: a {model_task} model, but the task {task} reads no words"
             )
@@ -118,13 +118,13 @@ class PreviousModel:
                 f"--base {self.name}: a model of the task {model_task}, but the task is {task}"
             )
 
-    def check(self, recipe: Any) -> None:
+    def check(self, run_config: Any) -> None:
         """Check that the recipe has the settings that fit the weights.
 
         Raises:
             ConfigError: A setting differs.
         """
-        requested = recipe.to_json()
+        requested = run_config.to_json()
         for section, settings in self.settings().items():
             for key, value in settings.items():
                 now = requested.get(section, {}).get(key)

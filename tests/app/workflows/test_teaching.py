@@ -128,7 +128,7 @@ def test_labels_by_people_say_whether_dev_texts_are_learnt_too(
     outcome = train_files(files["file"], tmp_path / "model", settings=settings, **how)
     human = len(outcome.parts.train)
     assert 10 < human < 30 < 40 < human + 28  # where all texts decided, there would be too many of them
-    assert outcome.fitted.refit is outcome.recipe.train.refit is again
+    assert outcome.fitted.refit is outcome.run_config.train.refit is again
     assert asked == ([human, 24] if again else [human])
     own = settings | {"train": settings["train"] | {"refit": not again}}
     outcome = train_files(files["file"], tmp_path / "other", settings=own, **how)

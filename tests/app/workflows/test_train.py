@@ -49,11 +49,11 @@ def test_settings_come_from_the_size_unless_they_are_said(tmp_path):
     texts = read(write(tmp_path / "train.csv", "gb" * 20), build_config())
     asked = ({"train": {"epochs": 3}}, {"encoder": {"layers": 1}})
     plan = resolve(asked).plan(RunData(texts))
-    settings = plan.config
+    settings = plan.run_config
     assert plan.vectors is None
     assert (settings.train.epochs, settings.train.batch_texts) == (3, 32)
     assert (settings.model.encoder.layers, settings.model.encoder.width) == (1, 64)
-    other = resolve({"encoder": {"name": "transformer"}}).plan(RunData(texts)).config
+    other = resolve({"encoder": {"name": "transformer"}}).plan(RunData(texts)).run_config
     assert (other.model.encoder.width, other.model.encoder.heads) == (64, 4)
 
 
@@ -61,7 +61,7 @@ def test_the_size_of_the_vectors_is_that_of_the_file(tmp_path):
     texts = read(write(tmp_path / "train.csv", "gb" * 20), build_config())
     (tmp_path / "v.txt").write_text("film 1 2 3\na 3 4 5\n")
     plan = resolve({"vectors": {"file": str(tmp_path / "v.txt")}}).plan(RunData(texts))
-    settings, vectors = plan.config, plan.vectors
+    settings, vectors = plan.run_config, plan.vectors
     assert vectors is not None
     assert vectors.words == ["film", "a"]
     assert settings.model.words.vector_size == 3

@@ -14,7 +14,7 @@ from headwise.app.cli.tune_command import confirmation
 from headwise.app.configuration import build_config
 from headwise.app.training_plan import RunData, SettingsSources, TrainingFiles, resolve
 from headwise.app.workflows import tune
-from headwise.app.workflows.trials import TimeBudgetExceeded, Trials, recipe_with
+from headwise.app.workflows.trials import TimeBudgetExceeded, Trials, changed_run_config
 from headwise.app.workflows.tune import (
     DEFAULTS,
     ENCODER_DEFAULT,
@@ -247,9 +247,9 @@ def test_a_recipe_comes_to_what_was_searched_whatever_is_chosen_for_the_data(tex
     parts = DataParts(ITEM_TYPES["classify"], own, own[:100], [])
     layers = ({"model": {"task": "classify"}},)
     sources = SettingsSources(parts)
-    recipe = recipe_with(sources, layers, change)
+    recipe = changed_run_config(sources, layers, change)
     found = _complete_sections(_merged((*layers, change)), recipe, sources)
-    read = resolve(tomllib.loads(recipe_text(found, "said"))).plan(RunData(parts)).config
+    read = resolve(tomllib.loads(recipe_text(found, "said"))).plan(RunData(parts)).run_config
     assert read == recipe
     assert (encoder_name(recipe.model.encoder) == "ms-san") == (
         texts > 4_000 and "name" not in change.get("base", {})
@@ -276,8 +276,8 @@ def test_the_recipe_of_a_search_is_read_as_what_it_has_found(space, meanwhile, t
     found = tune_file(file, tmp_path / "found", seeds=1, space=space, meanwhile=meanwhile)
     assert "encoder" in found.best.change
     request = resolve(tomllib.loads(recipe_text(found.settings, "said")), str(file))
-    read = request.plan(request.read(TrainingFiles(str(file)))).config
-    assert read == found.recipe
+    read = request.plan(request.read(TrainingFiles(str(file)))).run_config
+    assert read == found.run_config
     assert encoder_name(read.model.encoder) == "ms-san"
     assert (read.model.base.probe, read.model.linear_model.kind) == (False, "linear")
 

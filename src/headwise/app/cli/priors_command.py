@@ -131,7 +131,7 @@ def search_priors(
     tuned = run_search(
         file, folder, "headwise priors --search", space=priors_search_space, meanwhile=alone, **how
     )
-    config: Any = tuned.recipe.model.encoder
+    config: Any = tuned.run_config.model.encoder
     with reporting_write_errors(folder):
         picture = draw(config.layer_priors, title=tuned.best.name)
         (folder / "winner.svg").write_text(picture, encoding="utf-8")

@@ -25,11 +25,11 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
     out, task, fitted = output(), outcome.task, outcome.fitted
     progress, many = fitted.progress, outcome.parts.kind.nouns.many
     weights = (folder / "model.safetensors").stat().st_size
-    headline = task.primary_metric(outcome.parts, outcome.recipe.model)
+    headline = task.primary_metric(outcome.parts, outcome.run_config.model)
     best = progress.history[progress.best_epoch][headline]
     shown = FORMATS["figure" if headline in UNBOUNDED_METRICS else "percent"](best)
     name = {"f1": "F1", "mae": "mean absolute error"}.get(headline, headline)
-    score = outcome.recipe.train.score
+    score = outcome.run_config.train.score
     best_by = "lowest loss" if score == "loss" and headline not in UNBOUNDED_METRICS else "best"
     best_by_text = "kept" if score == "last" else f"{best_by} on dev in"
     out.print()
@@ -51,8 +51,8 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
         sheet = task.sheet(scores)
         rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")
         print_metrics(out, sheet, scores, [rival for _, rival in rivals], indent=2)
-        model = outcome.recipe.model
-        plain = "classifier" in outcome.recipe.sections and model.classifier.thresholds == "none"
+        model = outcome.run_config.model
+        plain = "classifier" in outcome.run_config.sections and model.classifier.thresholds == "none"
         for remark in (
             *task.remarks(read_info(folder).data.train.labels, scores, thresholds=plain),
             *task.label_shift(fitted.model, outcome.parts.test, outcome.test),

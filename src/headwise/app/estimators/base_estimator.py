@@ -203,12 +203,12 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         plan = request.plan(request.split(items, dev, labels))
         report = notifying(self.callbacks, _print_epoch if self.verbose else lambda _: None)
         for callback in self.callbacks:
-            callback.on_start(plan.config.to_json())
+            callback.on_start(plan.run_config.to_json())
         with _TRAINING_LOCK, training_folder() as folder:
             result = plan.fit(folder, report=report)
         info = {
             "data": plan.prints(),
-            "training": result.training(plan.config, **training),
+            "training": result.training(plan.run_config, **training),
             "metrics": result.metrics(),
         }
         self._take(result.model, ModelInfo(info))

@@ -310,7 +310,7 @@ def linear_scorer(
     """
     plan = resolve(layers, warm_start=False).plan(RunData(parts))
     parts = plan.parts
-    model, _ = task.build(parts, plan.config, plan.vectors)
+    model, _ = task.build(parts, plan.run_config, plan.vectors)
     texts, dense, numbers = model.linear_inputs(model.encoded(parts.train))
     answer, unit = parts.kind.answer, 1.0
     if answer.numeric:

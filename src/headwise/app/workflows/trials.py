@@ -68,7 +68,7 @@ class Trials:
         self.sources = SettingsSources(data.parts)
         self.plan = request.plan(data, sources=self.sources)
         self.parts = parts = self.plan.parts
-        self.base, self.task = self.plan.config, self.plan.task
+        self.base, self.task = self.plan.run_config, self.plan.task
         self._starts = {"": self.base}
         # Candidates on the same items have the same linear model, unless there is a base.
         self._linear_models = JsonObject()
@@ -106,10 +106,10 @@ class Trials:
             raise TimeBudgetExceeded
         began = time.monotonic()
         parts, judged = self._parts(share, trial)
-        recipe = self.task.with_share(self.recipe(change), share)
-        train = replace(recipe.train, seed=trial, refit=False, folds=0)
+        run_config = self.task.with_share(self.run_config(change), share)
+        train = replace(run_config.train, seed=trial, refit=False, folds=0)
         place = self.folder / sha256(key.encode()).hexdigest()[:12]
-        plan = replace(self.plan, data=RunData(parts), config=replace(recipe, train=train))
+        plan = replace(self.plan, data=RunData(parts), run_config=replace(run_config, train=train))
         try:
             with memoizing(self._linear_models):
                 model = plan.fit(place, resume=(place / STATE).exists()).model
@@ -146,23 +146,25 @@ class Trials:
             judged = evaluated_items(judged)
         return replace(self.parts, train=train, dev=dev, test=self.parts.test[:0]), judged
 
-    def recipe(self, change: Sections) -> RunConfig:
-        """The settings of a candidate; see `recipe_with`."""
+    def run_config(self, change: Sections) -> RunConfig:
+        """The settings of a candidate; see `changed_run_config`."""
         name = change.get("base", {}).get("name", "")
         if name not in self._starts:
-            self._starts[name] = _base_recipe(self.sources, self.request.layers, name)
+            self._starts[name] = _base_run_config(self.sources, self.request.layers, name)
         return _with_change(self._starts[name], change)
 
 
-def recipe_with(sources: SettingsSources, layers: tuple[Sections, ...], change: Sections) -> RunConfig:
+def changed_run_config(
+    sources: SettingsSources, layers: tuple[Sections, ...], change: Sections
+) -> RunConfig:
     """The settings for data with a change; with another base, or none, the rest has other defaults."""
-    return _with_change(_base_recipe(sources, layers, change.get("base", {}).get("name", "")), change)
+    return _with_change(_base_run_config(sources, layers, change.get("base", {}).get("name", "")), change)
 
 
-def _base_recipe(sources: SettingsSources, layers: tuple[Sections, ...], base: str) -> RunConfig:
+def _base_run_config(sources: SettingsSources, layers: tuple[Sections, ...], base: str) -> RunConfig:
     """The settings with this base; "" for that of the layers."""
     request = resolve((*layers, {"base": {"name": base}}) if base else layers, warm_start=False)
-    return request.plan(RunData(sources.parts), sources=sources).config
+    return request.plan(RunData(sources.parts), sources=sources).run_config
 
 
 def _with_change(start: RunConfig, change: Sections) -> RunConfig:

@@ -23,7 +23,7 @@ import numpy as np
 from headwise.app.configuration import Sections
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_plan import RunData, SettingsSources, TrainingFiles, resolve
-from headwise.app.workflows.trials import Tally, TimeBudgetExceeded, Trials, recipe_with
+from headwise.app.workflows.trials import Tally, TimeBudgetExceeded, Trials, changed_run_config
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
@@ -83,11 +83,11 @@ _CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
 }
 
 
-def settings_search_space(recipe: RunConfig) -> dict[str, Sections]:
+def settings_search_space(run_config: RunConfig) -> dict[str, Sections]:
     """One change each of the settings that matter on small data, as far as the task has them: rates,
     epochs, dropout, the size and the readout of the encoder, and whether there are a base and a linear
     model."""
-    plain, candidates = recipe.to_json(), dict[str, Sections]({DEFAULTS: {}})
+    plain, candidates = run_config.to_json(), dict[str, Sections]({DEFAULTS: {}})
     based = bool(plain.get("base", {}).get("name"))
     for section, name in (*_FACTORS, *_CHOICES):
         default = plain.get(section, {}).get(name)
@@ -115,21 +115,23 @@ def _round(number: float) -> float:
 
 
 def priors_search_space(
-    recipe: RunConfig, ladder: Mapping[str, tuple[str, ...]] = PRIOR_CANDIDATES
+    run_config: RunConfig, ladder: Mapping[str, tuple[str, ...]] = PRIOR_CANDIDATES
 ) -> dict[str, Sections]:
     """The priors of a ladder on the heads of the encoder.
 
     Raises:
         ConfigError: There is none, or it takes no priors, or only such as look back.
     """
-    encoder: Any = recipe.model.encoder
-    if "language" in recipe.sections:
+    encoder: Any = run_config.model.encoder
+    if "language" in run_config.sections:
         raise ConfigError(
             "priors that look to both sides are not for language models, and no others are searched; give "
             'some in a recipe, such as priors = ["forward + window(9)"]'
         )
-    if "encoder" not in recipe.sections:
-        raise ConfigError(f"the task {recipe.model.task} has no heads on words, so no priors are searched")
+    if "encoder" not in run_config.sections:
+        raise ConfigError(
+            f"the task {run_config.model.task} has no heads on words, so no priors are searched"
+        )
     if not hasattr(encoder, "priors"):
         raise ConfigError("the heads of this encoder take no priors; choose ms-transformer or transformer")
     candidates: dict[str, Sections] = {name: {} for name in ladder}
@@ -207,7 +209,7 @@ class SearchResult:
         apart: Whether these were judged on other items than the trials that chose it; if not, they differ
             by their seeds alone, and what is confirmed is a little too good.
         settings: Of the best, as sections of a recipe.
-        recipe: All of its settings, without those that held for the search alone.
+        run_config: All of its settings, without those that held for the search alone.
         sheet: What the headline is called, and how it is written.
         seconds: Of all trainings.
     """
@@ -219,7 +221,7 @@ class SearchResult:
     confirmed: Gain | None
     apart: bool
     settings: Mapping[str, JsonMapping]
-    recipe: RunConfig
+    run_config: RunConfig
     sheet: MetricTable
     seconds: float
 
@@ -281,7 +283,7 @@ def tune_file(
     dev = None if dev is None else file_name(dev)
     request = resolve(settings, file, warm_start=False)
     data = request.read(TrainingFiles(file, dev))
-    held = {name: values for name, values in meanwhile.items() if name in request.config.sections}
+    held = {name: values for name, values in meanwhile.items() if name in request.run_config.sections}
     with locked(folder):
         trials = Trials(resolve((*request.layers, held), warm_start=False), data, folder, seeds)
         if trials.folds is not None and len(trials.pool) < _MIN_SEARCH_ITEMS:
@@ -294,11 +296,13 @@ def tune_file(
         best, confirmed = tried[0], search.confirm(tried[0])
         if confirmed is None or confirmed.loss < 0:
             best = next(candidate for candidate in tried if candidate.gain is None)
-        recipe = recipe_with(trials.sources, request.layers, best.change)
-        best_sections = _complete_sections(_merged((*request.layers, best.change)), recipe, trials.sources)
+        run_config = changed_run_config(trials.sources, request.layers, best.change)
+        best_sections = _complete_sections(
+            _merged((*request.layers, best.change)), run_config, trials.sources
+        )
         steps, apart, seconds = len(search.shares), trials.folds is not None, trials.runs.seconds
         return SearchResult(
-            tried, steps, finished, best, confirmed, apart, best_sections, recipe, trials.sheet, seconds
+            tried, steps, finished, best, confirmed, apart, best_sections, run_config, trials.sheet, seconds
         )
 
 
@@ -448,15 +452,15 @@ def _merged(layers: Sequence[Sections]) -> dict[str, JsonObject]:
 
 
 def _complete_sections(
-    sections: dict[str, JsonObject], recipe: RunConfig, sources: SettingsSources
+    sections: dict[str, JsonObject], run_config: RunConfig, sources: SettingsSources
 ) -> dict[str, JsonObject]:
     """Sections that come to a recipe wherever they are read for these data: with the name of its encoder,
     and with what is chosen for the data only where no encoder is named."""
-    if "encoder" in recipe.sections:
-        sections.setdefault("encoder", {})["name"] = encoder_name(recipe.model.encoder)
+    if "encoder" in run_config.sections:
+        sections.setdefault("encoder", {})["name"] = encoder_name(run_config.model.encoder)
     request = resolve(sections, warm_start=False)
-    read = request.plan(RunData(sources.parts), sources=sources).config.to_json()
-    for section, values in recipe.to_json().items():
+    read = request.plan(RunData(sources.parts), sources=sources).run_config.to_json()
+    for section, values in run_config.to_json().items():
         unlike = {key: value for key, value in values.items() if read.get(section, {}).get(key) != value}
         if unlike:
             sections.setdefault(section, {}).update(unlike)

@@ -36,16 +36,16 @@ class BagTask(LabelTask[BagModel, Bag]):
     def model(self) -> type[BagModel]:
         return BagModel
 
-    def check(self, recipe: RunConfig) -> None:
-        super().check(recipe)
-        if recipe.vectors.file:
+    def check(self, run_config: RunConfig) -> None:
+        super().check(run_config)
+        if run_config.vectors.file:
             raise ConfigError("--vectors are of words, but bags have none")
 
     def check_thresholds(self, thresholds: str) -> None:
         if thresholds != "none":
             raise ConfigError("labels of bags have no thresholds: a bag gets its most probable label")
 
-    def data_remarks(self, parts: DataParts[Sequence[Bag]], recipe: RunConfig) -> list[ReportMessage]:
+    def data_remarks(self, parts: DataParts[Sequence[Bag]], run_config: RunConfig) -> list[ReportMessage]:
         sizes = sorted(len(bag.instances) for bag in (*parts.train, *parts.dev, *parts.test))
         features = parts.train[0].instances.shape[1]
         instances = (
@@ -67,14 +67,14 @@ class BagTask(LabelTask[BagModel, Bag]):
         ]
 
     def build(
-        self, parts: DataParts[Sequence[Bag]], recipe: RunConfig, vectors: WordVectors | None
+        self, parts: DataParts[Sequence[Bag]], run_config: RunConfig, vectors: WordVectors | None
     ) -> tuple[BagModel, Coverage | None]:
         labels = label_names(bag.label for bag in parts.train)
         if "train" in parts.files:
             names = tuple(parts.files["train"].features)
         else:
             names = tuple(map(str, range(parts.train[0].instances.shape[1])))
-        return BagModel(recipe.model, BagFeatures(names), labels), None
+        return BagModel(run_config.model, BagFeatures(names), labels), None
 
     def objective(
         self, model: BagModel, parts: DataParts[Sequence[Bag]]

@@ -77,9 +77,9 @@ class LabelTask(
     predictor = LabelPredictor
     post_training_step = "linear model, calibration"
 
-    def check(self, recipe: RunConfig) -> None:
-        super().check(recipe)
-        self.check_thresholds(recipe.model.classifier.thresholds)
+    def check(self, run_config: RunConfig) -> None:
+        super().check(run_config)
+        self.check_thresholds(run_config.model.classifier.thresholds)
 
     def check_thresholds(self, thresholds: str) -> None:
         """Check that a thresholds setting fits a single label per item.
@@ -427,19 +427,21 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
                 return {}
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 
-    def data_remarks(self, parts: DataParts[Sequence[Example]], recipe: RunConfig) -> list[ReportMessage]:
+    def data_remarks(
+        self, parts: DataParts[Sequence[Example]], run_config: RunConfig
+    ) -> list[ReportMessage]:
         from headwise.linear.linear_fit import MOST_CELLS
 
-        remarks, labels = super().data_remarks(parts, recipe), len(all_labels(parts.train))
-        if labels * len(parts.train) > MOST_CELLS and recipe.model.linear_model.kind == "linear":
+        remarks, labels = super().data_remarks(parts, run_config), len(all_labels(parts.train))
+        if labels * len(parts.train) > MOST_CELLS and run_config.model.linear_model.kind == "linear":
             few = "a fifth of the texts, not all, and two folds say how to choose the linear model"
             remarks.append(ReportMessage(f"{labels:,} labels: {few}, which saves time"))
         return remarks
 
     def make(
-        self, words: Vocabulary, parts: DataParts[Sequence[Example]], recipe: RunConfig
+        self, words: Vocabulary, parts: DataParts[Sequence[Example]], run_config: RunConfig
     ) -> TextClassifierModel:
-        config = with_tabular_columns(recipe.model, parts.train)
+        config = with_tabular_columns(run_config.model, parts.train)
         return self.model(config, words, all_labels(parts.train))
 
     def guesses(

@@ -52,18 +52,18 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
             unit=language.unit, max_symbols=language.max_symbols, min_count=language.min_count
         )
 
-    def check(self, recipe: RunConfig) -> None:
-        super().check(recipe)
-        if recipe.train.refit:
+    def check(self, run_config: RunConfig) -> None:
+        super().check(run_config)
+        if run_config.train.refit:
             raise ConfigError("train: refit: a language model is not trained again on dev; leave it out")
-        if recipe.vectors.file:
+        if run_config.vectors.file:
             raise ConfigError(
                 "--vectors are of words, but a language model learns the vectors of its symbols"
             )
 
-    def data_remarks(self, parts: DataParts[SymbolStream], recipe: RunConfig) -> list[ReportMessage]:
-        check_causal(recipe.model.encoder)
-        language, length = recipe.model.language, len(parts.train)
+    def data_remarks(self, parts: DataParts[SymbolStream], run_config: RunConfig) -> list[ReportMessage]:
+        check_causal(run_config.model.encoder)
+        language, length = run_config.model.language, len(parts.train)
         sizes = [f"{len(parts.train):,} training", f"{len(parts.dev):,} dev"]
         sizes += [f"{len(parts.test):,} test"] if len(parts.test) else []
         windows, size = window_count(length, language), min(language.context, length)
@@ -80,9 +80,9 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
         ]
 
     def build(
-        self, parts: DataParts[SymbolStream], recipe: RunConfig, vectors: WordVectors | None
+        self, parts: DataParts[SymbolStream], run_config: RunConfig, vectors: WordVectors | None
     ) -> tuple[LanguageModel, Coverage | None]:
-        return LanguageModel(recipe.model, parts.train.symbols), None
+        return LanguageModel(run_config.model, parts.train.symbols), None
 
     def objective(self, model: LanguageModel, parts: DataParts[SymbolStream]) -> LanguageObjective:
         return LanguageObjective(model, parts.train, parts.dev)
@@ -117,10 +117,10 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
             lower=True,
         )
 
-    def with_share(self, recipe: RunConfig, share: float) -> RunConfig:
-        current = recipe.model.language
+    def with_share(self, run_config: RunConfig, share: float) -> RunConfig:
+        current = run_config.model.language
         language = replace(current, windows=math.ceil(current.windows * share))
-        return replace(recipe, model=replace(recipe.model, language=language))
+        return replace(run_config, model=replace(run_config.model, language=language))
 
     def baseline(
         self,

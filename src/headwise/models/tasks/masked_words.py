@@ -41,15 +41,17 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
     def model(self) -> type[MaskedModel]:
         return MaskedModel
 
-    def check(self, recipe: RunConfig) -> None:
-        super().check(recipe)
-        if recipe.train.score not in ("loss", "accuracy", "last"):
-            raise ConfigError(f"train: score: expected loss, accuracy or last, got {recipe.train.score!r}")
+    def check(self, run_config: RunConfig) -> None:
+        super().check(run_config)
+        if run_config.train.score not in ("loss", "accuracy", "last"):
+            raise ConfigError(
+                f"train: score: expected loss, accuracy or last, got {run_config.train.score!r}"
+            )
 
     def make(
-        self, words: Vocabulary, parts: DataParts[Sequence[Example]], recipe: RunConfig
+        self, words: Vocabulary, parts: DataParts[Sequence[Example]], run_config: RunConfig
     ) -> MaskedModel:
-        return MaskedModel(recipe.model, words)
+        return MaskedModel(run_config.model, words)
 
     def objective(self, model: MaskedModel, parts: DataParts[Sequence[Example]]) -> MaskedObjective:
         # Spread over all of dev: neighbours in a file often come from one document or source.

@@ -72,9 +72,9 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
 
         return MultiLabelModel
 
-    def check(self, recipe: RunConfig) -> None:
-        super().check(recipe)
-        self.check_thresholds(recipe.model.classifier.thresholds)
+    def check(self, run_config: RunConfig) -> None:
+        super().check(run_config)
+        self.check_thresholds(run_config.model.classifier.thresholds)
 
     def check_thresholds(self, thresholds: str) -> None:
         """Check that a thresholds setting fits label sets.
@@ -86,12 +86,12 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
             raise ConfigError("classifier.thresholds: label sets have such thresholds anyway; leave it out")
 
     def make(
-        self, words: Vocabulary, parts: DataParts[Sequence[Example]], recipe: RunConfig
+        self, words: Vocabulary, parts: DataParts[Sequence[Example]], run_config: RunConfig
     ) -> MultiLabelModel:
         labels = label_names(names_of(parts))
         read = parts.kind.schema(parts.files["train"]).separator if "train" in parts.files else None
-        separator = separator_for(recipe.data, labels, read)
-        config = with_tabular_columns(recipe.model, parts.train)
+        separator = separator_for(run_config.data, labels, read)
+        config = with_tabular_columns(run_config.model, parts.train)
         return self.model(config, words, labels, separator=separator)
 
     def objective(self, model: MultiLabelModel, parts: DataParts[Sequence[Example]]) -> MultiLabelObjective:

@@ -39,8 +39,8 @@ class PairLabelTask(LabelTask["PairModel", Pair]):
 
         return PairModel
 
-    def make(self, words: Vocabulary, parts: DataParts[Sequence[Pair]], recipe: RunConfig) -> PairModel:
-        return self.model(recipe.model, words, label_names(item.label or "" for item in parts.train))
+    def make(self, words: Vocabulary, parts: DataParts[Sequence[Pair]], run_config: RunConfig) -> PairModel:
+        return self.model(run_config.model, words, label_names(item.label or "" for item in parts.train))
 
     def guesses(
         self, parts: DataParts[Sequence[Pair]], model: PairModel, *, refit: bool

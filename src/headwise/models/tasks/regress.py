@@ -65,9 +65,9 @@ class NumberTask(
         """The true numbers of items, `[items]`."""
         return self.kind.answer.numbers(items)  # type: ignore[attr-defined]
 
-    def make(self, words: Vocabulary, parts: DataParts[Sequence[Item]], recipe: RunConfig) -> Regressor:
+    def make(self, words: Vocabulary, parts: DataParts[Sequence[Item]], run_config: RunConfig) -> Regressor:
         scale = Scale.of(self.targets(parts.train), training_weights(parts.train))
-        return self.model(with_tabular_columns(recipe.model, parts.train), words, scale)
+        return self.model(with_tabular_columns(run_config.model, parts.train), words, scale)
 
     def objective(self, model: Regressor, parts: DataParts[Sequence[Item]]) -> NumberObjective:
         from headwise.training.text_objectives import NumberObjective

@@ -79,16 +79,16 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
         return {"train": {"score": self._score(parts)}}
 
     def data_remarks(
-        self, parts: DataParts[Sequence[TaggedSentence]], recipe: RunConfig
+        self, parts: DataParts[Sequence[TaggedSentence]], run_config: RunConfig
     ) -> list[ReportMessage]:
         detection = _scheme(parts)
         scheme = ReportMessage(f"tag scheme {detection.scheme} guessed ({detection.reason})")
-        return [scheme, *super().data_remarks(parts, recipe)]
+        return [scheme, *super().data_remarks(parts, run_config)]
 
     def make(
-        self, words: Vocabulary, parts: DataParts[Sequence[TaggedSentence]], recipe: RunConfig
+        self, words: Vocabulary, parts: DataParts[Sequence[TaggedSentence]], run_config: RunConfig
     ) -> TagModel:
-        config, scheme = recipe.model, _scheme(parts).scheme
+        config, scheme = run_config.model, _scheme(parts).scheme
         tags = {tag for sentence in parts.train for tag in sentence.tags}
         if scheme != "plain":
             tags = {

@@ -94,36 +94,37 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
         """Settings that the data suggest; they override those by size."""
         return {}
 
-    def check(self, recipe: RunConfig) -> None:
+    def check(self, run_config: RunConfig) -> None:
         """Check that settings fit the task, before any data are read.
 
         Raises:
             ConfigError: They do not fit.
         """
-        if getattr(recipe.data, "features", None) and recipe.model.linear_model.kind == "none":
+        if getattr(run_config.data, "features", None) and run_config.model.linear_model.kind == "none":
             raise ConfigError(
                 "--features: the linear model reads the columns beside the text, and "
                 "--linear-model.kind none leaves it out; leave out one of the two"
             )
-        if recipe.train.folds and not self.supports_cross_fitting:
+        if run_config.train.folds and not self.supports_cross_fitting:
             raise ConfigError(
-                f"train: folds: dev chooses a {self.title}, not {recipe.train.folds} folds; leave them out"
+                f"train: folds: dev chooses a {self.title}, not {run_config.train.folds} folds; "
+                "leave them out"
             )
 
     def build(
-        self, parts: DataParts[Items], recipe: RunConfig, vectors: WordVectors | None
+        self, parts: DataParts[Items], run_config: RunConfig, vectors: WordVectors | None
     ) -> tuple[Model, Coverage | None]:
         """Build an untrained model for these data: with the vocabulary of the training texts, and
         initialised from the pretrained vectors. Returns the model and the coverage of the vocabulary by the
         vectors."""
         from headwise.training.fit import new_vocabulary, start_from_vectors
 
-        cut = get_tokenizer(recipe.model.words.tokenizer).words
+        cut = get_tokenizer(run_config.model.words.tokenizer).words
         texts = (words for item in items_of(parts.train) for words in parts.kind.words(item, cut))
-        model = self.make(new_vocabulary(texts, recipe, vectors), parts, recipe)
-        return model, start_from_vectors(cast("WordModel", model), vectors, recipe.train.seed)
+        model = self.make(new_vocabulary(texts, run_config, vectors), parts, run_config)
+        return model, start_from_vectors(cast("WordModel", model), vectors, run_config.train.seed)
 
-    def make(self, words: Vocabulary, parts: DataParts[Items], recipe: RunConfig) -> Model:
+    def make(self, words: Vocabulary, parts: DataParts[Items], run_config: RunConfig) -> Model:
         """Build an untrained model with this vocabulary; called by `build` only."""
         raise NotImplementedError
 
@@ -158,9 +159,9 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
     def primary_metric(self, parts: DataParts[Items], config: ModelConfig) -> str:
         """The primary dev metric, shown after each epoch."""
 
-    def with_share(self, recipe: RunConfig, share: float) -> RunConfig:
-        """Adapt a recipe to a share of the items."""
-        return recipe
+    def with_share(self, run_config: RunConfig, share: float) -> RunConfig:
+        """Adapt the configuration of a run to a share of the items."""
+        return run_config
 
 
 class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
@@ -326,12 +327,12 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
     )
     """Advice for models that are worse than the baseline."""
 
-    def data_remarks(self, parts: DataParts[Items], recipe: RunConfig) -> list[ReportMessage]:
+    def data_remarks(self, parts: DataParts[Items], run_config: RunConfig) -> list[ReportMessage]:
         """Messages about data and settings before training."""
         from headwise.nn.encoders.encoder import needs_trees
 
         remarks = [ReportMessage(parts.sizes)]
-        kind, config = parts.kind, recipe.model
+        kind, config = parts.kind, run_config.model
         if not kind.sides:
             return remarks
         items = [item for part in (parts.train, parts.dev, parts.test) for item in items_of(part)]
