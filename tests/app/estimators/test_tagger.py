@@ -50,6 +50,12 @@ def test_sentences_without_words_have_no_tags(fitted):
     assert fitted.score([[], *X], [[], *y]) == fitted.score(X, y)
 
 
+def test_lists_of_words_in_arrow(fitted):
+    arrow = pytest.importorskip("pyarrow")
+    X, _ = sentences(3, seed=7)
+    assert fitted.predict(arrow.array([[], *X])) == [[], *fitted.predict(X)]
+
+
 def test_running_text_with_its_characters(fitted):
     (found,) = fitted.tag(["we see Rome City."])
     (span,) = [span for span in found.spans if span.type == "LOC"]

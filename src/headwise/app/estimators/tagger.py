@@ -15,6 +15,7 @@ from headwise.app.estimators.estimator_inputs import (
     Weights,
     check_is_list,
     check_targets,
+    column_values,
     plain_str,
     unpack_dev,
     weights_for,
@@ -100,7 +101,7 @@ class TextTagger(TextEstimator[TagModel]):
 
 def _words(X: Inputs, *, may_be_empty: bool = False) -> list[tuple[str, ...]]:
     check_is_list(X, "lists of words")
-    return [_row("X", place, row, may_be_empty) for place, row in enumerate(X)]
+    return [_row("X", place, row, may_be_empty) for place, row in enumerate(column_values(X))]
 
 
 def _sentences(
