@@ -94,7 +94,9 @@ def test_a_column_with_decimal_commas_is_told_as_such(tmp_path, row, name):
     path = str(tmp_path / "f.csv")
     assert infer_task(path, {})[0] == "regress"
     with pytest.raises(DataError, match=r"f\.csv:2: the label '3,5'; .*; write 3\.5 for 3,5"):
-        ITEM_TYPES["regress"].answer.check(ITEM_TYPES["regress"].read(path), ITEM_TYPES["regress"].nouns)
+        ITEM_TYPES["regress"].label_type.check(
+            ITEM_TYPES["regress"].read(path), ITEM_TYPES["regress"].nouns
+        )
 
 
 def test_pairs_with_decimal_commas(tmp_path):

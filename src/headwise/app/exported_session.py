@@ -48,7 +48,7 @@ class ExportedSession(Session):
         metrics = self.info.metrics
         predictor.usual = metrics.unknown_words
         if unsure is not None:
-            if not self.kind.answer.one_label:
+            if not self.kind.label_type.one_label:
                 raise ConfigError("--unsure is for models that choose one of several labels")
             predictor.least = confidence_threshold(unsure, metrics.risk_coverage)
         return predictor

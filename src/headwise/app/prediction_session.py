@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from headwise.models.explanation import Explanation
 
 
-def predictor_type(answer: LabelType) -> type[Predictor]:
+def predictor_type(label_type: LabelType) -> type[Predictor]:
     """The predictors of models of a label type; those of labels are used most, others are imported when
     they are needed.
 
     Raises:
         TypeError: The runtime does not know the label type.
     """
-    if answer.one_label:
+    if label_type.one_label:
         return LabelPredictor
     from headwise.models import prediction_records
 
-    if answer.multi_label:
+    if label_type.multi_label:
         return prediction_records.MultiLabelPredictor
-    if answer.numeric:
+    if label_type.numeric:
         return prediction_records.NumberPredictor
-    if isinstance(answer, TagSequenceType):
+    if isinstance(label_type, TagSequenceType):
         return prediction_records.TagPredictor
-    raise TypeError(f"no predictor without PyTorch for {type(answer).__name__}")
+    raise TypeError(f"no predictor without PyTorch for {type(label_type).__name__}")
 
 
 class PredictionSession(TaskSession):
@@ -61,14 +61,14 @@ class PredictionSession(TaskSession):
         self.task_name = self.model.config.task
         self.kind = ITEM_TYPES[self.task_name].with_tokenizer(self.model.config.words.tokenizer)
         columns = tuple(encoding.column for encoding in self.model.config.linear_model.tabular or ())
-        labels = self.model.labels if isinstance(self.kind.answer, LabelSetType) else ()
+        labels = self.model.labels if isinstance(self.kind.label_type, LabelSetType) else ()
         self.schema = TextSchema(labels, None, columns) if labels or columns else None
 
     def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
-        predictor = predictor_type(self.kind.answer)(self.model, self.kind.nouns, batch_tokens, reading)
+        predictor = predictor_type(self.kind.label_type)(self.model, self.kind.nouns, batch_tokens, reading)
         predictor.usual = self.info.metrics.unknown_words
         if unsure is not None:
-            if not self.kind.answer.one_label:
+            if not self.kind.label_type.one_label:
                 return self._with_torch("a confidence threshold").predictor(batch_tokens, reading, unsure)
             predictor.least = confidence_threshold(unsure, self.info.metrics.risk_coverage)
         return predictor
@@ -85,9 +85,9 @@ class PredictionSession(TaskSession):
         from headwise.models.explanation import explain_labels, explain_multi_label, explain_numbers
 
         encoded = model.encoded(items)
-        if isinstance(self.kind.answer, LabelSetType):
+        if isinstance(self.kind.label_type, LabelSetType):
             return explain_multi_label(model, encoded)
-        if isinstance(self.kind.answer, NumericLabelType):
+        if isinstance(self.kind.label_type, NumericLabelType):
             return explain_numbers(model, encoded)
         return explain_labels(model, encoded)
 

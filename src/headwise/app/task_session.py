@@ -94,14 +94,14 @@ class TaskSession(Session):
         reader = ParseReader(tokenize, read_parses, read_phrase_parses)
         data = with_parses(kind, data, None if parses is None else str(parses), reader)
         labels = getattr(model, "labels", ())
-        data, spelling_notes = kind.answer.respell_as_training(labels, data)
+        data, spelling_notes = kind.label_type.respell_as_training(labels, data)
         parses_notes = self._unused_parses_notes(parses)
         reporter.notes((*data.notes, *column_notes, *spelling_notes, *parses_notes))
         data, outside = split_off_unknown(model, data, unknown_label, str(self.folder), kind.nouns.many)
         if encodings := model.config.linear_model.tabular:
             reporter.notes(unseen_notes(unseen_values(encodings, data.items), len(data.items)))
         if known_only:
-            data, warnings = kind.answer.without_unknown_labels(labels, data, kind.nouns)
+            data, warnings = kind.label_type.without_unknown_labels(labels, data, kind.nouns)
             for warning in warnings:
                 reporter.warn(warning)
         self.task.check_labels(model, data, str(self.folder))

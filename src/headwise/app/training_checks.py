@@ -34,7 +34,7 @@ from headwise.training.settings import RunConfig
 def warn_of_label_problems(parts: DataParts, request: TrainingRequest, reporter: Reporter) -> None:
     """Report what the doctor finds in the labels of the training file, as it makes a model worse."""
     file = CheckedFile("train", parts.files["train"], parts.kind)
-    checks = [*parts.kind.answer.warned, *parts.kind.warned]
+    checks = [*parts.kind.label_type.warned, *parts.kind.warned]
     findings = [finding for check in checks for finding in check(file)]
     for finding in findings:
         reporter.warn(f"{finding.message}; {finding.fix}")

@@ -141,7 +141,7 @@ class ItemBuilder(NetworkBuilder[TextTableFormat, TextModel]):
         self, config: ModelConfig, vocabulary: Vocabulary, listed: tuple[str, ...], described: JsonObject
     ):
         super().__init__(config, vocabulary, listed, described)
-        outputs_type: Any = TEXT_OUTPUTS[type(ITEM_TYPES[config.task].answer)]
+        outputs_type: Any = TEXT_OUTPUTS[type(ITEM_TYPES[config.task].label_type)]
         self.outputs: AnyOutputs = outputs_type(**described)
         linear = config.linear_model
         self.linear = None

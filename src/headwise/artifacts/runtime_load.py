@@ -46,7 +46,7 @@ _LENGTHS = np.array([0, 1, 40])
 def unsupported_reason(config: ModelConfig) -> str | None:
     """Why a model of this configuration needs torch; None if it predicts without."""
     kind = ITEM_TYPES.get(config.task)
-    if kind is None or not (kind.has_tags or (kind.sides and type(kind.answer) in TEXT_OUTPUTS)):
+    if kind is None or not (kind.has_tags or (kind.sides and type(kind.label_type) in TEXT_OUTPUTS)):
         return f"models of the task {config.task}"
     if config.pretrained.name:
         return "pretrained encoders"
@@ -130,7 +130,7 @@ def builder_types(kind: ItemType[Any]) -> tuple[type[Any], type[Any]]:
         from headwise.runtime.tag_outputs import TagOutputs
 
         return TaggerBuilder, TagOutputs
-    outputs_type = TEXT_OUTPUTS[type(kind.answer)]
+    outputs_type = TEXT_OUTPUTS[type(kind.label_type)]
     if kind.sides > 1:
         from headwise.artifacts.runtime_pair_builder import PairBuilder
 

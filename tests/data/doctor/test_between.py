@@ -17,7 +17,9 @@ def check_files(files):
     kind = ITEM_TYPES["classify"]
     own = {role: CheckedFile(role, data, kind) for role, data in files.items()}
     return [
-        found for check in (*kind.cross_file_checks, *kind.answer.cross_file_checks) for found in check(own)
+        found
+        for check in (*kind.cross_file_checks, *kind.label_type.cross_file_checks)
+        for found in check(own)
     ]
 
 

@@ -71,7 +71,7 @@ def probe(
 
     session = ModelSession.open(model) if (Path(model) / MANIFEST).exists() else None
     encoder = load_pretrained(model) if session is None else session.model
-    if session is None or session.kind.answer.self_supervised:  # any texts will do
+    if session is None or session.kind.label_type.self_supervised:  # any texts will do
         kind = ITEM_TYPES["classify"]
         rows = kind.rows(str(texts), options_for("classify", flag_values(read)))
         TerminalReporter().notes(rows.notes)

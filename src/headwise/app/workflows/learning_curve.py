@@ -179,7 +179,7 @@ def curve_file(
         )
     data = kind.read(file, options_for(name, options))
     reporter.notes(data.notes)
-    kind.answer.check(data, kind.nouns)
+    kind.label_type.check(data, kind.nouns)
     items = evaluated_items(data.items)
     if len(items) < len(data.items):
         reporter.note(f"{len(data.items) - len(items):,} {many} of weight 0 are left out")
@@ -312,17 +312,17 @@ def linear_scorer(
     parts = plan.parts
     model, _ = task.build(parts, plan.run_config, plan.vectors)
     texts, dense, numbers = model.linear_inputs(model.encoded(parts.train))
-    answer, unit = parts.kind.answer, 1.0
-    if answer.numeric:
+    label_type, unit = parts.kind.label_type, 1.0
+    if label_type.numeric:
         targets = model.scale.standardize(NUMERIC_LABEL_TYPE.numbers(parts.train))
         unit = model.scale.deviation
-    elif answer.multi_label:
+    elif label_type.multi_label:
         targets = multi_hot_targets(parts.train, model.labels)
-    elif answer.one_label:
+    elif label_type.one_label:
         targets = label_targets(parts.train, model.labels)
     else:
-        raise TypeError(f"no linear model of texts for {type(answer).__name__}")
-    soft_targets = classification_targets(parts.train, model.labels) if answer.one_label else targets
+        raise TypeError(f"no linear model of texts for {type(label_type).__name__}")
+    soft_targets = classification_targets(parts.train, model.labels) if label_type.one_label else targets
     weights = training_weights(parts.train)
 
     def read(rows: NDArray[np.int64]) -> tuple[Any, ...]:
@@ -345,9 +345,9 @@ def linear_scorer(
 
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
         predicted = fitted(train, seed=seed, settings=settings, calibrated=False).model.scores(*read(test))
-        if answer.numeric:
+        if label_type.numeric:
             return unit * float(np.abs(predicted[:, 0] - targets[test]).mean())
-        if answer.multi_label:
+        if label_type.multi_label:
             return float(micro_f1(set_counts(predicted > 0, targets[test]).sum(axis=0)))
         return float((predicted.argmax(axis=1) == targets[test]).mean())
 
@@ -365,7 +365,7 @@ def full_model_scorer(task: TaskEvaluation, items: Sequence[object]) -> Scorer:
         plan = request.plan(request.split(train_items))
         with TemporaryDirectory(prefix="headwise-") as folder:
             model = plan.fit(Path(folder)).model
-        answerable, lost = _with_known_labels(test_items, kind.answer, model)
+        answerable, lost = _with_known_labels(test_items, kind.label_type, model)
         if not answerable:
             return 0.0
         parts = task.metric_parts(model, answerable, task.judge(model, answerable))
@@ -375,9 +375,9 @@ def full_model_scorer(task: TaskEvaluation, items: Sequence[object]) -> Scorer:
     return judge
 
 
-def _with_known_labels(items: list[Any], answer: LabelType, model: Any) -> tuple[list[Any], int]:
+def _with_known_labels(items: list[Any], label_type: LabelType, model: Any) -> tuple[list[Any], int]:
     """Items with the labels that a model knows alone, and how many others they had: these are missed in any
     case."""
-    answerable = answer.with_labels_of(items, set(getattr(model, "labels", ())))
+    answerable = label_type.with_labels_of(items, set(getattr(model, "labels", ())))
     before, after = (sum(len(item.labels) for item in part) for part in (items, answerable))
     return answerable, before - after

@@ -326,7 +326,7 @@ def exported_info(folder: PathLike[str] | str) -> ModelInfo:
 
 def _kind(settings: ExportSettings, where: str) -> Any:
     kind = ITEM_TYPES.get(settings.task)
-    model_class = None if kind is None else BY_KIND.get((type(kind), type(kind.answer)))
+    model_class = None if kind is None else BY_KIND.get((type(kind), type(kind.label_type)))
     if model_class is None:
         raise StoreError(f"{where}: no exported model does {settings.task!r:.40}", code="HW507")
     return model_class

@@ -98,9 +98,9 @@ def examine(
     all_findings = [*findings]
     for file in files.values():
         all_findings += file.data.findings
-        for check in (*kind.checks, *kind.answer.checks):
+        for check in (*kind.checks, *kind.label_type.checks):
             all_findings += check(file)
-    for check in (*kind.cross_file_checks, *kind.answer.cross_file_checks):
+    for check in (*kind.cross_file_checks, *kind.label_type.cross_file_checks):
         all_findings += check(files)
     ranked = sorted(all_findings, key=lambda finding: _ORDER.index(finding.severity))
     return DoctorReport(tuple(map(_report, files.values())), tuple(ranked))
@@ -172,7 +172,7 @@ def _report(file: CheckedFile) -> FileReport:
         names=FactNames(
             kind.lines or kind.nouns.many, kind.nouns.length, kind.columns_heading, kind.class_noun
         ),
-        numbers=spread(file) if kind.answer.numeric else None,
+        numbers=spread(file) if kind.label_type.numeric else None,
     )
 
 

@@ -50,7 +50,7 @@ def reversed_pairs(file: CheckedFile) -> Iterator[Finding]:
 def single_text_shortcut(file: CheckedFile) -> Iterator[Finding]:
     """Labels that one of the two texts predicts alone."""
     pairs = [pair for pair in file.items if pair.label is not None][:_MOST]
-    if len(pairs) < _LEAST or not file.kind.answer.classes:
+    if len(pairs) < _LEAST or not file.kind.label_type.classes:
         return
     labels = [pair.label for pair in pairs]
     common = majority_accuracy(labels)

@@ -40,7 +40,7 @@ def one_class(file: CheckedFile) -> Iterator[Finding]:
     labels = file.data.labels
     if len(labels) == 1 and file.training and len(all_labels(file.items)) == 1:
         message = f"only one class, {next(iter(labels))!r}"
-        fix = f"training needs two; is {file.kind.answer.column} the right one?"
+        fix = f"training needs two; is {file.kind.label_type.column} the right one?"
         yield Finding("error", "HW162", message, (file.data.path,), fix)
 
 
@@ -48,7 +48,7 @@ def rare_labels(file: CheckedFile) -> Iterator[Finding]:
     """Labels that few items have."""
     infrequent = [f"{name!r} ({n})" for name, n in file.data.labels.items() if n < RARE]
     if infrequent and file.training:
-        noun = file.kind.answer.noun
+        noun = file.kind.label_type.noun
         shown = abbreviate(infrequent)
         message = f"{count(len(infrequent), noun)} with fewer than {RARE} {file.kind.nouns.many}: {shown}"
         fix = f"add {file.kind.nouns.many}, merge them into others, or leave them out"

@@ -108,7 +108,7 @@ def near_duplicate_items(file: CheckedFile) -> Iterator[Finding]:
     )
     places, many = file.data.places([different[n] for n in sorted(near_duplicates)]), file.kind.nouns.many
     if torn := count_in_long_chains(
-        near_duplicates, file.kind.answer.strata([file.items[n] for n in different])
+        near_duplicates, file.kind.label_type.strata([file.items[n] for n in different])
     ):
         fix = (
             f"{torn:,} of them are as if made of templates: a split by headwise parts these, so scores "

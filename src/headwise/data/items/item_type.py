@@ -31,7 +31,7 @@ class ItemType(ABC, Generic[Item]):
     """An item type with its label type.
 
     Args:
-        answer: The label type.
+        label_type: The label type.
     """
 
     nouns: ClassVar[DisplayNames]
@@ -76,13 +76,13 @@ class ItemType(ABC, Generic[Item]):
         """The doctor's checks across files."""
         return ()
 
-    def __init__(self, answer: LabelType = SINGLE_LABEL_TYPE):
-        self.answer = answer
+    def __init__(self, label_type: LabelType = SINGLE_LABEL_TYPE):
+        self.label_type = label_type
 
     @property
     def is_text_classification(self) -> bool:
         """Whether the items are single texts with one label each."""
-        return self.sides == 1 and self.answer.one_label
+        return self.sides == 1 and self.label_type.one_label
 
     @abstractmethod
     def read(
@@ -170,7 +170,7 @@ class ItemType(ABC, Generic[Item]):
         """
         from headwise.data.splits.splitting import split_items
 
-        keys, strata = self.apart(items, 0), self.answer.strata(items)
+        keys, strata = self.apart(items, 0), self.label_type.strata(items)
         return split_items(items, keys, strata, dev, test, seed, path=path, nouns=self.nouns)
 
     def apart(self, items: Sequence[Item], count: int) -> Sequence[str]:
@@ -181,13 +181,13 @@ class ItemType(ABC, Generic[Item]):
         keys = [self.key(item) for item in items]
         if self.sides != 1:
             return keys
-        return GroupKeys(keys, near_duplicate_groups(keys, self.answer.strata(items)))
+        return GroupKeys(keys, near_duplicate_groups(keys, self.label_type.strata(items)))
 
     def folds(self, items: Sequence[Item], count: int, seed: int = 0) -> list[int]:
         """The fold of each item; see `fold_items`."""
         from headwise.data.splits.splitting import fold_items
 
-        return fold_items(self.apart(items, count), self.answer.strata(items), count, seed)
+        return fold_items(self.apart(items, count), self.label_type.strata(items), count, seed)
 
     def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
         """Notes for the user about the parts, by name, after splitting."""
@@ -256,7 +256,7 @@ class ItemType(ABC, Generic[Item]):
 
     def classes_of(self, data: Any) -> tuple[tuple[str, int, float], ...]:
         """Label, count and share of each label in a file, for the doctor's report."""
-        if not self.answer.classes:
+        if not self.label_type.classes:
             return ()
         total = max(len(data.items), 1)
         return tuple((label, n, n / total) for label, n in data.labels.items())

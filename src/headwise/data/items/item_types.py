@@ -24,10 +24,10 @@ def _bags() -> ItemType:
     return BagItems(SINGLE_LABEL_TYPE)
 
 
-def _pairs(answer: LabelType) -> ItemType:
+def _pairs(label_type: LabelType) -> ItemType:
     from headwise.data.items.pair_items import PairItems
 
-    return PairItems(answer)
+    return PairItems(label_type)
 
 
 def _sentences() -> ItemType:

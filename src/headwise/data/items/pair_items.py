@@ -64,7 +64,7 @@ class PairItems(ItemType[Pair]):
             path,
             options or DEFAULT_PAIR_OPTIONS,
             on_error,
-            numbers=self.answer.numeric,
+            numbers=self.label_type.numeric,
         )
 
     def rows(
@@ -88,7 +88,7 @@ class PairItems(ItemType[Pair]):
         pairs, in either order, stay together, and a note says so.
         """
         pairs = [(item.first, item.second) for item in items]
-        strata, sizes = self.answer.strata(items), (dev, test, seed)
+        strata, sizes = self.label_type.strata(items), (dev, test, seed)
         with suppress(DataError):  # there may be too few of them
             if (keys := chain_keys(pairs, 0)) is not None:
                 split = split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
@@ -151,7 +151,7 @@ class PairItems(ItemType[Pair]):
             labels = Counter(row.item.label for row in rows if row.item.label is not None)
         except (DataError, ConfigError):
             return None
-        scored = self.answer.numeric
+        scored = self.label_type.numeric
         if look_like_scores(labels) != scored:
             return None
         return f"it has the columns {first!r} and {second!r}" + f", and numbers in {label!r}" * scored

@@ -33,7 +33,7 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     """Sentences of tagged words.
 
     Args:
-        answer: The label type.
+        label_type: The label type.
         tokenizer: The model's tokenizer, for texts with character spans.
     """
 
@@ -62,8 +62,8 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
 
         return (text_checks.shared_items, item_checks.unknown_tags)
 
-    def __init__(self, answer: LabelType = TAGS, tokenizer: str = "penn"):
-        super().__init__(answer)
+    def __init__(self, label_type: LabelType = TAGS, tokenizer: str = "penn"):
+        super().__init__(label_type)
         self.tokenizer = tokenizer
 
     def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> TaggedData:
@@ -81,7 +81,7 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
         return InputRows(rows, data.path, data.format, data.columns, data.notes)
 
     def with_tokenizer(self, tokenizer: str) -> Self:
-        return type(self)(self.answer, tokenizer)
+        return type(self)(self.label_type, tokenizer)
 
     def rows_to_predict(
         self, path: str, reading: Mapping[str, object], *, like=None

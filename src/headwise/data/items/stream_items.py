@@ -72,13 +72,13 @@ class SymbolStreamItems(ItemType[int]):
 
     def __init__(
         self,
-        answer: LabelType = NEXT_SYMBOL,
+        label_type: LabelType = NEXT_SYMBOL,
         *,
         unit: Unit = "characters",
         max_symbols: int | None = None,
         min_count: int = 1,
     ):
-        super().__init__(answer)
+        super().__init__(label_type)
         self.unit: Unit = unit
         self.max_symbols, self.min_count = max_symbols, min_count
 
@@ -187,8 +187,8 @@ NO_ANSWERS = (
 class UnlabelledTextItems(TextItems):
     """Texts whose masked words are predicted from the rest; labels are ignored."""
 
-    def __init__(self, answer: LabelType = MASKED_WORD_TYPE):
-        super().__init__(answer)
+    def __init__(self, label_type: LabelType = MASKED_WORD_TYPE):
+        super().__init__(label_type)
         self.options = ReadOptions
 
     def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> Dataset:

@@ -93,10 +93,10 @@ class TextItems(ItemType[Example]):
 
         return (text_checks.shared_items,)
 
-    def __init__(self, answer: LabelType = SINGLE_LABEL_TYPE):
-        super().__init__(answer)
-        self.sets = answer.multi_label
-        one = SoftLabelOptions if answer.one_label else WeightOptions
+    def __init__(self, label_type: LabelType = SINGLE_LABEL_TYPE):
+        super().__init__(label_type)
+        self.sets = label_type.multi_label
+        one = SoftLabelOptions if label_type.one_label else WeightOptions
         self.options = MultiLabelOptions if self.sets else one
 
     def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> Dataset:
@@ -147,7 +147,7 @@ class TextItems(ItemType[Example]):
         empty = sum(not item.text.strip() for part in parts.values() for item in part)
         notes = [f"empty texts, which are kept: {empty:,}"] if empty else []
         labels = Counter(str(getattr(item, "label", None)) for item in parts["train"])
-        if self.answer.one_label and look_like_scores(labels):
+        if self.label_type.one_label and look_like_scores(labels):
             notes.append(
                 f"{len(labels)} numbers are the labels, each a class of its own (--task regress learns how "
                 "much)"
@@ -190,7 +190,9 @@ class TextItems(ItemType[Example]):
         return "a separator of labels is given" if self.sets and "label_separator" in reading else None
 
     def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
-        looks = _multi_label_reason if self.sets else _numeric_label_reason if self.answer.numeric else None
+        looks = (
+            _multi_label_reason if self.sets else _numeric_label_reason if self.label_type.numeric else None
+        )
         if looks is None or {"first_column", "second_column", "probability_columns"} & set(reading):
             return None
         field_names = self.options.__dataclass_fields__

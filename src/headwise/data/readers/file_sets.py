@@ -52,7 +52,7 @@ def read_files_as_one(
     for name in names:
         data = read(name, options, on_error, like=like)
         check_columns(first, data)
-        data_sets.append(kind.answer.respell_as_training(list(first.labels), data)[0])
+        data_sets.append(kind.label_type.respell_as_training(list(first.labels), data)[0])
     notes = list(first.notes)
     notes += [note for data in data_sets[1:] for note in data.notes if note not in notes]
     sizes = ", ".join(f"{data.path} {len(data.items):,}" for data in data_sets[:3])

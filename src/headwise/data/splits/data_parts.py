@@ -49,7 +49,7 @@ class DataParts(Generic[Part]):
     def __post_init__(self) -> None:
         parts: dict[str, Any] = self.named
         for name, part in parts.items():
-            self.kind.answer.check_items(part, name, self.kind.nouns)
+            self.kind.label_type.check_items(part, name, self.kind.nouns)
 
     @property
     def named(self) -> dict[str, Part]:
@@ -158,11 +158,13 @@ def read_parts(
                 )
         part_notes += [(name, note) for note in data.notes]
         if files:
-            data, spelt = kind.answer.respell_as_training(list(files["train"].labels), data)
+            data, spelt = kind.label_type.respell_as_training(list(files["train"].labels), data)
             part_notes += [(name, note) for note in spelt]
-            part_notes += [(name, note) for note in kind.answer.check_against_train(files["train"], data)]
+            part_notes += [
+                (name, note) for note in kind.label_type.check_against_train(files["train"], data)
+            ]
         else:
-            kind.answer.check(data, nouns)
+            kind.label_type.check(data, nouns)
             like = kind.schema(data) if like is None else like
             part_notes += [(name, finding.message) for finding in data.findings]
         files[name] = data
@@ -175,7 +177,7 @@ def read_parts(
         parts = {"train": done.train, "dev": done.dev, "test": done.test} | {
             name: part for name, part in parts.items() if name != "train"
         }
-    part_notes += [("", note) for note in kind.answer.tell(parts["train"], list(files["train"].labels))]
+    part_notes += [("", note) for note in kind.label_type.tell(parts["train"], list(files["train"].labels))]
     part_notes += [("", note) for note in kind.tell(parts)]
     notes = tuple(f"{name}: {note}" if name and len(files) > 1 else note for name, note in part_notes)
     if unknown_label and not out_of_scope:

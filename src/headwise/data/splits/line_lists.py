@@ -96,7 +96,7 @@ def _rows(parts: DataParts, listed: str) -> Iterator[tuple[Example, dict[str, st
     data = parts.files["train"]
     items = {_place(item): item for item in data.items}
     files = _file_names({file for file, _ in items})
-    sets = parts.kind.answer.multi_label
+    sets = parts.kind.label_type.multi_label
     separator = writable_separator(data) if sets else None
     source = DataSource(listed)
     rows = read_cells(source.open(), source)

@@ -63,7 +63,7 @@ class NumberTask(
 
     def targets(self, items: Sequence[Item]) -> np.ndarray:
         """The true numbers of items, `[items]`."""
-        return self.kind.answer.numbers(items)  # type: ignore[attr-defined]
+        return self.kind.label_type.numbers(items)  # type: ignore[attr-defined]
 
     def make(self, words: Vocabulary, parts: DataParts[Sequence[Item]], run_config: RunConfig) -> Regressor:
         scale = Scale.of(self.targets(parts.train), training_weights(parts.train))
@@ -149,7 +149,7 @@ class NumberTask(
 
     def check_labels(self, model: Regressor, data: Dataset[Item], where: str) -> None:
         check_labelled(data)
-        self.kind.answer.numbers(data.items, data.path)  # type: ignore[attr-defined]
+        self.kind.label_type.numbers(data.items, data.path)  # type: ignore[attr-defined]
 
     def remarks(
         self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
