@@ -378,10 +378,29 @@ def unknown() -> str:
     return "".join(tables)
 
 
+def default_results(name: str) -> str:
+    """What languages.py, default.py (frozen encoders) and distill.py in benchmarks/defaults found."""
+    sys.path.insert(0, str(BENCHMARKS.parent))
+    from benchmarks.defaults import encoder_tables, languages
+    from benchmarks.defaults.default_results import read_results
+
+    folder = BENCHMARKS / "defaults" / "results"
+    found = read_results(folder / f"{name}.jsonl")
+    if name == "languages":
+        return "".join(table(*languages.rows_of(found, size)) for size in (250, 1_000))
+    default = read_results(folder / "default.jsonl")
+    if name == "distill":
+        return table(*encoder_tables.teacher_table(found, default))
+    return table(*encoder_tables.frozen_table(default))
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "baselines": baselines,
     "bags settings": lambda: settings(BagConfig),
     "multiple-instance": multiple_instance,
+    "other-languages": lambda: default_results("languages"),
+    "frozen-encoders": lambda: default_results("default"),
+    "teachers": lambda: default_results("distill"),
     "mirrored-summation": mirrored_summation,
     "windows settings": lambda: settings(WindowsConfig),
     "tagging settings": lambda: settings(TaggerConfig) + settings(CharacterConfig),

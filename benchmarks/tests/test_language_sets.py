@@ -152,4 +152,8 @@ def test_a_row_compares_the_draws_that_default_and_svm_share():
         ["mean of 2", "", "62.5", "70.0", "-7.5", "-", "-"],
         ["mean of 1", "", "50.0", "70.0", "-20.0", "60.0", "90.0"],
     ]
+    few = {job: run for job, run in found.items() if job.system in (languages.BASE, languages.SVM)}
+    head, rows = languages.rows_of(few, 250)
+    assert head[2:] == [languages.BASE, languages.SVM, "difference"]
+    assert rows[-1] == ["mean of 2", "", "62.5", "70.0", "-7.5"]
     assert languages.rows_of(found, 1_000)[1] == []

@@ -1,0 +1,90 @@
+"""Tables of sentence encoders beside the default, frozen and as teachers, from the runs of default.py and
+distill.py."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.defaults.default_results import OURS, Found
+
+FROZEN = ("e5-small", "mpnet")
+TAUGHT_BY = {
+    "distilled, leading": "MiniLM",  # the runs with 250 and 4,000 labels
+    "distilled, pairs up to three apart": "MiniLM",  # those with 1,000
+    "distilled, e5-small": "e5-small",
+    "distilled, mpnet": "mpnet",
+}
+"""The teacher of each system of distill.py that the tables show."""
+
+Table = tuple[list[str], list[list[str]]]
+
+
+def frozen_table(found: Found) -> Table:
+    """Head and rows of frozen encoders with logistic regression beside the default: test accuracy on the
+    same training texts, and the means of each size."""
+    head = [
+        "encoder",
+        "set",
+        "labels",
+        "encoder",
+        "MiniLM",
+        "the default",
+        "difference",
+        "times its texts/s",
+    ]
+    scores: dict[tuple[str, int], list[list[float]]] = {}
+    rows: list[list[str]] = []
+    for job in sorted(found, key=lambda job: (job.system, job.texts, job.set, job.seed)):
+        ours, minilm = (found.get(replace(job, system=name)) for name in (OURS, "minilm"))
+        if job.system in FROZEN and ours and minilm:
+            values = [100 * run["test"] for run in (found[job], minilm, ours)]
+            scores.setdefault((job.system, job.texts), []).append(values)
+            times = ours["texts_per_second"] / found[job]["texts_per_second"]
+            rows.append([job.system, f"`{job.set}`", f"{job.texts:,}", *_compared(values), f"{times:,.0f}"])
+    for (system, texts), of_size in scores.items():
+        means = np.mean(of_size, axis=0).tolist()
+        rows.append([system, f"mean of {len(of_size)}", f"{texts:,}", *_compared(means), ""])
+    return head, rows
+
+
+def _compared(values: Sequence[float]) -> list[str]:
+    """Accuracies, and the last less the first."""
+    return [*(f"{value:.1f}" for value in values), f"{values[-1] - values[0]:+.1f}"]
+
+
+def teacher_table(distilled: Found, found: Found) -> Table:
+    """Head and rows of models that a teacher has taught, between the default and the teacher.
+
+    Args:
+        distilled: Runs of distill.py.
+        found: Runs of default.py.
+    """
+    head = ["teacher", "set", "labels", "unlabelled", "the default", "the model", "the teacher"]
+    runs = {
+        replace(job, system=teacher): run
+        for system, teacher in TAUGHT_BY.items()  # of runs of one teacher, those of the later name
+        for job, run in distilled.items()
+        if job.system == system
+    }
+    scores: dict[tuple[str, int], list[list[float]]] = {}
+    rows: list[list[str]] = []
+    for job in sorted(runs, key=lambda job: (job.texts, job.system, job.set)):
+        ours, run = found.get(replace(job, system=OURS)), runs[job]
+        if ours:
+            values = [100 * score for score in (ours["test"], run["test"], run["teacher"])]
+            scores.setdefault((job.system, job.texts), []).append(values)
+            times = run["texts_per_second"] / run["teacher_texts_per_second"]
+            first = [job.system, f"`{job.set}`", f"{job.texts:,}", f"{run['unlabelled']:,}"]
+            rows.append([*first, *(f"{value:.1f}" for value in values), _way(values), f"{times:,.0f}"])
+    for (teacher, texts), of_size in scores.items():
+        means = np.mean(of_size, axis=0).tolist()
+        first = [teacher, f"mean of {len(of_size)}", f"{texts:,}", ""]
+        rows.append([*first, *(f"{value:.1f}" for value in means), _way(means), ""])
+    return [*head, "of the way", "times its texts/s"], rows
+
+
+def _way(values: Sequence[float]) -> str:
+    """How far the model is from the default to the teacher; nothing where the teacher is no better."""
+    default, model, teacher = values
+    return f"{(model - default) / (teacher - default):.0%}" if teacher > default else "-"
