@@ -40,11 +40,10 @@ def frozen_table(found: Found) -> Table:
         if job.system in FROZEN and ours and minilm:
             values = [100 * run["test"] for run in (found[job], minilm, ours)]
             scores.setdefault((job.system, job.texts), []).append(values)
-            times = ours["texts_per_second"] / found[job]["texts_per_second"]
-            rows.append([job.system, f"`{job.set}`", f"{job.texts:,}", *_compared(values), f"{times:,.0f}"])
+            rows.append([job.system, f"`{job.set}`", f"{job.texts:,}", *_compared(values)])
     for (system, texts), of_size in scores.items():
         means = np.mean(of_size, axis=0).tolist()
-        rows.append([system, f"mean of {len(of_size)}", f"{texts:,}", *_compared(means), ""])
+        rows.append([system, f"mean of {len(of_size)}", f"{texts:,}", *_compared(means)])
     return head, rows
 
 
