@@ -28,10 +28,22 @@ from headwise.text.text_configs import BaseConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NODE = shutil.which("node")
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
     *("--window-size=500,900", "--virtual-time-budget=20000", "--dump-dom"),
 )
+IN_NODE = """
+const [settings, tables, texts] = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+for (const [name, [type, base64]] of Object.entries(tables))
+  tables[name] = new globalThis[type](Uint8Array.from(Buffer.from(base64, 'base64')).buffer);
+const model = new OfflineModel(settings, tables);
+const answers = texts.map(text => {
+  const prediction = model.predict(text);
+  return {...prediction, read: null, words: model.explain(prediction, 0).shares};
+});
+process.stdout.write(JSON.stringify(answers));
+"""
 
 TRAINING_TEXTS = [
     "The lamp is bright and it doesn't flicker!",
@@ -79,9 +91,18 @@ def _targets(kind: type[AnyTextModel]) -> np.ndarray:
 
 
 def make_model(
-    kind: type[AnyTextModel], *, based: bool = True, tokenizer: str = "penn", encoder_weight: float = 0.0
+    kind: type[AnyTextModel],
+    *,
+    based: bool = True,
+    tokenizer: str = "penn",
+    encoder_weight: float = 0.0,
+    **settings: Any,
 ) -> Any:
-    """A model whose answers are those of its linear member, unless its encoder has a weight."""
+    """A model whose answers are those of its linear member, unless its encoder has a weight.
+
+    Args:
+        settings: Further settings of the model, such as its encoder.
+    """
     torch.manual_seed(0)
     outputs: dict[type[AnyTextModel], Any] = {
         TextClassifierModel: {"labels": ["</script>", "b", "γ"]},
@@ -93,22 +114,27 @@ def make_model(
     sizes = BaseConfig(name="tiny", size=6, subwords=64) if based else BaseConfig()
     encoder = MSTransformerConfig(width=8, heads=2, head_size=4, layers=1)
     words = WordConfig(vector_size=8, tokenizer=tokenizer)
-    config = ModelConfig(words=words, encoder=encoder, base=sizes)
-    model = kind(config, Vocabulary.build([["lamp", "bright"]]), files=files, **outputs[kind]).eval()
+    config = ModelConfig(**({"words": words, "encoder": encoder, "base": sizes} | settings))
+    model = kind(
+        config, Vocabulary.build([["lamp", "bright", "lampe", "gr\u00fcn"]]), files=files, **outputs[kind]
+    ).eval()
     if based:
         values = np.concatenate([base.table.values, base.subwords.values])
         scales = np.concatenate([base.table.scales, base.subwords.scales])
         for name, table in (("values", values), ("scales", scales), ("weights", base.weights)):
             model.embedding.get_buffer(name).copy_(torch.from_numpy(table))
     vectors = base.texts(model.features.reader.read(TRAINING_TEXTS)) if based else None
-    settings = LinearSettings(dense=1.0 if based else 0.0, form=True, edges=True)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+    linear = LinearSettings(dense=1.0 if based else 0.0, form=True, edges=True)
     fitted = fit_linear(
         TRAINING_TEXTS,
         _targets(kind),
         model.outputs.count,
         dense=vectors,
         tokenizer=tokenizer,
-        settings=settings,
+        settings=linear,
         calibrated=False,
     )
     model.add_linear_model(
@@ -153,6 +179,30 @@ def answers_of(tmp_path) -> Callable[[str, Sequence[str]], tuple[Answers, str]]:
         return json.loads(html.unescape(found[1])), body[0]
 
     return answers_of
+
+
+@pytest.fixture
+def computed_by() -> Callable[[str, Sequence[str]], Answers]:
+    """What the scripts of a page compute for texts, without its elements."""
+    if NODE is None:
+        pytest.skip("there is no Node.js; the scripts of pages are tested in it")
+
+    def computed_by(page: str, texts: Sequence[str]) -> Answers:
+        settings = json.loads(re.findall(r'id="settings">(.*?)</script>', page)[0])
+        tables = {
+            name: (kind, base64)
+            for name, kind, base64 in re.findall(
+                r'data-name="(.*?)" data-type="(.*?)">(.*?)</script>', page
+            )
+        }
+        script = page.split("'use strict';\n{\n")[1].split("// The page: ")[0]
+        data = json.dumps([settings, tables, texts])
+        command = [str(NODE), "--eval", script + IN_NODE]
+        done = subprocess.run(command, input=data, capture_output=True, text=True, timeout=100)
+        assert not done.returncode, done.stderr
+        return json.loads(done.stdout)
+
+    return computed_by
 
 
 def in_chromium(page: str, folder: Path) -> str:

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from headwise.artifacts.offline_page.page_export import CHECKED_TEXTS
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.models.word_attributions import attribute_words
+from headwise.nn.encoders import MSSANConfig, MSTransformerConfig
+from headwise.nn.encoders.encoder_configs import WindowsConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.text_models import MultiLabelModel, TextClassifierModel, TextRegressorModel
 from tests.artifacts.offline_page.conftest import CHROMIUM, HARD_TEXTS, in_chromium, make_model
 
@@ -75,10 +79,72 @@ def test_numbers_and_other_tokenizers(tokenizer, page_of, answers_of):
     assert checked_difference(body) < 1e-6
 
 
-def test_without_the_encoder_the_page_says_so(page_of, answers_of):
+ENCODER = MSTransformerConfig(width=8, heads=4, head_size=3, layers=2)
+ENCODERS = {
+    "windows and a node": {"readout": "node+max"},
+    "directions and distances": {
+        "encoder": replace(
+            ENCODER,
+            priors=("forward + window(3)", "backward", "word-distance(0.5)", "earlier"),
+            bias=True,
+            classification_node=False,
+        ),
+        "readout": "attentive,max",
+    },
+    "pieces of long texts": {"windows": WindowsConfig(words=9, overlap=4), "readout": "node,max"},
+    "vectors of words, normalised inputs": {
+        "based": False,
+        "classifier": ClassifierConfig(hidden=5, normalize="batch"),
+        "readout": "mean,max",
+    },
+    "a head without its node": {
+        "classifier": ClassifierConfig(hidden=5, normalize="layer"),
+        "readout": "mean",
+    },
+}
+
+
+@pytest.mark.parametrize("settings", ENCODERS.values(), ids=ENCODERS)
+def test_encoders(settings, page_of, computed_by):
+    model = make_model(TextClassifierModel, **({"encoder_weight": 2.0, "encoder": ENCODER} | settings))
+    answers = computed_by(page_of(model), TEXTS)
+    expected = model.predict_proba(TEXTS)
+    actual = np.array([answer["probabilities"] for answer in answers])
+    assert np.abs(expected - actual).max() < 1e-5
+    model.encoder_weight = 0.0
+    assert np.abs(expected - model.predict_proba(TEXTS)).max() > 0.05  # of which the encoder has a part
+
+
+def test_numbers_of_an_encoder(page_of, computed_by):
+    model = make_model(TextRegressorModel, encoder_weight=0.7)
+    actual = [answer["number"] for answer in computed_by(page_of(model), TEXTS)]
+    assert np.allclose(actual, list(model.predict(TEXTS)), atol=4e-5)
+
+
+def test_words_that_decide_with_an_encoder(page_of, computed_by):
+    """Their shares are those of the linear model and what the encoder's output loses without each word."""
+    model = make_model(MultiLabelModel, encoder_weight=1.5, tokenizer="whitespace")
+    words = HARD_TEXTS[1].split()
+    shortened = [" ".join(words[:place] + words[place + 1 :]) for place in range(len(words))]
+    outputs = model.outputs_of(model.encoded([HARD_TEXTS[1], *shortened]))[:, 0]
+    toward = np.array([[1.0, 0.0]]) / model.temperature
+    linear = attribute_words(model, model.encoded([HARD_TEXTS[1]]), toward)[0]["linear_model"]
+    expected = linear + 1.5 / model.temperature * (outputs[0] - outputs[1:])
+    assert np.allclose(computed_by(page_of(model), HARD_TEXTS[1:2])[0]["words"], expected, atol=1e-5)
+
+
+def test_an_ensemble_in_a_browser(page_of, answers_of):
     model = make_model(TextClassifierModel, encoder_weight=1.0)
+    answers, body = answers_of(page_of(model), TEXTS)
+    assert largest_difference(model, answers) < 1e-5
+    assert checked_difference(body) < 1e-5
+
+
+def test_without_the_encoder_the_page_says_so(page_of, answers_of):
+    encoder = MSSANConfig(width=8, heads=2, head_size=4, layers=1)
+    model = make_model(TextClassifierModel, encoder_weight=1.0, encoder=encoder, readout="max")
     assert not model.config.linear_model.tabular
-    with pytest.raises(ExportError, match="the encoder contributes 50 % of the combined score") as error:
+    with pytest.raises(ExportError, match="the encoder ms-san, and the encoder contributes 50 %") as error:
         page_of(model)
     assert error.value.code == "HW952"
     assert "--without-encoder" in str(error.value)

@@ -31,14 +31,14 @@ def export(
 
     With --format html, the model becomes one HTML file. A browser opens it without a network, and it
     classifies what one types: probabilities as bars, and the words that decided. The page computes the
-    linear model and its static embeddings. A model whose encoder contributes to the score needs
+    linear model, static embeddings and the encoder ms-transformer. A model with another encoder needs
     --without-encoder, and the page says that its answers differ.
 
     Args:
         model: Folder of the model.
         output: Folder for the exported model, created if needed; with --format html the file of the page.
         format: onnx, or html.
-        without_encoder: With --format html, leave out the encoder of an ensemble.
+        without_encoder: With --format html, leave out the encoder of an ensemble: a smaller page.
         overwrite: Replace a model or a page that was exported there before.
 
     Raises:

@@ -18,8 +18,8 @@ def export_page(
     Args:
         folder: The model's folder.
         title: The heading of the page; None for the name of the folder.
-        without_encoder: Leave out the encoder of an ensemble, which a page cannot compute. Its answers then
-            differ from those of the model, and the page says so.
+        without_encoder: Leave out the encoder of an ensemble. The answers of the page then differ from
+            those of the model, and the page says so.
 
     Raises:
         ExportError: HW952, such a model cannot be exported to a page.

@@ -1,6 +1,6 @@
 """Export of a model to a web page: one file that classifies what one types, without a network.
 
-The page computes the linear model and the static embeddings that it reads. It leaves out an encoder.
+The page computes the linear model, static embeddings and the encoder MS-Trans. Other encoders are left out.
 """
 
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from headwise.artifacts.offline_page.page_network import encoder_reason, page_network
 from headwise.artifacts.offline_page.page_tables import (
     page_settings,
     page_tables,
@@ -59,23 +60,27 @@ def offline_page(model: Any, title: str, facts: str, *, without_encoder: bool = 
         model: From `load_model`. With `without_encoder`, the weights of its ensemble are changed.
         title: The heading of the page, plain text.
         facts: The description of the model, HTML.
-        without_encoder: Whether the encoder of an ensemble is left out.
+        without_encoder: Whether the encoder of an ensemble is left out, which makes the page smaller.
 
     Raises:
         ExportError: HW952, the page cannot give the answers of the model.
     """
     _check(model, without_encoder=without_encoder)
-    left_out = _LEFT_OUT if model.encoder_weight else ""
-    if left_out:
+    left_out, network = "", None
+    if model.encoder_weight and without_encoder:
+        left_out = _LEFT_OUT
         _leave_out_encoder(model)
+    elif model.encoder_weight:
+        network = page_network(model)
     page = render(
         "offline.html.jinja",
         title=title,
         version=__version__,
         left_out=left_out,
         facts=Markup(facts),  # noqa: S704 - HTML by contract
-        settings=script_json(page_settings(model, _checks(model))),
-        tables=page_tables(model),
+        settings=script_json(page_settings(model, network, _checks(model))),
+        tables=page_tables(model, network),
+        has_encoder=network is not None,
     )
     return OfflinePage(Page(page), left_out)
 
@@ -92,18 +97,17 @@ def _check(model: Any, *, without_encoder: bool) -> None:
         reason = "the model reads dependency trees, and a page has no parser"
     elif model.linear_model is None or not model.linear_weight:
         reason = (
-            "the model has no linear model, which is what a page computes; train it with "
+            "the model has no linear model, and a page computes an encoder only beside one; train it with "
             "--linear-model.kind linear, or export it with --format onnx"
         )
     elif model.config.linear_model.tabular:
         names = ", ".join(repr(encoding.name) for encoding in model.config.linear_model.tabular)
         reason = f"the model reads the columns {names} beside the text, and a page reads texts alone"
-    elif model.encoder_weight and not without_encoder:
+    elif model.encoder_weight and not without_encoder and (missing := encoder_reason(model.config)):
         contribution = f"{100 * (1 - model.linear_share):.0f} %" if model.linear_share else "a part"
         reason = (
-            f"the encoder contributes {contribution} of the combined score, and a page computes the linear "
-            "model alone; its answers would differ from those of headwise predict. Add --without-encoder "
-            "to export the linear model alone; the page then says so"
+            f"a page cannot compute {missing}, and the encoder contributes {contribution} of the combined "
+            "score. Add --without-encoder to export the linear model alone; the page then says so"
         )
     else:
         return

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from headwise.artifacts.offline_page.javascript_patterns import javascript_pattern
+from headwise.artifacts.offline_page.page_network import PageNetwork
 from headwise.core.config import JsonObject
 from headwise.core.folder_layout import UNNORMALIZED
 from headwise.core.surface_features import REFERENCE_TEXT, character_kinds
@@ -50,17 +51,20 @@ class PageTable(NamedTuple):
     base64: str
 
 
-def page_tables(model: Any) -> list[PageTable]:
-    """The tables of the linear model, of the base that it reads, and of the novelty detector.
+def page_tables(model: Any, network: PageNetwork | None) -> list[PageTable]:
+    """The tables of the linear model, of the base, and of the novelty detector.
 
     Args:
         model: A model of texts with a linear model, from `load_model`.
+        network: The encoder; None if the page has none.
     """
     linear = model.linear_model
     tables = {name: buffer.cpu().numpy() for name, buffer in linear.named_buffers()}
     tables["keys"] = tables["keys"].view(np.uint32)
     if linear.form:
         tables["kinds"] = character_kinds()
+    if network is not None:
+        tables |= network.tables
     if _reads_base(model):
         for name in ("values", "scales", "weights"):
             tables[f"base_{name}"] = getattr(model.embedding, name).cpu().numpy()
@@ -74,7 +78,8 @@ def _has_references(model: Any) -> bool:
 
 
 def _reads_base(model: Any) -> bool:
-    return model.linear_model.vectors > 0 or _has_references(model)
+    encoder = model.encoder_weight != 0.0 and isinstance(model.embedding, BaseEmbedding)
+    return encoder or model.linear_model.vectors > 0 or _has_references(model)
 
 
 def _table(name: str, values: NDArray[Any]) -> PageTable:
@@ -83,11 +88,13 @@ def _table(name: str, values: NDArray[Any]) -> PageTable:
     return PageTable(name, _ARRAYS[values.dtype.name], base64.b64encode(little.tobytes()).decode("ascii"))
 
 
-def page_settings(model: Any, checks: Mapping[str, NDArray[np.float64]]) -> JsonObject:
+def page_settings(
+    model: Any, network: PageNetwork | None, checks: Mapping[str, NDArray[np.float64]]
+) -> JsonObject:
     """The settings of a page.
 
     Args:
-        model: See `page_tables`; its encoder has weight 0.
+        model, network: See `page_tables`.
         checks: What the model predicts for texts, by text: probabilities, or a number, `[outputs]`.
     """
     linear, outputs = model.linear_model, model.outputs
@@ -111,6 +118,8 @@ def page_settings(model: Any, checks: Mapping[str, NDArray[np.float64]]) -> Json
         "most": most,
         "truncates": model.features.cut,
         "weight": model.linear_weight,
+        "encoder": None if network is None else network.settings,
+        "encoderWeight": model.encoder_weight,
         **_outputs_settings(outputs),
         "checks": [{"text": text, "answer": answer.tolist()} for text, answer in checks.items()],
     }
@@ -125,6 +134,9 @@ def _reader_settings(tokenizer: str) -> JsonObject:
         "finalSigma": javascript_pattern(_FINAL_SIGMA),
         "mostMarks": MOST_MARKS,
         "replacements": REPLACEMENTS,
+        "spellings": ASCII_SPELLING,
+        "plainWords": PLAIN_SPELLING,
+        "longestComposed": LONGEST_COMPOSED,
         "lowers": {
             character: character.lower()
             for character in map(chr, range(0x80, 0x20000))
@@ -140,9 +152,6 @@ def _base_settings(embedding: BaseEmbedding) -> JsonObject:
         "words": list(words),
         "size": embedding.values.shape[1],
         "subwords": len(embedding.values) - len(words),
-        "spellings": ASCII_SPELLING,
-        "plainWords": PLAIN_SPELLING,
-        "longestComposed": LONGEST_COMPOSED,
         "longest": MOST_LETTERS,
         "shortestRun": SHORTEST_NGRAM,
         "longestRun": LONGEST_NGRAM,

@@ -26,6 +26,9 @@ class TextReader {
     this.marks = new RegExp(`\\p{M}{${settings.mostMarks},}`, 'u');
     this.replacements = new Map(Object.entries(settings.replacements));
     this.lowers = new Map(Object.entries(settings.lowers));
+    this.spellings = new Map(Object.entries(settings.spellings));
+    this.plainWords = new Map(Object.entries(settings.plainWords));
+    this.longestComposed = settings.longestComposed;
   }
   compose(text, most = Infinity) {
     return text.length >= most && this.marks.test(text) ? text : text.normalize('NFC');
@@ -38,6 +41,13 @@ class TextReader {
   lower(text) {
     if (isPlain(text)) return text.toLowerCase();
     return Array.from(text.replace(this.finalSigma, 'ς'), one => this.lowers.get(one) ?? one).join('');
+  }
+  spelling(word) {  // under which word lists have it
+    if (/^[A-Za-z0-9]+$/.test(word)) return word;
+    let spelling = Array.from(word, one => this.spellings.get(one) ?? one).join('');
+    if (codePoints(spelling).length <= this.longestComposed) spelling = spelling.normalize('NFC');
+    if (/^\.{4,}$/.test(spelling)) return '...';
+    return (this.plainWords.get(spelling) ?? spelling) || word;
   }
   words(text) {  // with their places in the text
     return Array.from(text.matchAll(this.word), match => ({text: match[0], start: match.index}));
@@ -64,20 +74,11 @@ const strip = (text, characters, start, end) => {
 
 class StaticEmbeddings {
   constructor(settings, tables, reader) {
-    Object.assign(this, settings);  // size, subwords, spellings, plainWords, longest, shortestRun, longestRun
+    Object.assign(this, settings);  // size, subwords, longest, shortestRun, longestRun
     this.values = tables.base_values; this.scales = tables.base_scales; this.weights = tables.base_weights;
     this.reader = reader;
     this.numbers = new Map(settings.words.map((word, number) => [word, number]));
-    this.spellings = new Map(Object.entries(settings.spellings));
-    this.plainWords = new Map(Object.entries(settings.plainWords));
     this.cache = new Map();
-  }
-  spelling(word) {
-    if (/^[A-Za-z0-9]+$/.test(word)) return word;
-    let spelling = Array.from(word, one => this.spellings.get(one) ?? one).join('');
-    if (codePoints(spelling).length <= this.longestComposed) spelling = spelling.normalize('NFC');
-    if (/^\.{4,}$/.test(spelling)) return '...';
-    return (this.plainWords.get(spelling) ?? spelling) || word;
   }
   variant(word) {
     const letters = Array.from(word);
@@ -104,7 +105,7 @@ class StaticEmbeddings {
   word(written) {  // its vector, its weight, and whether it is listed
     let entry = this.cache.get(written);
     if (entry) return entry;
-    const plain = this.spelling(this.reader.lower(written));
+    const plain = this.reader.spelling(this.reader.lower(written));
     const number = this.numbers.get(plain) ?? this.variant(plain);
     let rows = number === undefined ? this.parts(plain) : [number];
     const listed = rows.length > 0;

@@ -231,19 +231,23 @@ class OfflineModel {
     this.reader = new TextReader(settings.reader);
     this.base = settings.base ? new StaticEmbeddings(settings.base, tables, this.reader) : null;
     this.linear = new LinearModel(settings.linear, tables, this.reader, this.base);
+    this.encoder = settings.encoder ? new EncoderNetwork(settings.encoder, tables, this.reader, this.base) : null;
     this.references = settings.novelty ? tables.references : null;
   }
   read(written) {
     const {most, truncates} = this.settings;
     const text = this.reader.normalize(written), words = this.reader.words(text);
-    if (!most || words.length <= most) return this.linear.read(text, words, words);
+    if (!most || words.length <= most) return {...this.linear.read(text, words, words), encoded: words};
     if (!truncates) throw new RangeError(`The text has ${words.length} words; the model reads at most ${most}.`);
     const last = words[most - 1], cut = text.slice(0, last.start + last.text.length);
-    return this.linear.read(cut, this.reader.words(cut), words.slice(0, most));
+    const encoded = words.slice(0, most);
+    return {...this.linear.read(cut, this.reader.words(cut), encoded), encoded};
   }
   predict(written) {
-    const {kind, weight, temperature, biases, thresholds, scale} = this.settings, read = this.read(written);
-    const logits = this.linear.scores(read).map(score => weight * score);
+    const {kind, weight, encoderWeight, temperature, biases, thresholds, scale} = this.settings;
+    const read = this.read(written), outputs = this.encoder ? this.encoder.of(read.encoded) : null;
+    const logits = this.linear.scores(read).map(
+      (score, n) => weight * score + (outputs ? encoderWeight * outputs[n] : 0));
     if (kind === 'number') return {read, number: logits[0] * scale.deviation + scale.mean};
     const calibrated = logits.map((logit, n) => logit / temperature + (biases ? biases[n] : 0));
     let probabilities, chosen;
@@ -275,7 +279,7 @@ class OfflineModel {
   }
   // What each word adds to the margin of a label, or to the difference of a number from the mean.
   explain(prediction, label = 0) {
-    const {kind, weight, temperature, labels, scale} = this.settings, {calibrated, read} = prediction;
+    const {kind, weight, encoderWeight, temperature, labels, scale} = this.settings, {calibrated, read} = prediction;
     let toward;
     if (kind === 'number') toward = [scale.deviation];
     else if (kind === 'labels') toward = labels.map((_, n) => Number(n === label) / temperature);
@@ -284,6 +288,9 @@ class OfflineModel {
       const others = calibrated.map((logit, n) => n === label ? 0 : Math.exp(logit - top)), total = sum(others);
       toward = others.map((other, n) => (n === label ? 1 : -other / total) / temperature);
     }
-    return this.linear.attributions(read, toward.map(one => one * weight));
+    const {shares, surface} = this.linear.attributions(read, toward.map(one => one * weight));
+    if (!this.encoder) return {shares, surface};
+    const further = this.encoder.attributions(read.encoded, toward.map(one => one * encoderWeight));
+    return {shares: shares.map((share, n) => share + (further[n] ?? 0)), surface};
   }
 }
