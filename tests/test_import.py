@@ -38,6 +38,17 @@ def test_import_is_fast():
     assert min(float(fresh(code)) for _ in range(5)) < 0.3
 
 
+def test_messages_in_a_file_need_no_rich():
+    code = "import sys; from headwise.app.cli.terminal import TerminalReporter\n"
+    code += "from headwise.app.cli.console import warn; from pathlib import Path\n"
+    code += "warn('some\\x1b' + ' words' * 40)\n"
+    code += "with TerminalReporter().reading(Path('texts.txt'), 0, shown=True) as update: update(1, 1)\n"
+    code += "print('rich' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+    assert done.stderr == "warning some\\x1b" + " words" * 40 + "\n"
+
+
 def test_training_needs_no_optional_library():
     loaded = fresh(
         "import sys, headwise.training.fit; print(*{name.split('.')[0] for name in sys.modules})"

@@ -108,3 +108,22 @@ def test_a_python_call_leaves_no_folder(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         train_files(tmp_path / "missing.csv", tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "words", ["train missing.csv", "train ./missing.csv --output new", "tune missing.csv"]
+)
+def test_the_first_check_says_what_the_complete_check_says(words, tmp_path, monkeypatch, capsys):
+    from headwise.app.cli import main
+    from headwise.app.cli.command_line import run
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        "headwise.app.cli.command_line.build_app", lambda *_: pytest.fail("the first check passed")
+    )
+    assert main(words.split()) == 2
+    first = capsys.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    assert run(words.split()) == 2
+    assert capsys.readouterr().err == first

@@ -9,8 +9,13 @@ from typing import Any
 
 from headwise.core.garbage import pause_collection
 
-_TWO_FILES = frozenset({"predict", "explain", "evaluate"})
-"""Commands whose first arguments are a model and a file."""
+_LEADING_PATHS = {
+    **dict.fromkeys(("predict", "explain", "evaluate"), ("model", "file")),
+    **dict.fromkeys(("train", "noise", "tune", "curve"), ("file",)),
+}
+"""Paths that a command line begins with, by command."""
+_OUTPUT_FLAGS = {"predict": ("-o", "--output"), "train": ("--output",)}
+"""Flags for the output, by command."""
 _USAGE = 2  # exit code
 
 
@@ -34,33 +39,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _missing_path(words: Sequence[str]) -> str | None:
     """The error about a model or a file that does not exist, in command lines whose usage is right at a
     glance; None leaves the command line to the complete check."""
-    if len(words) < 3 or words[0] not in _TWO_FILES or sys.stderr is None or sys.stderr.isatty():
+    if not words or words[0] not in _LEADING_PATHS or sys.stderr is None or sys.stderr.isatty():
         return None
-    plain = words[3:5] if words[3:4] in (["-o"], ["--output"]) else []
-    if len(words) != 3 + len(plain) or any(word.startswith("-") for word in words[1:3]):
+    roles = _LEADING_PATHS[words[0]]
+    paths, rest = words[1 : 1 + len(roles)], words[1 + len(roles) :]
+    if len(paths) < len(roles) or any(not path or path.startswith("-") for path in paths):
         return None
-    model, file = words[1:3]
-    missing = [path for path in (model, file) if not os.path.exists(path)]
-    if not missing or any(map(str.isspace, file)) or os.environ.get("HEADWISE_TRACEBACK"):
+    if rest and (
+        len(rest) != 2 or rest[0] not in _OUTPUT_FLAGS.get(words[0], ()) or rest[1].startswith("-")
+    ):
         return None
-    problem = _problem_of(model, file, missing[0])
+    missing = [(role, path) for role, path in zip(roles, paths, strict=True) if not os.path.exists(path)]
+    if not missing or any(map(str.isspace, paths[-1])) or os.environ.get("HEADWISE_TRACEBACK"):
+        return None
+    problem = _problem_of(*missing[0])
     return problem if problem is not None and problem.isprintable() else None
 
 
-def _problem_of(model: str, file: str, missing: str) -> str | None:
+def _problem_of(role: str, path: str) -> str | None:
+    """The error about a path that does not exist: that of the complete check."""
+    from pathlib import Path
+
     from headwise.core.errors import HeadwiseError
 
     try:
-        if missing == model:
+        if role == "model":
             from headwise.artifacts.model_folder import VerifiedFolder
 
-            VerifiedFolder(model)
+            VerifiedFolder(path)
         else:
             from headwise.data.files.file_checks import check_input_file
             from headwise.data.files.file_lists import list_files, paths_of
 
-            for path in paths_of(list_files(file)):
-                check_input_file(path)
+            for file in paths_of(list_files(Path(path))):
+                check_input_file(file)
     except HeadwiseError as error:
         return str(error)
     return None

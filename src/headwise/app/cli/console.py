@@ -12,12 +12,13 @@ import sys
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 from cyclopts import Parameter, Token
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 
 def parse_integers(type_: object, tokens: Sequence[Token]) -> int | tuple[int, ...]:
@@ -65,22 +66,27 @@ _STRICT_HANDLERS = ("strict", "surrogateescape")
 """Error handlers of streams that raise for characters outside their encoding."""
 
 
-class _Console(Console):
-    """A console that raises BrokenPipeError. Rich would exit with code 1, which for `doctor` means that an
-    error was found."""
-
-    def on_broken_pipe(self) -> NoReturn:
-        raise BrokenPipeError
-
-
-def output() -> Console:
+def output() -> "Console":
     """The console for results, on standard output, without markup."""
-    return _Console(highlight=False, emoji=False, markup=False)
+    return _console(stderr=False)
 
 
-def messages() -> Console:
+def messages() -> "Console":
     """The console for notes, progress, warnings and errors, on standard error."""
-    return _Console(stderr=True, highlight=False, emoji=False, markup=False)
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> "Console":
+    from rich.console import Console  # not needed where messages go to a file
+
+    class PipeConsole(Console):
+        """A console that raises BrokenPipeError. Rich would exit with code 1, which for `doctor` means that
+        an error was found."""
+
+        def on_broken_pipe(self) -> NoReturn:
+            raise BrokenPipeError
+
+    return PipeConsole(stderr=stderr, highlight=False, emoji=False, markup=False)
 
 
 def make_streams_safe() -> None:
@@ -115,17 +121,17 @@ def print_json(data: Any, indent: int | None = 2) -> None:
 
 def note(text: str) -> None:
     """Print a note for the user."""
-    _print_message(Text(f"- {visible(text)}", style="dim"))
+    _print_message((f"- {visible(text)}", "dim"))
 
 
 def warn(text: str) -> None:
     """Print a warning."""
-    _print_message(Text.assemble(("warning ", "bold yellow"), visible(text)))
+    _print_message(("warning ", "bold yellow"), (visible(text), ""))
 
 
 def fail(text: str) -> None:
     """Print the error that stops the command."""
-    _print_message(Text.assemble(("error ", "bold red"), (visible(text), "red")))
+    _print_message(("error ", "bold red"), (visible(text), "red"))
 
 
 class _Notes(logging.Handler):
@@ -147,9 +153,26 @@ def log_to_console() -> Iterator[None]:
         log.setLevel(before)
 
 
-def _print_message(text: Text) -> None:
+_TERMINAL_VARIABLES = ("FORCE_COLOR", "TTY_COMPATIBLE")
+"""Environment variables that make Rich take any stream for a terminal."""
+
+
+def may_be_terminal() -> bool:
+    """Whether Rich may take standard error for a terminal; if not, it need not be imported."""
+    return (not sys.stderr.closed and sys.stderr.isatty()) or any(
+        os.environ.get(name) for name in _TERMINAL_VARIABLES
+    )
+
+
+def _print_message(*parts: tuple[str, str]) -> None:
+    """Print texts, each with its style, as one message."""
+    if not may_be_terminal():
+        print("".join(text for text, _ in parts), file=sys.stderr, flush=True)
+        return
+    from rich.text import Text
+
     # The terminal wraps lines; in a file every message is one line.
-    messages().print(text, soft_wrap=True)
+    messages().print(Text.assemble(*parts), soft_wrap=True)
 
 
 def percent(share: float) -> str:
@@ -163,9 +186,11 @@ def excerpt(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def columns(*titles: str, texts: Container[str] = ("",)) -> Table:
+def columns(*titles: str, texts: Container[str] = ("",)) -> "Table":
     """A table without rules. Columns are right-aligned, except those in `texts`, which are left-aligned and
     wrap."""
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for title in titles:
         wide = title in texts

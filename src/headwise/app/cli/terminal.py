@@ -13,8 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from headwise.app.cli.console import note, warn
-from headwise.app.cli.progress import TextProgress
+from headwise.app.cli.console import may_be_terminal, note, warn
 from headwise.app.reporter import ProgressCallback, Reporter
 
 if TYPE_CHECKING:
@@ -115,10 +114,18 @@ class TerminalReporter(Reporter):
 
     @contextmanager
     def reading(self, file: Path, resumed: int, *, shown: bool) -> Iterator[ProgressCallback]:
-        with TextProgress(file, resumed=resumed, show=shown) as progress:
+        if not shown or not may_be_terminal():
+            with super().reading(file, resumed, shown=shown) as update:
+                yield update
+            return
+        from headwise.app.cli.progress import TextProgress  # with it comes Rich
+
+        with TextProgress(file, resumed=resumed) as progress:
             yield progress.update
 
     @contextmanager
     def teacher_progress(self) -> Iterator[ProgressCallback]:
+        from headwise.app.cli.progress import TextProgress
+
         with TextProgress(None) as progress:
             yield progress.update_of
