@@ -142,3 +142,10 @@ def test_a_header_with_fewer_names_than_columns_is_named(write):
     rows = "".join(f"{n},a text of number {n},{'xy'[n % 2]}\n" for n in range(9))
     with pytest.raises(DataError, match="all rows have 3: write a name for each column"):
         read_examples(write("a.csv", "text,label\n" + rows))
+
+
+def test_names_above_dates_and_links_are_a_header(write):
+    form = "".join(f"2024/05/01 10:00:0{n} AM GMT+2,a text of number {n},{'xy'[n % 2]}\n" for n in range(9))
+    data = read_examples(write("a.csv", "Timestamp,What is your feedback?,Kind of it\n" + form))
+    assert (len(data.items), {*data.labels}) == (9, {"x", "y"})
+    assert len(read_examples(write("b.csv", form)).items) == 9

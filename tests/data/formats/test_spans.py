@@ -216,6 +216,7 @@ def test_a_value_that_is_not_in_the_text_is_another_name(write):
         [8, 10, "PER", "Q7"],
         ["PER", 8, 10],
         {"start_offset": 8, "end_offset": 10, "label": 3, "user": 1},
+        {"type": "entity", "start": 8, "end": 10, "className": "PER"},
         {"begin": 8, "end": 10, "entity_group": "PER", "score": 0.9},
         {"offset": 8, "length": 2, "category": "PER", "text": "Bo"},
         {"start": 8, "end": 10, "labels": ["PER"], "text": "bo "},

@@ -108,8 +108,9 @@ class Column:
 _CODE = re.compile(r"[\w.:/#{}-]*\d[\w.:/#{}-]*|[0-9A-Fa-f]{8,}")
 _CLOCK = r"\d\d?:\d\d(:\d\d([.,]\d+)?)?( ?[ap]m)?"
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?"
+_ZONE = r"(Z|UTC|(GMT)?[+-]\d\d?(:?\d\d)?)"
 _DATE = re.compile(
-    rf"(\d{{4}}[-/]\d\d?[-/]\d\d?|\d\d?[./-]\d\d?[./-]\d{{2,4}})([T ]+{_CLOCK} ?(Z|UTC|[+-]\d\d:?\d\d)?)?"
+    rf"(\d{{4}}[-/]\d\d?[-/]\d\d?|\d\d?[./-]\d\d?[./-]\d{{2,4}})([T ]+{_CLOCK} ?{_ZONE}?)?"
     rf"|{_CLOCK}|((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?(\d\d? )?{_MONTH} (\d\d?(st|nd|rd|th)?,? )?"
     rf"({_CLOCK} ([A-Z]{{3,4}} |[+-]\d{{4}} )?)?\d{{4}}( {_CLOCK}( [+-]\d{{4}}| GMT| UTC)?)?",
     re.IGNORECASE,
@@ -170,6 +171,8 @@ def _are_codes(values: Sequence[str]) -> bool:
     return len(set(values)) == len(values) and all(_CODE.fullmatch(value) for value in values)
 
 
+MACHINE_WRITTEN = (is_link, is_date, is_address, _is_hash)
+"""Kinds of values that no name of a column has."""
 _NEVER_LABELS = (is_link, is_date, is_address, _is_hash, _is_file, _is_money, _is_unix_time, _is_structure)
 _NEVER_TEXTS = (is_link, is_date, is_address, _is_number, _is_file, _has_no_letter, _is_structure)
 """Kinds of values of which all those of a column must be."""

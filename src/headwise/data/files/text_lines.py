@@ -107,7 +107,8 @@ def _lines_of_file(path: str, encoding: str, decoder: codecs.IncrementalDecoder)
 def _lines(
     stream: BinaryIO, path: str, encoding: str, decoder: codecs.IncrementalDecoder
 ) -> Iterator[Line]:
-    number, parts, length = 1, list[str](), 0  # parts: the pieces so far of the line `number`
+    number, parts, length, start = 1, list[str](), 0, True  # parts: the pieces so far of the line `number`
+    heading = ""  # the first line
     packed, unpacked, first = size_on_disk(path), 0, b""
     more = True
     while more:
@@ -144,13 +145,14 @@ def _lines(
         except UnicodeError as error:  # of codecs that do not say where
             problem = f"what is not valid {encoding} ({error!s:.80})"
             raise DataError("HW105", problem, path=path, line=number) from None
-        if "\ufeff" in text:  # files put together have a byte order mark in later lines, too
-            text = text if any(parts) else text.removeprefix("\ufeff")
-            text = text.replace("\n\ufeff", "\n")
+        if start and text:
+            text, start = text.removeprefix("\ufeff"), False
         *ended, rest = text.split("\n")
         for piece in ended:
             parts.append(piece)
-            yield number, _checked("".join(parts), path, number, decoder.errors, first)
+            line = _checked("".join(parts), path, number, decoder.errors, first)
+            heading = line if number == 1 else heading
+            yield number, _without_mark(line, heading) if line[:1] == "\ufeff" else line
             number, parts, length = number + 1, [], 0
         parts.append(rest)
         if failure:
@@ -181,6 +183,13 @@ def _lines(
         yield number, _checked(last, path, number, decoder.errors, first)
     elif number == 1:
         raise DataError("HW103", "the file is empty", expected="one text a line", path=path)
+
+
+def _without_mark(line: str, heading: str) -> str:
+    """A line without a byte order mark, where that begins the second of two files that were put together:
+    before the first line again, a quoted field, an object or a label of fastText."""
+    rest = line[1:]
+    return rest if rest == heading or rest.startswith(('"', '{"', "__label__")) else line
 
 
 _ORDERED = {"utf-16": 2, "utf-32": 4}

@@ -60,7 +60,19 @@ SPAN_NAMES = ("spans", "entities", "ents", "label", "labels", "annotations", "an
 
 _START = ("start", "start_offset", "startOffset", "start_char", "begin", "offset")
 _END = ("end", "end_offset", "endOffset", "end_char", "stop")
-_TYPE = ("label", "type", "labels", "entity", "entity_group", "entity_type", "category", "tag", "class")
+_TYPE = (
+    "className",
+    "displayName",
+    "label",
+    "type",
+    "labels",
+    "entity",
+    "entity_group",
+    "entity_type",
+    "category",
+    "tag",
+    "class",
+)
 _WRITTEN = ("text", "value", "surface", "mention", "covered_text")
 _SUGGESTED = ("prediction", "predictions", "suggestion", "suggestions")
 _EXPECTED = 'spans such as [0, 5, "PER"]: the first character, the one after the last, and the type'

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from headwise.data.columns.column_contents import MACHINE_WRITTEN
 from headwise.data.columns.column_names import (
     LABEL_NAMES,
     TEXT_NAMES,
@@ -26,9 +27,9 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
 
     It is if the options name a column; if it numbers the columns, of which one is text, as pandas does; if
     one of its cells is a usual column name and none but numbers recurs below; if it has no number but a
-    column below it has only numbers; if its cells are short and a column below it is running text; or if
-    they look like names and all values of a column below one of them recur. A header may come again as a
-    whole, where files were put together.
+    column below it has only numbers, or only dates or links where it has none; if its cells are short and a
+    column below it is running text; or if they look like names and all values of a column below one of them
+    recur. A header may come again as a whole, where files were put together.
     """
     tabular = (column.name for column in options.tabular_columns)
     requested = [name for name in (options.text_column, options.label_column, *tabular) if name]
@@ -54,7 +55,14 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
         return False
     full = [cell for cell in first if cell]
     pairs = [pair for pair in zip(first, columns, strict=True) if pair[0] and pair[1]]
-    if len(set(full)) == len(full) and any(all(map(is_number, column)) for _, column in pairs):
+    distinct = len(set(full)) == len(full)
+    if distinct and any(all(map(is_number, column)) for _, column in pairs):
+        return True
+    if distinct and any(
+        not fits(cell) and len(column) > 1 and all(map(fits, column))
+        for cell, column in pairs
+        for fits in MACHINE_WRITTEN
+    ):
         return True
     short = all(len(cell.split()) <= 3 for cell in first)
     if short and all(first) and _is_name_above_labels(first, columns):
