@@ -10,7 +10,7 @@ prediction most is reported.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,28 +21,84 @@ from headwise.core.html import html_page, render
 from headwise.core.surface_features import NAMES
 from headwise.data.columns.tabular_columns import TabularRow
 from headwise.data.items.examples import Example
+from headwise.metrics.regression_scores import Scale
 from headwise.metrics.thresholds import predict_labels
 from headwise.models.word_attributions import (
+    AttributedModel,
+    EncodedItem,
     attribute_columns,
     attribute_surface_features,
     attribute_words,
 )
+from headwise.text.text_features import EncodedText
 
 _SETS = ((0, 1, 2), (0, 1, 3), (0, 2, 3), (0, 1, 4))
 """Ranks of the words in each set, by attribution. On held-out training texts, trying all ten sets of five
 words lowers the prediction no further, and greedy removal lowers it less at three times the cost."""
 _WORDS = 5
 
-PredictFunction = Callable[[Sequence[Any], NDArray[np.int64]], NDArray[np.float64]]
+PredictFunction = Callable[[Sequence[EncodedItem], NDArray[np.int64]], NDArray[np.floating]]
 """A function of encoded items and the indices of their explanations, `[items]`, that returns the
 probability of the explained label, or the predicted number, `[items]`."""
 
 
+class LabelModel(AttributedModel, Protocol):
+    """A model with calibrated probabilities of labels. (Attributes that its `outputs` hold are descriptors,
+    which fit no protocol: callers cast.)"""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+    @property
+    def temperature(self) -> float: ...
+
+    def logits(self, encoded: Sequence[EncodedItem], /) -> NDArray[np.floating]:
+        """The outputs before calibration, `[items, labels]`."""
+        ...
+
+    def calibrated(self, logits: NDArray[np.floating], /) -> NDArray[np.float64]:
+        """Logits `[items, labels]` -> calibrated logits."""
+        ...
+
+    def probabilities(self, logits: NDArray[np.floating], /) -> NDArray[np.floating]:
+        """Logits `[items, labels]` -> calibrated probabilities."""
+        ...
+
+
+class SingleLabelModel(LabelModel, Protocol):
+    """A model that predicts one of several labels."""
+
+    @property
+    def thresholds(self) -> list[float] | None: ...
+
+
+class LabelSetModel(LabelModel, Protocol):
+    """A model that predicts a set of labels."""
+
+    def chosen_labels(self, probabilities: NDArray[np.floating], /) -> NDArray[np.bool_]:
+        """Whether each label is predicted, `[items, labels]`."""
+        ...
+
+
+class NumberModel(AttributedModel, Protocol):
+    """A model that predicts numbers."""
+
+    @property
+    def scale(self) -> Scale: ...
+
+    def scores(self, encoded: Sequence[EncodedItem], /) -> NDArray[np.floating]:
+        """The predicted numbers, `[items]`."""
+        ...
+
+
 def add_removal_effects(
-    model: Any, explanations: Sequence["Explanation"], say: PredictFunction, encoded: Sequence[Any] = ()
+    model: AttributedModel,
+    explanations: Sequence["Explanation"],
+    say: PredictFunction,
+    rows: Sequence[TabularRow | None] = (),
 ) -> list["Explanation"]:
-    """Explanations with `without` and `left` filled in; `encoded` are their items, if these have columns
-    beside the text."""
+    """Explanations with `without` and `left` filled in; `rows` are the columns beside their texts, if the
+    model reads any."""
     tried = [
         (number, words)
         for number, explanation in enumerate(explanations)
@@ -51,10 +107,12 @@ def add_removal_effects(
     if not tried or model.features.trees != "none":  # a shortened text does not have the parse of the text
         return list(explanations)
     numbers = np.array([number for number, _ in tried])
-    shortened = [remove_words(explanations[number], words) for number, words in tried]
-    if encoded:
-        rows = [encoded[number].row for number, _ in tried]
-        shortened = [Example(text, tabular=row) for text, row in zip(shortened, rows, strict=True)]
+    shortened: list[object] = [remove_words(explanations[number], words) for number, words in tried]
+    if rows:
+        shortened = [
+            Example(str(text), tabular=rows[number])
+            for text, (number, _) in zip(shortened, tried, strict=True)
+        ]
     left = say(model.encoded(shortened), numbers)
     best: dict[int, tuple[float, tuple[str, ...]]] = {}
     for (number, words), value in zip(tried, left.tolist(), strict=True):
@@ -75,7 +133,7 @@ def _candidate_sets(explanation: "Explanation") -> list[tuple[str, ...]]:
     return [tuple(words[place] for place in places) for places in _SETS if places[-1] < len(words)]
 
 
-def remove_words(explanation: "Explanation", words: Sequence[str]) -> Any:
+def remove_words(explanation: "Explanation", words: Sequence[str]) -> str | tuple[str, ...]:
     """The text, or both texts of a pair, with all occurrences of `words` removed."""
     texts = []
     for side, text in enumerate(explanation.texts):
@@ -312,7 +370,7 @@ class Explanation:
         return html_page("", self.to_html(), full=False)
 
 
-def explain_labels(model: Any, encoded: Sequence[object]) -> list[Explanation]:
+def explain_labels(model: SingleLabelModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
     """Explanations of the labels that a classifier predicts for texts or pairs.
 
     The margin of the label y is `z_y - sum_k q_k z_k` with the calibrated logits z and the probability q_k
@@ -333,7 +391,7 @@ def explain_labels(model: Any, encoded: Sequence[object]) -> list[Explanation]:
     )
 
 
-def explain_multi_label(model: Any, encoded: Sequence[object]) -> list[Explanation]:
+def explain_multi_label(model: LabelSetModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
     """Explanations of each predicted label of texts; for a text without predicted labels, of its most
     probable label. The margin is the log-odds of the label."""
     outputs = model.logits(encoded)
@@ -357,16 +415,16 @@ def explain_multi_label(model: Any, encoded: Sequence[object]) -> list[Explanati
     )
 
 
-def _probabilities(model: Any, labels: np.ndarray) -> PredictFunction:
+def _probabilities(model: LabelModel, labels: np.ndarray) -> PredictFunction:
     """A function that returns the probability of each explanation's label."""
 
-    def say(encoded: Sequence[object], numbers: np.ndarray) -> np.ndarray:
+    def say(encoded: Sequence[EncodedItem], numbers: NDArray[np.int64]) -> NDArray[np.floating]:
         return model.probabilities(model.logits(encoded))[np.arange(len(numbers)), labels[numbers]]
 
     return say
 
 
-def explain_numbers(model: Any, encoded: Sequence[object]) -> list[Explanation]:
+def explain_numbers(model: NumberModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
     """Explanations of the numbers that a model predicts for texts or pairs."""
     numbers = model.scores(encoded)
     toward = np.full((len(numbers), 1), model.scale.deviation)
@@ -377,8 +435,8 @@ def explain_numbers(model: Any, encoded: Sequence[object]) -> list[Explanation]:
 
 
 def _explanations(
-    model: Any,
-    encoded: Sequence[Any],
+    model: AttributedModel,
+    encoded: Sequence[EncodedItem],
     items: np.ndarray,
     predictions: Sequence[str],
     chances: Sequence[float | None],
@@ -391,9 +449,8 @@ def _explanations(
     of_columns = attribute_columns(model, encoded, toward)
     for number, parts in enumerate(attribute_words(model, encoded, toward)):
         encoded_item = encoded[number]
-        sides = (
-            (encoded_item,) if hasattr(encoded_item, "text") else (encoded_item.first, encoded_item.second)
-        )
+        is_text = isinstance(encoded_item, EncodedText)
+        sides = (encoded_item,) if is_text else (encoded_item.first, encoded_item.second)
         spans = [(side, *span) for side, text in enumerate(sides) for span in cut(text.text)]
         # The encoder may have read a truncated text: the words after that have the attribution 0.
         rows = [[*part.tolist(), *[0.0] * (len(spans) - len(part))] for part in parts.values()]
@@ -412,16 +469,15 @@ def _explanations(
         form = None if formed is None else SurfaceAttribution.of(formed[number])
         rest = margin - sum(word.share for word in words) - (form.share if form else 0.0)
         columns = ()
-        if of_columns is not None:
-            columns = _column_attributions(encoded_item.row, of_columns[number])
+        if of_columns is not None and sides[0].row is not None:
+            columns = _column_attributions(sides[0].row, of_columns[number])
             rest -= sum(column.share for column in columns)
         texts = tuple(text.text for text in sides)
         item, chance = int(items[number]), chances[number]
         what = (item, texts, predictions[number], chance, margin, rest, tuple(words))
         explanations.append(Explanation(*what, form=form, columns=columns))
-    return add_removal_effects(
-        model, explanations, say, encoded if model.config.linear_model.tabular else ()
-    )
+    rows = [item.row for item in encoded if isinstance(item, EncodedText)]
+    return add_removal_effects(model, explanations, say, rows if model.config.linear_model.tabular else ())
 
 
 def _column_attributions(row: TabularRow, shares: NDArray[np.float64]) -> tuple[ColumnAttribution, ...]:

@@ -15,7 +15,7 @@ with the square of the text length.
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +31,73 @@ from headwise.linear.attributions import (
     vector_attributions,
 )
 from headwise.linear.linear_model import LinearModel
-from headwise.linear.pair_features import NUMBERS
+from headwise.linear.pair_features import NUMBERS, PairSide
 from headwise.linear.tabular_features import column_slices, tabular_features
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.text.text_features import EncodedPair, EncodedText, TextFeatures
+
+EncodedItem = EncodedText | EncodedPair
+
+
+class LinearMember(Protocol):
+    """The linear model of an ensemble."""
+
+    @property
+    def form(self) -> bool:
+        """Whether it reads surface features."""
+        ...
+
+    @property
+    def vectors(self) -> int:
+        """Dimensions of the vectors of texts that it reads; 0 if it reads none."""
+        ...
+
+    def linear_model(self) -> LinearModel:
+        """The linear model as arrays."""
+        ...
+
+
+class AttributedModel(Protocol):
+    """A model of texts or pairs, with PyTorch or without, whose predictions are attributed to words."""
+
+    @property
+    def config(self) -> ModelConfig: ...
+
+    @property
+    def features(self) -> TextFeatures: ...
+
+    @property
+    def linear_model(self) -> LinearMember | None: ...
+
+    @property
+    def linear_weight(self) -> float: ...
+
+    @property
+    def encoder_weight(self) -> float: ...
+
+    def encoded(self, items: Sequence[object], /) -> Sequence[EncodedItem]:
+        """Encode texts or pairs."""
+        ...
+
+
+class AttributedTextModel(Protocol):
+    """A model of texts with a base."""
+
+    def word_contributions(self, encoded: Sequence[EncodedText]) -> list[NDArray[np.floating]]:
+        """The contribution of each word to the text vector, `[words, size]` for each text."""
+        ...
+
+
+class AttributedPairModel(Protocol):
+    """A model of pairs with a base."""
+
+    def pair_sides(self, encoded: Sequence[EncodedPair]) -> list[tuple[PairSide, PairSide]]:
+        """The inputs of `headwise.linear.pair_features.dense_pair_features` for each pair."""
+        ...
 
 
 def attribute_words(
-    model: Any, encoded: Sequence[object], toward: NDArray[np.float64]
+    model: AttributedModel, encoded: Sequence[EncodedItem], toward: NDArray[np.float64]
 ) -> list[dict[str, Shares]]:
     """The attribution of each word to `toward @ logits`, by the parts of the model with a nonzero weight.
 
@@ -50,38 +111,36 @@ def attribute_words(
         `base`, `linear_model`); for a pair, of the words of both texts.
     """
     parts: dict[str, list[Shares]] = {}
-    linear_model, encoder_toward = (
-        getattr(model, "linear_model", None),
-        toward * getattr(model, "encoder_weight", 1.0),
-    )
+    encoder_toward = toward * model.encoder_weight
     if encoder_toward.any():
         from headwise.models.encoder_attributions import encoder_parts  # with it comes torch
 
         parts |= encoder_parts(model, encoded, encoder_toward)
-    if linear_model is not None and model.linear_weight:
-        parts["linear_model"] = _linear_attributions(model, encoded, toward * model.linear_weight)
+    if model.linear_model is not None and model.linear_weight:
+        linear_toward = toward * model.linear_weight
+        parts["linear_model"] = _linear_attributions(model, model.linear_model, encoded, linear_toward)
     return [{name: rows[number] for name, rows in parts.items()} for number in range(len(encoded))]
 
 
 def attribute_surface_features(
-    model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]
+    model: AttributedModel, encoded: Sequence[EncodedItem], toward: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
     """The attributions of the surface features of each text to `toward @ logits` through the linear model,
     `[texts, FORM]` (see `headwise.linear.attributions.surface_attributions`); None if it has no surface
     features."""
-    linear_model = getattr(model, "linear_model", None)
+    linear_model = model.linear_model
     if linear_model is None or not linear_model.form or not model.linear_weight:
         return None
-    texts = [text.text for text in encoded]
+    texts = [text.text for text in cast("Sequence[EncodedText]", encoded)]  # pairs have no such features
     return surface_attributions(linear_model.linear_model(), texts, toward * model.linear_weight)
 
 
 def attribute_columns(
-    model: Any, encoded: Sequence[object], toward: NDArray[np.float64]
+    model: AttributedModel, encoded: Sequence[EncodedItem], toward: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
     """The attributions of the columns beside each text to `toward @ logits` through the linear model,
     relative to an average row, `[texts, columns]`; None if the model reads no such columns."""
-    linear_model = getattr(model, "linear_model", None)
+    linear_model = model.linear_model
     encodings = model.config.linear_model.tabular
     if linear_model is None or not encodings or not model.linear_weight:
         return None
@@ -90,26 +149,29 @@ def attribute_columns(
     return np.stack([shares[:, place].sum(axis=1) for place in column_slices(encodings)], axis=1)
 
 
-def _linear_attributions(model: Any, encoded: Sequence[Any], toward: NDArray[np.float64]) -> list[Shares]:
-    linear_model = model.linear_model
+def _linear_attributions(
+    model: AttributedModel,
+    linear_model: LinearMember,
+    encoded: Sequence[EncodedItem],
+    toward: NDArray[np.float64],
+) -> list[Shares]:
     linear = linear_model.linear_model()
     if linear.pairs:
+        pairs = cast("Sequence[EncodedPair]", encoded)
         shares = [
             np.concatenate(pair_attributions(linear, (pair.first.text, pair.second.text), line))
-            for pair, line in zip(encoded, toward, strict=True)
+            for pair, line in zip(pairs, toward, strict=True)
         ]
         if linear_model.vectors:
             says = [partial(_dense_score, linear, line) for line in toward]
-            for word_shares, more in zip(
-                shares, leave_one_out_attributions(model.pair_sides(encoded), says), strict=True
-            ):
+            sides = cast(AttributedPairModel, model).pair_sides(pairs)
+            for word_shares, more in zip(shares, leave_one_out_attributions(sides, says), strict=True):
                 word_shares[: len(more)] += more
         return shares
-    shares = [
-        text_attributions(linear, text.text, line) for text, line in zip(encoded, toward, strict=True)
-    ]
+    texts = cast("Sequence[EncodedText]", encoded)
+    shares = [text_attributions(linear, text.text, line) for text, line in zip(texts, toward, strict=True)]
     if linear_model.vectors:
-        adds = model.word_contributions(encoded)
+        adds = cast(AttributedTextModel, model).word_contributions(texts)
         for word_shares, addends, line in zip(shares, adds, toward, strict=True):
             word_shares[: len(addends)] += vector_attributions(linear, addends, line)[0]
     return shares

@@ -28,7 +28,7 @@ from headwise.metrics.classification_scores import compare_labels, correctness, 
 from headwise.metrics.novelty import NoveltyScores
 from headwise.metrics.operating_points import OPERATING_POINTS, confidence_threshold, parse_operating_points
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.explanation import Explanation, explain_labels
+from headwise.models.explanation import Explanation, SingleLabelModel, explain_labels
 from headwise.models.label_evaluation import SingleLabelEvaluation, evaluate_labels, label_shift_messages
 from headwise.models.metric_table import (
     NOVELTY_ROWS,
@@ -132,7 +132,8 @@ class LabelTask(
     def explain(self, model: Classifier, items: Sequence[Item]) -> list[Explanation]:
         if not self.kind.sides:
             return super().explain(model, items)
-        return explain_labels(model, model.encoded(cast(Any, items)))
+        explained = cast(SingleLabelModel, model)
+        return explain_labels(explained, explained.encoded(items))
 
     def primary_metric(self, parts: DataParts[Sequence[Item]], config: ModelConfig) -> str:
         return "accuracy"

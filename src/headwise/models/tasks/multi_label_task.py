@@ -4,7 +4,7 @@ from __future__ import annotations  # the models, which need torch, are loaded w
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from headwise.data.items.text_items import TextSchema
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
 from headwise.metrics.novelty import NoveltyScores
-from headwise.models.explanation import Explanation, explain_multi_label
+from headwise.models.explanation import Explanation, LabelSetModel, explain_multi_label
 from headwise.models.label_evaluation import label_shift_messages
 from headwise.models.metric_table import (
     NOVELTY_ROWS,
@@ -210,7 +210,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         )
 
     def explain(self, model: MultiLabelModel, items: Sequence[Example]) -> list[Explanation]:
-        return explain_multi_label(model, model.encoded(items))
+        return explain_multi_label(cast(LabelSetModel, model), model.encoded(items))
 
     def sheet(self, scores: JsonMapping) -> MetricTable:
         of = self.kind.nouns.many

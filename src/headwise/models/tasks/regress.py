@@ -7,7 +7,7 @@ from __future__ import annotations  # the models, which need torch, are loaded w
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from headwise.data.items.labels import (
 )
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.regression_scores import Scale, compare_errors, comparison_scores, score_numbers
-from headwise.models.explanation import Explanation, explain_numbers
+from headwise.models.explanation import Explanation, NumberModel, explain_numbers
 from headwise.models.label_evaluation import NumberEvaluation, evaluate_numbers
 from headwise.models.metric_table import (
     ComparisonSystem,
@@ -107,7 +107,8 @@ class NumberTask(
         return np.stack([errors, errors, np.ones(len(errors))], axis=1)
 
     def explain(self, model: Regressor, items: Sequence[Item]) -> list[Explanation]:
-        return explain_numbers(model, model.encoded(cast(Any, items)))
+        explained = cast(NumberModel, model)
+        return explain_numbers(explained, explained.encoded(items))
 
     def guesses(
         self, parts: DataParts[Sequence[Item]], model: Regressor, *, refit: bool
