@@ -79,7 +79,7 @@ def describe(
     """The flags of the fields of configurations; see `flags` for the arguments."""
     owners: dict[str, JsonObject] = {}  # field -> owner -> field
     for owner, config in configs.items():
-        for item in fields(config):
+        for item in sorted(fields(config), key=lambda item: bool(item.kw_only)):  # as the constructor has
             if item.name not in omit:
                 owners.setdefault(item.name, {})[owner] = item
     described = []

@@ -1,15 +1,12 @@
-"""How data files are read: every choice that headwise would otherwise guess.
+"""How data files are read: every choice that headwise would otherwise guess, and how a file is split.
 
-How files of tagged sentences are read: every choice that headwise would otherwise guess.
-
-How texts for language modelling are read.
-
-How files of text pairs and of bags are read, and how a file is split.
-
-Importing this file loads neither torch nor NumPy.
+There is a class of options for each item type: texts (`ReadOptions`, with subclasses for label sets,
+weights and soft labels), tagged sentences, streams of symbols, pairs and bags. They share the fields of
+`EncodingOptions` and `TableOptions`, which come after their own. Importing this file loads neither torch
+nor NumPy.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from headwise.core.config import check_range
@@ -24,19 +21,20 @@ FormatName = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class ReadOptions:
-    """How data files are read. Options left out are guessed, and the guesses are reported."""
+@dataclass(frozen=True, kw_only=True)
+class EncodingOptions:
+    """How the bytes of a file become characters."""
 
-    format: FormatName | None = None
-    """Format of the files; guessed from the name and the first lines by default."""
+    encoding: str = "utf-8"
+    """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
 
-    text_column: str | None = None
-    """Column of the text: its name (data.text: a nested field in JSON), or its number from 1. subject+body
-    joins several columns, one text below the other."""
+    encoding_errors: Literal["strict", "replace"] = "strict"
+    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
 
-    label_column: str | None = None
-    """Column of the label: its name, or its number from 1."""
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(EncodingOptions):
+    """How a csv file is cut into cells."""
 
     header: bool | None = None
     """Whether the first row of a csv or tsv file names the columns."""
@@ -52,11 +50,20 @@ class ReadOptions:
     """Character of a csv file that makes a quotation mark or delimiter after it an ordinary one, such as a
     backslash."""
 
-    encoding: str = "utf-8"
-    """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
 
-    encoding_errors: Literal["strict", "replace"] = "strict"
-    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
+@dataclass(frozen=True)
+class ReadOptions(TableOptions):
+    """How data files are read. Options left out are guessed, and the guesses are reported."""
+
+    format: FormatName | None = None
+    """Format of the files; guessed from the name and the first lines by default."""
+
+    text_column: str | None = None
+    """Column of the text: its name (data.text: a nested field in JSON), or its number from 1. subject+body
+    joins several columns, one text below the other."""
+
+    label_column: str | None = None
+    """Column of the label: its name, or its number from 1."""
 
     null_texts: Literal["empty", "skip", "error"] = "empty"
     """What to do with texts that are null (JSON, Parquet): read them as empty ones and report how many,
@@ -181,7 +188,7 @@ TaggedFormat = Literal["columns", "conllu", "conll2012", "slash", "trees", "list
 
 
 @dataclass(frozen=True)
-class TagOptions:
+class TagOptions(EncodingOptions):
     """How files of tagged sentences are read. Options left out are guessed and the guesses reported."""
 
     format: TaggedFormat | None = None
@@ -199,12 +206,6 @@ class TagOptions:
     head_column: str | None = None
     """Column of the dependency heads, if there is one."""
 
-    encoding: str = "utf-8"
-    """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
-
-    encoding_errors: Literal["strict", "replace"] = "strict"
-    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
-
     empty_labels: Literal["stop", "skip"] = "stop"
     """What to do with sentences that nobody has tagged: stop, or leave them out and report how many."""
 
@@ -218,21 +219,15 @@ DEFAULT_TAG_OPTIONS = TagOptions()
 
 
 @dataclass(frozen=True)
-class StreamOptions:
+class StreamOptions(EncodingOptions):
     """How plain texts are read for language modelling; bytes need none of it."""
-
-    encoding: str = "utf-8"
-    """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
-
-    encoding_errors: Literal["strict", "replace"] = "strict"
-    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
 
 
 DEFAULT_STREAM_OPTIONS = StreamOptions()
 
 
 @dataclass(frozen=True)
-class PairOptions:
+class PairOptions(TableOptions):
     """How files of text pairs are read. Options left out are guessed, and the guesses are reported."""
 
     format: Literal["csv", "tsv", "jsonl", "xlsx", "parquet"] | None = None
@@ -256,43 +251,20 @@ class PairOptions:
     empty_labels: Literal["stop", "skip"] = "stop"
     """What to do with rows whose label is empty: stop, or leave them out and report how many."""
 
-    header: bool | None = None
-    """Whether the first row of a csv or tsv file names the columns."""
-
-    delimiter: str | None = None
-    """What separates the fields of a csv file; "\\\\t" is a tab."""
-
-    quoting: Literal["double", "none"] | None = None
-    """Whether quotation marks enclose fields (double) or are ordinary characters (none); see
-    `ReadOptions`."""
-
-    escape: str | None = None
-    """Character of a csv file that makes a quotation mark or delimiter after it an ordinary one."""
-
-    encoding: str = "utf-8"
-    """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
-
-    encoding_errors: Literal["strict", "replace"] = "strict"
-    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
-
     null_texts: Literal["empty", "skip", "error"] = "empty"
     """What to do with texts that are null (JSON, Parquet): read them as empty ones and report how many,
     leave out their rows and report how many, or stop."""
 
     def reading(self) -> ReadOptions:
         """The options that the reader of tables needs."""
+        shared = {item.name: getattr(self, item.name) for item in fields(TableOptions)}
         return WeightOptions(
             format=self.format,
             text_column=self.first_column or self.second_column,
             label_column=self.label_column,
-            header=self.header,
-            delimiter=self.delimiter,
-            quoting=self.quoting,
-            escape=self.escape,
-            encoding=self.encoding,
-            encoding_errors=self.encoding_errors,
             empty_labels=self.empty_labels,
             null_texts=self.null_texts,
+            **shared,
         )
 
 
@@ -303,7 +275,7 @@ BagFormat = Literal["csv", "uci"]
 
 
 @dataclass(frozen=True)
-class BagOptions:
+class BagOptions(TableOptions):
     """How files of bags are read. Options left out are guessed, and the guesses are reported."""
 
     format: BagFormat | None = None
@@ -314,24 +286,6 @@ class BagOptions:
 
     label_column: str | None = None
     """The column of the bags' labels: its name, or its number from 1."""
-
-    header: bool | None = None
-    """Whether the first row names the columns."""
-
-    delimiter: str | None = None
-    """What separates the fields; "\\\\t" is a tab."""
-
-    quoting: Literal["double", "none"] | None = None
-    """Whether quotation marks enclose fields (double) or are ordinary characters (none)."""
-
-    escape: str | None = None
-    """Character of a csv file that makes a quotation mark or delimiter after it an ordinary one."""
-
-    encoding: str = "utf-8"
-    """Character encoding, such as utf-8, utf-16, latin-1 or cp1252."""
-
-    encoding_errors: Literal["strict", "replace"] = "strict"
-    """What to do with bytes that cannot be decoded: stop, or read them as U+FFFD."""
 
     empty_labels: Literal["stop", "skip"] = "stop"
     """What to do with bags without a label: stop, or leave them out and report how many."""
