@@ -18,16 +18,15 @@ from headwise.data.files.file_preview import FileHead
 from headwise.data.files.fingerprint import Fingerprint, hash_fields
 from headwise.data.items.dataset import InputRows
 from headwise.data.items.examples import DisplayNames, Parse
-from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
+from headwise.data.items.label_types import SINGLE_LABEL_TYPE, DoctorChecks, LabelType
 
 if TYPE_CHECKING:
-    from headwise.data.doctor.examined_file import BetweenCheck, Check
     from headwise.data.splits.splitting import Split
 
 Item = TypeVar("Item")
 
 
-class ItemType(ABC, Generic[Item]):
+class ItemType(DoctorChecks, ABC, Generic[Item]):
     """An item type with its label type.
 
     Args:
@@ -60,21 +59,6 @@ class ItemType(ABC, Generic[Item]):
 
     lines: ClassVar[str] = ""
     """The word for what the doctor inspects, if that is not the items."""
-
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        """The doctor's checks of a single file."""
-        return ()
-
-    @property
-    def warned(self) -> "tuple[Check, ...]":
-        """Those of `checks` that training runs, too."""
-        return ()
-
-    @property
-    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
-        """The doctor's checks across files."""
-        return ()
 
     def __init__(self, label_type: LabelType = SINGLE_LABEL_TYPE):
         self.label_type = label_type

@@ -23,7 +23,26 @@ if TYPE_CHECKING:
     from headwise.data.doctor.examined_file import BetweenCheck, Check
 
 
-class LabelType:
+class DoctorChecks:
+    """What the doctor checks of an item type or a label type."""
+
+    @property
+    def checks(self) -> "tuple[Check, ...]":
+        """The doctor's checks of a single file."""
+        return ()
+
+    @property
+    def warned(self) -> "tuple[Check, ...]":
+        """Those of `checks` that training runs, too."""
+        return ()
+
+    @property
+    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
+        """The doctor's checks across files."""
+        return ()
+
+
+class LabelType(DoctorChecks):
     """The label type of items (base class)."""
 
     classes: ClassVar[bool] = True
@@ -46,21 +65,6 @@ class LabelType:
 
     noun: ClassVar[str] = "class"
     """The doctor's word for a recurring label."""
-
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        """The doctor's checks of a single file."""
-        return ()
-
-    @property
-    def warned(self) -> "tuple[Check, ...]":
-        """Those of `checks` that training runs, too."""
-        return ()
-
-    @property
-    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
-        """The doctor's checks across files."""
-        return ()
 
     def strata(self, items: Sequence[Any]) -> list[str | None]:
         """The stratum of each item for a stratified split; None for no stratum."""
