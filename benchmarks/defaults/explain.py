@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.defaults.default_sets import load
 from headwise import TextClassifier
-from headwise.models.explanation import explain_labels
+from headwise.models.text_explanation import explain_labels
 
 NAMES = {"books": "mtl16/books", "helpdesk": "helpdesk/0"}
 ALONE = {"base": {"name": "none"}, "linear_model": {"kind": "none"}, "train": {"epochs": 12}}

@@ -8,7 +8,7 @@ import pytest
 from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
 from headwise.linear.ensemble_weights import fit_number_weights
-from headwise.models.explanation import explain_numbers
+from headwise.models.text_explanation import explain_numbers
 
 SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},

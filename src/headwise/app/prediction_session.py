@@ -82,7 +82,7 @@ class PredictionSession(TaskSession):
             return explain_tags(model, sentences)
         if model.encoder_weight:
             return self._with_torch("explanations of an encoder").explain(items)  # by its gradients
-        from headwise.models.explanation import explain_labels, explain_multi_label, explain_numbers
+        from headwise.models.text_explanation import explain_labels, explain_multi_label, explain_numbers
 
         encoded = model.encoded(items)
         if isinstance(self.kind.label_type, LabelSetType):

@@ -1,154 +1,16 @@
-"""Explanations of predictions: the attribution of each word to the margin of a label, or to a number.
+"""Explanation: the attribution of each word of a text to one prediction, and how it is shown.
 
-`explain_labels` takes the margin of the predicted label from calibrated logits, `word_attributions`
-divides it among the words, and surface features and a rest complete the sum.
-
-Attributions are additive, but models are not: two words may carry the same evidence. So all occurrences of
-a few sets of three of the words with the largest attributions are removed, and the set that lowers the
-prediction most is reported.
+`headwise.models.text_explanation` explains labels and numbers, `headwise.models.tag_explanation` tags.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headwise.core.activations import log_softmax, softmax
 from headwise.core.config import JsonObject
 from headwise.core.html import html_page, render
 from headwise.core.surface_features import NAMES
-from headwise.data.columns.tabular_columns import TabularRow
-from headwise.data.items.examples import Example
-from headwise.metrics.regression_scores import Scale
-from headwise.metrics.thresholds import predict_labels
-from headwise.models.word_attributions import (
-    AttributedModel,
-    EncodedItem,
-    attribute_columns,
-    attribute_surface_features,
-    attribute_words,
-)
-from headwise.text.text_features import EncodedText
-
-_SETS = ((0, 1, 2), (0, 1, 3), (0, 2, 3), (0, 1, 4))
-"""Ranks of the words in each set, by attribution. On held-out training texts, trying all ten sets of five
-words lowers the prediction no further, and greedy removal lowers it less at three times the cost."""
-_WORDS = 5
-
-PredictFunction = Callable[[Sequence[EncodedItem], NDArray[np.int64]], NDArray[np.floating]]
-"""A function of encoded items and the indices of their explanations, `[items]`, that returns the
-probability of the explained label, or the predicted number, `[items]`."""
-
-
-class LabelModel(AttributedModel, Protocol):
-    """A model with calibrated probabilities of labels. (Attributes that its `outputs` hold are descriptors,
-    which fit no protocol: callers cast.)"""
-
-    @property
-    def labels(self) -> tuple[str, ...]: ...
-
-    @property
-    def temperature(self) -> float: ...
-
-    def logits(self, encoded: Sequence[EncodedItem], /) -> NDArray[np.floating]:
-        """The outputs before calibration, `[items, labels]`."""
-        ...
-
-    def calibrated(self, logits: NDArray[np.floating], /) -> NDArray[np.float64]:
-        """Logits `[items, labels]` -> calibrated logits."""
-        ...
-
-    def probabilities(self, logits: NDArray[np.floating], /) -> NDArray[np.floating]:
-        """Logits `[items, labels]` -> calibrated probabilities."""
-        ...
-
-
-class SingleLabelModel(LabelModel, Protocol):
-    """A model that predicts one of several labels."""
-
-    @property
-    def thresholds(self) -> list[float] | None: ...
-
-
-class LabelSetModel(LabelModel, Protocol):
-    """A model that predicts a set of labels."""
-
-    def chosen_labels(self, probabilities: NDArray[np.floating], /) -> NDArray[np.bool_]:
-        """Whether each label is predicted, `[items, labels]`."""
-        ...
-
-
-class NumberModel(AttributedModel, Protocol):
-    """A model that predicts numbers."""
-
-    @property
-    def scale(self) -> Scale: ...
-
-    def scores(self, encoded: Sequence[EncodedItem], /) -> NDArray[np.floating]:
-        """The predicted numbers, `[items]`."""
-        ...
-
-
-def add_removal_effects(
-    model: AttributedModel,
-    explanations: Sequence["Explanation"],
-    say: PredictFunction,
-    rows: Sequence[TabularRow | None] = (),
-) -> list["Explanation"]:
-    """Explanations with `without` and `left` filled in; `rows` are the columns beside their texts, if the
-    model reads any."""
-    tried = [
-        (number, words)
-        for number, explanation in enumerate(explanations)
-        for words in _candidate_sets(explanation)
-    ]
-    if not tried or model.features.trees != "none":  # a shortened text does not have the parse of the text
-        return list(explanations)
-    numbers = np.array([number for number, _ in tried])
-    shortened: list[object] = [remove_words(explanations[number], words) for number, words in tried]
-    if rows:
-        shortened = [
-            Example(str(text), tabular=rows[number])
-            for text, (number, _) in zip(shortened, tried, strict=True)
-        ]
-    left = say(model.encoded(shortened), numbers)
-    best: dict[int, tuple[float, tuple[str, ...]]] = {}
-    for (number, words), value in zip(tried, left.tolist(), strict=True):
-        best[number] = min(best.get(number, (np.inf, ())), (value, words))
-    none = (None, ())
-    return [
-        replace(explanation, without=words, left=value)
-        for explanation, (value, words) in zip(
-            explanations, (best.get(n, none) for n in range(len(explanations))), strict=True
-        )
-    ]
-
-
-def _candidate_sets(explanation: "Explanation") -> list[tuple[str, ...]]:
-    words = [word for word, _ in explanation.first(_WORDS)]
-    if len(words) < 4:
-        return [tuple(words)] if words else []
-    return [tuple(words[place] for place in places) for places in _SETS if places[-1] < len(words)]
-
-
-def remove_words(explanation: "Explanation", words: Sequence[str]) -> str | tuple[str, ...]:
-    """The text, or both texts of a pair, with all occurrences of `words` removed."""
-    texts = []
-    for side, text in enumerate(explanation.texts):
-        rest, last = "", 0
-        for word in explanation.words:
-            if word.side == side and word.word in words:
-                rest, last = _join(rest, text[last : word.start]), word.end
-        texts.append(_join(rest, text[last:]))
-    return texts[0] if len(texts) == 1 else tuple(texts)
-
-
-def _join(before: str, after: str) -> str:
-    """Two pieces of a text joined, with a space if their words would otherwise run together."""
-    return before + " " * (before[-1:].isalnum() and after[:1].isalnum()) + after
-
 
 _AROUND = 25  # words shown on either side of the explained span, where a part of the text is explained
 
@@ -235,7 +97,7 @@ class Explanation:
         words: The attribution of each word, in the order of the text.
         about: The start and end offset of the explained span, in characters; None for the whole item.
         without: The words whose removal lowers the prediction most
-            (`headwise.models.explanation`).
+            (`headwise.models.text_explanation`).
         left: The probability of the label, or the number, after their removal; None if none were removed.
         form: The attribution of the surface features; None if the model does not read them.
         columns: The attribution of each column beside the text, in the order of training.
@@ -368,118 +230,3 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return html_page("", self.to_html(), full=False)
-
-
-def explain_labels(model: SingleLabelModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
-    """Explanations of the labels that a classifier predicts for texts or pairs.
-
-    The margin of the label y is `z_y - sum_k q_k z_k` with the calibrated logits z and the probability q_k
-    of each other label among the others. For two labels it is the difference of their logits (log-odds).
-    """
-    logits = model.calibrated(model.logits(encoded))
-    rows, chosen = np.arange(len(logits)), predict_labels(softmax(logits, axis=1), model.thresholds)
-    other_logits = logits.copy()
-    other_logits[rows, chosen] = -np.inf
-    toward = -softmax(other_logits, axis=1)
-    toward[rows, chosen] = 1.0
-    chances = np.exp(log_softmax(logits, axis=1))[rows, chosen]
-    margins = (toward * logits).sum(axis=1)
-    predictions = [model.labels[number] for number in chosen.tolist()]
-    toward /= model.temperature
-    return _explanations(
-        model, encoded, rows, predictions, chances.tolist(), margins, toward, _probabilities(model, chosen)
-    )
-
-
-def explain_multi_label(model: LabelSetModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
-    """Explanations of each predicted label of texts; for a text without predicted labels, of its most
-    probable label. The margin is the log-odds of the label."""
-    outputs = model.logits(encoded)
-    logits, probabilities = model.calibrated(outputs), model.probabilities(outputs)
-    predicted = model.chosen_labels(probabilities)
-    none = ~predicted.any(axis=1)
-    predicted[none, logits[none].argmax(axis=1)] = True
-    items, labels = np.nonzero(predicted)
-    toward = np.eye(len(model.labels))[labels] / model.temperature
-    predictions = [model.labels[label] for label in labels.tolist()]
-    chances, margins = probabilities[items, labels].tolist(), logits[items, labels]
-    return _explanations(
-        model,
-        [encoded[item] for item in items.tolist()],
-        items,
-        predictions,
-        chances,
-        margins,
-        toward,
-        _probabilities(model, labels),
-    )
-
-
-def _probabilities(model: LabelModel, labels: np.ndarray) -> PredictFunction:
-    """A function that returns the probability of each explanation's label."""
-
-    def say(encoded: Sequence[EncodedItem], numbers: NDArray[np.int64]) -> NDArray[np.floating]:
-        return model.probabilities(model.logits(encoded))[np.arange(len(numbers)), labels[numbers]]
-
-    return say
-
-
-def explain_numbers(model: NumberModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
-    """Explanations of the numbers that a model predicts for texts or pairs."""
-    numbers = model.scores(encoded)
-    toward = np.full((len(numbers), 1), model.scale.deviation)
-    predictions = [model.scale.written(float(number)) for number in numbers]
-    away, items = numbers - model.scale.mean, np.arange(len(numbers))
-    say: PredictFunction = lambda encoded, _: model.scores(encoded)  # noqa: E731
-    return _explanations(model, encoded, items, predictions, [None] * len(predictions), away, toward, say)
-
-
-def _explanations(
-    model: AttributedModel,
-    encoded: Sequence[EncodedItem],
-    items: np.ndarray,
-    predictions: Sequence[str],
-    chances: Sequence[float | None],
-    margins: np.ndarray,
-    toward: np.ndarray,
-    say: PredictFunction,
-) -> list[Explanation]:
-    cut, explanations = model.features.tokenizer.spans, []
-    formed = attribute_surface_features(model, encoded, toward)
-    of_columns = attribute_columns(model, encoded, toward)
-    for number, parts in enumerate(attribute_words(model, encoded, toward)):
-        encoded_item = encoded[number]
-        is_text = isinstance(encoded_item, EncodedText)
-        sides = (encoded_item,) if is_text else (encoded_item.first, encoded_item.second)
-        spans = [(side, *span) for side, text in enumerate(sides) for span in cut(text.text)]
-        # The encoder may have read a truncated text: the words after that have the attribution 0.
-        rows = [[*part.tolist(), *[0.0] * (len(spans) - len(part))] for part in parts.values()]
-        words = [
-            WordAttribution(
-                sides[side].text[start:end],
-                start,
-                end,
-                sum(word_shares),
-                dict(zip(parts, word_shares, strict=True)),
-                side,
-            )
-            for (side, start, end), *word_shares in zip(spans, *rows, strict=True)
-        ]
-        margin = float(margins[number])
-        form = None if formed is None else SurfaceAttribution.of(formed[number])
-        rest = margin - sum(word.share for word in words) - (form.share if form else 0.0)
-        columns = ()
-        if of_columns is not None and sides[0].row is not None:
-            columns = _column_attributions(sides[0].row, of_columns[number])
-            rest -= sum(column.share for column in columns)
-        texts = tuple(text.text for text in sides)
-        item, chance = int(items[number]), chances[number]
-        what = (item, texts, predictions[number], chance, margin, rest, tuple(words))
-        explanations.append(Explanation(*what, form=form, columns=columns))
-    rows = [item.row for item in encoded if isinstance(item, EncodedText)]
-    return add_removal_effects(model, explanations, say, rows if model.config.linear_model.tabular else ())
-
-
-def _column_attributions(row: TabularRow, shares: NDArray[np.float64]) -> tuple[ColumnAttribution, ...]:
-    columns = zip(row.columns, row.shown, shares.tolist(), strict=True)
-    return tuple(ColumnAttribution(column.name, value, share) for column, value, share in columns)

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from headwise.models.explanation import Explanation, WordAttribution, add_removal_effects, remove_words
+from headwise.models.explanation import Explanation, WordAttribution
+from headwise.models.text_explanation import add_removal_effects, remove_words
 
 
 def of(*texts: str) -> Explanation:

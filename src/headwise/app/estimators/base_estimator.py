@@ -167,7 +167,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
 
     def explain(self, X: Inputs) -> list[Explanation]:
         """Explain predictions by word attributions: one explanation per text or pair, or one per label of
-        each; see `headwise.models.explanation`.
+        each; see `headwise.models.text_explanation`.
 
         Raises:
             ConfigError: Models of this task cannot be explained.

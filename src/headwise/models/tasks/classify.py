@@ -28,7 +28,7 @@ from headwise.metrics.classification_scores import compare_labels, correctness, 
 from headwise.metrics.novelty import NoveltyScores
 from headwise.metrics.operating_points import OPERATING_POINTS, confidence_threshold, parse_operating_points
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.explanation import Explanation, SingleLabelModel, explain_labels
+from headwise.models.explanation import Explanation
 from headwise.models.label_evaluation import SingleLabelEvaluation, evaluate_labels, label_shift_messages
 from headwise.models.metric_table import (
     NOVELTY_ROWS,
@@ -47,6 +47,7 @@ from headwise.models.report_messages import ReportMessage
 from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, check_labels_of_model, location_of
 from headwise.models.tasks.task_settings import Settings
+from headwise.models.text_explanation import SingleLabelModel, explain_labels
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary
 

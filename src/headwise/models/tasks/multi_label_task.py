@@ -17,7 +17,7 @@ from headwise.data.items.text_items import TextSchema
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
 from headwise.metrics.novelty import NoveltyScores
-from headwise.models.explanation import Explanation, LabelSetModel, explain_multi_label
+from headwise.models.explanation import Explanation
 from headwise.models.label_evaluation import label_shift_messages
 from headwise.models.metric_table import (
     NOVELTY_ROWS,
@@ -42,6 +42,7 @@ from headwise.models.tasks.classify import (
 )
 from headwise.models.tasks.tabular_config import tabular_columns, with_tabular_columns
 from headwise.models.tasks.task import Task, check_labels_of_model, location_of, names_of
+from headwise.models.text_explanation import LabelSetModel, explain_multi_label
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary
 

@@ -25,7 +25,7 @@ from headwise.data.items.labels import (
 )
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.regression_scores import Scale, compare_errors, comparison_scores, score_numbers
-from headwise.models.explanation import Explanation, NumberModel, explain_numbers
+from headwise.models.explanation import Explanation
 from headwise.models.label_evaluation import NumberEvaluation, evaluate_numbers
 from headwise.models.metric_table import (
     ComparisonSystem,
@@ -39,6 +39,7 @@ from headwise.models.report_messages import ReportMessage, regression_messages
 from headwise.models.tasks.classify import linear_model_message, member_name, member_outputs
 from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, check_labelled, location_of
+from headwise.models.text_explanation import NumberModel, explain_numbers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary
 

@@ -8,8 +8,8 @@ import pytest
 
 from headwise.artifacts import load_model
 from headwise.data.items.examples import TaggedSentence
-from headwise.models.explanation import explain_labels, remove_words
 from headwise.models.tag_explanation import explain_tags
+from headwise.models.text_explanation import explain_labels, remove_words
 
 DRIFT: dict[str, dict[str, str]] = {}
 SILENT = ("bags", "language-model", "masked-words")
