@@ -2,11 +2,10 @@
 
 import enum
 import pickle
-import random
 import warnings
 from collections.abc import Iterable
 from multiprocessing.reduction import ForkingPickler
-from typing import NamedTuple, get_type_hints
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -21,81 +20,10 @@ from headwise import (
     PairClassifier,
     PairRegressor,
     TextClassifier,
-    TextRegressor,
     TextTagger,
 )
 
-COUNT = 40
-CHANCE = random.Random(0)
-SIDES = [number % 2 for number in range(COUNT)]
-TEXTS = [" ".join([("bad", "good")[side], *CHANCE.choices("abcdefgh", k=4)]) for side in SIDES]
-ANSWERS = [("no", "yes")[side] for side in SIDES]
-PAIRS = [(text, "good") for text in TEXTS]
-
-
-class Row(NamedTuple):
-    """An estimator and data for it.
-
-    Attributes:
-        X: What it is fitted on.
-        y: The answers.
-        methods: What needs a fitted model; `score` takes the answers too.
-    """
-
-    kind: type
-    X: list
-    y: list
-    methods: tuple[str, ...]
-
-
-ROWS = {
-    "classify": Row(
-        TextClassifier,
-        TEXTS,
-        [("no", "yes")[side] for side in SIDES],
-        ("predict", "predict_proba", "score"),
-    ),
-    "multi-label": Row(
-        MultiLabelClassifier,
-        TEXTS,
-        [["yes", "all"] if side else ["all"] for side in SIDES],
-        ("predict", "predict_proba", "score"),
-    ),
-    "tag": Row(
-        TextTagger,
-        [text.split() for text in TEXTS],
-        [[("NO", "YES")[side], *["X"] * 4] for side in SIDES],
-        ("predict", "score"),
-    ),
-    "pair": Row(
-        PairClassifier,
-        PAIRS,
-        [("no", "yes")[side] for side in SIDES],
-        ("predict", "predict_proba", "score"),
-    ),
-    "pair-score": Row(PairRegressor, PAIRS, [float(side) for side in SIDES], ("predict", "score")),
-    "regress": Row(TextRegressor, TEXTS, [float(side) for side in SIDES], ("predict", "score")),
-}
-
-
-@pytest.fixture(scope="module", params=ROWS)
-def row(request) -> Row:
-    return ROWS[request.param]
-
-
-@pytest.fixture(scope="module")
-def unfitted(row, tiny):
-    return row.kind(recipe=tiny, epochs=2)
-
-
-@pytest.fixture(scope="module")
-def fitted(row, unfitted):
-    return clone(unfitted).fit(row.X, row.y)
-
-
-def plain(found) -> list:
-    """Predictions of any estimator as lists."""
-    return [np.asarray(own).tolist() for own in found]
+from .conftest import ROWS, SIDES, plain
 
 
 def test_unfitted(row, unfitted, tmp_path):
