@@ -37,6 +37,12 @@ def test_rows_without_a_label_are_left_out_if_that_is_asked_for(write, fails):
     assert [row.line for row in read_rows(path, SoftLabelOptions(empty_labels="skip"))] == [2, 3, 4]
 
 
+def test_equal_labels_are_one_object(write):
+    data = read_examples(write("a.jsonl", '{"text": "Good film", "label": "positive"}\n' * 5))
+    assert [example.label for example in data.items] == ["positive"] * 5
+    assert len({id(example.label) for example in data.items}) == 1
+
+
 def test_a_file_in_memory(write):
     data = read_examples(write("a.csv", "id,label,text\n1, b ,Good film \n2,a,\n\n3,b,x\n"))
     assert data.items == [

@@ -198,3 +198,13 @@ def test_tags_that_are_meant_to_mark_spans_but_do_not_are_told(write, tags, foun
     for own in told:
         assert re.search(found, own.message)
         assert own.fix.startswith(fix)
+
+
+@pytest.mark.parametrize("header", ["", "sentence,token,tag\n"])
+def test_equal_tokens_and_tags_are_one_object(write, header):
+    """Millions of sentences hold few different words."""
+    rows = [f"{number},Paris,B-LOC\n{number},slept,O\n" for number in range(5)]
+    text = header + "".join(rows) if header else "Paris\tB-LOC\nslept\tO\n\n" * 5
+    sentences = read_tagged(write("a.csv" if header else "a.txt", text)).items
+    assert [sentence.tokens for sentence in sentences] == [("Paris", "slept")] * 5
+    assert len({id(word) for sentence in sentences for word in (*sentence.tokens, *sentence.tags)}) == 4

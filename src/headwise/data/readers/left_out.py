@@ -1,5 +1,7 @@
 """What readers leave out of files, and out of labels, and the notes that say so."""
 
+import sys
+
 from headwise.core.invisible import without_invisible
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.file_source import DataSource
@@ -37,10 +39,10 @@ def note_left_out(source: DataSource) -> None:
 
 def clean_label(value: object, source: DataSource) -> str:
     """A label without invisible characters and white space at its ends; counts those that had any. The null
-    of MySQL and PostgreSQL, `\\N`, is an empty label."""
+    of MySQL and PostgreSQL, `\\N`, is an empty label. Equal labels are one object, which saves memory."""
     written = as_text(value)
     if written == "\\N":
         return ""
     label = without_invisible(written)
     source.cleaned += label != written
-    return label
+    return sys.intern(str(label))

@@ -1,6 +1,7 @@
 """Read files of tagged sentences: columns (CoNLL), CoNLL-U, tags after slashes, bracketed trees,
 lists and spans in JSON, a csv with one word per row."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -150,7 +151,7 @@ def read_tagged(
         if plan is None:
             head, lines = look_ahead(lines)
             plan = _plan(head, source, options, labelled, tokenizer)
-        file_sentences += [(file, sentence) for sentence in plan.read(lines, source)]
+        file_sentences += [(file, _with_shared_strings(sentence)) for sentence in plan.read(lines, source)]
         bare += source.bare
         notes += null_text_notes(source)
     if plan is None:
@@ -338,6 +339,25 @@ def _span_warnings(data: TaggedData) -> Iterator[Finding]:
         message += f", and accuracy counts the {outside / words:.0%} of the words that are tagged 'O'"
         fix = f"write 'I-{labels[0]}' for {labels[0]!r} to have spans (words side by side are one)"
         yield Finding("warning", "HW248", message, (data.path,), fix)
+
+
+_NO_COLUMNS: Mapping[str, tuple[str, ...]] = {}
+
+
+def _with_shared_strings(sentence: TaggedSentence) -> TaggedSentence:
+    """The sentence with one object for all equal tokens and tags of all sentences, which saves memory."""
+    columns = {name: _interned(values) for name, values in sentence.columns.items()}
+    return replace(
+        sentence,
+        tokens=_interned(sentence.tokens),
+        tags=_interned(sentence.tags),
+        columns=columns or _NO_COLUMNS,
+        fields=sentence.fields or _NO_COLUMNS,
+    )
+
+
+def _interned(strings: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(sys.intern, map(str, strings)))
 
 
 def _retagged(sentence: TaggedSentence, names: Mapping[str, str]) -> TaggedSentence:
