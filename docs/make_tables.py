@@ -245,15 +245,29 @@ def papers(name: str) -> str:
 
 def baselines() -> str:
     """What benchmarks/defaults/default.py has measured with few labels: means over sets, by system."""
-    sys.path.insert(0, str(BENCHMARKS.parent))
-    from benchmarks.defaults.default_results import read_results
-    from benchmarks.defaults.default_table import mean_accuracies
-
-    found = read_results(BENCHMARKS / "defaults" / "results" / "default.jsonl")
-    head, rows = mean_accuracies(found, (100, 250, 1_000), list(BASELINES))
+    found, tables = default_runs()
+    head, rows = tables.mean_accuracies(found, FEW_TEXTS, list(BASELINES))
     return table(head, [[BASELINES[system], *cells] for system, *cells in rows])
 
 
+def differences() -> str:
+    """The default minus its rivals with few labels, paired by set."""
+    found, tables = default_runs()
+    head = ["texts", "headwise minus", "points", "95 % interval", "sets", "worst set"]
+    return table(head, tables.gap_rows(found, FEW_TEXTS, ["best linear", "minilm"]))
+
+
+def default_runs() -> tuple[Any, Any]:
+    """The runs of benchmarks/defaults/default.py, and the module of their tables."""
+    sys.path.insert(0, str(BENCHMARKS.parent))
+    from benchmarks.defaults import default_results, default_table
+
+    return default_results.read_results(
+        BENCHMARKS / "defaults" / "results" / "default.jsonl"
+    ), default_table
+
+
+FEW_TEXTS = (100, 250, 1_000)
 BASELINES = {
     "headwise": "headwise",
     "minilm": "all-MiniLM-L6-v2 + logistic regression",
@@ -396,6 +410,7 @@ def default_results(name: str) -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "baselines": baselines,
+    "differences": differences,
     "bags settings": lambda: settings(BagConfig),
     "multiple-instance": multiple_instance,
     "other-languages": lambda: default_results("languages"),

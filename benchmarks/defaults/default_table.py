@@ -12,6 +12,7 @@ from benchmarks.defaults.default_results import (
     gap,
     means,
     only,
+    set_of,
     sizes_of,
     systems_of,
 )
@@ -178,3 +179,20 @@ def mean_accuracies(
         columns.append([f"**{cell}**" if cell == best else cell for cell in cells])
         head.append(f"{size_name(texts)} texts ({len(shared)} sets)")
     return head, [[system, *cells] for system, *cells in zip(systems, *columns, strict=True)]
+
+
+def gap_rows(found: Found, sizes: Sequence[int], rivals: Sequence[str]) -> list[list[str]]:
+    """Rows of the difference of ours and each rival by size, over the sets that all of them were run on.
+
+    A row has size, rival, mean in points, interval, number of sets, and the worst set.
+    """
+    rows = list[list[str]]()
+    for texts in sizes:
+        averages = means(found, texts)
+        shared = set.intersection(*(set(averages[system]) for system in (OURS, *rivals)))
+        runs = only(found, lambda job, shared=shared: set_of(job.set) in shared)
+        gaps = [(rival, gap(runs, texts, OURS, rival)) for rival in rivals]
+        rows += [
+            [size_name(texts), rival, *gap_cells(difference)] for rival, difference in gaps if difference
+        ]
+    return rows

@@ -147,6 +147,14 @@ def test_mean_accuracies_are_of_shared_sets_and_the_first_seed(found):
     assert rows == [["headwise", "65.0"], ["svm", "**70.0**"]]
 
 
+def test_gap_rows_are_of_sets_that_all_rivals_have(found):
+    from benchmarks.defaults.default_table import gap_rows
+
+    assert gap_rows(found, (250,), ["svm"]) == [
+        ["250", "svm", "+0.0", "-10.0 to +10.0", "2", "b -10.0"],
+    ]
+
+
 def test_kinds_of_systems_that_share_sets():
     from benchmarks.defaults.default_table import kinds
 
