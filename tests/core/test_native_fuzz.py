@@ -1,5 +1,6 @@
 """Wrong arguments of compiled loops are errors, and never lead out of an array."""
 
+import csv
 from collections.abc import Callable
 
 import numpy as np
@@ -159,6 +160,39 @@ INFERENCE: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
     ),
 }
 
+
+def row_arguments(random: np.random.Generator):
+    """Weights, both moments, the steps of the rows, and different rows."""
+    weights, first, second = random.random((3, FEATURES, SIZE), dtype=np.float32)
+    return [weights, first, second, random.integers(0, 5, FEATURES), random.permutation(FEATURES)[:TEXTS]]
+
+
+def quoted_line(random: np.random.Generator):
+    line = "".join(random.choice([*'"",;a\U0001f600'], random.integers(1, 12)))
+    return line, str(random.choice([",", ";", "\t"]))
+
+
+TRAINING: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
+    "dropout": (
+        native.dropout,
+        lambda random: [floats_of(random, WORDS), floats_of(random, WORDS), int(random.integers(99)), 0.5],
+    ),
+    "sum_rows": (
+        native.sum_rows,
+        lambda random: [
+            random.integers(0, FEATURES, WORDS),
+            floats_of(random, WORDS, SIZE),
+            FEATURES,
+            int(random.integers(-1, FEATURES)),
+        ],
+    ),
+    "skip_steps": (native.skip_steps, lambda random: [*row_arguments(random), random.random(6), 5]),
+    "step_rows": (
+        native.step_rows,
+        lambda random: [*row_arguments(random), floats_of(random, TEXTS, SIZE), 5, 0.1, 1.0],
+    ),
+}
+
 KERNELS: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
     "svm_epoch": (svm_epoch, svm_arguments),
     "viterbi": (native.viterbi, chain_arguments),
@@ -254,6 +288,7 @@ KERNELS: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
         ],
     ),
     **INFERENCE,
+    **TRAINING,
 }
 
 
@@ -297,3 +332,17 @@ def test_damaged_arguments_compute_or_are_refused(name):
         except (ValueError, TypeError):
             refused += 1
     assert refused > 0 or name == "jaccard"  # it takes any two arrays
+
+
+def test_cells_with_quotes_are_split_or_left_to_the_reader():
+    random, split = np.random.default_rng(20), 0
+    for _ in range(1500):
+        line, delimiter = quoted_line(random)
+        cells = native.quoted_cells(line, delimiter)
+        if cells is not None:
+            assert cells == next(csv.reader([line], delimiter=delimiter))
+            split += 1
+    assert split
+    for delimiter in ("", ",;"):
+        with pytest.raises(ValueError, match="one character"):
+            native.quoted_cells('"a"', delimiter)
