@@ -397,7 +397,7 @@ def test_the_kernels_compile_for_a_gpu(tmp_path, request):
     has compiled it knows again by the sources, so that it takes twenty seconds only when these change.)"""
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     source = str(Path(triton_band.__file__).parents[4])
-    cache = getattr(request.run_config, "cache", None)
+    cache = getattr(request.config, "cache", None)
     cache = tmp_path if cache is None else cache.mkdir("triton")
     environment |= {"PYTHONPATH": source, "TRITON_CACHE_DIR": str(cache)}
     done = subprocess.run(
