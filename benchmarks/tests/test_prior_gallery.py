@@ -32,7 +32,8 @@ def test_every_prior_is_on_show():
 
 @pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda exhibit: exhibit.title)
 def test_the_code_can_be_run(exhibit):
-    made = eval(exhibit.code.replace(", Backward() + ...", ""), vars(priors))
+    names = {name: getattr(priors, name) for name in priors.__all__}  # imported when they are looked up
+    made = eval(exhibit.code.replace(", Backward() + ...", ""), names)
     flat = made if isinstance(made, tuple) else (made,)
     flat = [x for one in flat for x in (one if isinstance(one, tuple) else (one,))]
     assert flat
