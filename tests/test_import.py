@@ -32,10 +32,10 @@ def test_the_flags_of_all_settings_need_neither_torch_nor_numpy():
     assert not {"torch", "numpy", "scipy", "regex"} & set(loaded)
 
 
-def test_import_is_fast():
-    # The best of five: what the import costs, not what else the machine does.
-    code = "import time; t = time.process_time(); import headwise; print(time.process_time() - t)"
-    assert min(float(fresh(code)) for _ in range(5)) < 0.3
+def test_import_needs_few_modules():
+    # Counted, not timed: seconds also measure what else the machine does.
+    counted = "; print(len(sys.modules))"
+    assert int(fresh(f"import sys, headwise{counted}")) - int(fresh(f"import sys{counted}")) < 60
 
 
 def test_messages_in_a_file_need_no_rich():
