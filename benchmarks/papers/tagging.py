@@ -177,7 +177,7 @@ class Tagging(Bench):
         return self.glove() if task.endswith(GLOVE) else self.word_vectors()
 
     def prints(self, data: Sentences, system: str) -> list[str]:
-        return [data.kind.fingerprint(getattr(data, part)).sha256 for part in PART_NAMES]
+        return [data.item_type.fingerprint(getattr(data, part)).sha256 for part in PART_NAMES]
 
     def measure(self, data: Sentences, task: str, system: str, seed: int, folder: Path) -> Result:
         if system == MEMORY:

@@ -73,7 +73,7 @@ def test_it_learns_scores(tmp_path):
     own = parts(scored=True)
     fitted = fit_pairs(own, recipe("pair-score"), tmp_path)
     found = np.array(list(fitted.model.predict(own.test)))
-    assert np.abs(found - own.kind.label_type.numbers(own.test)).mean() < 0.8
+    assert np.abs(found - own.item_type.label_type.numbers(own.test)).mean() < 0.8
     assert fitted.dev["pearson"] > 0.9
     assert fitted.calibration is None
 

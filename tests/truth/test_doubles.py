@@ -32,7 +32,7 @@ def names(kind, items):
 
 def test_no_part_has_one_of_another(task, truth):
     parts = read(truth, task)
-    train, dev, test = (names(parts.kind, own) for own in (parts.train, parts.dev, parts.test))
+    train, dev, test = (names(parts.item_type, own) for own in (parts.train, parts.dev, parts.test))
     assert dev
     assert test
     assert not train & dev
@@ -44,7 +44,7 @@ def test_no_part_has_one_of_another(task, truth):
 @pytest.mark.parametrize("count", [3, 5, 10])
 def test_no_fold_has_one_of_another(task, count, truth):
     parts = read(truth, task)
-    kind, items = parts.kind, parts.files["train"].items
+    kind, items = parts.item_type, parts.files["train"].items
     folds = np.array(kind.folds(items, count))
     found = [names(kind, [items[n] for n in np.flatnonzero(folds == fold)]) for fold in range(count)]
     assert all(found)

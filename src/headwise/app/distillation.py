@@ -89,7 +89,7 @@ class DistillationSet:
         seed: int = 0,
         report: ProgressCallback = lambda _done, _total: None,
     ):
-        if not parts.kind.is_text_classification:
+        if not parts.item_type.is_text_classification:
             raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
         self.config, self.human, self.notes = settings.config, parts, list[str]()
         decoding: JsonObject = {
@@ -137,7 +137,7 @@ class DistillationSet:
                 unlabelled[key] = text
         keys, judged = list(unlabelled), (*parts.dev, *parts.test)
         _, near_duplicates = ContaminationIndex(
-            parts.kind, (normal_text(item.text) for item in judged)
+            parts.item_type, (normal_text(item.text) for item in judged)
         ).places(keys)
         for number in near_duplicates:
             del unlabelled[keys[number]]
@@ -201,7 +201,9 @@ class DistillationSet:
 
     def overlaps(self) -> tuple[PartOverlap, ...]:
         """Dev and test texts that the teacher was trained on, which make scores optimistic."""
-        return fingerprint_overlaps(self.human.kind, self.teacher.seen, self.teacher.name, self.human.named)
+        return fingerprint_overlaps(
+            self.human.item_type, self.teacher.seen, self.teacher.name, self.human.named
+        )
 
     def together(self, parts: DataParts) -> DataParts:
         """The data of the refit on training and dev items together."""

@@ -41,14 +41,14 @@ class ExportedSession(Session):
         self.folder, self.model = folder, load_exported(folder, threads=threads)
         self.info = exported_info(folder)
         self.task_name = self.model.settings.task
-        self.kind = ITEM_TYPES[self.task_name].with_tokenizer(self.model.settings.tokenizer)
+        self.item_type = ITEM_TYPES[self.task_name].with_tokenizer(self.model.settings.tokenizer)
 
     def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
-        predictor = self.model.predictor(self.model, self.kind.nouns, batch_tokens, reading)
+        predictor = self.model.predictor(self.model, self.item_type.nouns, batch_tokens, reading)
         metrics = self.info.metrics
         predictor.usual = metrics.unknown_words
         if unsure is not None:
-            if not self.kind.label_type.one_label:
+            if not self.item_type.label_type.one_label:
                 raise ConfigError("--unsure is for models that choose one of several labels")
             predictor.least = confidence_threshold(unsure, metrics.risk_coverage)
         return predictor

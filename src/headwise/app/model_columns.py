@@ -66,7 +66,7 @@ def columns_used(data: Any) -> dict[str, str]:
 
 
 def reading_options_as_trained(
-    kind: ItemType[Any],
+    item_type: ItemType[Any],
     info: ModelInfo,
     path: str,
     reading: JsonMapping,
@@ -77,7 +77,7 @@ def reading_options_as_trained(
     the file has columns of these names; and what there is to say of that.
 
     Args:
-        kind: What the model reads.
+        item_type: What the model reads.
         info: What its folder says of it; old ones name only the columns that the user gave.
         path: The file; "-" is standard input, of which nothing is taken away here.
         reading: Options of the user that say how to read it.
@@ -93,7 +93,7 @@ def reading_options_as_trained(
     if not trained_columns:
         return dict(reading), ()
     try:
-        options, names = _column_options_and_names(kind, path, reading, trained_columns, answers)
+        options, names = _column_options_and_names(item_type, path, reading, trained_columns, answers)
     except (DataError, ConfigError):  # whoever reads the file says what is wrong with it
         return dict(reading), ()
     taken = {_resolve_column(reading[option], names) for option in options if reading.get(option)}
@@ -135,7 +135,7 @@ def columns_of_training(info: ModelInfo) -> dict[str, str]:
 
 
 def _column_options_and_names(
-    kind: ItemType[Any],
+    item_type: ItemType[Any],
     path: str,
     reading: JsonMapping,
     trained_columns: Mapping[str, str],
@@ -147,7 +147,7 @@ def _column_options_and_names(
         DataError, ConfigError: They cannot be told.
     """
     head = read_preview(path, str(reading.get("encoding") or "utf-8"))
-    if kind.has_tags:
+    if item_type.has_tags:
         form = reading.get("format")
         if form is None and (answers or is_tokenized_file(path, reading, head)):
             form = guess_tagged_format(path, head.lines, labelled=answers)[0]
@@ -155,10 +155,10 @@ def _column_options_and_names(
             return [option for option in _OPTIONS[form] if option != "text_column"], _tagged_column_names(
                 form, head
             )
-        return ["text_column"], _table_column_names(kind, head, reading, trained_columns)
-    options = [option for option in _TEXT_OPTIONS if option in kind.options.__dataclass_fields__]
+        return ["text_column"], _table_column_names(item_type, head, reading, trained_columns)
+    options = [option for option in _TEXT_OPTIONS if option in item_type.options.__dataclass_fields__]
     return options, _table_column_names(
-        kind,
+        item_type,
         head,
         reading,
         {option: trained_columns[option] for option in options if option in trained_columns},
@@ -166,7 +166,7 @@ def _column_options_and_names(
 
 
 def _table_column_names(
-    kind: ItemType[Any], head: FileHead, reading: JsonMapping, trained_columns: Mapping[str, str]
+    item_type: ItemType[Any], head: FileHead, reading: JsonMapping, trained_columns: Mapping[str, str]
 ) -> Sequence[str]:
     """The names of the columns of a table; none of what is none."""
     how = {
@@ -180,7 +180,7 @@ def _table_column_names(
         head.source(ReadOptions(**how, text_column=name)), columns=tuple(trained_columns.values())
     )
     form, lines = find_format(source, labelled=False)
-    if form == "label-text" and kind.sides == 2:
+    if form == "label-text" and item_type.sides == 2:
         form = "tsv"  # as pairs are read
     if not FORMATS[form].table:
         return []

@@ -139,12 +139,12 @@ def from_pretrained(
 
 def front_matter(task: str, language: str | Sequence[str] = (), license_name: str | None = None) -> str:
     """The YAML front matter of a model card on the hub."""
-    kind = ITEM_TYPES[task]
+    item_type = ITEM_TYPES[task]
     languages = [language] if isinstance(language, str) else list(language)
     lines = ["---", "library_name: headwise"]
-    if kind.has_tags:
+    if item_type.has_tags:
         lines.append("pipeline_tag: token-classification")
-    elif kind.sides:
+    elif item_type.sides:
         lines.append("pipeline_tag: text-classification")
     if languages:
         lines += ["language:", *(f"- {json.dumps(code)}" for code in languages)]  # JSON is YAML

@@ -34,9 +34,9 @@ class ModelSession(TaskSession):
         self.folder, self.model, self._pipeline = folder, model, pipeline
         self.info = read_info(folder)
         self.task_name = model.config.task
-        self.kind = self.task.item_type_for(model.config)
+        self.item_type = self.task.item_type_for(model.config)
         if pipeline is not None:
-            if not self.kind.sides:
+            if not self.item_type.sides:
                 raise ConfigError("--pipeline parses texts, but this model reads none")
             model.features.parser = new_parser(SyntaxConfig(pipeline))
         self.schema = self.task.schema(model)

@@ -59,23 +59,25 @@ class PredictionSession(TaskSession):
         self.folder, self.model = folder, load_for_prediction(folder)
         self.info = read_info(folder)
         self.task_name = self.model.config.task
-        self.kind = ITEM_TYPES[self.task_name].with_tokenizer(self.model.config.words.tokenizer)
+        self.item_type = ITEM_TYPES[self.task_name].with_tokenizer(self.model.config.words.tokenizer)
         columns = tuple(encoding.column for encoding in self.model.config.linear_model.tabular or ())
-        labels = self.model.labels if isinstance(self.kind.label_type, LabelSetType) else ()
+        labels = self.model.labels if isinstance(self.item_type.label_type, LabelSetType) else ()
         self.schema = TextSchema(labels, None, columns) if labels or columns else None
 
     def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
-        predictor = predictor_type(self.kind.label_type)(self.model, self.kind.nouns, batch_tokens, reading)
+        predictor = predictor_type(self.item_type.label_type)(
+            self.model, self.item_type.nouns, batch_tokens, reading
+        )
         predictor.usual = self.info.metrics.unknown_words
         if unsure is not None:
-            if not self.kind.label_type.one_label:
+            if not self.item_type.label_type.one_label:
                 return self._with_torch("a confidence threshold").predictor(batch_tokens, reading, unsure)
             predictor.least = confidence_threshold(unsure, self.info.metrics.risk_coverage)
         return predictor
 
     def explain(self, items: Sequence[object]) -> "list[Explanation]":
         model = self.model
-        if self.kind.has_tags:
+        if self.item_type.has_tags:
             from headwise.models.tag_explanation import explain_tags
 
             sentences = [model.sentence(cast("Example | TaggedSentence", item)) for item in items]
@@ -85,9 +87,9 @@ class PredictionSession(TaskSession):
         from headwise.models.text_explanation import explain_labels, explain_multi_label, explain_numbers
 
         encoded = model.encoded(items)
-        if isinstance(self.kind.label_type, LabelSetType):
+        if isinstance(self.item_type.label_type, LabelSetType):
             return explain_multi_label(model, encoded)
-        if isinstance(self.kind.label_type, NumericLabelType):
+        if isinstance(self.item_type.label_type, NumericLabelType):
             return explain_numbers(model, encoded)
         return explain_labels(model, encoded)
 

@@ -54,7 +54,7 @@ class Session(ABC):
         model: The model.
         info: The metadata of the folder.
         task_name: The task of the model, a key of `headwise.data.items.item_types.ITEM_TYPES`.
-        kind: The item type that the model reads.
+        item_type: The item type that the model reads.
         schema: The schema that a file must fit, see `headwise.data.items.item_type.ItemType.rows`.
         uses_trees: Whether the model uses dependency trees.
         on_cpu: Whether the model computes on the processor.
@@ -64,7 +64,7 @@ class Session(ABC):
     model: Any
     info: ModelInfo
     task_name: str
-    kind: ItemType[Any]
+    item_type: ItemType[Any]
     schema: Any = None
     uses_trees = False
     on_cpu = True
@@ -98,7 +98,7 @@ class Session(ABC):
             return rows
         from headwise.text.parse_files import iterate_parses
 
-        return replace(rows, rows=rows_with_parses(self.kind, iter(rows), str(parses), iterate_parses))
+        return replace(rows, rows=rows_with_parses(self.item_type, iter(rows), str(parses), iterate_parses))
 
     def _check_features(self, reading: JsonMapping) -> None:
         if reading.get("features") is not None:
@@ -108,8 +108,8 @@ class Session(ABC):
 
     def _rows_of_file(self, path: str, reading: JsonMapping) -> tuple[InputRows[Any], tuple[str, ...]]:
         """The records of one file to predict, and notes on its columns."""
-        options, notes = reading_options_as_trained(self.kind, self.info, path, reading, answers=False)
-        return rows_to_predict(self.kind, self.task_name, path, options, like=self.schema), notes
+        options, notes = reading_options_as_trained(self.item_type, self.info, path, reading, answers=False)
+        return rows_to_predict(self.item_type, self.task_name, path, options, like=self.schema), notes
 
     def _unused_parses_notes(self, parses: Path | str | None) -> list[str]:
         if parses is None or self.uses_trees:

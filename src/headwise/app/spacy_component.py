@@ -139,7 +139,7 @@ class HeadwiseComponent(Pipe):
                 f"{files.name}: a model for the task {model.config.task}; a component of spaCy can be a "
                 "model of single texts: classify, multi-label, regress or tag"
             )
-        tags = model.tags if session.kind.has_tags and self.attribute == "pos" else ()
+        tags = model.tags if session.item_type.has_tags and self.attribute == "pos" else ()
         if bad := [tag for tag in tags if tag not in POS]:
             raise ConfigError(
                 f"{files.name}: attribute = pos, but {bad[0]!r} is no part of speech of Universal "

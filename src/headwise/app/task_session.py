@@ -75,33 +75,35 @@ class TaskSession(Session):
         from headwise.models.novelty_evaluation import split_off_unknown
         from headwise.text.parse_files import read_parses, read_phrase_parses
 
-        kind, model = self.kind, self.model
-        if parses is not None and not kind.sides:
-            raise kind.no_parses_error()
+        item_type, model = self.item_type, self.model
+        if parses is not None and not item_type.sides:
+            raise item_type.no_parses_error()
         files = list_files(file)
         self._check_features(reading or {})
         requested, column_notes = reading_options_as_trained(
-            kind, self.info, first_path(files), reading or {}
+            item_type, self.info, first_path(files), reading or {}
         )
         options = self.task.options(model, options_for(self.task_name, requested))
         try:
-            data = read_files_as_one(kind, files, options, like=self.schema)
+            data = read_files_as_one(item_type, files, options, like=self.schema)
         except DataError as error:
             if error.code in NO_LABEL_CODES and not getattr(options, "label_column", None):
                 reporter.note("a file without answers is one for headwise predict")
             raise
         tokenize = get_tokenizer(model.config.words.tokenizer).words
         reader = ParseReader(tokenize, read_parses, read_phrase_parses)
-        data = with_parses(kind, data, None if parses is None else str(parses), reader)
+        data = with_parses(item_type, data, None if parses is None else str(parses), reader)
         labels = getattr(model, "labels", ())
-        data, spelling_notes = kind.label_type.respell_as_training(labels, data)
+        data, spelling_notes = item_type.label_type.respell_as_training(labels, data)
         parses_notes = self._unused_parses_notes(parses)
         reporter.notes((*data.notes, *column_notes, *spelling_notes, *parses_notes))
-        data, outside = split_off_unknown(model, data, unknown_label, str(self.folder), kind.nouns.many)
+        data, outside = split_off_unknown(
+            model, data, unknown_label, str(self.folder), item_type.nouns.many
+        )
         if encodings := model.config.linear_model.tabular:
             reporter.notes(unseen_notes(unseen_values(encodings, data.items), len(data.items)))
         if known_only:
-            data, warnings = kind.label_type.without_unknown_labels(labels, data, kind.nouns)
+            data, warnings = item_type.label_type.without_unknown_labels(labels, data, item_type.nouns)
             for warning in warnings:
                 reporter.warn(warning)
         self.task.check_labels(model, data, str(self.folder))
@@ -110,7 +112,7 @@ class TaskSession(Session):
     def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
         if self.task.predictor is None:
             raise self.task.no_prediction_error()
-        predictor = self.task.predictor(self.model, self.kind.nouns, batch_tokens, reading)
+        predictor = self.task.predictor(self.model, self.item_type.nouns, batch_tokens, reading)
         predictor.usual = self.info.metrics.unknown_words
         if unsure is not None:
             predictor.least = self.confidence_threshold(unsure)

@@ -33,8 +33,8 @@ from headwise.training.settings import RunConfig
 
 def warn_of_label_problems(parts: DataParts, request: TrainingRequest, reporter: Reporter) -> None:
     """Report what the doctor finds in the labels of the training file, as it makes a model worse."""
-    file = CheckedFile("train", parts.files["train"], parts.kind)
-    checks = [*parts.kind.label_type.warned, *parts.kind.warned]
+    file = CheckedFile("train", parts.files["train"], parts.item_type)
+    checks = [*parts.item_type.label_type.warned, *parts.item_type.warned]
     findings = [finding for check in checks for finding in check(file)]
     for finding in findings:
         reporter.warn(f"{finding.message}; {finding.fix}")
@@ -54,7 +54,7 @@ def propose_teacher(plan: TrainingPlan, reporter: Reporter) -> None:
     parts, config = plan.data.human, plan.run_config
     data = parts.files.get("train")
     unlabelled = getattr(data, "unlabelled", 0)
-    if not parts.kind.is_text_classification or unlabelled < LEAST_UNLABELLED:
+    if not parts.item_type.is_text_classification or unlabelled < LEAST_UNLABELLED:
         return
     base = config.model.base.name
     teacher = installed_teacher(english="english" in base if base and not Path(base).exists() else None)
@@ -93,7 +93,7 @@ def apply_line_lists(
     Raises:
         HeadwiseError: A list cannot be read, or the items have no weights.
     """
-    many = parts.kind.nouns.many
+    many = parts.item_type.nouns.many
     if files.drop is not None:
         parts, dropped = drop_listed_items(parts, files.drop)
         reporter.note(f"{dropped:,} {many} of {files.drop} are left out; those of test stay")
@@ -115,7 +115,7 @@ def check_parses(parts: DataParts, run_config: RunConfig) -> None:
     if run_config.model.syntax.pipeline is not None or tree_use_of(run_config.model.encoder) != "error":
         return
     for name, part in parts.named.items():
-        bare = [item for item in part if not parts.kind.has_parses(item)]
+        bare = [item for item in part if not parts.item_type.has_parses(item)]
         if not bare:
             continue
         has_file = name in parts.files

@@ -132,7 +132,7 @@ class TrainingJob:
         if self.files.parses != NO_PARSES and not needs_trees(encoder):
             note = f"not used, as no head of {encoder_name(encoder)} uses dependency trees"
             self.reporter.note(f"--parses: {note}")
-        if warning := plan.limit.message(plan.parts.kind.nouns.many):
+        if warning := plan.limit.message(plan.parts.item_type.nouns.many):
             self.reporter.warn(warning)
         for remark in plan.task.data_remarks(plan.parts, plan.run_config):
             self.reporter.remark(remark)
@@ -161,8 +161,8 @@ def fit_judge_save(
     """
     task, human, overlaps = plan.task, plan.data.human, plan.overlaps()
     for overlap in overlaps:
-        reporter.warn(overlap.message(human.kind.nouns))
-    if repeated := repetition_warning(human.kind, human.test, "test "):
+        reporter.warn(overlap.message(human.item_type.nouns))
+    if repeated := repetition_warning(human.item_type, human.test, "test "):
         reporter.warn(repeated)
     headline = task.primary_metric(plan.parts, plan.run_config.model)
     with reporter.training(plan.run_config, headline, task.unit(plan.parts)) as progress:

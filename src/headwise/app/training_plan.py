@@ -201,8 +201,8 @@ class SettingsSources:
         """The base for the tokens of the training texts, and a note; see `choose_base`."""
         key = name, tokenizer
         if key not in self._bases:
-            cut, kind = get_tokenizer(tokenizer).words, self.parts.kind
-            texts = (words for item in self.parts.train for words in kind.words(item, cut))
+            cut, item_type = get_tokenizer(tokenizer).words, self.parts.item_type
+            texts = (words for item in self.parts.train for words in item_type.words(item, cut))
             self._bases[key] = choose_base(name, texts)
         return self._bases[key]
 
@@ -230,15 +230,15 @@ class TrainingRequest:
             HeadwiseError: The settings do not fit the task, or a file cannot be read.
         """
         self.task.check(self.run_config)
-        kind, run_config = self.task.item_type_for(self.run_config.model), self.run_config
-        if files.parses != NO_PARSES and not kind.sides:
-            raise kind.no_parses_error()
+        item_type, run_config = self.task.item_type_for(self.run_config.model), self.run_config
+        if files.parses != NO_PARSES and not item_type.sides:
+            raise item_type.no_parses_error()
         cut = get_tokenizer(run_config.model.words.tokenizer).words
         reader = ParseReader(cut, read_parses, read_phrase_parses)
         paths = files.train, files.dev, files.test
         how = {"unknown_label": run_config.model.unknown.label}
         return RunData(
-            read_parts(kind, *paths, run_config.data, run_config.split, files.parses, reader, **how)
+            read_parts(item_type, *paths, run_config.data, run_config.split, files.parses, reader, **how)
         )
 
     def split(
@@ -252,7 +252,7 @@ class TrainingRequest:
             labels: All labels, if there may be more than the items have.
         """
         self.task.check(self.run_config)
-        kind, split = self.task.item_type_for(self.run_config.model), self.run_config.split
+        item_type, split = self.task.item_type_for(self.run_config.model), self.run_config.split
         outside: dict[str, Sequence[Any]] = {}
         if unknown := self.run_config.model.unknown.label:
             every = {"train": items, "dev": dev or ()}
@@ -264,9 +264,9 @@ class TrainingRequest:
         files = {"train": InMemoryData([*items, *(dev or ())], labels)} if labels else {}
         if dev is not None:
             files["dev"] = InMemoryData(dev, labels)
-            return RunData(DataParts(kind, items, dev, [], (), files, outside))
-        cut = kind.split(items, split.dev, seed=split.seed)
-        return RunData(DataParts(kind, cut.train, cut.dev, [], cut.notes, files, outside))
+            return RunData(DataParts(item_type, items, dev, [], (), files, outside))
+        cut = item_type.split(items, split.dev, seed=split.seed)
+        return RunData(DataParts(item_type, cut.train, cut.dev, [], cut.notes, files, outside))
 
     def plan(
         self,

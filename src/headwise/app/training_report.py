@@ -76,7 +76,7 @@ class TrainingReport:
     def _repr_html_(self) -> str:
         scores = self.fitted.dev if self.test is None else self.test_scores
         rivals, messages = list(self.rivals.values()), self.task.training_summary(self.fitted)
-        on = f"{'dev' if self.test is None else 'test'} {self.parts.kind.nouns.many}"
+        on = f"{'dev' if self.test is None else 'test'} {self.parts.item_type.nouns.many}"
         return scores_fragment(ReportContents("", on, self.task.sheet(scores), scores, rivals, messages))
 
 
@@ -132,7 +132,7 @@ def _with_teacher_scores(report: TrainingReport, distillation: DistillationSet) 
 def _without_zero_weights(parts: DataParts) -> DataParts:
     """Without training and dev items of weight 0: a baseline does not know weights, and these are what the
     user wants nothing to learn from."""
-    if not parts.kind.has_keys:
+    if not parts.item_type.has_keys:
         return parts
     train, dev = evaluated_items(parts.train), evaluated_items(parts.dev)
     return parts if train is parts.train and dev is parts.dev else replace(parts, train=train, dev=dev)

@@ -141,14 +141,14 @@ def load_model(
     files = VerifiedFolder(folder)
     config, dtype = read_folder_config(files)
     where = files.name(CONFIG)
-    kind, sections = find_task(config.task).model, find_task_settings(config.task).sections
-    if model_type is not None and not issubclass(kind, model_type):
+    model_class, sections = find_task(config.task).model, find_task_settings(config.task).sections
+    if model_type is not None and not issubclass(model_class, model_type):
         raise StoreError(
-            f"{where}: a model of the task {config.task!r}, which is a {kind.__name__}; expected a "
+            f"{where}: a model of the task {config.task!r}, which is a {model_class.__name__}; expected a "
             f"{model_type.__name__}",
             code="HW507",
         )
-    vocabulary = read_vocabulary(files, kind.read_vocabulary)
+    vocabulary = read_vocabulary(files, model_class.read_vocabulary)
     outputs = files.json(LABELS)
     parts = _pretrained(files) if config.pretrained.name else None
     if config.base.name:
@@ -173,7 +173,7 @@ def load_model(
         )
     except RuntimeError as error:  # index tensors with out-of-range values
         raise StoreError(f"{files.path / WEIGHTS}: {error}", code="HW509") from error
-    for name, factor in read_calibration(files, kind, outputs.get("labels")).items():
+    for name, factor in read_calibration(files, model_class, outputs.get("labels")).items():
         setattr(model, name, factor)
     stored = getattr(model, "reference_vectors", None) is not None
     if stored and model.novelty is None:

@@ -358,13 +358,13 @@ def read_vocabulary(files: VerifiedFolder, read: Callable[[JsonObject], Any]) ->
 
 
 def read_calibration(
-    files: VerifiedFolder, kind: Any, labels: Sequence[object] | None
+    files: VerifiedFolder, model_class: Any, labels: Sequence[object] | None
 ) -> dict[str, float | list[float]]:
     """The calibration parameters (`FACTORS` and `LABEL_FACTORS` of the class), by name.
 
     Args:
         files: The folder.
-        kind: The class of the model, or of its outputs.
+        model_class: The class of the model, or of its outputs.
         labels: The labels of the model; None if it has none.
 
     Raises:
@@ -372,11 +372,13 @@ def read_calibration(
     """
     fitted, where = files.json(CALIBRATION), files.name(CALIBRATION)
     factors: dict[str, float | list[float]] = {}
-    for name, low in kind.FACTORS.items():
-        if name in fitted or name not in kind.OPTIONAL_FACTORS:  # parameters with a default may be missing
+    for name, low in model_class.FACTORS.items():
+        if (
+            name in fitted or name not in model_class.OPTIONAL_FACTORS
+        ):  # parameters with a default may be missing
             factors[name] = _factor(fitted, name, low, where)
-    for name, low in kind.LABEL_FACTORS.items():
-        if name in fitted or name not in kind.OPTIONAL_FACTORS:
+    for name, low in model_class.LABEL_FACTORS.items():
+        if name in fitted or name not in model_class.OPTIONAL_FACTORS:
             factors[name] = _label_factors(fitted, name, low, where, len(labels or ()))
     return factors
 

@@ -45,15 +45,17 @@ _LENGTHS = np.array([0, 1, 40])
 
 def unsupported_reason(config: ModelConfig) -> str | None:
     """Why a model of this configuration needs torch; None if it predicts without."""
-    kind = ITEM_TYPES.get(config.task)
-    if kind is None or not (kind.has_tags or (kind.sides and type(kind.label_type) in TEXT_OUTPUTS)):
+    item_type = ITEM_TYPES.get(config.task)
+    if item_type is None or not (
+        item_type.has_tags or (item_type.sides and type(item_type.label_type) in TEXT_OUTPUTS)
+    ):
         return f"models of the task {config.task}"
     if config.pretrained.name:
         return "pretrained encoders"
     encoder = config.encoder
     if not isinstance(encoder, MSTransformerConfig | MSSANConfig):
         return f"the encoder {encoder_name(encoder)}"
-    if not kind.has_tags and (reason := _readout_reason(config)):
+    if not item_type.has_tags and (reason := _readout_reason(config)):
         return reason
     if getattr(encoder, "positions", "none") != "none":
         return "position embeddings"
@@ -99,8 +101,8 @@ def load_for_prediction(folder: PathLike[str] | str) -> "NetworkModel":
     """
     files = VerifiedFolder(folder)
     config, dtype = read_folder_config(files)
-    kind = ITEM_TYPES[config.task]
-    builder_type, outputs_type = builder_types(kind)
+    item_type = ITEM_TYPES[config.task]
+    builder_type, outputs_type = builder_types(item_type)
     vocabulary = read_vocabulary(files, Vocabulary.from_json)
     described = files.json(LABELS)
     listed = _listed_words(files) if config.base.name else ()
@@ -114,7 +116,7 @@ def load_for_prediction(folder: PathLike[str] | str) -> "NetworkModel":
     model = builder.model(LayerWeights(arrays), _linear_tables(files, builder, arrays))
     for name, factor in read_calibration(files, outputs_type, described.get("labels")).items():
         setattr(model, name, factor)
-    if not kind.has_tags and model.references is not None and model.novelty is None:
+    if not item_type.has_tags and model.references is not None and model.novelty is None:
         raise StoreError(
             f"{files.name(CALIBRATION)}: the model has vectors of training texts, but the numbers of its "
             f"novelty detector ({', '.join(NOVELTY_FACTORS)}) are missing",
@@ -123,15 +125,15 @@ def load_for_prediction(folder: PathLike[str] | str) -> "NetworkModel":
     return model
 
 
-def builder_types(kind: ItemType[Any]) -> tuple[type[Any], type[Any]]:
+def builder_types(item_type: ItemType[Any]) -> tuple[type[Any], type[Any]]:
     """The builder of models of an item type, and the type of their outputs."""
-    if kind.has_tags:
+    if item_type.has_tags:
         from headwise.artifacts.runtime_tag_builder import TaggerBuilder
         from headwise.runtime.tag_outputs import TagOutputs
 
         return TaggerBuilder, TagOutputs
-    outputs_type = TEXT_OUTPUTS[type(kind.label_type)]
-    if kind.sides > 1:
+    outputs_type = TEXT_OUTPUTS[type(item_type.label_type)]
+    if item_type.sides > 1:
         from headwise.artifacts.runtime_pair_builder import PairBuilder
 
         return PairBuilder, outputs_type

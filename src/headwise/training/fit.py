@@ -124,7 +124,7 @@ def fit(
     """
     for name, part in (("training", parts.train), ("dev", parts.dev)):
         if not len(part):
-            raise HeadwiseError(f"there are no {name} {parts.kind.nouns.many}", code="HW405")
+            raise HeadwiseError(f"there are no {name} {parts.item_type.nouns.many}", code="HW405")
     if vectors is None and run_config.vectors.file is not None:
         vectors = load_vectors(run_config.vectors.file)
 
@@ -138,7 +138,9 @@ def fit(
         model.to(pick_device(run_config.train.device))
         objective = task.objective(model, parts)
         task.begin(model, objective)
-        hashes = {name: parts.kind.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")}
+        hashes = {
+            name: parts.item_type.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")
+        }
         begun = {} if run_config.init_from is None else {"former": run_config.init_from.digest}
         progress = train(
             model,
@@ -213,7 +215,7 @@ def item_locator(parts: DataParts[Any]) -> Callable[[int], str] | None:
     """A function from the index of a training item to its place, `file:line`; None where items have no
     lines."""
     path = getattr(parts.files.get("train"), "path", "")
-    if not path or not parts.kind.has_keys:
+    if not path or not parts.item_type.has_keys:
         return None
     # Items behind the texts are label names.
     return lambda number: place(path, parts.train[number].line) if number < len(parts.train) else path

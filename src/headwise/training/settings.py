@@ -112,7 +112,7 @@ class RunConfig:
     """A whole training run, apart from its texts."""
 
     data: Any = field(default_factory=SoftLabelOptions)
-    """Of the type that the kind of the items has."""
+    """The reading options, of the class `options` of the item type."""
     split: SplitConfig = field(default_factory=SplitConfig)
     vectors: VectorsConfig = field(default_factory=VectorsConfig)
     model: ModelConfig = field(default_factory=ModelConfig)

@@ -64,7 +64,7 @@ def cross_fit(
         report: Called after each update and each epoch.
     """
     items = all_parts.train
-    numbers = np.array(all_parts.kind.folds(items, config.folds, config.seed))
+    numbers = np.array(all_parts.item_type.folds(items, config.folds, config.seed))
     numbers[~evaluation_mask(items)] = -1  # never held out
     used = np.unique(numbers[numbers >= 0])  # with few distinct items, some folds are empty
     folds = len(used)

@@ -59,7 +59,7 @@ class PreviousModel:
 
     def for_parts(self, parts: DataParts[Any]) -> "PreviousModel":
         """A copy with `new` set for these data."""
-        is_known = in_fingerprint(parts.kind, self.seen, [*parts.train, *parts.dev])
+        is_known = in_fingerprint(parts.item_type, self.seen, [*parts.train, *parts.dev])
         return replace(self, new=sum(is_known) <= _MOST_KNOWN * len(is_known))
 
     def message(self) -> str:
@@ -71,7 +71,7 @@ class PreviousModel:
 
     def overlaps(self, parts: DataParts[Any]) -> tuple[PartOverlap, ...]:
         """Dev and test texts that it was trained on, which make scores optimistic."""
-        return fingerprint_overlaps(parts.kind, self.seen, self.name, parts.named)
+        return fingerprint_overlaps(parts.item_type, self.seen, self.name, parts.named)
 
     @property
     def bare(self) -> bool:

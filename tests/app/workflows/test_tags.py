@@ -75,7 +75,7 @@ def test_learns_saves_and_is_judged(data, tmp_path):
     assert loaded.tag(data.test) == outcome.fitted.model.tag(data.test)
     info = read_info(tmp_path / "model")
     assert info["metrics"]["test"]["entities"]["f1"] == outcome.test.entities.f1
-    assert info["data"]["train"]["sha256"] == data.kind.fingerprint(data.train).sha256
+    assert info["data"]["train"]["sha256"] == data.item_type.fingerprint(data.train).sha256
     assert info["data"]["train"]["labels"]["B-PER"] > 0
     assert not (tmp_path / "model" / "training").exists()
 

@@ -96,7 +96,7 @@ def test_its_name_stands_nowhere_else(stars):
     """`src` knows the task by the two tables alone: nothing in it is written for this task."""
     package = Path(importlib.import_module("headwise").__file__).parent
     assert not [path for path in package.rglob("*.py") if "Stars" in path.read_text("utf-8")]
-    assert find_task("stars").kind is ITEM_TYPES["stars"]
+    assert find_task("stars").item_type is ITEM_TYPES["stars"]
 
 
 @pytest.mark.parametrize("part", [TaskTraining, TaskEvaluation, TaskPresentation])

@@ -71,9 +71,9 @@ def probe(
 
     session = ModelSession.open(model) if (Path(model) / MANIFEST).exists() else None
     encoder = load_pretrained(model) if session is None else session.model
-    if session is None or session.kind.label_type.self_supervised:  # any texts will do
-        kind = ITEM_TYPES["classify"]
-        rows = kind.rows(str(texts), options_for("classify", flag_values(read)))
+    if session is None or session.item_type.label_type.self_supervised:  # any texts will do
+        item_type = ITEM_TYPES["classify"]
+        rows = item_type.rows(str(texts), options_for("classify", flag_values(read)))
         TerminalReporter().notes(rows.notes)
         if parses is not None:
             raise ConfigError(f"--parses {parses}: {model} reads no syntax; leave it out")

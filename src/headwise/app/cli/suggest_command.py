@@ -70,7 +70,7 @@ def suggest(
     from headwise.models.tasks import find_task
 
     task = find_task(read_info(model).task_name)
-    tags = task.kind.has_tags
+    tags = task.item_type.has_tags
     form = format_of(output, {".conll": "conll"} if tags else _FORMS, "conll" if tags else "csv")
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)

@@ -23,7 +23,7 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
         reporter: Receives remarks.
     """
     out, task, fitted = output(), outcome.task, outcome.fitted
-    progress, many = fitted.progress, outcome.parts.kind.nouns.many
+    progress, many = fitted.progress, outcome.parts.item_type.nouns.many
     weights = (folder / "model.safetensors").stat().st_size
     headline = task.primary_metric(outcome.parts, outcome.run_config.model)
     best = progress.history[progress.best_epoch][headline]

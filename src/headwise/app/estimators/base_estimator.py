@@ -214,7 +214,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         self._take(result.model, ModelInfo(info))
         for callback in self.callbacks:
             callback.on_end(result.metrics())
-        nouns = plan.parts.kind.nouns
+        nouns = plan.parts.item_type.nouns
         overlaps = (overlap.message(nouns) for overlap in plan.overlaps(between_parts=dev is not None))
         for warning in (*overlaps, *plan.warnings(result)):
             warnings.warn(warning, stacklevel=3)

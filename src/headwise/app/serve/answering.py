@@ -55,7 +55,7 @@ class ModelService:
     Attributes:
         session: The opened model.
         model: The model.
-        kind: The item type of the model.
+        item_type: The item type of the model.
 
     Raises:
         ConfigError: `reading` has options of file formats, which do not apply to requests.
@@ -80,9 +80,9 @@ class ModelService:
 
     def _use(self, session: Session) -> None:
         predictor = session.predictor(self._batch_tokens, self.reading, self._unsure)
-        self.session, self.model, self.kind = session, session.model, session.kind
+        self.session, self.model, self.item_type = session, session.model, session.item_type
         self._predictor = predictor
-        fields = {1: ("text",), 2: ("first", "second")}.get(self.kind.sides, ())
+        fields = {1: ("text",), 2: ("first", "second")}.get(self.item_type.sides, ())
         self._names = [self.reading.get(f"{name}_column") or name for name in fields]
         self._tabular = [column.name for column in getattr(self.session.schema, "tabular", ())]
 
@@ -110,7 +110,7 @@ class ModelService:
         return {
             "model": self.name,
             "task": self.session.task_name,
-            "reads": self.kind.nouns.many,
+            "reads": self.item_type.nouns.many,
             **named,
         }
 
@@ -120,11 +120,12 @@ class ModelService:
         Raises:
             RequestError: HW903, the model does not read them.
         """
-        if (texts and self.kind.sides != 1) or (pairs and self.kind.sides != 2):
+        if (texts and self.item_type.sides != 1) or (pairs and self.item_type.sides != 2):
             input_kind = "texts" if texts else "pairs"
-            expected = {1: "texts", 2: "pairs"}.get(self.kind.sides, "records")
+            expected = {1: "texts", 2: "pairs"}.get(self.item_type.sides, "records")
             raise RequestError(
-                f"{REQUEST}: {input_kind}, but this model reads {self.kind.nouns.many}; give {expected}"
+                f"{REQUEST}: {input_kind}, but this model reads "
+                f"{self.item_type.nouns.many}; give {expected}"
             )
         if texts and self._tabular:
             raise RequestError(
@@ -139,11 +140,11 @@ class ModelService:
     def client_message(self, error: HeadwiseError) -> str:
         """The message of an error without advice about command-line flags, which clients cannot set."""
         message = str(error).removeprefix(f"[{error.code}] ")
-        if isinstance(error, DataError) and error.code in _MISSING_COLUMN_CODES and self.kind.sides:
+        if isinstance(error, DataError) and error.code in _MISSING_COLUMN_CODES and self.item_type.sides:
             names = [*self._names, *self._tabular]
             fields = f"the field{'s' * (len(names) > 1)} {' and '.join(map(repr, names))}"
             tokens = self.reading.get("token_column") or "tokens"
-            words = f" (or {tokens!r}, a list of words)" * hasattr(self.kind.options, "token_column")
+            words = f" (or {tokens!r}, a list of words)" * hasattr(self.item_type.options, "token_column")
             return f"{REQUEST}: {error.problem}; expected {fields}{words} in each record"
         first, *more = message.split("; ")
         return "; ".join(
@@ -219,7 +220,7 @@ class ModelService:
         by_fields: dict[tuple[str, ...], list[int]] = {}
         for number, records in enumerate(requests):
             fields = {tuple(record) for record in records}
-            if self.kind.sides and len(fields) == 1:
+            if self.item_type.sides and len(fields) == 1:
                 by_fields.setdefault(fields.pop(), []).append(number)
         read: dict[int, list[InputRow[Any]] | HeadwiseError] = {}
         for numbers in by_fields.values():
@@ -241,7 +242,7 @@ class ModelService:
 
     def _read(self, records: Sequence[JsonMapping]) -> list[InputRow[Any]]:
         """The records as rows of the model's item type."""
-        form = "jsonl" if self.kind.sides else "csv"  # bags are read from csv only
+        form = "jsonl" if self.item_type.sides else "csv"  # bags are read from csv only
         text = _table(records) if form == "csv" else _lines(records)
         # Unpaired surrogates are passed on: the reader rejects them with a message.
         with _temporary_file(text.encode("utf-8", errors="surrogatepass"), form) as path:

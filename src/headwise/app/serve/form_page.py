@@ -24,7 +24,7 @@ def form_page(
         texts: The text, or both texts of a pair.
         links: The addresses of the pages of other models, by name.
     """
-    titles = _TITLES.get(answering.kind.sides, ())
+    titles = _TITLES.get(answering.item_type.sides, ())
     values = {"problem": "", "predictions": [], "explanations": []}
     if titles and len(texts) == len(titles):
         values |= _answer(answering, texts)
@@ -33,7 +33,7 @@ def form_page(
         title=answering.name,
         fields=list(zip(titles, [*texts, *[""] * len(titles)], strict=False)),
         links=links or {},
-        items=answering.kind.nouns.many,
+        items=answering.item_type.nouns.many,
         model=Markup(answering.session.to_html()),  # noqa: S704 - a fragment of templates
         **values,
     )

@@ -92,30 +92,30 @@ def calibrate_file(
     output = Path(output)
     check_output_folder(output, resume=None, overwrite=overwrite)
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
-    task, model, kind, info = session.task, session.model, session.kind, session.info
+    task, model, item_type, info = session.task, session.model, session.item_type, session.info
     task.set_thresholds_setting(model, thresholds)
     data = session.read(file, **how)
     seen = ContaminationCheck(session, data.items).learnt
     items = [item for number, item in enumerate(data.items) if number not in seen]
     if not items:
         raise ConfigError(
-            f"{data.path}: the model was trained on all of these {kind.nouns.many}; give it others"
+            f"{data.path}: the model was trained on all of these {item_type.nouns.many}; give it others"
         )
     if seen:
         left = "is" if len(seen) == 1 else "are"
         reporter = how.get("reporter", NULL_REPORTER)
-        reporter.warn(f"{kind.nouns.count(len(seen))} that the model was trained on {left} left out")
+        reporter.warn(f"{item_type.nouns.count(len(seen))} that the model was trained on {left} left out")
     before = session.evaluate(items).to_json()
     finished = task.calibrate(model, items)
     after = session.evaluate(items).to_json()
     metrics = {"dev": finished.dev | after, **calibration_json(finished.calibration)}
-    data_info = info["data"] | {"dev": kind.fingerprint(items)}
+    data_info = info["data"] | {"dev": item_type.fingerprint(items)}
     save_model(model, output, data=data_info, training=info["training"], metrics=metrics)
     sheet = task.sheet(after)
     key = sheet.headline.key
     return CalibrationReport(
         sheet,
-        kind.nouns,
+        item_type.nouns,
         len(items),
         finished.calibration or (0.0, 0.0),
         model.temperature,

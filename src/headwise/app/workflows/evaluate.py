@@ -155,12 +155,12 @@ class ContaminationCheck:
 
     def __init__(self, session: TaskSession, items: Any):
         self.session, self.items = session, items
-        kind, data = session.kind, session.info.data
-        sha256 = kind.fingerprint(items).sha256
-        is_remembered = in_fingerprint(kind, data.seen, items)
+        item_type, data = session.item_type, session.info.data
+        sha256 = item_type.fingerprint(items).sha256
+        is_remembered = in_fingerprint(item_type, data.seen, items)
         learnt: Collection[int] = {number for number, remembered in enumerate(is_remembered) if remembered}
-        self.messages = _contamination_messages(data, sha256, len(learnt), len(items), kind.nouns.many)
-        if not kind.has_keys and data.is_training_file(sha256):
+        self.messages = _contamination_messages(data, sha256, len(learnt), len(items), item_type.nouns.many)
+        if not item_type.has_keys and data.is_training_file(sha256):
             learnt = range(len(items))
         was_choice = sha256 == data.dev.sha256 and not session.info.training.is_refitted
         self.learnt: Collection[int] = set() if was_choice else learnt
@@ -174,7 +174,7 @@ class ContaminationCheck:
             return score_unseen(self.session.task, self.session.model, self.items, self.learnt), []
         if in_training.name == unseen_name(len(self.items) - len(self.learnt)):
             return in_training, []
-        many = self.session.kind.nouns.many
+        many = self.session.item_type.nouns.many
         text = f"{many} that are nearly some that the model was trained on or chosen by are left out, too"
         return in_training, [ReportMessage(f"{text}: {in_training.name}", warning=True)]
 
@@ -262,7 +262,7 @@ class EvaluatedItems:
             least: The confidence threshold of selective prediction.
         """
         session, data = self.session, self.data
-        task, kind, info = session.task, session.kind, session.info
+        task, item_type, info = session.task, session.item_type, session.info
         mistakes, scores = self.mistakes(errors), self.evaluation.to_json()
         messages = [
             *self.messages,
@@ -272,9 +272,9 @@ class EvaluatedItems:
         ]
         if evaluation_weights(data.items) is not None:
             messages.append(
-                ReportMessage(f"scores count all {kind.nouns.many} the same, whatever their weights")
+                ReportMessage(f"scores count all {item_type.nouns.many} the same, whatever their weights")
             )
-        if repeated := repetition_warning(kind, data.items):
+        if repeated := repetition_warning(item_type, data.items):
             messages.append(ReportMessage(repeated, warning=True))
         if trouble := cache_warning(session.model):
             messages.append(ReportMessage(trouble, warning=True))

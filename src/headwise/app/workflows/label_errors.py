@@ -410,9 +410,9 @@ def _read_labelled(
     Raises:
         HeadwiseError: The file cannot be read, or has too few texts or labels.
     """
-    kind, options = ITEM_TYPES["classify"], dict(reading or {})
+    item_type, options = ITEM_TYPES["classify"], dict(reading or {})
     task = require_one_label_task(file, options)
-    data = kind.read(file, options_for(task, options))
+    data = item_type.read(file, options_for(task, options))
     reporter.notes(data.notes)
     names = label_names(item.label for item in data.items)
     if len(data.items) < least or len(names) < 2:
@@ -425,7 +425,7 @@ def _read_labelled(
 
 def _read_tagged_file(file: str, reading: JsonMapping | None, least: int, reporter: Reporter) -> Any | None:
     """A file of tagged sentences, likewise; None if it is none."""
-    data = _read_if_kind("tag", "tagged sentences", file, reading, reporter)
+    data = _read_items_of("tag", "tagged sentences", file, reading, reporter)
     if data is not None and (len(data.items) < least or len(data.labels) < 2):
         raise ConfigError(
             f"{data.path}: {len(data.items):,} sentences with {len(data.labels)} tags; expected {least} or "
@@ -436,7 +436,7 @@ def _read_tagged_file(file: str, reading: JsonMapping | None, least: int, report
 
 def _read_label_sets(file: str, reading: JsonMapping | None, least: int, reporter: Reporter) -> Any | None:
     """A file of texts with any number of labels, likewise; None if it is none."""
-    data = _read_if_kind("multi-label", "label sets", file, reading, reporter)
+    data = _read_items_of("multi-label", "label sets", file, reading, reporter)
     if data is not None and (len(data.items) < least or not any(item.labels for item in data.items)):
         raise ConfigError(
             f"{data.path}: {len(data.items):,} texts with sets of labels; expected {least} or more texts, "
@@ -445,15 +445,15 @@ def _read_label_sets(file: str, reading: JsonMapping | None, least: int, reporte
     return data
 
 
-def _read_if_kind(
+def _read_items_of(
     task_name: str, what: str, file: str, reading: JsonMapping | None, reporter: Reporter
 ) -> Any | None:
-    """A file that is for tasks of the kind of the wanted one; None if it is for others."""
-    kind, options = ITEM_TYPES[task_name], dict(reading or {})
+    """The data set of a file with the items of a task; None if the file has items of another type."""
+    item_type, options = ITEM_TYPES[task_name], dict(reading or {})
     task, why = infer_task(file, options)
-    if ITEM_TYPES[task] is not kind:
+    if ITEM_TYPES[task] is not item_type:
         return None
     reporter.note(f"a file of {what} ({why})")
-    data = kind.read(file, options_for(task, options))
+    data = item_type.read(file, options_for(task, options))
     reporter.notes(data.notes)
     return data

@@ -172,14 +172,14 @@ def curve_file(
     reporter.notes([guessed] if guessed else [])
     name = layers[0]["model"]["task"]
     task_spec = find_task(name)
-    kind, many = task_spec.kind, task_spec.kind.nouns.many
-    if not kind.sides or task_spec.predictor is None:
+    item_type, many = task_spec.item_type, task_spec.item_type.nouns.many
+    if not item_type.sides or task_spec.predictor is None:
         raise ConfigError(
             f"{file}: a file for the task {name}; expected texts, pairs of texts or tagged sentences"
         )
-    data = kind.read(file, options_for(name, options))
+    data = item_type.read(file, options_for(name, options))
     reporter.notes(data.notes)
-    kind.label_type.check(data, kind.nouns)
+    item_type.label_type.check(data, item_type.nouns)
     items = evaluated_items(data.items)
     if len(items) < len(data.items):
         reporter.note(f"{len(data.items) - len(items):,} {many} of weight 0 are left out")
@@ -187,15 +187,15 @@ def curve_file(
     if count < MIN_ITEMS:
         raise ConfigError(f"{data.path}: {count:,} {many}; expected {MIN_ITEMS} or more {many}")
     held = min(max(round(_TEST_SHARE * count), 1), _MAX_TEST_ITEMS)
-    groups = [*indices_by_text(kind.apart(items, round(1 / _TEST_SHARE))).values()]
+    groups = [*indices_by_text(item_type.apart(items, round(1 / _TEST_SHARE))).values()]
     if min(map(len, groups)) > held:
         raise ConfigError(f"{data.path}: too few different {many} to hold a fifth of them out")
     sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)
-    parts = DataParts(kind, items, [], [])
-    reporter.notes(kind.tell(parts.named))
+    parts = DataParts(item_type, items, [], [])
+    reporter.notes(item_type.tell(parts.named))
     if full_model:
         judge = full_model_scorer(task_spec, items)
-    elif kind.has_tags:
+    elif item_type.has_tags:
         groups_of_words, note = choose_word_groups((item.tokens for item in items), base)
         reporter.notes([note] if note else [])
         judge = crf_scorer(items, groups_of_words)
@@ -203,7 +203,7 @@ def curve_file(
         judge, notes = linear_scorer(task_spec, parts, ({"model": {"task": name}, "base": {"name": base}},))
         reporter.notes(notes)
     identity = {
-        "texts": kind.fingerprint(items).sha256,
+        "texts": item_type.fingerprint(items).sha256,
         "model": f"{name} {'whole' if full_model else f'linear {base}'}",
     }
     measured = MeasurementCache(work, identity)
@@ -312,7 +312,7 @@ def linear_scorer(
     parts = plan.parts
     model, _ = task.build(parts, plan.run_config, plan.vectors)
     texts, dense, numbers = model.linear_inputs(model.encoded(parts.train))
-    label_type, unit = parts.kind.label_type, 1.0
+    label_type, unit = parts.item_type.label_type, 1.0
     if label_type.numeric:
         targets = model.scale.standardize(NUMERIC_LABEL_TYPE.numbers(parts.train))
         unit = model.scale.deviation
@@ -356,7 +356,7 @@ def linear_scorer(
 
 def full_model_scorer(task: TaskEvaluation, items: Sequence[object]) -> Scorer:
     """Trains what `headwise train` does."""
-    kind = task.kind
+    item_type = task.item_type
 
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
         train_items, test_items = ([items[row] for row in rows] for rows in (train, test))
@@ -365,7 +365,7 @@ def full_model_scorer(task: TaskEvaluation, items: Sequence[object]) -> Scorer:
         plan = request.plan(request.split(train_items))
         with TemporaryDirectory(prefix="headwise-") as folder:
             model = plan.fit(Path(folder)).model
-        answerable, lost = _with_known_labels(test_items, kind.label_type, model)
+        answerable, lost = _with_known_labels(test_items, item_type.label_type, model)
         if not answerable:
             return 0.0
         parts = task.metric_parts(model, answerable, task.judge(model, answerable))

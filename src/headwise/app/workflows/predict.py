@@ -131,8 +131,8 @@ def predict_file(
         raise ConfigError(f"--workers {workers} are for processors; expected 1 with a GPU, or --device cpu")
     predictor_arguments = batch_tokens, dict(how.get("reading") or {}), unsure
     predictor = session.predictor(*predictor_arguments)
-    if how.get("parses") is not None and not session.kind.sides:
-        raise session.kind.no_parses_error()
+    if how.get("parses") is not None and not session.item_type.sides:
+        raise session.item_type.no_parses_error()
     form, marked = (
         choose_format(output, form, predictor.formats, predictor.form),
         has_byte_order_mark(first_path(files)),

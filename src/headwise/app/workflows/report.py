@@ -84,7 +84,7 @@ def report_outcome(outcome: TrainingReport, folder: Path) -> str:
 def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
     """The page of a model, also with its evaluation on items, where there is one."""
     task, info, folder = session.task, session.info, Path(session.folder)
-    metrics, many = info.metrics, task.kind.nouns.many
+    metrics, many = info.metrics, task.item_type.nouns.many
     if judged is not None and not judged.is_test:
         metrics = MetricsInfo.of({})  # the baseline was not evaluated on these items
     named = dict(metrics.systems)
@@ -130,7 +130,7 @@ def _file_label(path: str) -> str:
 
 def _item_material(session: ModelSession, judged: EvaluatedItems) -> JsonObject:
     """What items have to tell: probabilities, mistakes, words, attention, repeats."""
-    task, model, kind = session.task, session.model, session.kind
+    task, model, item_type = session.task, session.model, session.item_type
     data, items = judged.data, judged.data.items
     sure, right = judged.confidence() or (None, None)
     try:
@@ -154,18 +154,18 @@ def _item_material(session: ModelSession, judged: EvaluatedItems) -> JsonObject:
         reason = _reason(mistake, why.get(id(item), ()))
         place, message = Path(mistake["where"]).name, task.describe_error(_isolate_bidi(mistake))
         mistakes.append(Mistake(place, message, mistake["text"], label, predicted, reason))
-    counted_items = items if kind.sides else ()  # of bags and streams there are no words to count
+    counted_items = items if item_type.sides else ()  # of bags and streams there are no words to count
     return {
         "sure": sure,
         "right": right,
         "mistakes": mistakes,
         "wrong": len(mistakes_found),
         "parts": task.evaluated_units,
-        "lengths": [kind.size(item) for item in counted_items],
+        "lengths": [item_type.size(item) for item in counted_items],
         "words": _top_words(explanations),
         "columns": _column_sizes(explanations),
-        "maps": _maps(model, kind, counted_items[:200]),
-        "repeats": _duplicate_counts(kind, items, session.info.data.seen),
+        "maps": _maps(model, item_type, counted_items[:200]),
+        "repeats": _duplicate_counts(item_type, items, session.info.data.seen),
     }
 
 
@@ -194,19 +194,19 @@ def _isolate_bidi(content: Any) -> Any:
     return f"\u2068{content}\u2069" if turns else content
 
 
-def _duplicate_counts(kind: Any, items: Sequence[object], seen: Any) -> list[tuple[str, int, int]]:
+def _duplicate_counts(item_type: Any, items: Sequence[object], seen: Any) -> list[tuple[str, int, int]]:
     """How many items are not new: what they repeat, their number, and of how many."""
-    if not kind.has_keys or not kind.sides:
+    if not item_type.has_keys or not item_type.sides:
         return []
-    word_lists = [words_for_comparison(kind.contamination_key(item)) for item in items[:_COMPARED]]
+    word_lists = [words_for_comparison(item_type.contamination_key(item)) for item in items[:_COMPARED]]
     near_duplicates = find_near_duplicates(word_lists)
     same = sum(
         any(word_lists[duplicate] == word_lists[number] for duplicate in duplicates)
         for number, duplicates in near_duplicates.items()
     )
-    repeated = sum(in_fingerprint(kind, seen, items))
+    repeated = sum(in_fingerprint(item_type, seen, items))
     repeats = [("the same words as another one", same, len(word_lists))]
-    if kind.sides == 1:
+    if item_type.sides == 1:
         repeats.append(("nearly the same as another one", len(near_duplicates) - same, len(word_lists)))
     return [*repeats, ("the words of one of training or dev", repeated, len(items))]
 
@@ -257,16 +257,16 @@ def _column_sizes(explanations: Sequence[Explanation]) -> list[tuple[str, float]
     return sorted(means, key=lambda pair: -pair[1])
 
 
-def _maps(model: Any, kind: Any, items: Sequence[object]) -> str:
+def _maps(model: Any, item_type: Any, items: Sequence[object]) -> str:
     """What the heads look at in the first text, or pair of texts, that is short enough to be drawn, or in
     the beginning of one. Of texts with parses, which have no beginnings, only short ones are looked at."""
     low, high = _MAPPED
-    if not kind.sides or not items:
+    if not item_type.sides or not items:
         return ""
-    texts = [kind.words(item, str.split) for item in items]
+    texts = [item_type.words(item, str.split) for item in items]
     fits = [all(low <= len(words) <= high for words in sides) for sides in texts]
     place = fits.index(True) if any(fits) else 0
-    if model.features.trees != "none" and all(map(kind.has_parses, items)):
+    if model.features.trees != "none" and all(map(item_type.has_parses, items)):
         if not fits[place]:
             return ""
         text: Any = items[place]
@@ -300,6 +300,9 @@ def _facts(session: ModelSession, judged: EvaluatedItems | None) -> list[tuple[s
         facts.append(("training", f"{session.info.training.seconds:,.0f} s"))
     if judged is not None and judged.seconds:
         facts.append(
-            ("speed", f"{len(judged.data.items) / judged.seconds:,.0f} {session.kind.nouns.many} a second")
+            (
+                "speed",
+                f"{len(judged.data.items) / judged.seconds:,.0f} {session.item_type.nouns.many} a second",
+            )
         )
     return facts

@@ -90,32 +90,32 @@ def suggest_file(
     if count < 1:
         raise ConfigError(f"--count {count}; expected 1 or more")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
-    task, model, kind = session.task, session.model, session.kind
+    task, model, item_type = session.task, session.model, session.item_type
     rows = session.rows(file, **how)
     task.uncertainty(model, [])  # refuses such a model before its file is read
     every = list(rows)
-    tags = kind.has_tags
+    tags = item_type.has_tags
     if tags:
         every = [replace(row, item=model.sentence(row.item)) for row in every]
     names = list(every[0].fields) if every and not tags else []
     requested, reporter = (how.get("reading") or {}).get("label_column"), how.get("reporter", NULL_REPORTER)
     columns = _columns(session, requested, names, reporter)
-    seen = in_fingerprint(kind, session.info.data.seen, [row.item for row in every])
+    seen = in_fingerprint(item_type, session.info.data.seen, [row.item for row in every])
     left: dict[str, InputRow[Any]] = {}
     for row, was_seen in zip(every, seen, strict=True):
-        key = normal_text(kind.key(row.item))
+        key = normal_text(item_type.key(row.item))
         has_answer = (
             row.item.tags if tags else any(as_text(row.fields.get(name)).strip() for name in columns)
         )
         if key and not (was_seen or has_answer):
             left.setdefault(key, row)
     if len(left) < len(every):
-        have = f"{len(every) - len(left):,} of {len(every):,} {kind.nouns.many} have"
+        have = f"{len(every) - len(left):,} of {len(every):,} {item_type.nouns.many} have"
         answers = "tags" if tags else "a label"
         reporter.note(f"{have} {answers}, come again, are empty, or were trained on: passed over")
     items = [row.item for row in left.values()]
     guesses, doubt = task.uncertainty(model, items)
-    chosen_rows = select_items(doubt, _vectors(model, kind, items), count) if items else []
+    chosen_rows = select_items(doubt, _vectors(model, item_type, items), count) if items else []
     chosen = list(left.values())
     all_names = dict.fromkeys(name for row in every for name in row.fields)
     return Suggestions(
@@ -152,10 +152,10 @@ def _columns(
     return [trained_name if named else "label"]
 
 
-def _vectors(model: Any, kind: Any, items: list[Any]) -> Any:
+def _vectors(model: Any, item_type: Any, items: list[Any]) -> Any:
     """What tells texts apart: their vectors by the model's base, or their words."""
-    single_texts = kind.sides == 1 and not kind.has_tags
+    single_texts = item_type.sides == 1 and not item_type.has_tags
     if single_texts and (vectors := model.base_vectors(model.encoded(items))) is not None:
         return vectors
     reader = BlockReader("words", model.config.words.tokenizer)
-    return reader.fit([kind.text(item) for item in items], max_features=_FEATURES)[1]
+    return reader.fit([item_type.text(item) for item in items], max_features=_FEATURES)[1]

@@ -74,10 +74,10 @@ class Trials:
         self._linear_models = JsonObject()
         self.sheet = self.task.metric_part_table(parts, self.base.model)
         self.folds: NDArray[np.int64] | None = None
-        if "dev" not in parts.files and parts.kind.has_keys:
+        if "dev" not in parts.files and parts.item_type.has_keys:
             self.pool = merge_dev_into_train(parts).train
-            self.folds = np.array(parts.kind.folds(self.pool, max(2 * seeds, _LEAST_FOLDS)))
-        prints = [parts.kind.fingerprint(part).sha256 for part in (parts.train, parts.dev)]
+            self.folds = np.array(parts.item_type.folds(self.pool, max(2 * seeds, _LEAST_FOLDS)))
+        prints = [parts.item_type.fingerprint(part).sha256 for part in (parts.train, parts.dev)]
         key = {"judging": SCORING_VERSION, "data": prints, "recipe": self.base.to_json(), "seeds": seeds}
         self.runs = TrialLog(folder / TRIAL_LOG, key)
         self.notes = (*self.plan.notes, *self.runs.notes)
@@ -114,7 +114,7 @@ class Trials:
             with memoizing(self._linear_models):
                 model = plan.fit(place, resume=(place / STATE).exists()).model
             tally = self.task.metric_parts(model, judged, self.task.judge(model, judged))
-            if self.parts.kind.has_keys and (weights := evaluation_weights(judged)) is not None:
+            if self.parts.item_type.has_keys and (weights := evaluation_weights(judged)) is not None:
                 tally = tally * weights[:, None]
         except HeadwiseError as error:
             if error.code != _DIVERGED:
@@ -128,7 +128,7 @@ class Trials:
 
     def _parts(self, share: float, trial: int) -> tuple[DataParts, Any]:
         """What a candidate is trained with, and the items that it is judged on: those that count."""
-        train, dev, kind = self.parts.train, self.parts.dev, self.parts.kind
+        train, dev, item_type = self.parts.train, self.parts.dev, self.parts.item_type
         judged = dev
         if self.folds is not None:
             train, judged = (
@@ -136,13 +136,13 @@ class Trials:
                 for held in (False, True)
             )
         if share < 1:
-            train = kind.split(train, 1 - share).train
+            train = item_type.split(train, 1 - share).train
         if self.folds is not None:
             dev = judged  # unless there are enough for both
             with suppress(DataError):
-                split = kind.split(train, self.base.split.dev, seed=trial)
+                split = item_type.split(train, self.base.split.dev, seed=trial)
                 train, dev = split.train, split.dev
-        if self.parts.kind.has_keys:
+        if self.parts.item_type.has_keys:
             judged = evaluated_items(judged)
         return replace(self.parts, train=train, dev=dev, test=self.parts.test[:0]), judged
 

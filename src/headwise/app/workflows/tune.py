@@ -287,7 +287,7 @@ def tune_file(
     with locked(folder):
         trials = Trials(resolve((*request.layers, held), warm_start=False), data, folder, seeds)
         if trials.folds is not None and len(trials.pool) < _MIN_SEARCH_ITEMS:
-            many = data.parts.kind.nouns.count(len(trials.pool))
+            many = data.parts.item_type.nouns.count(len(trials.pool))
             raise ConfigError(f"{file}: {many}; expected {_MIN_SEARCH_ITEMS} or more to choose settings by")
         reporter.notes((*data.parts.notes, *trials.notes))
         search = _SuccessiveHalving(trials, space(trials.base), seeds, 60 * minutes, reporter)

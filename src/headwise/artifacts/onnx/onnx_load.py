@@ -22,7 +22,7 @@ from headwise.artifacts.model_folder import (
     with_reading_rule,
 )
 from headwise.artifacts.model_info import ModelInfo
-from headwise.artifacts.onnx.onnx_models import BY_KIND as MODELS
+from headwise.artifacts.onnx.onnx_models import MODEL_CLASSES as TEXT_MODEL_CLASSES
 from headwise.artifacts.onnx.onnx_models import ExportedModel, ExportedTagger
 from headwise.artifacts.onnx.onnx_networks import OnnxPairNetwork, OnnxTagNetwork, OnnxTextNetwork
 from headwise.artifacts.onnx.onnx_runner import OnnxSession, Runner
@@ -99,25 +99,25 @@ class Builder:
         self.files, self.settings, self.vocabulary = files, settings, vocabulary
         self.engine, self.threads = engine, threads
 
-    def build(self, kind: Any, outputs: JsonMapping) -> ExportedModel | ExportedTagger:
+    def build(self, model_class: Any, outputs: JsonMapping) -> ExportedModel | ExportedTagger:
         """Build a model without the factors that were fitted after training (temperature, thresholds).
 
         Args:
-            kind: Class of the model.
+            model_class: Class of the model.
             outputs: Result of `read_outputs` of its outputs.
 
         Raises:
             StoreError: The files contradict each other.
             ExportError: As `OnnxSession`.
         """
-        return self._tagger(outputs) if kind is ExportedTagger else self._model(kind, outputs)
+        return self._tagger(outputs) if model_class is ExportedTagger else self._model(model_class, outputs)
 
-    def _model(self, kind: Any, outputs: JsonMapping) -> ExportedModel:
+    def _model(self, model_class: Any, outputs: JsonMapping) -> ExportedModel:
         settings, size = self.settings, self.settings.base.size
-        described = kind.outputs_type(**outputs)
+        described = model_class.outputs_type(**outputs)
         count, sets = described.count, isinstance(described, MultiLabelOutputs)
         tables = linear_tables(
-            settings.linear_model, count, settings.tokenizer, sets=sets, pairs=kind.PAIRS
+            settings.linear_model, count, settings.tokenizer, sets=sets, pairs=model_class.PAIRS
         )
         texts = settings.unknown.texts
         shapes = {NOVELTY_TABLE: (np.int8, (texts, size))} if texts else {}
@@ -125,25 +125,25 @@ class Builder:
         linear_model = None if tables is None else PredictionLinearModel(linear, tables.vectors)
         if linear_model and linear_model.vectors not in (
             0,
-            dense_pair_size(size) - NUMBERS if kind.PAIRS else size,
+            dense_pair_size(size) - NUMBERS if model_class.PAIRS else size,
         ):
             raise self._error(CONFIG, "a linear model of other vectors than the base's")
         base = reader if isinstance(reader, BaseLookup) else None
-        model = kind(settings, self.vocabulary, base, linear_model, described)
+        model = model_class(settings, self.vocabulary, base, linear_model, described)
         model.references = unit_vectors(more[NOVELTY_TABLE]) if texts else None
         if (computed := self._runtime_network(outputs)) is not None:
             builder, weights = computed
             model.network = builder.network(inputs_from(reader, weights), weights)
-            if kind.PAIRS:
+            if model_class.PAIRS:
                 model.probe = weights.optional("probe")
             return model
         read = ("tokens", *(("summary",) if settings.network.summary else ()), "lengths")
-        if kind.PAIRS:
+        if model_class.PAIRS:
             read = tuple(f"{name}_{side}" for name in read for side in (1, 2))
             read = (*read, "compared") if base else read
         else:
             read = *read, "vectors", "weights"
-        network_type = OnnxPairNetwork if kind.PAIRS else OnnxTextNetwork
+        network_type = OnnxPairNetwork if model_class.PAIRS else OnnxTextNetwork
         model.network = network_type(self._runner(reader, read), count)
         return model
 
@@ -274,7 +274,7 @@ def _tables_of(tables: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndar
     return {name.removeprefix(part): table for name, table in tables.items() if name.startswith(part)}
 
 
-BY_KIND = {**MODELS, (TaggedSentenceItems, TagSequenceType): ExportedTagger}
+MODEL_CLASSES = {**TEXT_MODEL_CLASSES, (TaggedSentenceItems, TagSequenceType): ExportedTagger}
 
 
 def is_exported(folder: Path | str) -> bool:
@@ -304,15 +304,15 @@ def load_exported(
     about = files.json(CONFIG)
     settings = get_typed(about, "model", dict, where)
     settings = ExportSettings.of(with_reading_rule(about, settings), where)
-    kind = _kind(settings, where)
+    model_class = _model_class(settings, where)
     vocabulary = read_vocabulary(files, Vocabulary.from_json)
     labels = files.json(LABELS)
     try:
-        outputs = kind.outputs_type.read_outputs(labels)
+        outputs = model_class.outputs_type.read_outputs(labels)
     except OutputsError as error:
         raise StoreError(f"{files.name(LABELS)}: {error.args[0]}", code="HW507") from error
-    model = Builder(files, settings, vocabulary, engine, threads).build(kind, outputs)
-    for name, value in read_calibration(files, kind.outputs_type, outputs.get("labels")).items():
+    model = Builder(files, settings, vocabulary, engine, threads).build(model_class, outputs)
+    for name, value in read_calibration(files, model_class.outputs_type, outputs.get("labels")).items():
         setattr(model, name, value)
     return model
 
@@ -324,9 +324,11 @@ def exported_info(folder: PathLike[str] | str) -> ModelInfo:
     return ModelInfo({name.removesuffix(".json"): files.json(name) for name in (TRAINING, METRICS)})
 
 
-def _kind(settings: ExportSettings, where: str) -> Any:
-    kind = ITEM_TYPES.get(settings.task)
-    model_class = None if kind is None else BY_KIND.get((type(kind), type(kind.label_type)))
+def _model_class(settings: ExportSettings, where: str) -> Any:
+    item_type = ITEM_TYPES.get(settings.task)
+    model_class = (
+        None if item_type is None else MODEL_CLASSES.get((type(item_type), type(item_type.label_type)))
+    )
     if model_class is None:
         raise StoreError(f"{where}: no exported model does {settings.task!r:.40}", code="HW507")
     return model_class

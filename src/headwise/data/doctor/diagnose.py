@@ -64,43 +64,43 @@ def doctor_files(
         task, why = infer_task(first_path(files[0]), reading)
     if task not in ITEM_TYPES:
         raise unknown_name_error("task", task, list(ITEM_TYPES))
-    kind = ITEM_TYPES[task]
-    diagnosis = diagnose(kind, files, options_for(task, reading))
+    item_type = ITEM_TYPES[task]
+    diagnosis = diagnose(item_type, files, options_for(task, reading))
     return replace(diagnosis, task=task, why=why)
 
 
-def diagnose(kind: ItemType, paths: Sequence[Files], options: Any = None) -> DoctorReport:
+def diagnose(item_type: ItemType, paths: Sequence[Files], options: Any = None) -> DoctorReport:
     """Read and check files of an item type; what cannot be read becomes a finding.
 
     A record that cannot be used is skipped and reported, and a file that is not in the given encoding is
     read with replacement characters, so that one run reports as much as it can.
     """
-    options = kind.options() if options is None else options
+    options = item_type.options() if options is None else options
     files: dict[str, CheckedFile] = {}
     findings: list[Finding] = []
     like: Any = None
     for role, path in zip(guess_roles([*map(first_path, paths)]), paths, strict=True):
         errors: list[DataError] = []
         try:
-            data = _read(kind, path, options, errors, like)
-            files[role] = CheckedFile(role, data, kind)
-            like = kind.schema(data) if like is None else like
+            data = _read(item_type, path, options, errors, like)
+            files[role] = CheckedFile(role, data, item_type)
+            like = item_type.schema(data) if like is None else like
         except DataError as error:
             errors.append(error)
         findings += _error_findings(errors)
-    return examine(kind, files, findings)
+    return examine(item_type, files, findings)
 
 
 def examine(
-    kind: ItemType, files: Mapping[str, CheckedFile], findings: Sequence[Finding] = ()
+    item_type: ItemType, files: Mapping[str, CheckedFile], findings: Sequence[Finding] = ()
 ) -> DoctorReport:
     """Check files that have been read, by their roles; `findings` are those of reading them."""
     all_findings = [*findings]
     for file in files.values():
         all_findings += file.data.findings
-        for check in (*kind.checks, *kind.label_type.checks):
+        for check in (*item_type.checks, *item_type.label_type.checks):
             all_findings += check(file)
-    for check in (*kind.cross_file_checks, *kind.label_type.cross_file_checks):
+    for check in (*item_type.cross_file_checks, *item_type.label_type.cross_file_checks):
         all_findings += check(files)
     ranked = sorted(all_findings, key=lambda finding: _ORDER.index(finding.severity))
     return DoctorReport(tuple(map(_report, files.values())), tuple(ranked))
@@ -126,15 +126,15 @@ def _role(path: str) -> str | None:
     return next((_NAMES[word] for word in words if word in _NAMES), None)
 
 
-def _read(kind: ItemType, path: Files, options: Any, errors: list[DataError], like: Any) -> Any:
+def _read(item_type: ItemType, path: Files, options: Any, errors: list[DataError], like: Any) -> Any:
     try:
-        return read_files_as_one(kind, path, options, errors.append, like=like, examine=True)
+        return read_files_as_one(item_type, path, options, errors.append, like=like, examine=True)
     except DataError as error:
         if error.code != "HW105" or read_once(first_path(path)) or not hasattr(options, "encoding_errors"):
             raise
         errors[:] = [error]
     options = replace(options, encoding_errors="replace")
-    return read_files_as_one(kind, path, options, errors.append, like=like, examine=True)
+    return read_files_as_one(item_type, path, options, errors.append, like=like, examine=True)
 
 
 def _error_findings(errors: Sequence[DataError]) -> list[Finding]:
@@ -154,8 +154,8 @@ def _error_findings(errors: Sequence[DataError]) -> list[Finding]:
 
 def _report(file: CheckedFile) -> FileReport:
     """The facts about a file."""
-    kind, data = file.kind, file.data
-    text, label = kind.columns_of(data)
+    item_type, data = file.item_type, file.data
+    text, label = item_type.columns_of(data)
     return FileReport(
         role=file.role,
         path=data.path,
@@ -167,12 +167,15 @@ def _report(file: CheckedFile) -> FileReport:
         empty=data.empty,
         skipped=data.skipped,
         words=summarize_lengths(file.sizes),
-        classes=kind.classes_of(data),
+        classes=item_type.classes_of(data),
         notes=data.notes,
         names=FactNames(
-            kind.lines or kind.nouns.many, kind.nouns.length, kind.columns_heading, kind.class_noun
+            item_type.lines or item_type.nouns.many,
+            item_type.nouns.length,
+            item_type.columns_heading,
+            item_type.class_noun,
         ),
-        numbers=spread(file) if kind.label_type.numeric else None,
+        numbers=spread(file) if item_type.label_type.numeric else None,
     )
 
 

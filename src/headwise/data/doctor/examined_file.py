@@ -20,12 +20,12 @@ class CheckedFile:
     Attributes:
         role: "train", "dev" or "test"; more files of a role are "train 2" and so on.
         data: As `headwise.data.items.item_type.ItemType.examine` returns it.
-        kind: The `headwise.data.items.item_type.ItemType` of its items.
+        item_type: The `headwise.data.items.item_type.ItemType` of its items.
     """
 
     role: str
     data: Any
-    kind: Any
+    item_type: Any
 
     @property
     def items(self) -> Any:
@@ -44,29 +44,29 @@ class CheckedFile:
 
     def count(self, number: int, before: str = "", after: str = "") -> str:
         """`1 empty text`, `2,000 empty texts`."""
-        nouns = self.kind.nouns
+        nouns = self.item_type.nouns
         words = (f"{number:,}", before, nouns.one if number == 1 else nouns.many, after)
         return " ".join(filter(None, words))
 
     @cached_property
     def sizes(self) -> list[int]:
         """The length of each item, in words or instances."""
-        return [self.kind.size(item) for item in self.items]
+        return [self.item_type.size(item) for item in self.items]
 
     @cached_property
     def texts(self) -> list[str]:
         """The whole text of each item."""
-        return [self.kind.text(item) for item in self.items]
+        return [self.item_type.text(item) for item in self.items]
 
     @cached_property
     def keys(self) -> list[str]:
         """The comparison key of each item, equal for duplicates."""
-        return [normal_text(self.kind.key(item)) for item in self.items]
+        return [normal_text(self.item_type.key(item)) for item in self.items]
 
     @cached_property
     def seen(self) -> ContaminationIndex:
         """Finds items of other files that are here too, or nearly."""
-        return ContaminationIndex(self.kind, self.same)
+        return ContaminationIndex(self.item_type, self.same)
 
     @cached_property
     def same(self) -> dict[str, list[int]]:
@@ -76,7 +76,7 @@ class CheckedFile:
     @cached_property
     def duplicate_groups(self) -> list[list[int]]:
         """The indices of each group of duplicates that are not empty."""
-        digests = text_digests(normal_text(self.kind.key(item)) for item in self.items)
+        digests = text_digests(normal_text(self.item_type.key(item)) for item in self.items)
         first = first_places(digests)
         repeated = np.flatnonzero((np.bincount(first)[first] > 1) & (digests != EMPTY_DIGEST))
         groups: dict[int, list[int]] = {}

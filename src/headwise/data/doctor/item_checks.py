@@ -50,7 +50,7 @@ def reversed_pairs(file: CheckedFile) -> Iterator[Finding]:
 def single_text_shortcut(file: CheckedFile) -> Iterator[Finding]:
     """Labels that one of the two texts predicts alone."""
     pairs = [pair for pair in file.items if pair.label is not None][:_MOST]
-    if len(pairs) < _LEAST or not file.kind.label_type.classes:
+    if len(pairs) < _LEAST or not file.item_type.label_type.classes:
         return
     labels = [pair.label for pair in pairs]
     common = majority_accuracy(labels)
@@ -222,7 +222,7 @@ def conflicting_tags(file: CheckedFile) -> Iterator[Finding]:
         seen[sentence.tokens].append(number)
     inconsistent = [numbers for numbers in seen.values() if len({file.items[n].tags for n in numbers}) > 1]
     if inconsistent:
-        first = quoted_beginning(file.kind.show(file.items[inconsistent[0][0]]))
+        first = quoted_beginning(file.item_type.show(file.items[inconsistent[0][0]]))
         message = f"{file.count(len(inconsistent))} tagged in more than one way, first {first}"
         fix = "decide on one; a model cannot learn both"
         yield Finding("warning", "HW154", message, file.data.places(inconsistent[0]), fix)

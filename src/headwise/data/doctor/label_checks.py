@@ -40,7 +40,7 @@ def one_class(file: CheckedFile) -> Iterator[Finding]:
     labels = file.data.labels
     if len(labels) == 1 and file.training and len(all_labels(file.items)) == 1:
         message = f"only one class, {next(iter(labels))!r}"
-        fix = f"training needs two; is {file.kind.label_type.column} the right one?"
+        fix = f"training needs two; is {file.item_type.label_type.column} the right one?"
         yield Finding("error", "HW162", message, (file.data.path,), fix)
 
 
@@ -48,10 +48,12 @@ def rare_labels(file: CheckedFile) -> Iterator[Finding]:
     """Labels that few items have."""
     infrequent = [f"{name!r} ({n})" for name, n in file.data.labels.items() if n < RARE]
     if infrequent and file.training:
-        noun = file.kind.label_type.noun
+        noun = file.item_type.label_type.noun
         shown = abbreviate(infrequent)
-        message = f"{count(len(infrequent), noun)} with fewer than {RARE} {file.kind.nouns.many}: {shown}"
-        fix = f"add {file.kind.nouns.many}, merge them into others, or leave them out"
+        message = (
+            f"{count(len(infrequent), noun)} with fewer than {RARE} {file.item_type.nouns.many}: {shown}"
+        )
+        fix = f"add {file.item_type.nouns.many}, merge them into others, or leave them out"
         yield Finding("warning", "HW155", message, (file.data.path,), fix)
 
 
@@ -131,7 +133,7 @@ def unknown_labels(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
                 continue
             close = difflib.get_close_matches(label, training_labels, n=1, cutoff=0.4)
             message = f"{file.count(times)} of {file.role} with the label {label!r}, unseen in train"
-            fix = f"add such {file.kind.nouns.many} to train"
+            fix = f"add such {file.item_type.nouns.many} to train"
             fix = f"write {close[0]!r} if that is meant" if close else fix
             where = [n for n, item in enumerate(file.items) if label in item.labels]
             yield Finding("error", "HW161", message, file.data.places(where), fix)
@@ -154,7 +156,7 @@ def universal_labels(file: CheckedFile) -> Iterator[Finding]:
     """Labels that all items have."""
     labels = [repr(name) for name, n in file.data.labels.items() if n == len(file.items)]
     if labels and file.training:
-        message = f"all {file.kind.nouns.many} have {abbreviate(labels)}"
+        message = f"all {file.item_type.nouns.many} have {abbreviate(labels)}"
         fix = "a model will give such a label to all; leave it out, or add some without it"
         yield Finding("warning", "HW162", message, (file.data.path,), fix)
 
@@ -168,7 +170,7 @@ def none_labels(file: CheckedFile) -> Iterator[Finding]:
     for name, n in file.data.labels.items():
         without_label = len(file.items) - n
         if name not in cooccurring and multi_labelled * n >= _LEAST_EXPECTED * without_label > 0:
-            many = file.kind.nouns.many
+            many = file.item_type.nouns.many
             message = f"the label {name!r} ({n:,}) never stands beside another, and all {many} have a label"
             fix = (
                 "if it says that there is none of the others, leave it out (an empty cell is an answer, "

@@ -91,7 +91,7 @@ def leaks(file: CheckedFile) -> Iterator[Finding]:
     if not file.training or len(file.data.labels) < 2:
         return
     label_leaks = find_leaks(file.texts, [item.labels for item in file.items])
-    nouns = file.kind.nouns
+    nouns = file.item_type.nouns
     for leak in label_leaks[:_SHOWN]:
         without_label = leak.traced - leak.both
         message = (

@@ -20,7 +20,7 @@ def tabular_columns_check(file: CheckedFile) -> Iterator[Finding]:
     items = [item for item in file.items if item.tabular is not None]
     if not file.training or len(items) < _LEAST:
         return
-    numeric = file.kind.label_type.numeric
+    numeric = file.item_type.label_type.numeric
     labels = ["|".join(sorted(item.labels)) for item in items]
     for place, column in enumerate(items[0].tabular.columns):
         values = [item.tabular.values[place] for item in items]

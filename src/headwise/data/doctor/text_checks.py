@@ -60,7 +60,7 @@ def lengths(file: CheckedFile) -> Iterator[Finding]:
     if empty:
         fix = "headwise keeps and counts them; fill them or remove the rows"
         yield Finding("warning", "HW150", file.count(len(empty), "empty"), file.data.places(empty), fix)
-    cells = {n: file.kind.text(file.items[n]).strip() for n, size in enumerate(sizes) if size == 1}
+    cells = {n: file.item_type.text(file.items[n]).strip() for n, size in enumerate(sizes) if size == 1}
     if none := [n for n, cell in cells.items() if is_missing_value(cell)]:
         message = f"{file.count(len(none))} such as {cells[none[0]]!r}, which may stand for none"
         fix = "they are read as words; write empty cells for missing texts, or remove the rows"
@@ -84,10 +84,9 @@ def duplicate_items(file: CheckedFile) -> Iterator[Finding]:
     extra = sorted(n for numbers in file.duplicate_groups for n in numbers[1:])
     if extra:
         message = f"{file.count(len(extra))} repeated an earlier one (case and white space aside)"
-        fix = (
-            f"a split by headwise keeps equal {file.kind.nouns.many} on one side; remove them if they are "
-        )
-        yield Finding("info", "HW153", message, file.data.places(extra), fix + "accidents")
+        many = file.item_type.nouns.many
+        fix = f"a split by headwise keeps equal {many} on one side; remove them if they are accidents"
+        yield Finding("info", "HW153", message, file.data.places(extra), fix)
 
 
 def near_duplicate_items(file: CheckedFile) -> Iterator[Finding]:
@@ -106,9 +105,12 @@ def near_duplicate_items(file: CheckedFile) -> Iterator[Finding]:
         f"{file.count(len(near_duplicates))} are nearly another one: they differ in marks or in a few "
         f"words ({len(near_duplicates) / len(different):.1%} of {among})"
     )
-    places, many = file.data.places([different[n] for n in sorted(near_duplicates)]), file.kind.nouns.many
+    places, many = (
+        file.data.places([different[n] for n in sorted(near_duplicates)]),
+        file.item_type.nouns.many,
+    )
     if torn := count_in_long_chains(
-        near_duplicates, file.kind.label_type.strata([file.items[n] for n in different])
+        near_duplicates, file.item_type.label_type.strata([file.items[n] for n in different])
     ):
         fix = (
             f"{torn:,} of them are as if made of templates: a split by headwise parts these, so scores "
@@ -136,7 +138,7 @@ def conflicting_labels(file: CheckedFile) -> Iterator[Finding]:
         first = numbers if len(numbers) <= SHOWN else sorted(unlike.values())[:SHOWN]
         labelled_lines = [f"{items[n].line} ({' + '.join(items[n].labels) or 'no label'})" for n in first]
         places = f"{file.data.path}:" + ", ".join(with_remainder(labelled_lines, len(numbers)))
-        shown.append(f"{places}: {quoted_beginning(file.kind.show(items[numbers[0]]))}")
+        shown.append(f"{places}: {quoted_beginning(file.item_type.show(items[numbers[0]]))}")
     message = f"{file.count(len(torn))} with different labels in different places"
     fix = "decide for one answer each; no model can learn both"
     yield Finding("warning", "HW154", message, with_remainder(shown, len(torn)), fix)
@@ -155,7 +157,7 @@ def characters(file: CheckedFile) -> Iterator[Finding]:
 def shared_items(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
     """Items that two files have in common, exactly or nearly."""
     for first, second in pairs_of(files):
-        nouns, same_part = first.kind.nouns, first.part == second.part
+        nouns, same_part = first.item_type.nouns, first.part == second.part
         severity = "info" if same_part else "warning"
         fix = f"results on {second.role} will look too good: remove these rows from {first.role}"
         fix = "remove one of the two" if same_part else fix

@@ -97,7 +97,9 @@ def check_options(task: str, reading: Mapping[str, object], where: str = "", *op
     }
     for name in (key.replace("-", "_") for key in reading):
         tasks = [
-            candidate for candidate, kind in ITEM_TYPES.items() if name in kind.options.__dataclass_fields__
+            candidate
+            for candidate, item_type in ITEM_TYPES.items()
+            if name in item_type.options.__dataclass_fields__
         ]
         if name in field_names or not tasks:  # `from_dict` rejects unknown settings
             continue
@@ -112,12 +114,12 @@ def check_options(task: str, reading: Mapping[str, object], where: str = "", *op
 
 
 def rows_to_predict(
-    kind: ItemType[Item], task: str, path: str, reading: Mapping[str, object], *, like: Any = None
+    item_type: ItemType[Item], task: str, path: str, reading: Mapping[str, object], *, like: Any = None
 ) -> InputRows[Item] | InputRows[TaggedSentence] | InputRows[Example]:
     """The records of a file to predict.
 
     Args:
-        kind: The item type of the model.
+        item_type: The item type of the model.
         task: The task of the model.
         path: The file; "-" is standard input.
         reading: The user's reading settings.
@@ -127,8 +129,8 @@ def rows_to_predict(
         ConfigError: See `options_for`.
         DataError: The file cannot be read with these settings.
     """
-    check_options(task, reading, "", *kind.prediction_options)
-    return kind.rows_to_predict(path, reading, like=like)
+    check_options(task, reading, "", *item_type.prediction_options)
+    return item_type.rows_to_predict(path, reading, like=like)
 
 
 def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:
@@ -145,15 +147,19 @@ def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:
         if not isinstance(value, bool | None if name == "header" else str | None):
             expected = "true or false" if name == "header" else "a text"
             raise ConfigError(f"data: {name}: expected {expected}, got {value!r:.80}")
-    kinds = [*ITEM_TYPES.items()][::-1]
+    item_types = [*ITEM_TYPES.items()][::-1]
     # Where the options imply several tasks, the file decides.
-    implied = {task: why for task, kind in kinds if (why := kind.implied_by(reading))}
+    implied = {task: why for task, item_type in item_types if (why := item_type.implied_by(reading))}
     if path != "-" and not implied and is_brat(path):  # also where its annotations cannot be read
         return "tag", "annotations of brat"
     if path != "-" and len(implied) != 1:
         head = read_preview(path, str(reading.get("encoding", "utf-8")))
-        for task, kind in kinds:
-            if head.lines and (task in implied or not implied) and (why := kind.recognise(head, reading)):
+        for task, item_type in item_types:
+            if (
+                head.lines
+                and (task in implied or not implied)
+                and (why := item_type.recognise(head, reading))
+            ):
                 return task, why
     return [*implied.items()][-1] if implied else (DEFAULT_TASK, "")
 

@@ -48,18 +48,18 @@ class ParseReader:
     read_phrases: Callable[[str, Sequence[tuple[int, str]]], Sequence[Parse]] | None = None
 
 
-def parse_paths(kind: ItemType, paths: str) -> tuple[str, ...]:
+def parse_paths(item_type: ItemType, paths: str) -> tuple[str, ...]:
     """The paths of the parse files, one for each text of an item.
 
     Raises:
         ConfigError: The number of files is wrong, or items have no texts.
     """
-    if not kind.sides:
-        raise kind.no_parses_error()
-    if kind.sides == 1:
+    if not item_type.sides:
+        raise item_type.no_parses_error()
+    if item_type.sides == 1:
         return (paths,)
     files = tuple(path.strip() for path in paths.split(","))
-    if len(files) != kind.sides or not all(files):
+    if len(files) != item_type.sides or not all(files):
         raise ConfigError(
             f"{paths}: a pair has two texts; give two files of parses with a comma between, FIRST,SECOND"
         )
@@ -67,7 +67,7 @@ def parse_paths(kind: ItemType, paths: str) -> tuple[str, ...]:
 
 
 def with_parses(
-    kind: ItemType[Item], data: Dataset[Item], paths: str | None, reader: ParseReader
+    item_type: ItemType[Item], data: Dataset[Item], paths: str | None, reader: ParseReader
 ) -> Dataset[Item]:
     """The data set with parses attached to its items; unchanged if `paths` is None.
 
@@ -75,7 +75,7 @@ def with_parses(
     the text on line n. Phrases of sentiment trees share a line; their parses come from its tree.
 
     Args:
-        kind: The item type.
+        item_type: The item type.
         data: The data set (`headwise.data.items.dataset.Dataset`).
         paths: See `parse_paths`.
         reader: The functions that read parse files.
@@ -92,17 +92,17 @@ def with_parses(
     if has_phrases and reader.read_phrases is not None:
         phrases = reader.read_phrases(paths, [(item.line, item.text) for item in items])
         return data.with_items(
-            [kind.with_parses(item, [parse]) for item, parse in zip(items, phrases, strict=True)]
+            [item_type.with_parses(item, [parse]) for item, parse in zip(items, phrases, strict=True)]
         )
-    words = None if data.skipped else [kind.words(item, reader.cut) for item in items]
+    words = None if data.skipped else [item_type.words(item, reader.cut) for item in items]
     parses_by_side: list[Sequence[Parse]] = []
-    for side, path in enumerate(parse_paths(kind, paths)):
+    for side, path in enumerate(parse_paths(item_type, paths)):
         parses = reader.read(path, None if words is None else [item_words[side] for item_words in words])
         lines = [item.line for item in items]
         parses_by_side.append(_in_order(parses, lines, path, data.path, by_line=words is None))
     return data.with_items(
         [
-            kind.with_parses(item, item_parses)
+            item_type.with_parses(item, item_parses)
             for item, item_parses in zip(items, zip(*parses_by_side, strict=True), strict=True)
         ]
     )
@@ -130,7 +130,7 @@ def _in_order(
 
 
 def rows_with_parses(
-    kind: ItemType[Item],
+    item_type: ItemType[Item],
     rows: Iterator[InputRow[Item]],
     paths: str | None,
     read: Callable[[str], Iterator[Parse]],
@@ -138,7 +138,7 @@ def rows_with_parses(
     """The rows with parses attached to their items, in constant memory.
 
     Args:
-        kind: The item type.
+        item_type: The item type.
         rows: The records of a file to predict.
         paths: See `parse_paths`; if None, the rows are unchanged.
         read: Yields the parses of a file.
@@ -147,11 +147,13 @@ def rows_with_parses(
         ConfigError: The number of files differs from the number of texts of an item.
         HeadwiseError: HW234, the numbers of parses and rows differ.
     """
-    return rows if paths is None else _rows_with_parses(kind, rows, parse_paths(kind, paths), read)
+    return (
+        rows if paths is None else _rows_with_parses(item_type, rows, parse_paths(item_type, paths), read)
+    )
 
 
 def _rows_with_parses(
-    kind: ItemType[Item],
+    item_type: ItemType[Item],
     rows: Iterator[InputRow[Item]],
     files: Sequence[str],
     read: Callable[[str], Iterator[Parse]],
@@ -166,7 +168,7 @@ def _rows_with_parses(
                 message = f"{path}: {number - 1:,} parses, but the file to predict has more"
                 raise HeadwiseError(message, code="HW234")
             heads.append(parse)
-        yield replace(row, item=kind.with_parses(row.item, heads))
+        yield replace(row, item=item_type.with_parses(row.item, heads))
     for path, file_parses in zip(files, parses, strict=True):
         if next(file_parses, None) is not None:
             message = f"{path}: more parses than the {number:,} records to predict"

@@ -69,13 +69,13 @@ class WordLimit:
             words: The requested limit; 0 for none, None for the automatic one.
             batch_words: See `automatic_limit`.
         """
-        kind, named = parts.kind, parts.named
-        if words == 0 or not kind.sides:
+        item_type, named = parts.item_type, parts.named
+        if words == 0 or not item_type.sides:
             return cls()
         items = [(name, item) for name, part in named.items() for item in part]
-        if words is None and not _has_outlier(kind, [item for _, item in items]):
+        if words is None and not _has_outlier(item_type, [item for _, item in items]):
             return cls()
-        lengths = [[len(side) for side in kind.words(item, tokenizer.words)] for _, item in items]
+        lengths = [[len(side) for side in item_type.words(item, tokenizer.words)] for _, item in items]
         if words is None:
             words = automatic_limit([size for sides in lengths for size in sides], batch_words)
         longest = sorted(
@@ -89,13 +89,13 @@ class WordLimit:
 
     def apply(self, parts: DataParts[Any]) -> DataParts[Any]:
         """The parts with longer texts cut."""
-        kind, tokenizer = parts.kind, self.tokenizer
+        item_type, tokenizer = parts.item_type, self.tokenizer
         if tokenizer is None:
             return parts
 
         def cut(item: Any) -> Any:
-            longer = kind.characters(item) > self.words  # no word has less than a character
-            return kind.first_words(item, self.words, tokenizer) if longer else item
+            longer = item_type.characters(item) > self.words  # no word has less than a character
+            return item_type.first_words(item, self.words, tokenizer) if longer else item
 
         return replace(parts, **{name: list(map(cut, part)) for name, part in parts.named.items()})
 
@@ -115,9 +115,9 @@ class WordLimit:
 NO_LIMIT = WordLimit()
 
 
-def _has_outlier(kind: ItemType[Any], items: Iterable[Any]) -> bool:
+def _has_outlier(item_type: ItemType[Any], items: Iterable[Any]) -> bool:
     """Whether a text has more characters than `LEAST_WORDS` short words; without it nothing is counted."""
-    return any(kind.characters(item) > LEAST_WORDS for item in items)
+    return any(item_type.characters(item) > LEAST_WORDS for item in items)
 
 
 def _place(parts: DataParts[Any], name: str, item: Any) -> str:

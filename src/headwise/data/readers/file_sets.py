@@ -17,7 +17,7 @@ _SUFFIX = "_column"
 
 
 def read_files_as_one(
-    kind: ItemType[Any],
+    item_type: ItemType[Any],
     files: Files,
     options: Any = None,
     on_error: OnError = raise_error,
@@ -31,7 +31,7 @@ def read_files_as_one(
     a `FileLine`, so that places in messages name the right file.
 
     Args:
-        kind: The item type.
+        item_type: The item type.
         files: The files.
         options: See `ItemType.read`.
         on_error: See `ItemType.read`.
@@ -41,23 +41,23 @@ def read_files_as_one(
     Raises:
         DataError: HW111, the columns of a file are not those of the first; and as `ItemType.read`.
     """
-    read = kind.examine if examine else kind.read
+    read = item_type.examine if examine else item_type.read
     if isinstance(files, str):
         return read(files, options, on_error, like=like)
     first_name, *names = files.paths
     first = read(first_name, options, on_error, like=like)
-    options = _with_columns(kind.options() if options is None else options, first)
-    like = kind.schema(first) if like is None else like
+    options = _with_columns(item_type.options() if options is None else options, first)
+    like = item_type.schema(first) if like is None else like
     data_sets = [first]
     for name in names:
         data = read(name, options, on_error, like=like)
         check_columns(first, data)
-        data_sets.append(kind.label_type.respell_as_training(list(first.labels), data)[0])
+        data_sets.append(item_type.label_type.respell_as_training(list(first.labels), data)[0])
     notes = list(first.notes)
     notes += [note for data in data_sets[1:] for note in data.notes if note not in notes]
     sizes = ", ".join(f"{data.path} {len(data.items):,}" for data in data_sets[:3])
     more = ", ..." * (len(data_sets) > 3)
-    nouns = kind.nouns.many
+    nouns = item_type.nouns.many
     notes.append(f"{len(data_sets):,} files are read one after the other; {nouns}: {sizes}{more}")
     merged = {
         "items": [

@@ -94,16 +94,16 @@ class ComparedItems(Protocol):
         ...
 
 
-def find_overlaps(kind: ComparedItems, parts: Mapping[str, Any]) -> tuple[PartOverlap, ...]:
+def find_overlaps(item_type: ComparedItems, parts: Mapping[str, Any]) -> tuple[PartOverlap, ...]:
     """The overlaps of all pairs of parts that share items; empty texts are not counted.
 
     Args:
-        kind: The `headwise.data.items.item_type.ItemType` of the items.
+        item_type: The `headwise.data.items.item_type.ItemType` of the items.
         parts: The items of each part, by its name, in the order train, dev, test.
     """
-    if not kind.has_keys:
+    if not item_type.has_keys:
         return ()
-    compared = {name: _ComparedPart.of(kind, part) for name, part in parts.items()}
+    compared = {name: _ComparedPart.of(item_type, part) for name, part in parts.items()}
     result = []
     for place, source_part in enumerate(list(compared)[:-1]):
         for scored_part in list(compared)[place + 1 :]:
@@ -134,19 +134,21 @@ class _ComparedPart:
     trigrams: TextTrigrams
 
     @classmethod
-    def of(cls, kind: ComparedItems, items: Iterable[object]) -> "_ComparedPart":
+    def of(cls, item_type: ComparedItems, items: Iterable[object]) -> "_ComparedPart":
         """The items of an item type, which can be iterated several times."""
 
         def keys() -> Iterator[str]:
-            return (normal_text(kind.contamination_key(item)) for item in items)
+            return (normal_text(item_type.contamination_key(item)) for item in items)
 
         digests = text_digests(keys())
-        if not kind.sides:
+        if not item_type.sides:
             return cls(digests, np.full(len(digests), EMPTY_DIGEST), np.zeros(0, int), TextTrigrams.of(()))
         words = text_digests(map(words_for_comparison, keys()))
         # Different pairs may share a long text, so trigrams are compared for single texts only.
         signed = (
-            (first_places(words) == np.arange(len(words))) & (words != EMPTY_DIGEST) & (kind.sides == 1)
+            (first_places(words) == np.arange(len(words)))
+            & (words != EMPTY_DIGEST)
+            & (item_type.sides == 1)
         )
         listed = (words_for_comparison(key) for key in compress(keys(), signed.tolist()))
         return cls(digests, words, np.flatnonzero(signed), TextTrigrams.of(listed))
@@ -160,24 +162,24 @@ class _ComparedPart:
         return equal, duplicate & ~equal
 
 
-def repetition_warning(kind: ComparedItems, items: Sequence[object], what: str = "") -> str | None:
+def repetition_warning(item_type: ComparedItems, items: Sequence[object], what: str = "") -> str | None:
     """A warning if 10 % or more of the items of an evaluation part are repeated within it; else None.
 
     Args:
-        kind: The `headwise.data.items.item_type.ItemType` of the items.
+        item_type: The `headwise.data.items.item_type.ItemType` of the items.
         items: The items.
         what: The name of the part, with a space: "test ".
     """
-    if not kind.has_keys or not len(items):
+    if not item_type.has_keys or not len(items):
         return None
-    keys = text_digests(normal_text(kind.contamination_key(item)) for item in items)
+    keys = text_digests(normal_text(item_type.contamination_key(item)) for item in items)
     keys = keys[keys != EMPTY_DIGEST]
     again = len(keys) - len(np.unique(keys))
     if again < _MIN_REPEATED * len(items):
         return None
     return (
-        f"{again:,} of {len(items):,} {what}{kind.nouns.many} stand there more than once: intervals and p "
-        "values take them for different ones, and are too sure"
+        f"{again:,} of {len(items):,} {what}{item_type.nouns.many} occur more than once: intervals "
+        "and p-values treat them as independent, so they are too narrow and too small"
     )
 
 
@@ -185,16 +187,16 @@ class ContaminationIndex:
     """An index of items that is searched for duplicates and near-duplicates of other items.
 
     Args:
-        kind: The `headwise.data.items.item_type.ItemType` of the items.
+        item_type: The `headwise.data.items.item_type.ItemType` of the items.
         keys: The key of each item, equal for equal items, as `normal_text` returns it; empty keys match
             nothing.
     """
 
-    def __init__(self, kind: ComparedItems, keys: Iterable[str]):
-        self._keys, self._texts = set(keys) - {""}, kind.sides > 0
+    def __init__(self, item_type: ComparedItems, keys: Iterable[str]):
+        self._keys, self._texts = set(keys) - {""}, item_type.sides > 0
         # Different pairs may share a long text, so trigrams are compared for single texts only.
         self._near_duplicates = NearDuplicateIndex(
-            map(words_for_comparison, self._keys) if self._texts else (), runs=kind.sides == 1
+            map(words_for_comparison, self._keys) if self._texts else (), runs=item_type.sides == 1
         )
 
     def places(self, keys: Sequence[str]) -> tuple[list[int], list[int]]:
@@ -207,12 +209,12 @@ class ContaminationIndex:
 
 
 def fingerprint_overlaps(
-    kind: ComparedItems, fingerprint: object, who: str, parts: Mapping[str, Sequence[Any]]
+    item_type: ComparedItems, fingerprint: object, who: str, parts: Mapping[str, Sequence[Any]]
 ) -> tuple[PartOverlap, ...]:
     """The overlaps of the dev and test parts with the training data of another model.
 
     Args:
-        kind: The `headwise.data.items.item_type.ItemType` of the items.
+        item_type: The `headwise.data.items.item_type.ItemType` of the items.
         fingerprint: The training-set fingerprint of that model, as `make_fingerprint` returns it.
         who: The name of that model, for the message.
         parts: The items of each part, by its name.
@@ -220,7 +222,7 @@ def fingerprint_overlaps(
     result = []
     for name in ("dev", "test"):
         items = parts.get(name, ())
-        flags = in_fingerprint(kind, fingerprint, items)
+        flags = in_fingerprint(item_type, fingerprint, items)
         if places := frozenset(number for number, flag in enumerate(flags) if flag):
             result.append(
                 PartOverlap(f"{who}'s training", name, len(places), len(places), 0, len(items), places)
@@ -228,7 +230,9 @@ def fingerprint_overlaps(
     return tuple(result)
 
 
-def make_fingerprint(kind: ComparedItems, items: Sequence[object], before: object = None) -> str | None:
+def make_fingerprint(
+    item_type: ComparedItems, items: Sequence[object], before: object = None
+) -> str | None:
     """The training-set fingerprint of items: the sorted 6-byte hashes of their words, in base64.
 
     None for more than 4 million items. `before` is the fingerprint of earlier items, which is merged in.
@@ -236,14 +240,14 @@ def make_fingerprint(kind: ComparedItems, items: Sequence[object], before: objec
     previous_hashes = _hashes(before)
     if len(items) + len(previous_hashes) > _MAX_FINGERPRINTED:
         return None
-    hashes = {digest for item in items if (digest := _hash(kind, item))}
+    hashes = {digest for item in items if (digest := _hash(item_type, item))}
     return base64.b64encode(b"".join(sorted(hashes | previous_hashes))).decode()
 
 
-def in_fingerprint(kind: ComparedItems, fingerprint: object, items: Sequence[object]) -> list[bool]:
+def in_fingerprint(item_type: ComparedItems, fingerprint: object, items: Sequence[object]) -> list[bool]:
     """Whether each item is in a training-set fingerprint; all False if the fingerprint is damaged."""
-    hashes = _hashes(fingerprint) if kind.has_keys else set()
-    return [bool(hashes) and _hash(kind, item) in hashes for item in items]
+    hashes = _hashes(fingerprint) if item_type.has_keys else set()
+    return [bool(hashes) and _hash(item_type, item) in hashes for item in items]
 
 
 def _hashes(fingerprint: object) -> set[bytes]:
@@ -255,9 +259,9 @@ def _hashes(fingerprint: object) -> set[bytes]:
     return {data[place : place + _HASH_BYTES] for place in range(0, len(data), _HASH_BYTES)}
 
 
-def _hash(kind: ComparedItems, item: object) -> bytes | None:
+def _hash(item_type: ComparedItems, item: object) -> bytes | None:
     """The hash of an item; None for an empty text."""
-    key = kind.contamination_key(item)
-    words = words_for_comparison(key) if kind.sides else key
+    key = item_type.contamination_key(item)
+    words = words_for_comparison(key) if item_type.sides else key
     data = words.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, digest_size=_HASH_BYTES).digest() if data else None

@@ -27,7 +27,7 @@ class DataParts(Generic[Part]):
     """The three parts of the data.
 
     Attributes:
-        kind: The item type.
+        item_type: The item type.
         train: The training items.
         dev: The development items, for early stopping and for fitting hyperparameters.
         test: The held-out test items; may be empty.
@@ -38,7 +38,7 @@ class DataParts(Generic[Part]):
             part.
     """
 
-    kind: ItemType
+    item_type: ItemType
     train: Part
     dev: Part
     test: Part
@@ -49,7 +49,7 @@ class DataParts(Generic[Part]):
     def __post_init__(self) -> None:
         parts: dict[str, Any] = self.named
         for name, part in parts.items():
-            self.kind.label_type.check_items(part, name, self.kind.nouns)
+            self.item_type.label_type.check_items(part, name, self.item_type.nouns)
 
     @property
     def named(self) -> dict[str, Part]:
@@ -66,12 +66,12 @@ class DataParts(Generic[Part]):
     def sizes(self) -> str:
         """`100 training, 10 dev and 0 test pairs`."""
         train, dev, test = (len(part) for part in (self.train, self.dev, self.test))  # type: ignore
-        return f"{train:,} training, {dev:,} dev and {test:,} test {self.kind.nouns.many}"
+        return f"{train:,} training, {dev:,} dev and {test:,} test {self.item_type.nouns.many}"
 
     def fingerprints(self) -> dict[str, Fingerprint]:
         """The fingerprint (SHA-256 and counts) of each non-empty part."""
         parts: dict[str, Any] = self.named
-        return {name: self.kind.fingerprint(part) for name, part in parts.items()}
+        return {name: self.item_type.fingerprint(part) for name, part in parts.items()}
 
     def prints(self, before: str | None = None) -> JsonObject:
         """The fingerprints as a JSON object.
@@ -82,22 +82,22 @@ class DataParts(Generic[Part]):
         run (`before`)."""
         prints = self.fingerprints()
         if "train" in self.files:
-            file_print = self.kind.fingerprint(self.files["train"].items)
+            file_print = self.item_type.fingerprint(self.files["train"].items)
             if file_print.sha256 != prints["train"].sha256:
                 prints["file"] = file_print
         entries: JsonObject = {name: fingerprint.to_json() for name, fingerprint in prints.items()}
         train: Any = self.train
         dev: Any = self.dev
-        seen = make_fingerprint(self.kind, [*train, *dev], before) if self.kind.has_keys else None
+        seen = make_fingerprint(self.item_type, [*train, *dev], before) if self.item_type.has_keys else None
         return entries if seen is None else entries | {"seen": seen}
 
     def overlaps(self) -> tuple[PartOverlap, ...]:
         """The overlaps between parts, which inflate scores."""
-        return find_overlaps(self.kind, self.named)
+        return find_overlaps(self.item_type, self.named)
 
 
 def read_parts(
-    kind: ItemType,
+    item_type: ItemType,
     train: Files,
     dev: Files | None = None,
     test: Files | None = None,
@@ -110,11 +110,11 @@ def read_parts(
     """Read the files of any item type, and split missing dev and test parts off the training file.
 
     Args:
-        kind: The item type.
+        item_type: The item type.
         train: The training file, or several that are read as one; "-" is standard input.
         dev: The development file, if any.
         test: The test file, if any.
-        options: The reading options, of the type `kind.options`.
+        options: The reading options, of the type `item_type.options`.
         split: The sizes of the parts that are split off the training file.
         parses: The parse files.
         reader: The functions that read parse files; required if there are any.
@@ -127,7 +127,7 @@ def read_parts(
         ConfigError: There is a parse file for a part without a file, or phrases would be split off.
     """
     split = SplitConfig() if split is None else split
-    nouns, paths = kind.nouns, {"train": train, "dev": dev, "test": test}
+    nouns, paths = item_type.nouns, {"train": train, "dev": dev, "test": test}
     files: dict[str, Any] = {}
     out_of_scope: dict[str, list[Any]] = {}
     part_notes: list[tuple[str, str]] = []
@@ -141,13 +141,13 @@ def read_parts(
         )
     shares = {"dev": split.dev, "test": split.test}
     cut = [name for name, share in shares.items() if share and name not in provided]
-    like = kind.prepare([path for names in provided.values() for path in paths_of(names)], options)
+    like = item_type.prepare([path for names in provided.values() for path in paths_of(names)], options)
     for name, path in provided.items():
-        data = read_files_as_one(kind, path, kind.part_options(options, name, cut), like=like)
+        data = read_files_as_one(item_type, path, item_type.part_options(options, name, cut), like=like)
         if (heads := getattr(parses, name)) is not None:
             if reader is None:
-                raise kind.no_parses_error()
-            data = with_parses(kind, data, heads, reader)
+                raise item_type.no_parses_error()
+            data = with_parses(item_type, data, heads, reader)
         if unknown_label:
             data, outside = split_off_label(data, unknown_label)
             if outside:
@@ -158,27 +158,29 @@ def read_parts(
                 )
         part_notes += [(name, note) for note in data.notes]
         if files:
-            data, spelt = kind.label_type.respell_as_training(list(files["train"].labels), data)
+            data, spelt = item_type.label_type.respell_as_training(list(files["train"].labels), data)
             part_notes += [(name, note) for note in spelt]
             part_notes += [
-                (name, note) for note in kind.label_type.check_against_train(files["train"], data)
+                (name, note) for note in item_type.label_type.check_against_train(files["train"], data)
             ]
         else:
-            kind.label_type.check(data, nouns)
-            like = kind.schema(data) if like is None else like
+            item_type.label_type.check(data, nouns)
+            like = item_type.schema(data) if like is None else like
             part_notes += [(name, finding.message) for finding in data.findings]
         files[name] = data
     train_items = files["train"].items
     parts = {name: data.items for name, data in files.items()}
     if cut:
         dev_share, test_share = (shares[name] if name in cut else 0 for name in ("dev", "test"))
-        done = kind.split(train_items, dev_share, test_share, split.seed, path=str(train))
+        done = item_type.split(train_items, dev_share, test_share, split.seed, path=str(train))
         part_notes += [("train", note) for note in done.notes]
         parts = {"train": done.train, "dev": done.dev, "test": done.test} | {
             name: part for name, part in parts.items() if name != "train"
         }
-    part_notes += [("", note) for note in kind.label_type.tell(parts["train"], list(files["train"].labels))]
-    part_notes += [("", note) for note in kind.tell(parts)]
+    part_notes += [
+        ("", note) for note in item_type.label_type.tell(parts["train"], list(files["train"].labels))
+    ]
+    part_notes += [("", note) for note in item_type.tell(parts)]
     notes = tuple(f"{name}: {note}" if name and len(files) > 1 else note for name, note in part_notes)
     if unknown_label and not out_of_scope:
         raise ConfigError(
@@ -188,7 +190,7 @@ def read_parts(
     if "test" in cut and "train" in out_of_scope:
         out_of_scope |= _split_out_of_scope(out_of_scope["train"], split)
     test = parts.get("test", train_items[:0])
-    return DataParts(kind, parts["train"], parts["dev"], test, notes, files, out_of_scope)
+    return DataParts(item_type, parts["train"], parts["dev"], test, notes, files, out_of_scope)
 
 
 def split_off_label(data: Any, label: str) -> tuple[Any, list[Any]]:

@@ -30,7 +30,7 @@ def drop_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int]:
         ConfigError: The items have no line numbers.
         DataError: HW111, there is no such column; HW127, the list is of another file.
     """
-    if not parts.kind.has_keys:
+    if not parts.item_type.has_keys:
         raise ConfigError("--drop is for items on lines of their own, which a running text does not have")
     places = {_place(item) for item, _, _ in _rows(parts, listed)}
     remaining = [item for item in parts.train if _place(item) not in places]
@@ -96,7 +96,7 @@ def _rows(parts: DataParts, listed: str) -> Iterator[tuple[Example, dict[str, st
     data = parts.files["train"]
     items = {_place(item): item for item in data.items}
     files = _file_names({file for file, _ in items})
-    sets = parts.kind.label_type.multi_label
+    sets = parts.item_type.label_type.multi_label
     separator = writable_separator(data) if sets else None
     source = DataSource(listed)
     rows = read_cells(source.open(), source)

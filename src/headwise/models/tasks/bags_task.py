@@ -83,7 +83,7 @@ class BagTask(LabelTask[BagModel, Bag]):
         return super().objective(model, parts)
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
-        return [calibration_message(fitted, self.kind.nouns.many)]
+        return [calibration_message(fitted, self.item_type.nouns.many)]
 
     def guesses(
         self, parts: DataParts[Sequence[Bag]], model: BagModel, *, refit: bool

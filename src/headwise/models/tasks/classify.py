@@ -131,7 +131,7 @@ class LabelTask(
         return SINGLE_LABEL.refit(model, logits, targets, evaluation_weights(items))
 
     def explain(self, model: Classifier, items: Sequence[Item]) -> list[Explanation]:
-        if not self.kind.sides:
+        if not self.item_type.sides:
             return super().explain(model, items)
         explained = cast(SingleLabelModel, model)
         return explain_labels(explained, explained.encoded(items))
@@ -140,7 +140,7 @@ class LabelTask(
         return "accuracy"
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
-        model, many = fitted.model, self.kind.nouns.many
+        model, many = fitted.model, self.item_type.nouns.many
         calibrated = [calibration_message(fitted, many), *threshold_messages(fitted, many)]
         novelty = novelty_messages(fitted, many)
         return [*label_names_message(model), *linear_model_message(model), *calibrated, *novelty]
@@ -199,7 +199,7 @@ class LabelTask(
     ) -> list[ReportMessage]:
         targets = classification_targets(items, model.labels)
         has = np.eye(len(model.labels))[targets] if targets.ndim == 1 else targets
-        return label_shift_messages(model.labels, judged.probabilities, has, self.kind.nouns.many)
+        return label_shift_messages(model.labels, judged.probabilities, has, self.item_type.nouns.many)
 
     def metric_parts(
         self, model: Classifier, items: Sequence[Item], judged: SingleLabelEvaluation
@@ -218,7 +218,7 @@ class LabelTask(
 
     def uncertainty(self, model: Classifier, items: Sequence[Item]) -> tuple[list[str], np.ndarray]:
         """The uncertainty is 1 minus the margin between the two most probable labels."""
-        if not self.kind.sides:
+        if not self.item_type.sides:
             return super().uncertainty(model, items)
         chances = model.predict_proba(cast(Any, items))
         ranked = np.sort(chances, axis=1)
@@ -229,7 +229,7 @@ class LabelTask(
         return confidence_threshold(criterion, risk_coverage)
 
     def sheet(self, scores: JsonMapping) -> MetricTable:
-        of = self.kind.nouns.many
+        of = self.item_type.nouns.many
         rows = lookup(scores, "labels")
         first = rows[0] if isinstance(rows, list | tuple) and rows else None
         threshold_rows = (
@@ -269,7 +269,7 @@ class LabelTask(
                     "label": data.items[number].label,
                     "predicted": model.labels[guess],
                     "probability": float(judged.probabilities[number, guess]),
-                    "text": self.kind.show(data.items[number]),
+                    "text": self.item_type.show(data.items[number]),
                 }
             )
         return rows
@@ -424,7 +424,7 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
             return {}
         if texts >= _MANY:
             sample = parts.train[:: texts // _LOOKED_AT]
-            words = sum(map(parts.kind.size, sample)) / len(sample)
+            words = sum(map(parts.item_type.size, sample)) / len(sample)
             if words > _LONG or words * texts > _MOST:
                 return {}
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}

@@ -90,7 +90,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         self, words: Vocabulary, parts: DataParts[Sequence[Example]], run_config: RunConfig
     ) -> MultiLabelModel:
         labels = label_names(names_of(parts))
-        read = parts.kind.schema(parts.files["train"]).separator if "train" in parts.files else None
+        read = parts.item_type.schema(parts.files["train"]).separator if "train" in parts.files else None
         separator = separator_for(run_config.data, labels, read)
         config = with_tabular_columns(run_config.model, parts.train)
         return self.model(config, words, labels, separator=separator)
@@ -129,14 +129,14 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
             f"Thresholds of {len(model.labels):,} labels tuned there, from {min(model.thresholds):.2f} to "
             f"{max(model.thresholds):.2f}: micro F1 on dev {100 * fitted.dev['micro_f1']:.1f} %."
         )
-        calibrated = calibration_message(fitted, self.kind.nouns.many)
-        promised = operating_point_messages(fitted.dev, self.kind.nouns.many)
+        calibrated = calibration_message(fitted, self.item_type.nouns.many)
+        promised = operating_point_messages(fitted.dev, self.item_type.nouns.many)
         return [
             *label_names_message(model),
             *linear_model_message(model),
             f"{calibrated} {thresholds}",
             *promised,
-            *novelty_messages(fitted, self.kind.nouns.many),
+            *novelty_messages(fitted, self.item_type.nouns.many),
         ]
 
     def judge(self, model: MultiLabelModel, items: Sequence[Example]) -> MultiLabelEvaluation:
@@ -185,7 +185,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         self, model: MultiLabelModel, items: Sequence[Example], judged: MultiLabelEvaluation
     ) -> list[ReportMessage]:
         has = multi_hot_targets(items, model.labels)
-        return label_shift_messages(model.labels, judged.probabilities, has, self.kind.nouns.many)
+        return label_shift_messages(model.labels, judged.probabilities, has, self.item_type.nouns.many)
 
     def metric_parts(
         self, model: MultiLabelModel, items: Sequence[Example], judged: MultiLabelEvaluation
@@ -214,7 +214,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         return explain_multi_label(cast(LabelSetModel, model), model.encoded(items))
 
     def sheet(self, scores: JsonMapping) -> MetricTable:
-        of = self.kind.nouns.many
+        of = self.item_type.nouns.many
         return MetricTable(
             (
                 MetricRow("micro F1", "micro_f1", interval="micro_f1_interval", card=True),
@@ -274,7 +274,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
                         model.labels[n] for n in np.flatnonzero(judged.predicted[number]).tolist()
                     ],
                     "wrong": {model.labels[n]: float(judged.probabilities[number, n]) for n in wrong},
-                    "text": self.kind.show(data.items[number]),
+                    "text": self.item_type.show(data.items[number]),
                 }
             )
         return rows

@@ -64,7 +64,7 @@ class NumberTask(
 
     def targets(self, items: Sequence[Item]) -> np.ndarray:
         """The true numbers of items, `[items]`."""
-        return self.kind.label_type.numbers(items)  # type: ignore[attr-defined]
+        return self.item_type.label_type.numbers(items)  # type: ignore[attr-defined]
 
     def make(self, words: Vocabulary, parts: DataParts[Sequence[Item]], run_config: RunConfig) -> Regressor:
         scale = Scale.of(self.targets(parts.train), training_weights(parts.train))
@@ -134,7 +134,7 @@ class NumberTask(
         return ComparisonSystem(name, comparison_scores(score_numbers(guessed, targets)), difference)
 
     def sheet(self, scores: JsonMapping) -> MetricTable:
-        of = self.kind.nouns.many
+        of = self.item_type.nouns.many
         return MetricTable(
             (
                 MetricRow("mean absolute error", "mae", "figure", card=True),
@@ -151,7 +151,7 @@ class NumberTask(
 
     def check_labels(self, model: Regressor, data: Dataset[Item], where: str) -> None:
         check_labelled(data)
-        self.kind.label_type.numbers(data.items, data.path)  # type: ignore[attr-defined]
+        self.item_type.label_type.numbers(data.items, data.path)  # type: ignore[attr-defined]
 
     def remarks(
         self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
@@ -182,7 +182,7 @@ class NumberTask(
                 "where": location_of(data, number),
                 "number": float(targets[number]),
                 "predicted": float(judged.predicted[number]),
-                "text": self.kind.show(data.items[number]),
+                "text": self.item_type.show(data.items[number]),
             }
             for number in judged.worst(targets, count)
         ]

@@ -176,7 +176,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
         return tagged, tag_uncertainty([np.array(text.probabilities) for text in tagged])
 
     def sheet(self, scores: JsonMapping) -> MetricTable:
-        of = self.kind.nouns.many
+        of = self.item_type.nouns.many
         counts = (
             MetricRow("unknown words", "unknown_words", rivals=False),
             MetricRow(of, "tokens.texts", "count", rivals=False),

@@ -66,13 +66,13 @@ class TaskType(ABC, Generic[Model, Items, File, Evaluation]):
         """Class of its models."""
 
     @property
-    def kind(self) -> ItemType[Any]:
+    def item_type(self) -> ItemType[Any]:
         """The item type."""
         return ITEM_TYPES[self.name]
 
     def item_type_for(self, config: ModelConfig) -> ItemType[Any]:
         """The item type under these settings."""
-        return self.kind
+        return self.item_type
 
 
 class TaskTraining(TaskType[Model, Items, File, Evaluation]):
@@ -120,7 +120,7 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
         from headwise.training.fit import new_vocabulary, start_from_vectors
 
         cut = get_tokenizer(run_config.model.words.tokenizer).words
-        texts = (words for item in items_of(parts.train) for words in parts.kind.words(item, cut))
+        texts = (words for item in items_of(parts.train) for words in parts.item_type.words(item, cut))
         model = self.make(new_vocabulary(texts, run_config, vectors), parts, run_config)
         return model, start_from_vectors(cast("WordModel", model), vectors, run_config.train.seed)
 
@@ -332,16 +332,16 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
         from headwise.nn.encoders.encoder import needs_trees
 
         remarks = [ReportMessage(parts.sizes)]
-        kind, config = parts.kind, run_config.model
-        if not kind.sides:
+        item_type, config = parts.item_type, run_config.model
+        if not item_type.sides:
             return remarks
         items = [item for part in (parts.train, parts.dev, parts.test) for item in items_of(part)]
         if needs_trees(config.encoder) and config.syntax.pipeline is None:
-            bare = sum(not kind.has_parses(item) for item in items)
+            bare = sum(not item_type.has_parses(item) for item in items)
             if bare:
-                have = f"{bare:,} of {len(items):,} {kind.nouns.many} have no parses"
+                have = f"{bare:,} of {len(items):,} {item_type.nouns.many} have no parses"
                 remarks.append(ReportMessage(f"{have} (see --parses and --syntax.pipeline)"))
-        return [*remarks, *long_texts(config, kind, items)]
+        return [*remarks, *long_texts(config, item_type, items)]
 
     def shape(self, config: ModelConfig) -> str:
         """A short description of the model's architecture."""
@@ -364,7 +364,7 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
 
     def unit(self, parts: DataParts[Items]) -> str:
         """Name of the training units for the progress bar: texts, pairs, windows."""
-        return parts.kind.nouns.many
+        return parts.item_type.nouns.many
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
         """Messages about a trained model, before its scores."""
@@ -432,14 +432,16 @@ def names_of(parts: DataParts[Sequence[Example]]) -> Sequence[str]:
     return list(dict.fromkeys(label for item in (*parts.train, *parts.dev) for label in item.labels))
 
 
-def long_texts(config: ModelConfig, kind: ItemType[Any], items: Sequence[object]) -> list[ReportMessage]:
+def long_texts(
+    config: ModelConfig, item_type: ItemType[Any], items: Sequence[object]
+) -> list[ReportMessage]:
     """A message about how many texts have more words than the encoder reads at once, and what happens to
     them."""
     words, _ = config.windows.sizes(config.encoder)
     if not words:
         return []
     cut = get_tokenizer(config.words.tokenizer).words
-    lengths = [len(text_words) for item in items for text_words in kind.words(item, cut)]
+    lengths = [len(text_words) for item in items for text_words in item_type.words(item, cut)]
     long = sum(length > words for length in lengths)
     have = f"{long:,} of {len(lengths):,} texts have more than {words:,} words"
     if long and config.windows.long == "truncate":

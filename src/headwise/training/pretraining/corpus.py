@@ -54,10 +54,12 @@ def read_passages(
 def _texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iterator[str]:
     """The texts of a file: lines, cells of the text column, or the words of tagged sentences."""
     decoding = {"encoding": options.encoding, "encoding_errors": options.encoding_errors}
-    kind = None if options.text_column else ITEM_TYPES[infer_task(file, {"encoding": options.encoding})[0]]
-    if kind is not None and kind.has_tags:
+    item_type = (
+        None if options.text_column else ITEM_TYPES[infer_task(file, {"encoding": options.encoding})[0]]
+    )
+    if item_type is not None and item_type.has_tags:
         note(f"{file}: tagged sentences, of which the words are read")
-        for row in kind.rows(file, from_dict(kind.options, decoding)):
+        for row in item_type.rows(file, from_dict(item_type.options, decoding)):
             yield " ".join(row.item.tokens)
         return
     rows = read_rows(file, options)
