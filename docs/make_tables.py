@@ -139,7 +139,7 @@ def set_tasks() -> str:
 
 
 def speed() -> str:
-    """The ratios of benchmarks/speed/speed.py with their bars, where it has been run."""
+    """The ratios of benchmarks/speed/speed.py with their targets, where it has been run."""
     rows, machines = [], {}
     for part, found in speed_parts().items():
         machine = found["environment"]
@@ -156,7 +156,7 @@ def speed() -> str:
     if not rows:
         return "\nNot measured yet.\n\n"
     told = [f"{', '.join(parts)}: {name}." for name, parts in machines.items()]
-    return table(["what", "measured", "bar", "command"], rows) + "\n".join(told) + "\n\n"
+    return table(["what", "measured", "target", "command"], rows) + "\n".join(told) + "\n\n"
 
 
 def number(row: dict[str, Any]) -> str:
@@ -205,7 +205,14 @@ def predict() -> str:
         share = f"{statistics.median(own):.0%}" if own else ""
         rows.append([name, f"{speed:,.0f}", f"{first / speed:.3g} x", f"{texts[name]:,}", share])
     return table(
-        ["", "texts/s", "headwise is faster by", "texts of the file", "of the time in the encoder"], rows
+        [
+            "",
+            "texts/s",
+            "speed of headwise relative to it",
+            "texts of the file",
+            "share of time in the encoder",
+        ],
+        rows,
     )
 
 
