@@ -49,14 +49,14 @@ def differences(found: Found) -> list[str]:
             continue
         behind = bpt["bits_per_character"] - min(run["bits_per_character"] for run in equal)
         sentence = (
-            f"{bpt['data']}, context {bpt['context']:,}: after {bpt['steps']:,} steps the BP-Transformer "
-            f"is {behind:+.3f} bits per character from the Transformer, "
-            f"{'within' if behind <= BAR else 'beyond'} the bar of {BAR:+.2f}"
+            f"{bpt['data']}, context {bpt['context']:,}, {bpt['steps']:,} steps: the BP-Transformer minus the "
+            f"Transformer is {behind:+.3f} bits per character, "
+            f"{'within' if behind <= BAR else 'above'} the limit of {BAR:+.2f}"
         )
         timed = [run for run in others if abs(60 * run["minutes"] - bpt["processor_seconds"]) < 1]
         if timed:
             behind = bpt["bits_per_character"] - min(run["bits_per_character"] for run in timed)
-            sentence += f"; {behind:+.3f} from one that had the same time"
+            sentence += f". With the same time it is {behind:+.3f}"
         told.append(sentence + ".")
     return told
 
