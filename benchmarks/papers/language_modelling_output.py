@@ -49,8 +49,8 @@ def differences(found: Found) -> list[str]:
             continue
         behind = bpt["bits_per_character"] - min(run["bits_per_character"] for run in equal)
         sentence = (
-            f"{bpt['data']}, context {bpt['context']:,}, {bpt['steps']:,} steps: the BP-Transformer minus the "
-            f"Transformer is {behind:+.3f} bits per character, "
+            f"{bpt['data']}, context {bpt['context']:,}, {bpt['steps']:,} steps: the BP-Transformer minus "
+            f"the Transformer is {behind:+.3f} bits per character, "
             f"{'within' if behind <= BAR else 'above'} the limit of {BAR:+.2f}"
         )
         timed = [run for run in others if abs(60 * run["minutes"] - bpt["processor_seconds"]) < 1]
