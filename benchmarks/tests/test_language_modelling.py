@@ -53,7 +53,7 @@ def test_runs_at_equal_steps_and_equal_time(bench, tmp_path, capsys, monkeypatch
     assert again["model"] != slower["model"]
     assert again["processor_seconds"] >= slower["processor_seconds"]
     shown = capsys.readouterr().out
-    assert "after 3 steps the BP-Transformer is" in shown
+    assert "3 steps: the BP-Transformer minus the Transformer is" in shown
     assert "With the same time" in shown or again["model"] == "bp-transformer"
     assert not list((tmp_path / "cache").rglob("*.safetensors"))
     assert run(bench, tmp_path) == 0
