@@ -34,7 +34,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import WordVectors
-from headwise.training.loop import EpochReporter
+from headwise.training.loop import EpochReport
 from headwise.training.run_state import TrainingInterrupted
 
 REVIEWS = ReadOptions(format="tsv", header=False, text_column="3", label_column="2")
@@ -327,7 +327,7 @@ def marks(run: Result) -> np.ndarray | None:
     return np.unpackbits(bits, count=run["test_texts"]).astype(int)
 
 
-def listening(show: Callable[[EpochReporter], None]) -> Reporter:
+def listening(show: Callable[[EpochReport], None]) -> Reporter:
     """Who hears of a training alone."""
 
     class Listening(Reporter):
@@ -338,10 +338,10 @@ def listening(show: Callable[[EpochReporter], None]) -> Reporter:
     return Listening()
 
 
-def show_epochs(what: str, score: str = "accuracy") -> Callable[[EpochReporter], None]:
+def show_epochs(what: str, score: str = "accuracy") -> Callable[[EpochReport], None]:
     """Prints a line for each epoch: the loss, the score on dev, and how fast it went."""
 
-    def show(report: EpochReporter) -> None:
+    def show(report: EpochReport) -> None:
         if report.scores is not None:
             print(
                 f"  epoch {report.progress.epoch + 1}: loss {report.loss:.3f}, dev "

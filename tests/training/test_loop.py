@@ -10,7 +10,7 @@ import torch
 
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.training import loop
-from headwise.training.loop import EpochReporter, train
+from headwise.training.loop import EpochReport, train
 from headwise.training.run_state import RunProgress, TrainingInterrupted
 from headwise.training.settings import TrainConfig
 
@@ -122,7 +122,7 @@ def test_killed_after_any_report_and_resumed(make_objective, tmp_path, whole, wh
     config = TrainConfig(**{**vars(CONFIG), "checkpoint_seconds": checkpoint_seconds})
     reports = 0
 
-    def kill(report: EpochReporter) -> None:
+    def kill(report: EpochReport) -> None:
         nonlocal reports
         if reports == when:
             raise Killed
@@ -173,7 +173,7 @@ def test_killed_during_a_save(make_objective, tmp_path, whole, monkeypatch, call
 def test_a_signal_saves_and_says_how_to_go_on(make_objective, tmp_path, whole, number):
     before = signal.getsignal(number)
 
-    def interrupt(report: EpochReporter) -> None:
+    def interrupt(report: EpochReport) -> None:
         if report.progress.step == 5:
             os.kill(os.getpid(), number)
 

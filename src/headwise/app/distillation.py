@@ -155,8 +155,8 @@ class DistillationSet:
         """The identity of the distillation set: hashes of its texts and teacher, and its settings."""
         prints = {name: fingerprint.sha256 for name, fingerprint in self.human.fingerprints().items()}
         sources = {"teacher": self.teacher.fingerprint, "unlabelled": hash_fields(self.texts)}
-        how = {name: getattr(self.config, name) for name in ("label_weight", "temperature", "linear")}
-        return {**prints, **sources, **how}
+        settings = {name: getattr(self.config, name) for name in ("label_weight", "temperature", "linear")}
+        return {**prints, **sources, **settings}
 
     def placeholder_parts(self) -> DataParts:
         """The result of `parts` with placeholder labels instead of the teacher's: enough to choose settings
@@ -205,7 +205,7 @@ class DistillationSet:
             self.human.item_type, self.teacher.seen, self.teacher.name, self.human.named
         )
 
-    def together(self, parts: DataParts) -> DataParts:
+    def train_plus_dev(self, parts: DataParts) -> DataParts:
         """The data of the refit on training and dev items together."""
         return self.parts(merge_dev_into_train(self.human))
 

@@ -169,7 +169,7 @@ def _table_column_names(
     item_type: ItemType[Any], head: FileHead, reading: JsonMapping, trained_columns: Mapping[str, str]
 ) -> Sequence[str]:
     """The names of the columns of a table; none of what is none."""
-    how = {
+    options = {
         option: reading[option]
         for option in ("format", "header", "delimiter", "quoting", "escape", "encoding")
         if option in reading
@@ -177,7 +177,7 @@ def _table_column_names(
     # A name that is asked for is what tells a header from a row.
     name = next((column for column in trained_columns.values() if not _is_number(column)), None)
     source = replace(
-        head.source(ReadOptions(**how, text_column=name)), columns=tuple(trained_columns.values())
+        head.source(ReadOptions(**options, text_column=name)), columns=tuple(trained_columns.values())
     )
     form, lines = find_format(source, labelled=False)
     if form == "label-text" and item_type.sides == 2:

@@ -29,7 +29,7 @@ class Reporter:
 
     @contextmanager
     def training(self, run_config: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
-        """Context of a training run. Its value is called with a `headwise.training.loop.EpochReporter`
+        """Context of a training run. Its value is called with a `headwise.training.loop.EpochReport`
         after each update and each epoch.
 
         Args:

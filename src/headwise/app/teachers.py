@@ -200,8 +200,9 @@ class EncoderTeacher(Teacher):
             texts, vectors, always = [*texts, *names.values()], np.vstack([vectors, of_names]), len(names)
             targets, weights = with_names(targets, weights, list(names), classes)
         if self._linear:
-            how = {"dense": vectors, "sample_weight": weights, "always": always}
-            self._logits = fit_linear(texts, targets, classes, **how).model.scores
+            self._logits = fit_linear(
+                texts, targets, classes, dense=vectors, sample_weight=weights, always=always
+            ).model.scores
         else:
             same = first_in_group(texts, FOLDS)
             matrix, bias = fit_linear_probe(

@@ -90,8 +90,13 @@ class TrainingJob:
             self.reporter.note(
                 f"{plan.task.shape(plan.run_config.model)}, up to {epochs}, into {self.output}"
             )
-            how = {"resume": self.resume and contents == "run", "baseline": self.baseline}
-            report = fit_judge_save(plan, self.output, **how, reporter=self.reporter)
+            report = fit_judge_save(
+                plan,
+                self.output,
+                resume=self.resume and contents == "run",
+                baseline=self.baseline,
+                reporter=self.reporter,
+            )
             for warning in plan.warnings(report.fitted):
                 self.reporter.warn(warning)
             return report
@@ -111,12 +116,14 @@ class TrainingJob:
             return RunData(human)
         with self.reporter.teacher_progress() as progress:
             folder = self.work or self.output / RUN_FOLDER / TEACHER_CACHE
-            how = {
-                "reading": request.run_config.data,
-                "seed": request.run_config.train.seed,
-                "report": progress,
-            }
-            distillation = DistillationSet(self.distillation, human, folder, **how)
+            distillation = DistillationSet(
+                self.distillation,
+                human,
+                folder,
+                reading=request.run_config.data,
+                seed=request.run_config.train.seed,
+                report=progress,
+            )
             if finished and saved_distillation(self.output) is not None:
                 untaught = RunData(distillation.placeholder_parts(), distillation)
                 raise finished_run(self.output, request.plan(untaught))

@@ -44,7 +44,7 @@ from headwise.text.static_embeddings import (
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import WordVectors
 from headwise.training.fit import fit
-from headwise.training.loop import EpochReporter
+from headwise.training.loop import EpochReport
 from headwise.training.settings import RunConfig
 from headwise.training.train_result import TrainResult
 from headwise.training.warm_start import PreviousModel
@@ -139,18 +139,27 @@ class TrainingPlan:
         folder: Path,
         *,
         resume: bool = False,
-        report: Callable[[EpochReporter], None] = lambda _: None,
+        report: Callable[[EpochReport], None] = lambda _: None,
         stage: Callable[[str], None] = lambda _: None,
     ) -> TrainResult:
         """Train the model; see `headwise.training.fit.fit` for the arguments."""
-        together = None if self.data.distillation is None else self._together
-        how = {"vectors": self.vectors, "together": together, "report": report, "stage": stage}
-        return fit(self.task, self.parts, self.run_config, folder, resume=resume, **how)
+        refit_parts = None if self.data.distillation is None else self._train_plus_dev
+        return fit(
+            self.task,
+            self.parts,
+            self.run_config,
+            folder,
+            resume=resume,
+            vectors=self.vectors,
+            refit_parts=refit_parts,
+            report=report,
+            stage=stage,
+        )
 
-    def _together(self, parts: DataParts) -> DataParts:
+    def _train_plus_dev(self, parts: DataParts) -> DataParts:
         """Training and dev data of a run with a teacher, for the refit."""
         distillation = self.data.distillation
-        return parts if distillation is None else self.limit.apply(distillation.together(parts))
+        return parts if distillation is None else self.limit.apply(distillation.train_plus_dev(parts))
 
     def overlaps(self, *, between_parts: bool = True) -> tuple[PartOverlap, ...]:
         """Dev and test items that the run also learns from, which make scores optimistic: from the other
@@ -236,9 +245,16 @@ class TrainingRequest:
         cut = get_tokenizer(run_config.model.words.tokenizer).words
         reader = ParseReader(cut, read_parses, read_phrase_parses)
         paths = files.train, files.dev, files.test
-        how = {"unknown_label": run_config.model.unknown.label}
         return RunData(
-            read_parts(item_type, *paths, run_config.data, run_config.split, files.parses, reader, **how)
+            read_parts(
+                item_type,
+                *paths,
+                run_config.data,
+                run_config.split,
+                files.parses,
+                reader,
+                unknown_label=run_config.model.unknown.label,
+            )
         )
 
     def split(

@@ -118,8 +118,18 @@ class TextTableFormat:
         if self.vectors:
             scale = DenseScale(tables["mean"], 1.0)
         machine = LinearWeights(self._weights(tables), dense, tables["bias"])
-        how = (self.classes, self.tokenizer, scale, self.pairs, self.reach, self.form, self.edges)
-        return LinearModel(blocks, machine, *how, self.tabular)
+        return LinearModel(
+            blocks,
+            machine,
+            self.classes,
+            self.tokenizer,
+            scale,
+            self.pairs,
+            self.reach,
+            self.form,
+            self.edges,
+            self.tabular,
+        )
 
     def _weights(self, tables: Tables) -> "Floats | csr_matrix":
         """The weights, `[features, columns]`; dense unless that would take much memory, as sparse products

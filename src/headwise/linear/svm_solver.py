@@ -21,7 +21,7 @@ model, and stay small where those were right.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,8 +110,19 @@ def fit_svm_columns(
     tolerance: float | None = None,
 ) -> LinearWeights:
     """Fit a linear support vector machine for each column; see `fit_svm_path` for the arguments."""
-    how: dict[str, Any] = {"ratios": ratios, "offsets": offsets, "targets": targets}
-    return next(fit_svm_path(rows, signs, costs, (1.0,), **how, seed=seed, tolerance=tolerance))
+    return next(
+        fit_svm_path(
+            rows,
+            signs,
+            costs,
+            (1.0,),
+            ratios=ratios,
+            offsets=offsets,
+            targets=targets,
+            seed=seed,
+            tolerance=tolerance,
+        )
+    )
 
 
 def fit_svm_path(

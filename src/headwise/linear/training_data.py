@@ -206,8 +206,9 @@ class TrainingData:
         dense = self.lengths[0] if self.vectors.size else 0.0
         start = WARM_START_SCALES[0] if self.start is not None else 0.0
         tabular = TABULAR_SCALES[0] if self.tabular.shape[1] else 0.0
-        how = self.may_have_ratios, self.strengths[0], dense, start
-        return LinearSettings(tuple(self.blocks), *how, tabular=tabular)
+        return LinearSettings(
+            tuple(self.blocks), self.may_have_ratios, self.strengths[0], dense, start, tabular=tabular
+        )
 
     @property
     def rare(self) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from headwise.core.config import JsonMapping
-from headwise.training.loop import EpochReporter
+from headwise.training.loop import EpochReport
 
 
 class TrainingCallback(Protocol):
@@ -34,7 +34,7 @@ class TrainingCallback(Protocol):
         ...
 
 
-def notify(callbacks: Sequence[TrainingCallback], report: EpochReporter) -> None:
+def notify(callbacks: Sequence[TrainingCallback], report: EpochReport) -> None:
     """Call `on_epoch` if this report ends an epoch."""
     if report.scores is None:
         return
@@ -44,11 +44,11 @@ def notify(callbacks: Sequence[TrainingCallback], report: EpochReporter) -> None
 
 
 def notifying(
-    callbacks: Sequence[TrainingCallback], report: Callable[[EpochReporter], None]
-) -> Callable[[EpochReporter], None]:
+    callbacks: Sequence[TrainingCallback], report: Callable[[EpochReport], None]
+) -> Callable[[EpochReport], None]:
     """A function that passes reports to `report` and then to the callbacks."""
 
-    def show(done: EpochReporter) -> None:
+    def show(done: EpochReport) -> None:
         report(done)
         notify(callbacks, done)
 

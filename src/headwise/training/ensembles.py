@@ -79,21 +79,21 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
         self.weights: EnsembleWeights = NETWORK_ALONE
         self.chosen: LinearSettings | None = None
 
-    def fit(self, crossed: OutOfFold | None = None) -> PostTrainingFit:
-        held = self.held_out(crossed)
+    def fit(self, out_of_fold: OutOfFold | None = None) -> PostTrainingFit:
+        held = self.held_out(out_of_fold)
         has_linear_member = (
             not isinstance(self.model, BagModel) and self.model.config.linear_model.kind == "linear"
         )
         return self.calibrate(held, self.fit_members(held) if has_linear_member else held.outputs)
 
-    def held_out(self, crossed: OutOfFold | None) -> HeldOut:
+    def held_out(self, out_of_fold: OutOfFold | None) -> HeldOut:
         """The held-out outputs: out of fold if there are some, else those for dev."""
         objective = self.objective
-        if crossed is None:
+        if out_of_fold is None:
             outputs = self.model.outputs_of(objective.dev_items)
             return HeldOut(outputs, objective.dev_targets, objective.dev_weights)
-        rows = crossed.held
-        return HeldOut(crossed.outputs, objective.train_targets[rows], objective.weights_of(rows), rows)
+        rows = out_of_fold.held
+        return HeldOut(out_of_fold.outputs, objective.train_targets[rows], objective.weights_of(rows), rows)
 
     def fit_members(self, held: HeldOut) -> NDArray[np.float32]:
         """Fit the linear member on the training items, and the ensemble weights on held-out outputs. A
@@ -102,7 +102,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
         Returns:
             The outputs of the ensemble for the held-out items, `[items, outputs]`.
         """
-        fitted = fit_linear_member(self.objective, crossed=held.indices is not None)
+        fitted = fit_linear_member(self.objective, out_of_fold=held.indices is not None)
         if not any(map(len, fitted.model.blocks.values())) or not len(held.targets):
             return held.outputs
         scores = self.dev_scores(fitted.model) if held.indices is None else fitted.oof_scores[held.indices]
@@ -137,8 +137,12 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
         if weights.shift is not None:
             bias = linear.machine.bias + weights.shift
             linear = replace(linear, machine=replace(linear.machine, bias=bias))
-        how = {"encoder_weight": weights.encoder, "share": weights.share}
-        model.add_linear_model(TextLinearBuffers.of(linear), weights.linear_model, **how)
+        model.add_linear_model(
+            TextLinearBuffers.of(linear),
+            weights.linear_model,
+            encoder_weight=weights.encoder,
+            share=weights.share,
+        )
 
     def calibrate(self, held: HeldOut, outputs: NDArray[np.float32]) -> PostTrainingFit:
         """Calibrate the model on the held-out outputs of the ensemble, `[items, outputs]`."""
@@ -223,9 +227,9 @@ class MultiLabelEnsemble(_ClassifierEnsemble[MultiLabelObjective]):
 class NumberEnsemble(TextEnsemble[NumberObjective[Any]]):
     """The ensemble of a regressor. Held-out outputs are standardised, held-out targets are not."""
 
-    def held_out(self, crossed: OutOfFold | None) -> HeldOut:
-        held = super().held_out(crossed)
-        if crossed is None:
+    def held_out(self, out_of_fold: OutOfFold | None) -> HeldOut:
+        held = super().held_out(out_of_fold)
+        if out_of_fold is None:
             return held
         scale = self.model.scale  # each fold has its own
         outputs = scale.standardize(held.outputs)
@@ -265,7 +269,7 @@ class _TextVectors:
 
 
 def fit_linear_member(
-    objective: TextObjective[Any], chosen: LinearSettings | None = None, *, crossed: bool = False
+    objective: TextObjective[Any], chosen: LinearSettings | None = None, *, out_of_fold: bool = False
 ) -> LinearFit:
     """Fit a linear model of words, character n-grams and vectors to the training texts: labels, label sets
     or numbers, with given settings or chosen ones.
@@ -273,11 +277,11 @@ def fit_linear_member(
     Args:
         objective: The objective with the items and the model.
         chosen: The settings; by default they are chosen.
-        crossed: Whether to compute out-of-fold scores, of all training texts; else a sample of very many
-            pairs is used, and the scores are not calibrated, as their ensemble weight does that.
+        out_of_fold: Whether to compute out-of-fold scores of all training texts. Otherwise very many pairs
+            are sampled, and the scores are not calibrated, as their ensemble weight does that.
     """
     model = objective.model
-    places = np.arange(len(objective.train_items)) if crossed else objective.sampled_indices
+    places = np.arange(len(objective.train_items)) if out_of_fold else objective.sampled_indices
     items = subset_of(objective.train_items, places)
     eager = model.reads_pairs or len(items) <= _MOST_EAGER
     texts, vectors, numbers = model.linear_inputs(items, vectors=eager)
@@ -297,6 +301,6 @@ def fit_linear_member(
         pairs=model.reads_pairs,
         always=objective.names,
         settings=chosen,
-        calibrated=crossed,
+        calibrated=out_of_fold,
         previous=model.previous_linear_model,
     )

@@ -1,7 +1,4 @@
-"""Device selection, and default dtype and device for new modules.
-
-The training procedure shared by all tasks: from data splits to a trained model.
-"""
+"""The training procedure of all tasks: from the parts of the data to a trained model on a device."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -23,10 +20,10 @@ from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.networks.text_model import WordModel
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors, matrix_for
-from headwise.training.loop import REFIT_FOLDER, STATE, EpochReporter, Objective, train
+from headwise.training.loop import REFIT_FOLDER, STATE, EpochReport, Objective, train
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import RunConfig
-from headwise.training.train_result import ModelEnsemble, TrainResult, cross_fit
+from headwise.training.train_result import ModelEnsemble, PostTrainingFit, TrainResult, cross_fit
 from headwise.training.warm_start import copy_weights
 
 
@@ -77,11 +74,11 @@ class TrainableTask(Protocol):
         ...
 
     def begin(self, model: Any, objective: Any) -> None:
-        """Initialise parameters that are not found by gradient descent, before the first epoch."""
+        """Initialise parameters that gradient descent does not fit, before the first epoch."""
         ...
 
     def ensemble(self, objective: Any) -> ModelEnsemble:
-        """Fits what follows the last epoch: the linear member, ensemble weights, calibration."""
+        """The ensemble, which fits the linear member, ensemble weights and calibration after the epochs."""
         ...
 
     post_training_step: ClassVar[str]
@@ -101,8 +98,8 @@ def fit(
     *,
     vectors: WordVectors | None = None,
     resume: bool = False,
-    together: Callable[[DataParts[Any]], DataParts[Any]] | None = None,
-    report: Callable[[EpochReporter], None] = lambda _: None,
+    refit_parts: Callable[[DataParts[Any]], DataParts[Any]] | None = None,
+    report: Callable[[EpochReport], None] = lambda _: None,
     stage: Callable[[str], None] = lambda _: None,
 ) -> TrainResult:
     """Train a model; the best epoch is chosen on dev.
@@ -115,7 +112,8 @@ def fit(
         folder: Folder of the run's state.
         vectors: The vectors of `run_config.vectors.file`; read from there by default.
         resume: Whether to resume the run in `folder`.
-        together: Makes the data of the refit; by default training and dev data.
+        refit_parts: Gives the data of the refit from `parts`; by default dev is moved into training. With
+            it, there is no cross-fitting.
         report: Called after each update and each epoch.
         stage: Called with a message between and after training runs.
 
@@ -127,73 +125,133 @@ def fit(
             raise HeadwiseError(f"there are no {name} {parts.item_type.nouns.many}", code="HW405")
     if vectors is None and run_config.vectors.file is not None:
         vectors = load_vectors(run_config.vectors.file)
+    trainer = _NetworkTrainer(task, run_config, vectors)
+    refit = _Refit(trainer, folder / REFIT_FOLDER, resume, report)
+    has_dev_file = "dev" in parts.files
+    with scratch_folder(folder):
+        if (
+            run_config.train.folds
+            and task.supports_cross_fitting
+            and refit_parts is None
+            and not has_dev_file
+        ):
+            all_parts = merge_dev_into_train(parts)
+            out_of_fold = cross_fit(
+                trainer.train,
+                replace(all_parts, dev=[]),
+                run_config.train,
+                folder,
+                resume=resume,
+                report=report,
+            )
+            network = refit.train(all_parts, out_of_fold.progress)
+            stage(task.post_training_step)
+            fitted = task.ensemble(network.objective).fit(out_of_fold)
+            return _result(network, out_of_fold.progress, fitted, refit=True)
+        network = trainer.train(parts, folder, resume=resume, report=report)
+        stage(task.post_training_step)
+        progress, ensemble = network.progress, task.ensemble(network.objective)
+        fitted = ensemble.fit()
+        if not run_config.train.refit or has_dev_file:
+            return _result(network, progress, fitted, refit=False)
+        network = refit.train((refit_parts or merge_dev_into_train)(parts), progress)
+        stage(task.post_training_step)
+        task.ensemble(network.objective).refit(ensemble)
+        return _result(network, progress, fitted, refit=True)
 
-    def learn(parts: DataParts[Any], folder: Path, until: int | None = None, **how: Any) -> _TrainedModel:
+
+@dataclass(frozen=True)
+class _TrainedNetwork:
+    """A trained network before calibration and ensemble weights are fitted."""
+
+    model: Any
+    coverage: Coverage | None
+    objective: Any
+    progress: RunProgress
+
+
+def _result(
+    network: _TrainedNetwork, progress: RunProgress, fitted: PostTrainingFit, *, refit: bool
+) -> TrainResult:
+    return TrainResult(network.model, progress, network.coverage, fitted.dev, fitted.calibration, refit)
+
+
+@dataclass(frozen=True)
+class _NetworkTrainer:
+    """Trains the networks of one `fit`: each is built, initialised, trained and rounded to 16 bits."""
+
+    task: TrainableTask
+    run_config: RunConfig
+    vectors: WordVectors | None
+
+    def train(
+        self,
+        parts: DataParts[Any],
+        folder: Path,
+        *,
+        resume: bool,
+        report: Callable[[EpochReport], None],
+        until: int | None = None,
+    ) -> _TrainedNetwork:
+        """Train a network on parts; the state of the run is in the folder.
+
+        Args:
+            parts, folder, resume, report: See `fit`.
+            until: For a refit: the number of epochs, after which the last weights are used; dev is not
+                evaluated.
+        """
+        run_config, previous = self.run_config, self.run_config.init_from
         torch.manual_seed(run_config.train.seed)
-        if (held := evaluated_items(parts.dev)) is not parts.dev:
-            parts = replace(parts, dev=held)
-        model, covered = task.build(parts, run_config, vectors)
-        if run_config.init_from is not None:
-            copy_weights(model, run_config.init_from)
+        if (evaluated := evaluated_items(parts.dev)) is not parts.dev:
+            parts = replace(parts, dev=evaluated)
+        model, coverage = self.task.build(parts, run_config, self.vectors)
+        if previous is not None:
+            copy_weights(model, previous)
         model.to(pick_device(run_config.train.device))
-        objective = task.objective(model, parts)
-        task.begin(model, objective)
+        objective = self.task.objective(model, parts)
+        self.task.begin(model, objective)
         hashes = {
             name: parts.item_type.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")
         }
-        begun = {} if run_config.init_from is None else {"former": run_config.init_from.digest}
+        warm_start = {} if previous is None else {"former": previous.digest}
         progress = train(
             model,
             objective if until is None else LossOnlyObjective(objective, run_config.train.score),
             run_config.train,
             folder,
-            identity={"texts": hashes, **run_config.to_json(), **begun},
+            resume=resume,
+            identity={"texts": hashes, **run_config.to_json(), **warm_start},
             rates=learning_rates(run_config) if isinstance(model, WordModel) else {},
             until=until,
             where=item_locator(parts),
-            **how,
+            report=report,
         )
         round_to_half(model)
         if isinstance(embedding := getattr(model, "embedding", None), PretrainedEmbedding):
             embedding.clear_cache()
-        return _TrainedModel(model, covered, objective, progress)
+        return _TrainedNetwork(model, coverage, objective, progress)
 
-    def learn_last(parts: DataParts[Any], chosen: RunProgress) -> _TrainedModel:
-        """Refit on all texts, with all choices made before."""
-        again = folder / REFIT_FOLDER
-        goes_on = resume and (again / STATE).exists()
 
-        def report_refit(done: EpochReporter) -> None:
-            report(replace(done, scores=None, part="once more, on all"))
+@dataclass(frozen=True)
+class _Refit:
+    """The last training run of a `fit`, on training and dev items, with all choices made before."""
 
-        last = learn(parts, again, until=chosen.best_epoch + 1, resume=goes_on, report=report_refit)
-        chosen.seconds += last.progress.seconds
-        return last
+    trainer: _NetworkTrainer
+    folder: Path
+    resume: bool
+    report: Callable[[EpochReport], None]
 
-    own_dev = "dev" in parts.files
-    crosses = (
-        bool(run_config.train.folds) and task.supports_cross_fitting and together is None and not own_dev
-    )
-    refit = crosses or (run_config.train.refit and not own_dev)
-    with scratch_folder(folder):
-        if crosses:
-            all_parts = merge_dev_into_train(parts)
-            crossed = cross_fit(
-                learn, replace(all_parts, dev=[]), run_config.train, folder, resume=resume, report=report
-            )
-            progress, last = crossed.progress, learn_last(all_parts, crossed.progress)
-            stage(task.post_training_step)
-            finished = task.ensemble(last.objective).fit(crossed)
-        else:
-            last = learn(parts, folder, resume=resume, report=report)
-            stage(task.post_training_step)
-            progress, ensemble = last.progress, task.ensemble(last.objective)
-            finished = ensemble.fit()
-            if refit:
-                last = learn_last((together or merge_dev_into_train)(parts), progress)
-                stage(task.post_training_step)
-                task.ensemble(last.objective).refit(ensemble)
-    return TrainResult(last.model, progress, last.covered, finished.dev, finished.calibration, refit)
+    def train(self, parts: DataParts[Any], progress: RunProgress) -> _TrainedNetwork:
+        """Train for as many epochs as were best on dev; the time is added to `progress`."""
+        network = self.trainer.train(
+            parts,
+            self.folder,
+            resume=self.resume and (self.folder / STATE).exists(),
+            report=lambda epoch: self.report(replace(epoch, scores=None, part="once more, on all")),
+            until=progress.best_epoch + 1,
+        )
+        progress.seconds += network.progress.seconds
+        return network
 
 
 @torch.no_grad()
@@ -219,16 +277,6 @@ def item_locator(parts: DataParts[Any]) -> Callable[[int], str] | None:
         return None
     # Items behind the texts are label names.
     return lambda number: place(path, parts.train[number].line) if number < len(parts.train) else path
-
-
-@dataclass(frozen=True)
-class _TrainedModel:
-    """A trained model before calibration and ensemble weights are fitted."""
-
-    model: Any
-    covered: Coverage | None
-    objective: Any
-    progress: RunProgress
 
 
 class LossOnlyObjective:

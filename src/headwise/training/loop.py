@@ -80,12 +80,12 @@ def learning_rate(step: int, steps: int, *, warmup: float, schedule: str) -> flo
 
 
 STATE = "state.safetensors"
-REFIT_FOLDER = ".predict_uncounted"  # folder of the refit, inside that of the first run
+REFIT_FOLDER = ".refit"  # inside the folder of the first run
 _FOLD = ".fold-"
 
 
 @dataclass(frozen=True)
-class EpochReporter:
+class EpochReport:
     """The report of a run after each update and each epoch.
 
     Attributes:
@@ -120,7 +120,7 @@ def train(
     rates: Mapping[str, float] | None = None,
     until: int | None = None,
     where: Callable[[int], str] | None = None,
-    report: Callable[[EpochReporter], None] = lambda _: None,
+    report: Callable[[EpochReport], None] = lambda _: None,
 ) -> RunProgress:
     """Train a model, and leave it with the weights that were best on dev.
 
@@ -306,7 +306,7 @@ class _TrainingRun:
         for name, parameter in self.parameters.items():
             self.average[name].lerp_(parameter.detach(), 1 - decay)
 
-    def finish_epoch(self) -> EpochReporter:
+    def finish_epoch(self) -> EpochReport:
         """Evaluate the model on dev, keep it if it is the best so far, and save the state."""
         config, progress = self.config, self.progress
         began = time.monotonic()
@@ -368,10 +368,10 @@ class _TrainingRun:
         self.model.load_state_dict(weights)
         self.model.eval()
 
-    def report(self, scores: dict[str, float] | None = None) -> EpochReporter:
+    def report(self, scores: dict[str, float] | None = None) -> EpochReport:
         progress = self.progress
         spent = max(time.monotonic() - self._session_start, 1e-9)
-        return EpochReporter(
+        return EpochReport(
             RunProgress(**{**vars(progress), "history": list(progress.history)}),
             len(self._batches),
             self._texts,

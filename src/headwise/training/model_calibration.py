@@ -136,8 +136,9 @@ class Calibration:
         if temperature is None:
             temperature = self.fit_temperature(logits, targets, weights)
         model.temperature = temperature
-        how = self.fit_temperature, self.chances, self.error
-        after = cross_fitted_error(logits, targets, *how, weights=weights)
+        after = cross_fitted_error(
+            logits, targets, self.fit_temperature, self.chances, self.error, weights=weights
+        )
         return PostTrainingFit(
             self.decide(model, model.calibrated(logits), targets, weights), (before, after)
         )

@@ -151,10 +151,10 @@ class TagEnsemble(ModelEnsemble):
         super().__init__(score)
         self.objective, self.model = objective, objective.model
 
-    def fit(self, crossed: OutOfFold | None = None) -> PostTrainingFit:
+    def fit(self, out_of_fold: OutOfFold | None = None) -> PostTrainingFit:
         if self.model.config.linear_model.kind == "linear":
             self.fit_members()
-        return super().fit(crossed)
+        return super().fit(out_of_fold)
 
     def fit_members(self) -> None:
         """Fit a linear CRF on the training sentences, and the ensemble weights of it and the encoder on
@@ -223,8 +223,14 @@ class _HeldOutScores:
         equal weights."""
         from scipy.optimize import minimize  # slow to load, and predictions do without
 
-        how = {"jac": True, "bounds": [(0.0, 5.0)] * 2, "method": "L-BFGS-B", "options": {"maxiter": 20}}
-        encoder, linear_model = minimize(self._cost, np.array([0.5, 0.5]), **how).x
+        encoder, linear_model = minimize(
+            self._cost,
+            np.array([0.5, 0.5]),
+            jac=True,
+            bounds=[(0.0, 5.0)] * 2,
+            method="L-BFGS-B",
+            options={"maxiter": 20},
+        ).x
         return float(encoder), float(linear_model)
 
     def loudness(self, encoder: float, linear_model: float) -> float:
@@ -234,8 +240,9 @@ class _HeldOutScores:
         def cost(log: float) -> float:
             return self._cost(np.exp(log) * np.array([encoder, linear_model]))[0]
 
-        how = {"bounds": (-_MAX_LOG_SCALE, _MAX_LOG_SCALE), "method": "bounded", "options": {"xatol": 0.01}}
-        solution: Any = minimize_scalar(cost, **how)
+        solution: Any = minimize_scalar(
+            cost, bounds=(-_MAX_LOG_SCALE, _MAX_LOG_SCALE), method="bounded", options={"xatol": 0.01}
+        )
         return float(np.exp(solution.x))
 
     def _cost(self, values: np.ndarray) -> tuple[float, np.ndarray]:

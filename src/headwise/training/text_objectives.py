@@ -1,9 +1,8 @@
-"""What models of texts and of text pairs learn: training losses and dev scores.
+"""Training losses and dev scores of models of texts, of text pairs and of bags.
 
 `TextObjective` holds what the objectives of one label (`ClassificationObjective`), of label sets
 (`MultiLabelObjective`) and of numbers (`NumberObjective`) share. The linear model joins the network after
-the
-epochs: `headwise.training.ensembles`.
+the epochs: `headwise.training.ensembles`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,6 +45,10 @@ MOST_PROBED = 100_000
 """Maximum number of texts that a linear probe is fitted to: with more, its few weights hardly change."""
 MOST_PAIRS = 200_000
 """Maximum number of text pairs that linear models are fitted to (see `TextObjective.sampled_indices`)."""
+
+
+ItemsWithTargets = tuple[Sequence[Any], np.ndarray]
+"""Texts, text pairs or bags, and their targets, `[items, ...]`."""
 
 
 class TextObjective(Generic[AnyReader]):
@@ -107,12 +110,20 @@ class TextObjective(Generic[AnyReader]):
         strata = targets.tolist() if targets.ndim == 1 and targets.dtype == np.int64 else None
         return first_in_group(model.texts_of(subset_of(self.train_items, numbers)), FOLDS, strata)
 
-    def probe(
+    def fit_probe(
         self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Fit a linear probe from static-embedding vectors of training texts, `[texts, size]`, to their
-        targets: weights `[outputs, size]` and biases `[outputs]`. `same` gives near-duplicates, which are
-        held out together."""
+        """Fit a linear probe from static-embedding vectors of training texts to their targets.
+
+        Args:
+            vectors: `[texts, size]`.
+            targets: `[texts, ...]`.
+            weights: Weights of the texts, `[texts]`; None where all are equal.
+            same: The index of the first near-duplicate of each text; they are held out together.
+
+        Returns:
+            Weights `[outputs, size]` and biases `[outputs]`.
+        """
         raise NotImplementedError
 
     def init_from_probe(self) -> None:
@@ -123,7 +134,9 @@ class TextObjective(Generic[AnyReader]):
             return
         probe, texts = model.probe, self.probed_indices
         vectors = model.base_vectors(subset_of(self.train_items, texts))
-        fitted = self.probe(vectors, self.train_targets[texts], self.weights_of(texts), self.same(texts))
+        fitted = self.fit_probe(
+            vectors, self.train_targets[texts], self.weights_of(texts), self.same(texts)
+        )
         with torch.no_grad():
             for parameter, values in zip((probe.weight, probe.bias), fitted, strict=True):
                 parameter.copy_(torch.from_numpy(values))
@@ -185,8 +198,8 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
     def __init__(
         self,
         model: AnyClassifier,
-        train: tuple[Sequence[Any], np.ndarray],
-        dev: tuple[Sequence[Any], np.ndarray],
+        train: ItemsWithTargets,
+        dev: ItemsWithTargets,
         *,
         weights: np.ndarray | None = None,
         dev_weights: np.ndarray | None = None,
@@ -208,8 +221,12 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.to_device(self.train_targets[list(texts)])
-        how = {"label_smoothing": self._smoothing, "weights": self.class_weights_on_device}
-        losses = classification_loss(self.outputs(texts), targets, **how)
+        losses = classification_loss(
+            self.outputs(texts),
+            targets,
+            label_smoothing=self._smoothing,
+            weights=self.class_weights_on_device,
+        )
         return self.summed(losses, texts)
 
     def init_from_probe(self) -> None:
@@ -225,9 +242,16 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
         items = subset_of(self.train_items, texts)
         silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
         offsets = None if silent else model.outputs_of(items)
-        how = {"same": self.same(texts), "always": self.names, "center": model.reads_pairs}
-        how |= {"weights": weights, "offsets": offsets}
-        fitted = fit_linear_probe(model.base_vectors(items), targets, len(model.labels), **how)
+        fitted = fit_linear_probe(
+            model.base_vectors(items),
+            targets,
+            len(model.labels),
+            weights=weights,
+            offsets=offsets,
+            same=self.same(texts),
+            always=self.names,
+            center=model.reads_pairs,
+        )
         with torch.no_grad():
             for parameter, values in zip((model.probe.weight, model.probe.bias), fitted, strict=True):
                 parameter += torch.from_numpy(values).to(parameter)
@@ -284,15 +308,26 @@ class MultiLabelObjective(TextObjective[MultiLabelModel]):
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.to_device(self.train_targets[list(texts)].astype(np.float32))
-        how = {"label_smoothing": self._smoothing, "weights": self.class_weights_on_device}
-        losses = multi_label_loss(self.outputs(texts), targets, **how)
+        losses = multi_label_loss(
+            self.outputs(texts),
+            targets,
+            label_smoothing=self._smoothing,
+            weights=self.class_weights_on_device,
+        )
         return self.summed(losses, texts)
 
-    def probe(
+    def fit_probe(
         self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        how = {"weights": weights, "same": same, "always": self.names}
-        return fit_linear_probe(vectors, targets, len(self.model.labels), sets=True, **how)
+        return fit_linear_probe(
+            vectors,
+            targets,
+            len(self.model.labels),
+            sets=True,
+            weights=weights,
+            same=same,
+            always=self.names,
+        )
 
     def evaluate(self) -> Mapping[str, float]:
         return dev_scores(self.model.logits(self.dev_items), self.dev_targets, self.dev_weights)
@@ -315,8 +350,8 @@ class NumberObjective(TextObjective[AnyRegressor]):
     def __init__(
         self,
         model: AnyRegressor,
-        train: tuple[Sequence[Any], np.ndarray],
-        dev: tuple[Sequence[Any], np.ndarray],
+        train: ItemsWithTargets,
+        dev: ItemsWithTargets,
         weights: np.ndarray | None = None,
         dev_weights: np.ndarray | None = None,
     ):
@@ -331,7 +366,7 @@ class NumberObjective(TextObjective[AnyRegressor]):
         losses = squared_error(self.outputs(texts), self.to_device(self.train_targets[list(texts)]))
         return self.summed(losses, texts)
 
-    def probe(
+    def fit_probe(
         self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         return fit_linear_number_probe(vectors, targets, weights, same)

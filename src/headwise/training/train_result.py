@@ -23,7 +23,7 @@ from headwise.data.items.labels import evaluation_mask
 from headwise.data.splits.data_parts import DataParts
 from headwise.nn.networks.trained_models import ModelType
 from headwise.text.vocabulary import Coverage
-from headwise.training.loop import STATE, EpochReporter, fold_folder
+from headwise.training.loop import STATE, EpochReport, fold_folder
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import RunConfig, TrainConfig
 
@@ -51,7 +51,7 @@ def cross_fit(
     folder: Path,
     *,
     resume: bool,
-    report: Callable[[EpochReporter], None],
+    report: Callable[[EpochReport], None],
 ) -> OutOfFold:
     """Train a model on the complement of each fold, and collect the out-of-fold outputs.
 
@@ -73,7 +73,7 @@ def cross_fit(
     for fold in range(folds):
         part = f"without part {fold + 1} of {folds}, which is its dev"
 
-        def report_fold(done: EpochReporter, part: str = part) -> None:
+        def report_fold(done: EpochReport, part: str = part) -> None:
             report(replace(done, part=part))
 
         held_out, training = (
@@ -126,12 +126,12 @@ class ModelEnsemble:
     def __init__(self, score: Callable[[], JsonObject]):
         self.score = score
 
-    def fit(self, crossed: OutOfFold | None = None) -> PostTrainingFit:
+    def fit(self, out_of_fold: OutOfFold | None = None) -> PostTrainingFit:
         """Fit the other members on the training items, and ensemble weights, calibration and thresholds on
         held-out outputs of the network.
 
         Args:
-            crossed: Out-of-fold outputs, for a model trained on all items; None: the outputs for dev.
+            out_of_fold: Out-of-fold outputs, for a model trained on all items; None: the outputs for dev.
         """
         return PostTrainingFit(self.score())
 

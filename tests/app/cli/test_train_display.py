@@ -8,7 +8,7 @@ from rich.console import Console
 
 from headwise.app.cli import train_display
 from headwise.app.cli.train_display import TrainDisplay
-from headwise.training.loop import EpochReporter
+from headwise.training.loop import EpochReport
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import TrainConfig
 
@@ -35,7 +35,7 @@ LAST = RunProgress(epoch=1, batch=3, step=14, best_epoch=0, history=[{"loss": 0.
 
 
 def report(progress, until=None, part=""):
-    return EpochReporter(progress, 10, 80, 0.25, 1234, None, until, part)
+    return EpochReport(progress, 10, 80, 0.25, 1234, None, until, part)
 
 
 def test_epochs_are_told_with_the_best_on_dev(shown):

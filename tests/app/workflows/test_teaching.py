@@ -296,11 +296,11 @@ def test_texts_that_are_nearly_dev_or_test_texts_are_not_learnt(tmp_path, files,
     told, said, taught = Reporter(), list[str](), list[str]()
     told.notes = said.extend  # type: ignore[method-assign]
 
-    def fit(task, parts, *rest, together, **more):
-        for own in (parts, together(parts)):
+    def fit(task, parts, *rest, refit_parts, **more):
+        for own in (parts, refit_parts(parts)):
             taught[:] = [item.text for item in own.train if item.shares is not None]
             assert set(taught) == expected(own.dev)
-        return was(task, parts, *rest, together=together, **more)
+        return was(task, parts, *rest, refit_parts=refit_parts, **more)
 
     def expected(dev):
         known = {f"{item.text} !" for item in dev}

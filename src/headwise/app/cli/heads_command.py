@@ -74,15 +74,17 @@ def heads(
             return 0
         note(f"the picture is in {svg}")
     check_one_standard_input({"FILE": file, "--parses": parses})
-    how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
+    file_arguments = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
     if prune is not None:
-        pruned = prune_file(model, file, prune, **how, overwrite=overwrite, reporter=TerminalReporter())
+        pruned = prune_file(
+            model, file, prune, **file_arguments, overwrite=overwrite, reporter=TerminalReporter()
+        )
         if json:
             print_json(pruned.to_json())
         else:
             show_pruned(pruned, prune)
         return 0
-    sheet, score, worths = heads_file(model, file, **how, reporter=TerminalReporter())
+    sheet, score, worths = heads_file(model, file, **file_arguments, reporter=TerminalReporter())
     line = sheet.headline
     if json:
         print_json({"score": line.key, "whole": score, "heads": [head.to_json() for head in worths]})

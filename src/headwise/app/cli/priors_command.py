@@ -90,8 +90,15 @@ def priors(
         from headwise.app.configuration import read_preset
 
         layers = [*([] if recipe is None else [read_preset(recipe)]), {"data": flag_values(read)}]
-        how = (30.0 if minutes is None else minutes, 2 if seeds is None else seeds)
-        search_priors(search, dev, output or Path(f"{search}.priors"), layers, *how, json)
+        search_priors(
+            search,
+            dev,
+            output or Path(f"{search}.priors"),
+            layers,
+            30.0 if minutes is None else minutes,
+            2 if seeds is None else seeds,
+            json,
+        )
         return
     # With these comes torch.
     from headwise.nn.priors import PRIORS, alibi, parse_heads
@@ -127,9 +134,16 @@ def search_priors(
     from headwise.nn.priors.drawing import draw
 
     alone = {"linear_model": {"kind": "none"}}  # the linear model would mask the effect of the heads
-    how = {"dev": None if dev is None else str(dev), "minutes": minutes, "seeds": seeds, "settings": layers}
     tuned = run_search(
-        file, folder, "headwise priors --search", space=priors_search_space, meanwhile=alone, **how
+        file,
+        folder,
+        "headwise priors --search",
+        space=priors_search_space,
+        meanwhile=alone,
+        dev=None if dev is None else str(dev),
+        minutes=minutes,
+        seeds=seeds,
+        settings=layers,
     )
     config: Any = tuned.run_config.model.encoder
     with reporting_write_errors(folder):

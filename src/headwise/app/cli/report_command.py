@@ -59,8 +59,15 @@ def report(
     if not is_standard(output):
         check_output_file(output, data or model, overwrite=overwrite)
     keep_freed_memory()
-    how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
-    page = report_file(model, data, unknown_label=unknown_label, **how, reporter=TerminalReporter())
+    page = report_file(
+        model,
+        data,
+        unknown_label=unknown_label,
+        parses=parses,
+        **flag_values(opening),
+        reading=flag_values(read),
+        reporter=TerminalReporter(),
+    )
     write_page(output, page)
     return 0
 

@@ -75,8 +75,15 @@ def suggest(
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     keep_freed_memory()
-    how = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
-    suggestions = suggest_file(model, file, count, **how, reporter=TerminalReporter())
+    suggestions = suggest_file(
+        model,
+        file,
+        count,
+        parses=parses,
+        **flag_values(opening),
+        reading=flag_values(read),
+        reporter=TerminalReporter(),
+    )
     with open_output(output, atomic=True) as target:
         written = _tagged(suggestions) if tags else _written(suggestions, form)
         target.write(written.encode("utf-8", "surrogatepass"))

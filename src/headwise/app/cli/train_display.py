@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headwise.app.cli.console import messages, percent
 from headwise.app.cli.progress import WithProgressBar
-from headwise.training.loop import EpochReporter
+from headwise.training.loop import EpochReport
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import TrainConfig
 
@@ -48,7 +48,7 @@ class TrainDisplay(WithProgressBar):
         )
         self.task = self.bar.add_task("", total=None, what=f"epoch 1/{config.epochs}", how="")
 
-    def show(self, report: EpochReporter) -> None:
+    def show(self, report: EpochReport) -> None:
         """Show a report; called by the training loop after each update and epoch."""
         progress = report.progress
         if not self._begun and progress.step > 1:
@@ -80,7 +80,7 @@ class TrainDisplay(WithProgressBar):
         self.bar.remove_task(self.task)
         self.task = self.bar.add_task("", total=None, what=text, how="")
 
-    def _tell_resumed(self, report: EpochReporter) -> None:
+    def _tell_resumed(self, report: EpochReport) -> None:
         """Print where an interrupted run was resumed, after its first update."""
         progress = report.progress
         epoch, before = progress.epoch + 1, progress.step - 1

@@ -77,8 +77,15 @@ def tune(
         *([] if recipe is None else [read_preset(recipe)]),
         {"data": flag_values(read), "model": {"task": task} if task else {}},
     ]
-    how = {"dev": None if dev is None else str(dev), "minutes": minutes, "seeds": seeds, "settings": layers}
-    tuned = run_search(file, folder, "headwise tune", **how)
+    tuned = run_search(
+        file,
+        folder,
+        "headwise tune",
+        dev=None if dev is None else str(dev),
+        minutes=minutes,
+        seeds=seeds,
+        settings=layers,
+    )
     if json:
         print_json(tuned.to_json())
     else:
@@ -86,7 +93,7 @@ def tune(
     return 0
 
 
-def run_search(file: Path, folder: Path, command: str, **how: Any) -> "SearchResult":
+def run_search(file: Path, folder: Path, command: str, **settings: Any) -> "SearchResult":
     """Run a search, and write the best settings to recipe.toml in the folder.
 
     Raises:
@@ -110,7 +117,7 @@ def run_search(file: Path, folder: Path, command: str, **how: Any) -> "SearchRes
                     f"{recipe} exists and is not of a search; move it, or give another --output",
                     code="HW601",
                 )
-            tuned = tune_file(str(file), folder, reporter=TerminalReporter(), **how)
+            tuned = tune_file(str(file), folder, reporter=TerminalReporter(), **settings)
             comment = f"{command} {file.name}: {tuned.best.name}\n{confirmation(tuned)}"
             recipe.write_text(recipe_text(tuned.settings, comment), encoding="utf-8")
     except TrainingInterrupted as stop:

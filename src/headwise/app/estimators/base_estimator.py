@@ -32,7 +32,7 @@ from headwise.models.tasks import find_task
 from headwise.nn.encoders.encoder_configs import EncoderName
 from headwise.nn.networks.trained_models import ModelType
 from headwise.training.callbacks import TrainingCallback, notifying
-from headwise.training.loop import EpochReporter
+from headwise.training.loop import EpochReport
 from headwise.training.run_state import TrainingInterrupted
 
 _TRAINING_LOCK = threading.Lock()
@@ -271,7 +271,7 @@ def _settings_by_name(sections: Mapping[str, object], prefix: str = "") -> Itera
             yield prefix + name, value
 
 
-def _print_epoch(report: EpochReporter) -> None:
+def _print_epoch(report: EpochReport) -> None:
     """Print the scores at the end of an epoch; called after each update and epoch."""
     if report.scores is None:
         return

@@ -50,7 +50,7 @@ class ModelService:
         unsure: See `headwise.app.workflows.predict.predict_file`.
         batch_tokens: The number of words per batch.
         reading: The names of the fields of records; missing ones are detected.
-        how: How the model is opened, see `headwise.app.session.Session.open`.
+        open_arguments: How the model is opened, see `headwise.app.session.Session.open`.
 
     Attributes:
         session: The opened model.
@@ -69,14 +69,14 @@ class ModelService:
         unsure: str | None = None,
         batch_tokens: int = 16_384,
         reading: JsonMapping | None = None,
-        **how: Unpack[OpenArguments],
+        **open_arguments: Unpack[OpenArguments],
     ):
         self.folder, self.reading = Path(folder), dict(reading or {})
         for name in _FILE_OPTIONS & self.reading.keys():
             raise ConfigError(f"{name} is for files, but requests are JSON; leave it out")
-        self._how, self._batch_tokens, self._unsure = how, batch_tokens, unsure
+        self._open_arguments, self._batch_tokens, self._unsure = open_arguments, batch_tokens, unsure
         self._one = Lock()
-        self._use(open_session(folder, **how))
+        self._use(open_session(folder, **open_arguments))
 
     def _use(self, session: Session) -> None:
         predictor = session.predictor(self._batch_tokens, self.reading, self._unsure)
@@ -93,7 +93,7 @@ class ModelService:
         Raises:
             HeadwiseError: The model cannot be loaded, or does not predict.
         """
-        session = open_session(self.folder, **self._how)
+        session = open_session(self.folder, **self._open_arguments)
         with self._one:
             self._use(session)
 

@@ -68,7 +68,7 @@ def calibrate_file(
     overwrite: bool = False,
     device: str = "auto",
     pipeline: str | None = None,
-    **how: Unpack[FileArguments],
+    **file_arguments: Unpack[FileArguments],
 ) -> CalibrationReport:
     """Fit the temperature of a model, how common its labels are, and their thresholds to labelled texts,
     and save it as another model.
@@ -84,7 +84,7 @@ def calibrate_file(
         overwrite: Replace the model in the output folder.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
-        how: How the file is read, see `headwise.app.session.FileArguments`.
+        file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used, or the model gives no labels.
@@ -94,7 +94,7 @@ def calibrate_file(
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     task, model, item_type, info = session.task, session.model, session.item_type, session.info
     task.set_thresholds_setting(model, thresholds)
-    data = session.read(file, **how)
+    data = session.read(file, **file_arguments)
     seen = ContaminationCheck(session, data.items).learnt
     items = [item for number, item in enumerate(data.items) if number not in seen]
     if not items:
@@ -103,7 +103,7 @@ def calibrate_file(
         )
     if seen:
         left = "is" if len(seen) == 1 else "are"
-        reporter = how.get("reporter", NULL_REPORTER)
+        reporter = file_arguments.get("reporter", NULL_REPORTER)
         reporter.warn(f"{item_type.nouns.count(len(seen))} that the model was trained on {left} left out")
     before = session.evaluate(items).to_json()
     finished = task.calibrate(model, items)

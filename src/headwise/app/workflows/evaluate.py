@@ -105,7 +105,7 @@ def evaluate_file(
     unknown_label: str | None = None,
     device: str = "auto",
     pipeline: str | None = None,
-    **how: Unpack[FileArguments],
+    **file_arguments: Unpack[FileArguments],
 ) -> EvaluationReport:
     """Score a model on a file with the true answers.
 
@@ -124,7 +124,7 @@ def evaluate_file(
             how well a model with a novelty detector tells what it does not know.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
-        how: How the file is read, see `headwise.app.session.FileArguments`.
+        file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
@@ -134,7 +134,7 @@ def evaluate_file(
     session = open_task_session(folder, device=device, pipeline=pipeline)
     scope = {"known_only": unknown_labels == "skip", "unknown_label": unknown_label}
     with tables_as_files(file) as (labelled,):
-        data, outside = session.read_scoped(labelled or "", **scope, **how)
+        data, outside = session.read_scoped(labelled or "", **scope, **file_arguments)
     least = None if unsure is None else session.confidence_threshold(unsure)
     return EvaluatedItems.of(session, data, outside).report(errors, least)
 

@@ -19,7 +19,7 @@ def explain_file(
     *,
     device: str = "auto",
     pipeline: str | None = None,
-    **how: Unpack[FileArguments],
+    **file_arguments: Unpack[FileArguments],
 ) -> Iterator[tuple[int, Explanation]]:
     """The explanations of what a model says of every record of a file, in their order.
 
@@ -28,7 +28,7 @@ def explain_file(
         file: The file; "-" is standard input.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
-        how: How the file is read, see `headwise.app.session.FileArguments`.
+        file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Yields:
         The line of each record, and one explanation; there may be several of a record, or none.
@@ -37,6 +37,6 @@ def explain_file(
         HeadwiseError: The model or the file cannot be used, or what the model says is not explained.
     """
     session = open_session(folder, device=device, pipeline=pipeline)
-    for chunk in in_chunks(session.rows(file, **how), _CHUNK):
+    for chunk in in_chunks(session.rows(file, **file_arguments), _CHUNK):
         for explanation in session.explain([row.item for row in chunk]):
             yield chunk[explanation.item].line, explanation

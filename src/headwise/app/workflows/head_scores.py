@@ -74,7 +74,7 @@ def heads_file(
     *,
     device: str = "auto",
     pipeline: str | None = None,
-    **how: Unpack[FileArguments],
+    **file_arguments: Unpack[FileArguments],
 ) -> tuple[MetricTable, float, list[HeadImportance]]:
     """Judge a model on a file without each of its heads in turn.
 
@@ -83,7 +83,7 @@ def heads_file(
         file: With the true answers; best the dev or test part of the training.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
-        how: How the file is read, see `headwise.app.session.FileArguments`.
+        file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Returns:
         What the task's scores are, the score of the whole model, and the heads layer by layer.
@@ -92,7 +92,7 @@ def heads_file(
         HeadwiseError: The model or the file cannot be used, or the model has no heads.
     """
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
-    ablation = _HeadAblation(session, file, how)
+    ablation = _HeadAblation(session, file, file_arguments)
     return ablation.sheet, ablation.score, ablation.importances()
 
 
@@ -145,7 +145,7 @@ def prune_file(
     overwrite: bool = False,
     device: str = "auto",
     pipeline: str | None = None,
-    **how: Unpack[FileArguments],
+    **file_arguments: Unpack[FileArguments],
 ) -> PruningReport:
     """Save a model without the heads that add nothing to it on a file.
 
@@ -159,7 +159,7 @@ def prune_file(
         overwrite: Replace the model in the output folder.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
-        how: How the file is read, see `headwise.app.session.FileArguments`.
+        file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used, or heads of the encoder cannot be
@@ -168,7 +168,7 @@ def prune_file(
     output = Path(output)
     check_output_folder(output, resume=None, overwrite=overwrite)
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
-    trial = _HeadAblation(session, file, how)
+    trial = _HeadAblation(session, file, file_arguments)
     model, task, items = session.model, session.task, trial.items
     check_removable(model)
     size, before = _folder_size(Path(folder)), trial.milliseconds()
@@ -207,13 +207,13 @@ def _folder_size(folder: Path) -> int:
 class _HeadAblation:
     """A model on a file, with and without heads; see `heads_file`."""
 
-    def __init__(self, session: ModelSession, file: Path | str, how: FileArguments):
-        self.session, self.reporter = session, how.get("reporter", NULL_REPORTER)
+    def __init__(self, session: ModelSession, file: Path | str, file_arguments: FileArguments):
+        self.session, self.reporter = session, file_arguments.get("reporter", NULL_REPORTER)
         model, task = session.model, session.task
         self.heads = heads_of(model) if hasattr(model, "encoder") else []
         if not self.heads:
             raise ConfigError(f"{session.folder}: the encoder has no heads that can be left out")
-        self.items = session.read(file, **how).items
+        self.items = session.read(file, **file_arguments).items
         check = ContaminationCheck(session, self.items)
         self.learnt = check.learnt
         for message in check.messages:

@@ -125,8 +125,14 @@ def noise_file(
     data, names = _read_labelled(file, reading, MIN_TEXTS, reporter)
     texts, labels = [item.text for item in data.items], [item.label for item in data.items]
     targets = label_targets(data.items, names)
-    how = {"weights": training_weights(data.items), "numbers": features_beside(data.items)}
-    chances, note = out_of_fold_probabilities(texts, targets, len(names), base=base, **how)
+    chances, note = out_of_fold_probabilities(
+        texts,
+        targets,
+        len(names),
+        base=base,
+        weights=training_weights(data.items),
+        numbers=features_beside(data.items),
+    )
     if note:
         reporter.note(note)
     twins = conflicting_duplicates(texts, labels)
@@ -176,8 +182,9 @@ def out_of_fold_probabilities(
     `[texts, classes]`, and what there is to say of the base. `weights`: how much each text teaches;
     `numbers`: features of the columns beside the texts."""
     dense, note = vectors_of_texts(texts, base)
-    how = {"dense": dense, "numbers": numbers, "sample_weight": weights}
-    scores = fit_linear(texts, targets, classes, **how).oof_scores
+    scores = fit_linear(
+        texts, targets, classes, dense=dense, numbers=numbers, sample_weight=weights
+    ).oof_scores
     return softmax(scores.astype(np.float64), axis=1), note
 
 
@@ -208,8 +215,14 @@ def find_label_set_issues(
     dense, note = vectors_of_texts(texts, base)
     if note:
         reporter.note(note)
-    how = {"dense": dense, "numbers": features_beside(items), "sample_weight": training_weights(items)}
-    fitted = fit_linear(texts, has, len(names), **how)
+    fitted = fit_linear(
+        texts,
+        has,
+        len(names),
+        dense=dense,
+        numbers=features_beside(items),
+        sample_weight=training_weights(items),
+    )
     chances = expit(fitted.oof_scores.astype(np.float64))
     wrong, is_predictable = wrong_labels(chances, has, counts)
     if not is_predictable.any():

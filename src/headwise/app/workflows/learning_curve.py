@@ -33,6 +33,7 @@ from headwise.data.items.labels import (
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.duplicates import indices_by_text
 from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_model import LinearFit, LinearSettings
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.multi_label_scores import micro_f1, set_counts
 from headwise.metrics.power_law import PowerLaw, fit_power_law
@@ -302,11 +303,11 @@ def crf_scorer(items: Sequence[Any], groups: WordClusters | None) -> Scorer:
 def linear_scorer(
     task: TaskTraining, parts: DataParts, layers: Sequence[Sections]
 ) -> tuple[Scorer, tuple[str, ...]]:
-    """Trains the linear model of texts or pairs, the training part of `parts`; what it reads is chosen
-    once, on all of them. Also what there is to say of the base.
+    """A scorer that trains linear models on the training part of `parts`, texts or pairs, and the notes on
+    the choice of the base. The settings of the linear model are chosen once, on all items.
 
     Raises:
-        TypeError: The label type is none of a linear model of texts.
+        TypeError: Linear models of texts do not support the label type.
     """
     plan = resolve(layers, warm_start=False).plan(RunData(parts))
     parts = plan.parts
@@ -329,22 +330,26 @@ def linear_scorer(
         features = (None if matrix is None else matrix[rows] for matrix in (dense, numbers))
         return [texts[row] for row in rows], *features
 
-    def fitted(rows: NDArray[np.int64], **how: Any) -> Any:
-        train_texts, vectors, further = read(rows)
-        how |= {"dense": vectors, "numbers": further, "pairs": model.reads_pairs}
-        how["sample_weight"] = None if weights is None else weights[rows]
+    def fit(rows: NDArray[np.int64], settings: LinearSettings | None = None, seed: int = 0) -> LinearFit:
+        train_texts, vectors, tabular = read(rows)
         return fit_linear(
             train_texts,
             soft_targets[rows],
             model.outputs.count,
+            dense=vectors,
+            numbers=tabular,
+            pairs=model.reads_pairs,
+            sample_weight=None if weights is None else weights[rows],
             tokenizer=model.config.words.tokenizer,
-            **how,
+            settings=settings,
+            seed=seed,
+            calibrated=False,
         )
 
-    settings = fitted(np.arange(len(texts)), calibrated=False).settings
+    settings = fit(np.arange(len(texts))).settings
 
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
-        predicted = fitted(train, seed=seed, settings=settings, calibrated=False).model.scores(*read(test))
+        predicted = fit(train, settings, seed).model.scores(*read(test))
         if label_type.numeric:
             return unit * float(np.abs(predicted[:, 0] - targets[test]).mean())
         if label_type.multi_label:
@@ -355,7 +360,7 @@ def linear_scorer(
 
 
 def full_model_scorer(task: TaskEvaluation, items: Sequence[object]) -> Scorer:
-    """Trains what `headwise train` does."""
+    """A scorer that trains models as `headwise train` does."""
     item_type = task.item_type
 
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:

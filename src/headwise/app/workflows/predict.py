@@ -58,7 +58,7 @@ def predict_file(
     workers: int | Literal["auto"] = 1,
     device: str = "auto",
     pipeline: str | None = None,
-    **how: Unpack[FileArguments],
+    **file_arguments: Unpack[FileArguments],
 ) -> int:
     """Write what a model says of every record of a file, in the same order; memory does not grow with it.
 
@@ -81,7 +81,7 @@ def predict_file(
             for several does so under `if __name__ == "__main__"`, for they import it.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
-        how: How the file is read, see `headwise.app.session.FileArguments`.
+        file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Returns:
         How many items were predicted, without those that were kept.
@@ -106,11 +106,11 @@ def predict_file(
             workers=workers,
             device=device,
             pipeline=pipeline,
-            **how,
+            **file_arguments,
         )
         table.convert()
         return count
-    files, reporter = list_files(file), how.get("reporter", NULL_REPORTER)
+    files, reporter = list_files(file), file_arguments.get("reporter", NULL_REPORTER)
     inputs = [Path(path) for path in paths_of(files)]
     output = None if output is None else Path(output)
     if batch_tokens < 1:
@@ -129,15 +129,15 @@ def predict_file(
         workers = 1
     if workers != AUTO and workers > 1 and not session.on_cpu:
         raise ConfigError(f"--workers {workers} are for processors; expected 1 with a GPU, or --device cpu")
-    predictor_arguments = batch_tokens, dict(how.get("reading") or {}), unsure
+    predictor_arguments = batch_tokens, dict(file_arguments.get("reading") or {}), unsure
     predictor = session.predictor(*predictor_arguments)
-    if how.get("parses") is not None and not session.item_type.sides:
+    if file_arguments.get("parses") is not None and not session.item_type.sides:
         raise session.item_type.no_parses_error()
     form, marked = (
         choose_format(output, form, predictor.formats, predictor.form),
         has_byte_order_mark(first_path(files)),
     )
-    rows = session.rows(files, **how)
+    rows = session.rows(files, **file_arguments)
     chunks = cut_chunks(iter(rows))
     first = next(chunks, [])
     # A header without rows is an empty batch: its output is a header, too.

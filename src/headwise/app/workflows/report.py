@@ -46,7 +46,7 @@ def report_file(
     unknown_label: str | None = None,
     device: str = "auto",
     pipeline: str | None = None,
-    **how: Unpack[FileArguments],
+    **file_arguments: Unpack[FileArguments],
 ) -> str:
     """The page of a model, from its folder.
 
@@ -57,17 +57,17 @@ def report_file(
         unknown_label: The label of items of no label; see `headwise.app.workflows.evaluate.evaluate_file`.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
-        how: How the file is read, see `headwise.app.session.FileArguments`.
+        file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
     """
-    if data is None and (parses := how.get("parses")) is not None:
+    if data is None and (parses := file_arguments.get("parses")) is not None:
         raise ConfigError(f"--parses {parses}: parses of which texts? Give their file too (--data)")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     if data is None:
         return report(session, None)
-    read = session.read_scoped(data, unknown_label=unknown_label, **how)
+    read = session.read_scoped(data, unknown_label=unknown_label, **file_arguments)
     return report(session, EvaluatedItems.of(session, *read))
 
 

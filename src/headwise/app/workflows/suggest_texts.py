@@ -65,7 +65,7 @@ def suggest_file(
     *,
     device: str = "auto",
     pipeline: str | None = None,
-    **how: Unpack[FileArguments],
+    **file_arguments: Unpack[FileArguments],
 ) -> Suggestions:
     """The texts of a file that are worth a label most, the worthiest first.
 
@@ -79,7 +79,7 @@ def suggest_file(
         count: How many to give.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
-        how: How the file is read, see `headwise.app.session.FileArguments`. Texts that
+        file_arguments: How the file is read; see `headwise.app.session.FileArguments`. Texts that
             have a label in the `label_column` of `reading` are passed over; by default that is the one of
             the training, else one which is called as such columns are, else a new one that is called as in
             the training (`label`, if that column had no name).
@@ -91,14 +91,17 @@ def suggest_file(
         raise ConfigError(f"--count {count}; expected 1 or more")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     task, model, item_type = session.task, session.model, session.item_type
-    rows = session.rows(file, **how)
+    rows = session.rows(file, **file_arguments)
     task.uncertainty(model, [])  # refuses such a model before its file is read
     every = list(rows)
     tags = item_type.has_tags
     if tags:
         every = [replace(row, item=model.sentence(row.item)) for row in every]
     names = list(every[0].fields) if every and not tags else []
-    requested, reporter = (how.get("reading") or {}).get("label_column"), how.get("reporter", NULL_REPORTER)
+    requested, reporter = (
+        (file_arguments.get("reading") or {}).get("label_column"),
+        file_arguments.get("reporter", NULL_REPORTER),
+    )
     columns = _columns(session, requested, names, reporter)
     seen = in_fingerprint(item_type, session.info.data.seen, [row.item for row in every])
     left: dict[str, InputRow[Any]] = {}

@@ -106,10 +106,10 @@ class DataSource:
             return iter(self.head)
         if self.table:
             return map(row_line, self.rows())
-        how = self.path, self.options.encoding, self.options.encoding_errors
-        return (
-            folder_lines(*how, labelled=labelled) if os.path.isdir(self.path) else read_member_lines(*how)
-        )
+        encoding, errors = self.options.encoding, self.options.encoding_errors
+        if os.path.isdir(self.path):
+            return folder_lines(self.path, encoding, errors, labelled=labelled)
+        return read_member_lines(self.path, encoding, errors)
 
     def rows(self) -> Iterator[TableRow]:
         """The rows of a binary table; none of other files.

@@ -106,8 +106,9 @@ class TextItems(ItemType[Example]):
             training_labels, separator = schema.labels, schema.separator
             if separator and not (options.label_separator or options.label_columns):
                 options = replace(options, label_separator=separator)
-            how = {"training_labels": training_labels, "tabular": schema.tabular}
-            return read_examples(path, options, on_error, **how)
+            return read_examples(
+                path, options, on_error, training_labels=training_labels, tabular=schema.tabular
+            )
         return read_examples(path, options, on_error, tabular=schema.tabular)
 
     def rows(

@@ -134,7 +134,7 @@ def read_tagged(
     notes: list[str] = []
     findings: list[Finding] = []
     plan, bare = None, 0
-    how = WeightOptions(
+    weight_options = WeightOptions(
         encoding=options.encoding,
         encoding_errors=options.encoding_errors,
         empty_labels=options.empty_labels,
@@ -147,7 +147,7 @@ def read_tagged(
     else:
         files_with_lines = files_of_records(name, *decoding, notes)
     for file, lines in files_with_lines:
-        source = DataSource(file, how, counting, notes, findings=findings)
+        source = DataSource(file, weight_options, counting, notes, findings=findings)
         if plan is None:
             head, lines = look_ahead(lines)
             plan = _plan(head, source, options, labelled, tokenizer)

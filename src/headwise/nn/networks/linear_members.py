@@ -111,16 +111,22 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
         edges: bool = False,
         tabular: int = 0,
     ):
-        how = {
-            "sets": sets,
-            "pairs": pairs,
-            "stored_weights": stored_weights,
-            "reach": reach,
-            "form": form,
-            "edges": edges,
-            "tabular": tabular,
-        }
-        super().__init__(TextTableFormat(features, words, vectors, classes, tokenizer, **how))
+        super().__init__(
+            TextTableFormat(
+                features,
+                words,
+                vectors,
+                classes,
+                tokenizer,
+                sets=sets,
+                pairs=pairs,
+                stored_weights=stored_weights,
+                reach=reach,
+                form=form,
+                edges=edges,
+                tabular=tabular,
+            )
+        )
         self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
         self.pairs, self.stored_weights, self.reach = pairs, stored_weights, reach
         self.form, self.edges = form, edges
@@ -135,10 +141,20 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
         weights = prune(model.machine.weights)
         stored_weights = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
         features = sum(map(len, vocabularies))
-        how: dict[str, Any] = {"sets": sets, "pairs": model.pairs, "stored_weights": stored_weights}
-        how |= {"reach": model.reach, "form": model.form, "edges": model.edges}
-        how["tabular"] = model.tabular
-        linear_model = cls(features, words, vectors, model.classes, model.tokenizer, **how)
+        linear_model = cls(
+            features,
+            words,
+            vectors,
+            model.classes,
+            model.tokenizer,
+            sets=sets,
+            pairs=model.pairs,
+            stored_weights=stored_weights,
+            reach=model.reach,
+            form=model.form,
+            edges=model.edges,
+            tabular=model.tabular,
+        )
         nothing = np.zeros(0, dtype=np.uint32)
         keys = np.concatenate([nothing, *(vocabulary.keys for vocabulary in vocabularies)]).view(np.int32)
         idf = np.concatenate(

@@ -7,7 +7,6 @@ vectors at several granularities.
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,11 +59,10 @@ def neighbour_vectors(
     from sklearn.utils.extmath import randomized_svd
 
     counts = neighbour_counts(numbers, words, report)
-    together = csr_matrix(hstack([_ppmi(place_counts) for place_counts in counts]))
-    how: dict[str, Any] = {"n_iter": 4, "random_state": seed}  # scikit-learn annotates wrong types
-    left, values, _ = randomized_svd(together, min(_FEATURES, words), **how)
+    ppmi = csr_matrix(hstack([_ppmi(place_counts) for place_counts in counts]))
+    left, values, _ = randomized_svd(ppmi, min(_FEATURES, words), n_iter=4, random_state=seed)
     vectors = (left * np.sqrt(values)).astype(np.float32)
-    vectors[np.diff(together.indptr) == 0] = 0  # but for rounding
+    vectors[np.diff(ppmi.indptr) == 0] = 0  # but for rounding
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
@@ -103,11 +101,10 @@ def cluster_words(vectors: Floats, *, seed: int) -> NDArray[np.int16]:
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
-    how: dict[str, Any] = {"init": "random", "n_init": 1, "max_iter": _TURNS, "random_state": seed}
     groups = np.zeros((len(vectors), len(LEVELS)), dtype=np.int16)
     for level, most in enumerate(LEVELS):
         common = vectors[:_CENTRED]
-        means = KMeans(min(most, len(common)), **how)
+        means = KMeans(min(most, len(common)), init="random", n_init=1, max_iter=_TURNS, random_state=seed)
         with warnings.catch_warnings():  # words with the same neighbours are in one group
             warnings.simplefilter("ignore", ConvergenceWarning)
             groups[:, level] = means.fit(common).predict(vectors)

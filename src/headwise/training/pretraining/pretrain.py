@@ -277,8 +277,14 @@ class _PretrainRun:
 
     def _passages(self, note: Callable[[str], None] = lambda text: None) -> Iterator[str]:
         config = self._config
-        how = {"cut": config.cut, "longest": config.longest, "seed": config.seed}
-        return read_passages(self._files, **how, options=self._options, note=note)
+        return read_passages(
+            self._files,
+            cut=config.cut,
+            longest=config.longest,
+            seed=config.seed,
+            options=self._options,
+            note=note,
+        )
 
     def _numbers(self, types: list[str], listed: int) -> tuple[str, EncodedPassages]:
         """The cache key of the whole text as word ids, and the text."""
