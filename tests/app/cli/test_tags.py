@@ -185,7 +185,7 @@ def test_sentences_to_tag_next(run, tagger, conll, tmp_path):
     (tmp_path / "new.txt").write_text(f"{known}{doubtful}{doubtful}")
     code, _, err = run("suggest", "m", "new.txt", "-n", "5", "-o", "next.conll")
     assert code == 0, err
-    assert "3 of 5 sentences have tags, come again, are empty, or were trained on: passed over" in err
+    assert "3 of 5 sentences have tags, are duplicates, empty, or were trained on: left out" in err
     assert "2 sentences to tag are in next.conll: their tags are guesses, to be corrected" in err
     found = (tmp_path / "next.conll").read_text()
     assert {own.partition("\t")[0] for own in found.split("\n")} == {*doubtful.split(), ""}

@@ -125,5 +125,5 @@ def test_a_label_that_nothing_tells_is_not_called_wrong_beside_one_that_is_known
 
 
 def test_few_texts(tmp_path):
-    with pytest.raises(ConfigError, match="12 texts with sets of labels; expected 20 or more"):
+    with pytest.raises(ConfigError, match=r"12 texts with \d labels in their sets; expected 20 or more"):
         noise_file(write(tmp_path / "a.tsv", rows(12, (), ())[0]), base="none", reporter=NULL_REPORTER)

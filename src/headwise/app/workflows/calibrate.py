@@ -1,4 +1,4 @@
-"""A finished model whose probabilities and thresholds are fitted to other texts: newer ones, or more."""
+"""Recalibration: fit the temperature, biases and thresholds of a trained model to other labelled items."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -23,18 +23,17 @@ from headwise.training.train_result import calibration_json
 
 @dataclass(frozen=True)
 class CalibrationReport:
-    """What came of it.
+    """The result of a recalibration.
 
     Attributes:
-        sheet: What the task's scores are.
-        nouns: What the items are called.
-        items: How many the model was fitted to.
-        errors: Its calibration error on them as it was, and as it is now (with temperatures that were
-            fitted to others of them).
-        temperature: What its logits are divided by now.
-        biases: What is then added, of each label.
-        scores: Headline of these items as it was, and as it is now.
-        operating_points: What was asked of labels, and what can be promised
+        sheet: The metric table of the task.
+        nouns: Display names of the items.
+        items: Number of items that the model was calibrated on.
+        errors: Expected calibration error on these items before and after, the second cross-fitted.
+        temperature: The new temperature, which divides the logits.
+        biases: The new bias of each label, added after the division.
+        scores: Primary metric on these items, before and after.
+        operating_points: The requested operating point of each label and the threshold chosen for it
             (`headwise.metrics.operating_points.ChosenThreshold`).
     """
 
@@ -49,7 +48,7 @@ class CalibrationReport:
 
     @property
     def promise_messages(self) -> list[str]:
-        """The same in words."""
+        """`operating_points` as messages."""
         return operating_point_messages({OPERATING_POINTS: self.operating_points}, self.nouns.many)
 
     def to_json(self) -> JsonObject:
@@ -70,19 +69,19 @@ def calibrate_file(
     pipeline: str | None = None,
     **file_arguments: Unpack[FileArguments],
 ) -> CalibrationReport:
-    """Fit the temperature of a model, how common its labels are, and their thresholds to labelled texts,
-    and save it as another model.
+    """Fit the temperature, biases and thresholds of a model to labelled items, and save it as another
+    model.
 
-    Texts that the model was trained on are left out: of these it is too sure.
+    Items that the model was trained on are left out: its probabilities of these are too high.
 
     Args:
         folder: The model's folder.
-        file: With the true answers; "-" is standard input.
+        file: The labelled items; "-" is standard input.
         output: Folder of the new model.
-        thresholds: What thresholds are asked for, as `ClassifierConfig.thresholds` says; None: what the
-            model was trained with.
+        thresholds: The requested thresholds, see `ClassifierConfig.thresholds`; None: those that the model
+            was trained with.
         overwrite: Replace the model in the output folder.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        device: The device: cpu, cuda, or auto for a GPU if there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 

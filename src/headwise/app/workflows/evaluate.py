@@ -1,4 +1,4 @@
-"""Score a model on a file with the true answers."""
+"""Evaluate a model on a labelled file."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -33,21 +33,20 @@ _MANY_UNKNOWN_SYMBOLS = 0.01
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """A model on a file.
+    """The evaluation of a model on a file.
 
     Attributes:
-        task: What the model does.
-        model: Its folder.
+        task: The task of the model.
+        model: The folder of the model.
         file: The file as the user named it.
-        evaluation: The scores.
-        baseline: That of the model's training, if this is what it was tested on.
-        unseen: The model on the items that it was not made of, where others are in the file.
-        mistakes: What the model is surest of and wrong about.
-        remarks: What else there is to say.
-        novelty: How well the model tells unknown items from those of its labels, where it has a novelty
-            detector.
-        sure: What the model is sure enough of, where that was asked: from which `probability`, which
-            `share` of the items, and the `accuracy` of these with its `accuracy_interval`.
+        evaluation: The evaluation by the task.
+        baseline: The baseline of the training run, if these are its test items; None otherwise.
+        unseen: The model on the items that it was not trained on, if the file has others too.
+        mistakes: The most confident errors.
+        remarks: Notes and warnings on the scores.
+        novelty: Scores of the novelty detector; None without one.
+        sure: Selective prediction, if requested: the confidence threshold (`probability`), the `share` of
+            items above it, and their `accuracy` with its `accuracy_interval`.
     """
 
     task: Task
@@ -107,27 +106,25 @@ def evaluate_file(
     pipeline: str | None = None,
     **file_arguments: Unpack[FileArguments],
 ) -> EvaluationReport:
-    """Score a model on a file with the true answers.
+    """Evaluate a model on a labelled file.
 
-    If the file is the one that the model was tested on when it was trained, the simple baseline of that
-    time stands beside it.
+    If the file holds the test items of the training run, the baseline of that run is reported too.
 
     Args:
         folder: The model's folder.
         file: The file, or several, which are read as one; "-" is standard input. Or a table in memory.
-        errors: How many mistakes to give.
-        unsure: From which probability on the model is sure enough to answer, see
+        errors: Number of errors to report, the most confident first.
+        unsure: The confidence threshold of selective prediction, see
             `headwise.app.workflows.predict.predict_file`.
-        unknown_labels: What to do with items whose labels are not the model's: stop, or leave them out and
-            say how many they are.
-        unknown_label: The label of items that belong to none of the model's labels (out of scope). They say
-            how well a model with a novelty detector tells what it does not know.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        unknown_labels: What to do with items whose labels are not the model's: `stop`, or `skip` them with
+            a note.
+        unknown_label: The label of out-of-scope items, on which the novelty detector is evaluated.
+        device: The device: cpu, cuda, or auto for a GPU if there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Raises:
-        HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
+        HeadwiseError: The model or the file cannot be used, or a label is not one of the model's.
     """
     if unknown_labels not in ("stop", "skip"):
         raise ConfigError(f"unknown_labels {unknown_labels!r}; expected stop or skip")
@@ -140,7 +137,7 @@ def evaluate_file(
 
 
 class ContaminationCheck:
-    """The items, of those with their true answers, that a model was made of.
+    """Checks which labelled items a model was trained on.
 
     Args:
         session: The opened model.
@@ -148,9 +145,9 @@ class ContaminationCheck:
 
     Attributes:
         messages: Warnings.
-        learnt: The numbers of the items that the model has learnt from, without those that it was only
-            chosen by. Of a stream it has learnt from all symbols or from none.
-        is_test: Whether these are the test items of the training.
+        learnt: The indices of the items that the model was trained on, without those used for model
+            selection only; of a stream of symbols, all or none.
+        is_test: Whether these are the test items of the training run.
     """
 
     def __init__(self, session: TaskSession, items: Any):
@@ -167,22 +164,22 @@ class ContaminationCheck:
         self.is_test = sha256 == data.test.sha256
 
     def unseen(self) -> tuple[ComparisonSystem | None, list[ReportMessage]]:
-        """The model evaluated on the items that it has not learnt from; and a message where, on its test
-        items, near-duplicates are left out too, which only its training knows."""
+        """The evaluation on the items that the model was not trained on; None if it was trained on none.
+        Also a message if near-duplicates, which only the training run can detect, are left out too."""
         in_training = self.session.info.metrics.systems.get("unseen") if self.is_test else None
         if in_training is None:
             return score_unseen(self.session.task, self.session.model, self.items, self.learnt), []
         if in_training.name == unseen_name(len(self.items) - len(self.learnt)):
             return in_training, []
         many = self.session.item_type.nouns.many
-        text = f"{many} that are nearly some that the model was trained on or chosen by are left out, too"
+        text = f"near-duplicates of {many} that the model was trained on or selected by are left out, too"
         return in_training, [ReportMessage(f"{text}: {in_training.name}", warning=True)]
 
 
 def _contamination_messages(
     data: DataInfo, sha256: str, repeated: int, items: int, many: str
 ) -> list[ReportMessage]:
-    """A warning where a model is evaluated on what it was made of."""
+    """A warning if a model is evaluated on its training or dev items."""
     if data.is_training_file(sha256):
         text = f"the model was trained on {many} of this file, so these scores say nothing of new ones"
     elif sha256 == data.dev.sha256:
@@ -199,17 +196,17 @@ def _contamination_messages(
 
 @dataclass(frozen=True)
 class EvaluatedItems:
-    """Items with their true answers, and the evaluation of a model on them.
+    """Labelled items, and the evaluation of a model on them.
 
     Attributes:
         session: The opened model.
-        data: The items, in the file that they come from.
-        evaluation: As the task judges.
-        seconds: How long that took; 0 where that is not known.
-        part: "test " where they are only that part of the file.
-        is_test: Whether they are the test items of the training, which the scores in the folder are about.
-        unseen: The model on the items that it has not learnt from, where others are among them.
-        messages: What there is to say of items that the model was made of.
+        data: The data set of the items.
+        evaluation: The evaluation by the task.
+        seconds: Duration of the evaluation; 0 if unknown.
+        part: "test " if the items are the test part of the file.
+        is_test: Whether they are the test items of the training run, which the scores in the folder are of.
+        unseen: The model on the items that it was not trained on, if there are others too.
+        messages: Warnings about contamination.
         novelty: The evaluation of the novelty detector; None without one.
     """
 
@@ -225,7 +222,7 @@ class EvaluatedItems:
 
     @classmethod
     def of(cls, session: TaskSession, data: Any, outside: Sequence[object] = ()) -> "EvaluatedItems":
-        """Evaluate a model on items of its labels and of none, from `TaskSession.read_scoped`."""
+        """Evaluate a model on items from `TaskSession.read_scoped`; those `outside` are out of scope."""
         began = time.perf_counter()
         evaluation = session.evaluate(data.items)
         seconds = time.perf_counter() - began
@@ -249,16 +246,16 @@ class EvaluatedItems:
         return self.session.task.mistakes(self.session.model, self.data, self.evaluation, count)
 
     def score_messages(self, scores: JsonMapping) -> list[ReportMessage]:
-        """What there is to say of the scores, which are given as JSON."""
+        """Notes and warnings on scores, as JSON."""
         task, labels = self.session.task, self.session.info.data.train.labels
         shift = task.label_shift(self.session.model, self.data.items, self.evaluation)
         return [*task.remarks(labels, scores), *shift]
 
     def report(self, errors: int = 0, least: float | None = None) -> EvaluationReport:
-        """The scores and what there is to say of them.
+        """The evaluation report.
 
         Args:
-            errors: How many mistakes to give.
+            errors: Number of errors to report.
             least: The confidence threshold of selective prediction.
         """
         session, data = self.session, self.data
@@ -280,7 +277,7 @@ class EvaluatedItems:
             messages.append(ReportMessage(trouble, warning=True))
         baseline, key = info.metrics.baseline if self.is_test else None, task.sheet(scores).headline.key
         if baseline is not None and not is_number(lookup(baseline.scores, key)):
-            baseline = None  # of a folder that compares models by another score
+            baseline = None  # an older folder compares models by another score
         sure = None if least is None else self._selective_scores(least)
         folder, evaluation = str(session.folder), self.evaluation
         return EvaluationReport(
@@ -289,7 +286,7 @@ class EvaluatedItems:
         )
 
     def _selective_scores(self, least: float) -> JsonObject | None:
-        """The scores of the predictions that are sure enough; see `EvaluationReport.sure`."""
+        """The scores of selective prediction; see `EvaluationReport.sure`."""
         if (confidences := self.confidence()) is None:
             return None
         right = confidences[1][confidences[0] >= least]
@@ -301,7 +298,7 @@ class EvaluatedItems:
 
 
 def _out_of_vocabulary_warning(scores: JsonMapping, usual: float) -> list[ReportMessage]:
-    """A warning where a model knows few of the words."""
+    """A warning if many words or symbols are out of vocabulary."""
     share = scores.get("unknown_words")
     if is_number(share) and many_unknown(share, usual):
         return [ReportMessage(f"the model does not know {100 * share:.1f} % of the words", warning=True)]

@@ -9,7 +9,7 @@ from headwise.core.deprecation import renamed_parameters
 from headwise.data.items.dataset import in_chunks
 from headwise.models.explanation import Explanation
 
-_CHUNK = 256  # items at a time
+_CHUNK = 256  # items that are explained at once
 
 
 @renamed_parameters(heads="parses", listener="reporter")
@@ -21,20 +21,20 @@ def explain_file(
     pipeline: str | None = None,
     **file_arguments: Unpack[FileArguments],
 ) -> Iterator[tuple[int, Explanation]]:
-    """The explanations of what a model says of every record of a file, in their order.
+    """Explain the predictions for the records of a file, in their order.
 
     Args:
         folder: The model's folder.
         file: The file; "-" is standard input.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        device: The device: cpu, cuda, or auto for a GPU if there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Yields:
-        The line of each record, and one explanation; there may be several of a record, or none.
+        The line of a record and an explanation; a record may have several explanations, or none.
 
     Raises:
-        HeadwiseError: The model or the file cannot be used, or what the model says is not explained.
+        HeadwiseError: The model or the file cannot be used, or such predictions cannot be explained.
     """
     session = open_session(folder, device=device, pipeline=pipeline)
     for chunk in in_chunks(session.rows(file, **file_arguments), _CHUNK):

@@ -1,4 +1,4 @@
-"""Export a model folder: to a folder that predicts without torch, or to a web page."""
+"""Export a model folder: to a folder that predicts without PyTorch, or to a web page."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,17 +13,20 @@ if TYPE_CHECKING:
 def export_page(
     folder: Path | str, *, title: str | None = None, without_encoder: bool = False
 ) -> "OfflinePage":
-    """A page that classifies texts offline, in a browser: its source, and what it leaves out of the model.
+    """Export a classifier to a web page that predicts offline, in a browser.
 
     Args:
         folder: The model's folder.
         title: The heading of the page; None for the name of the folder.
-        without_encoder: Leave out the encoder of an ensemble. The answers of the page then differ from
+        without_encoder: Leave out the encoder of an ensemble. The predictions of the page then differ from
             those of the model, and the page says so.
+
+    Returns:
+        The source of the page, and what it leaves out of the model.
 
     Raises:
         ExportError: HW952, such a model cannot be exported to a page.
-        StoreError: The folder is not a sound model folder.
+        StoreError: The folder cannot be loaded.
     """
     from headwise.app.model_session import ModelSession  # with these comes torch
     from headwise.artifacts.offline_page.page_export import offline_page
@@ -39,21 +42,21 @@ def export_model(
     *,
     overwrite: bool = False,
 ) -> "ExportResult":
-    """Export a model: its network as ONNX files, everything else as it is. What was written is compared
-    with the model before it is put in place.
+    """Export a model to a folder, its network as ONNX files. The exported model is compared with the model
+    before the folder is put in place.
 
     Args:
         folder: The model's folder.
-        output: Folder for what is exported.
-        overwrite: Replace a model that was exported there before.
+        output: Folder of the exported model.
+        overwrite: Replace an exported model in the output folder.
 
     Returns:
-        Where it is, how large, and how well it agrees.
+        The folder, its size, and the largest difference of the outputs.
 
     Raises:
-        ExportError: HW951 a library is missing, HW952 such models cannot be exported, HW953 what was
-            written says something else than the model, HW954 the output has other files in it.
-        StoreError: The folder is not a sound model folder.
+        ExportError: HW951 a library is missing, HW952 such models cannot be exported, HW953 the exported
+            model predicts something else than the model, HW954 the output holds other files.
+        StoreError: The folder cannot be loaded.
     """
     from headwise.app.model_session import ModelSession  # with these comes torch
     from headwise.artifacts.onnx.onnx_export import check_export_folder, write_exported

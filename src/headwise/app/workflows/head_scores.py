@@ -1,5 +1,5 @@
-"""How much each head of a model is worth: its scores on a file without the head; and a smaller model
-without those that are worth nothing."""
+"""Head ablation: the scores of a model on a file without each of its heads; and pruning of the heads that
+add nothing."""
 
 import time
 from collections import Counter
@@ -31,21 +31,21 @@ from headwise.nn.networks.head_pruning import (
 )
 
 _NEGLIGIBLE_LOSS = 1e-3
-"""Nats that make no difference."""
+"""Increase of the log loss, in nats, that counts as none."""
 
 
 @dataclass(frozen=True)
 class HeadImportance:
-    """What a model loses without a head.
+    """The importance of an attention head: the loss of quality without it.
 
     Attributes:
-        module: The name of the head's attention in the encoder.
-        head: Its number there, from 1.
-        prior: What its prior is, where it has one.
-        score: The score of the model without it.
-        worth: How much better the model is with it.
-        interval: 95 % interval of that, over items; None where the task has none.
-        loss: How much larger the log loss is without it, in nats; None where there is none.
+        module: Name of its attention module in the encoder.
+        head: Its number in that module, from 1.
+        prior: Its prior; "" without one.
+        score: Primary metric of the model without it.
+        worth: How much better the primary metric is with it.
+        interval: 95 % interval of `worth` over items; None if the task has none.
+        loss: Increase of the log loss without it, in nats; None without log loss.
     """
 
     module: str
@@ -58,7 +58,7 @@ class HeadImportance:
 
     @property
     def is_redundant(self) -> bool:
-        """Whether the model does as well without it, as far as these items tell."""
+        """Whether the model is not significantly worse without it on these items."""
         low = self.worth if self.interval is None else self.interval[0]
         return low <= 0 and (self.loss is None or self.loss < _NEGLIGIBLE_LOSS)
 
@@ -76,17 +76,17 @@ def heads_file(
     pipeline: str | None = None,
     **file_arguments: Unpack[FileArguments],
 ) -> tuple[MetricTable, float, list[HeadImportance]]:
-    """Judge a model on a file without each of its heads in turn.
+    """Evaluate a model on a file without each of its heads in turn.
 
     Args:
         folder: The model's folder.
-        file: With the true answers; best the dev or test part of the training.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        file: The labelled items; best the dev or test part of the training run.
+        device: The device: cpu, cuda, or auto for a GPU if there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Returns:
-        What the task's scores are, the score of the whole model, and the heads layer by layer.
+        The metric table of the task, the primary metric of the whole model, and the heads layer by layer.
 
     Raises:
         HeadwiseError: The model or the file cannot be used, or the model has no heads.
@@ -97,7 +97,7 @@ def heads_file(
 
 
 def draw_learned_priors(folder: Path | str) -> str:
-    """Draw what the heads of a model have learned about whom they see: an SVG.
+    """Draw the learned priors of the heads of a model, as SVG.
 
     Args:
         folder: The model's folder.
@@ -111,15 +111,15 @@ def draw_learned_priors(folder: Path | str) -> str:
 
 @dataclass(frozen=True)
 class PruningReport:
-    """A model without the heads that it did not need.
+    """The result of pruning heads.
 
     Attributes:
-        sheet: What the task's scores are.
-        heads: How many it had.
-        removed: Those that are gone, each with what the model is worth more with it and all before it.
-        scores: Headline of the file's items, with all heads and without.
-        bytes: Of the model's folder, before and after.
-        milliseconds: Of processor time for an item, before and after.
+        sheet: The metric table of the task.
+        heads: Number of heads before.
+        removed: The removed heads, each with the importance of it and all removed before it together.
+        scores: Primary metric on the items, before and after.
+        bytes: Size of the model folder, before and after.
+        milliseconds: CPU time per item, before and after.
     """
 
     sheet: MetricTable
@@ -147,17 +147,18 @@ def prune_file(
     pipeline: str | None = None,
     **file_arguments: Unpack[FileArguments],
 ) -> PruningReport:
-    """Save a model without the heads that add nothing to it on a file.
+    """Save a model without the heads that add nothing on a file.
 
-    Heads go one by one, first those that are worth least by themselves, as long as the model does as well
-    without all of them together. Every layer keeps one.
+    Heads are removed one by one, the least important first, as long as the model is not significantly worse
+    without all of them together. Every layer keeps one head.
 
     Args:
         folder: The model's folder.
-        file: With the true answers, best the dev part of the training: it chooses, so it cannot also judge.
+        file: The labelled items; best the dev part of the training run, as these items select heads, and
+            scores on them are optimistic.
         output: Folder of the smaller model.
         overwrite: Replace the model in the output folder.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        device: The device: cpu, cuda, or auto for a GPU if there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
@@ -187,7 +188,7 @@ def prune_file(
     prune_heads(model, gone)
     after, info = session.evaluate(items).to_json(), session.info
     metrics = {"calibration": info["calibration"], "pruned": [asdict(worth) for worth in removed]}
-    # Items as they came where all are new: those of a stream are no list.
+    # If all items are new, they stay as they are: those of a stream are no list.
     new = items if not trial.learnt else [item for n, item in enumerate(items) if n not in trial.learnt]
     if len(new):
         judged = session.evaluate(new)
@@ -205,7 +206,7 @@ def _folder_size(folder: Path) -> int:
 
 
 class _HeadAblation:
-    """A model on a file, with and without heads; see `heads_file`."""
+    """Evaluates a model on a file with and without heads; see `heads_file`."""
 
     def __init__(self, session: ModelSession, file: Path | str, file_arguments: FileArguments):
         self.session, self.reporter = session, file_arguments.get("reporter", NULL_REPORTER)
@@ -225,7 +226,7 @@ class _HeadAblation:
         self.confidence = task.confidence(model, self.items, evaluation)
 
     def importances(self) -> list[HeadImportance]:
-        """What the model loses without each head."""
+        """The importance of each head."""
         worths = []
         with self.reporter.teacher_progress() as update:
             for number, head in enumerate(self.heads, start=1):
@@ -234,7 +235,7 @@ class _HeadAblation:
         return worths
 
     def worth(self, heads: Sequence[AttentionHead]) -> HeadImportance:
-        """The score lost without the heads, stored for the last head."""
+        """The importance of several heads together, as that of the last one."""
         with ExitStack() as stack:
             for head in heads:
                 stack.enter_context(masked_head(head))
@@ -252,7 +253,7 @@ class _HeadAblation:
         return HeadImportance(*place, lookup(scores_without, key), worth, bounds, loss)
 
     def milliseconds(self) -> float:
-        """Processor time for an item, the least of three times."""
+        """CPU time per item in milliseconds, the least of three measurements."""
         times = []
         for _ in range(3):
             began = time.process_time()

@@ -1,7 +1,8 @@
-"""Label errors: which labels, label sets or tags of a file are likely to be wrong.
+"""Label errors: labels, label sets and tags of a file that are likely to be wrong.
 
-Each text is judged by linear models (sentences by a linear CRF) that were trained without it. A finding
-also names texts that are the same or nearly so, but have another label.
+Linear models (for tagged sentences, linear CRFs) predict each text out of fold; confident learning then
+finds labels that do not fit the probabilities (`headwise.metrics.label_quality`). Of near-duplicates with
+different labels, the less probable label is also listed.
 """
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -44,13 +45,13 @@ class LabelIssue:
     """A text whose label is likely to be wrong.
 
     Attributes:
-        line: Of the file.
-        label: As given.
+        line: Line number in the file.
+        label: The label in the file.
         suggested: The most probable other label.
-        given_probability: Of the given label.
-        probability: Of the suggested one.
-        text: As it stands in the file.
-        twin: The line of the same or nearly the same text with another label; 0 where there is none.
+        given_probability: Probability of the label in the file.
+        probability: Probability of the suggested label.
+        text: The text, as in the file.
+        twin: Line number of a near-duplicate with another label; 0 without one.
     """
 
     line: int
@@ -65,34 +66,41 @@ class LabelIssue:
 
     @property
     def passages(self) -> tuple[str, ...]:
-        """What a list shows of the text, the narrowest passage first."""
+        """The passages to display, the narrowest first."""
         return (self.text,)
 
 
 def conflicting_duplicates(texts: Sequence[str], answers: Sequence[Hashable]) -> dict[int, int]:
-    """Of each text that has one, another that is the same or nearly so, but has another answer."""
-    twins = dict[int, int]()
+    """For each text that has one, the index of a near-duplicate with another label, label set or number."""
+    conflicting = dict[int, int]()
     for number, duplicates in find_near_duplicates([words_for_comparison(text) for text in texts]).items():
-        twin = next((place for place in duplicates if answers[place] != answers[number]), None)
-        if twin is not None:
-            twins[number] = twin
-    return twins
+        other = next((place for place in duplicates if answers[place] != answers[number]), None)
+        if other is not None:
+            conflicting[number] = other
+    return conflicting
 
 
 def unlikely_duplicates(
-    twins: Mapping[int, int], doubtful: Collection[int], likely: Mapping[int, float]
+    twins: Mapping[int, int], listed: Collection[int], probabilities: Mapping[int, float]
 ) -> list[int]:
-    """Of each text and its twin (see `conflicting_duplicates`) the one whose answer is less likely, the
-    least likely
-    first: of two answers to one text at least one is wrong, whatever a model thinks. Not where one of them
-    is doubtful anyway."""
-    doubtful_rows = set(doubtful)
-    pairs = (pair for pair in twins.items() if doubtful_rows.isdisjoint(pair))
-    less_likely = dict.fromkeys(min(pair, key=lambda number: (likely[number], -number)) for pair in pairs)
-    return sorted(less_likely, key=likely.__getitem__)
+    """The less probable text of each pair of conflicting duplicates, the least probable first: at least one
+    label of the pair is wrong. Pairs with a text that is listed anyway are left out.
+
+    Args:
+        twins: See `conflicting_duplicates`.
+        listed: The texts that are listed anyway.
+        probabilities: Probability of the label of each text, by index.
+    """
+    listed_texts = set(listed)
+    pairs = (pair for pair in twins.items() if listed_texts.isdisjoint(pair))
+    less_likely = dict.fromkeys(
+        min(pair, key=lambda number: (probabilities[number], -number)) for pair in pairs
+    )
+    return sorted(less_likely, key=probabilities.__getitem__)
 
 
 MIN_TEXTS = 20
+"""Minimum number of texts or sentences."""
 
 
 @renamed_parameters(listener="reporter")
@@ -103,29 +111,68 @@ def noise_file(
     reading: JsonMapping | None = None,
     reporter: Reporter = NULL_REPORTER,
 ) -> list[LabelIssue]:
-    """The texts of a file whose labels are likely to be wrong, the likeliest first (of label sets see
-    `headwise.app.workflows.label_errors`); of a file of tagged sentences the words, as
-    `headwise.app.workflows.label_errors.TagIssue`s.
+    """The texts of a file whose label or label set is likely to be wrong, the most likely first; for tagged
+    sentences, the words with such tags (`headwise.app.workflows.label_errors.TagIssue`).
 
     Args:
         file: Texts with one label or a set of labels each, or tagged sentences; "-" is standard input.
-        base: Whose vectors, of tagged sentences groups of words, are read beside the words: `auto`, `none`,
-            or what `--base` takes.
-        reading: How the file is read, where that is not to be guessed.
-        reporter: Is told what happens.
+        base: Static embeddings that the linear model reads with the words (for tagged sentences, their word
+            groups): `auto`, `none`, or what `--base` takes.
+        reading: Reading options; what they leave out is guessed.
+        reporter: Receives notes and warnings.
 
     Raises:
-        HeadwiseError: The file cannot be read, or its texts are too few.
+        HeadwiseError: The file cannot be read, or has too few texts or labels.
     """
-    file = file_name(file)
-    if (tagged := _read_tagged_file(file, reading, MIN_TEXTS, reporter)) is not None:
-        return [*find_tag_issues(tagged, reporter, base=base)]
-    if (sets := _read_label_sets(file, reading, MIN_TEXTS, reporter)) is not None:
-        return find_label_set_issues(sets, reporter, base=base)
-    data, names = _read_labelled(file, reading, MIN_TEXTS, reporter)
+    file, options = file_name(file), dict(reading or {})
+    task, why = infer_task(file, options)
+    if ITEM_TYPES[task] is ITEM_TYPES["tag"]:
+        reporter.note(f"a file of tagged sentences ({why})")
+        data = _read(file, task, options, "tags", 2, reporter)
+        return [*find_tag_issues(data, reporter, base=base)]
+    if ITEM_TYPES[task] is ITEM_TYPES["multi-label"]:
+        reporter.note(f"a file of label sets ({why})")
+        data = _read(file, task, options, "labels in their sets", 1, reporter)
+        return find_label_set_issues(data, reporter, base=base)
+    data = _read(file, require_one_label_task(file, options), options, "labels", 2, reporter)
+    return find_single_label_issues(data, reporter, base=base)
+
+
+def _read(
+    file: str, task: str, options: JsonMapping, what: str, min_labels: int, reporter: Reporter
+) -> Any:
+    """Read a labelled file.
+
+    Raises:
+        HeadwiseError: The file cannot be read, or has too few items or labels.
+    """
+    item_type = ITEM_TYPES[task]
+    data = item_type.read(file, options_for(task, options))
+    reporter.notes(data.notes)
+    labels = len(data.labels)
+    if len(data.items) < MIN_TEXTS or labels < min_labels:
+        many = item_type.nouns.many
+        raise ConfigError(
+            f"{data.path}: {len(data.items):,} {many} with {labels} {what}; expected {MIN_TEXTS} or more "
+            f"{many} with {min_labels} or more {what}"
+        )
+    return data
+
+
+def find_single_label_issues(
+    data: Any, reporter: Reporter = NULL_REPORTER, *, base: str = AUTO
+) -> list[LabelIssue]:
+    """The texts whose label is likely to be wrong, the most likely first.
+
+    Args:
+        data: The data set of a file of texts with one label each.
+        reporter: Receives notes and warnings.
+        base: See `noise_file`.
+    """
     texts, labels = [item.text for item in data.items], [item.label for item in data.items]
+    names = label_names(labels)
     targets = label_targets(data.items, names)
-    chances, note = out_of_fold_probabilities(
+    probabilities, note = out_of_fold_probabilities(
         texts,
         targets,
         len(names),
@@ -136,37 +183,41 @@ def noise_file(
     if note:
         reporter.note(note)
     twins = conflicting_duplicates(texts, labels)
-    doubtful: list[int] = []
-    counts = evaluation_mask(data.items)  # what counts nothing may say anything
-    if beats_label_frequencies(chances[counts], targets[counts]):
-        suspect_rows = find_label_issues(chances, targets, counts)[0]
-        other_chances = chances[suspect_rows]
-        other_chances[np.arange(len(suspect_rows)), targets[suspect_rows]] = -1.0
-        doubtful = suspect_rows[
-            separable(chances, targets, suspect_rows, other_chances.argmax(axis=1), counts)
-        ].tolist()
+    issues: list[int] = []
+    counts = evaluation_mask(data.items)  # items of weight 0 set no thresholds
+    if beats_label_frequencies(probabilities[counts], targets[counts]):
+        suspects = find_label_issues(probabilities, targets, counts)[0]
+        alternatives = _without(probabilities, targets)[suspects].argmax(axis=1)
+        issues = suspects[separable(probabilities, targets, suspects, alternatives, counts)].tolist()
     else:
         reporter.warn(
-            "a linear model tells the labels of texts that it was not trained on no better than how common "
-            "the labels are, so it can call none unlikely; only equal texts with two labels are listed"
+            "out of fold, a linear model predicts the labels no better than how common the labels are, so "
+            "it can call none unlikely; only equal texts with two labels are listed"
         )
-    label_chances = chances[np.arange(len(texts)), targets]
-    likely = dict(enumerate(label_chances.tolist()))
-    unlikely = unlikely_duplicates(twins, doubtful, likely)
-    apart = set(unlikely)
-    listed = []
-    for number in [*doubtful, *unlikely]:
-        row, label_id, twin = chances[number].copy(), int(targets[number]), twins.get(number)
-        row[label_id] = -1.0
-        best = int(targets[twin]) if number in apart and twin is not None else int(row.argmax())
-        chance, line = float(row[best]), 0 if twin is None else data.items[twin].line
-        where, text = data.items[number].line, texts[number]
-        listed.append(
-            LabelIssue(
-                where, names[label_id], names[best], float(label_chances[number]), chance, text, line
-            )
+    given = probabilities[np.arange(len(texts)), targets]
+    duplicates = unlikely_duplicates(twins, issues, dict(enumerate(given.tolist())))
+    suggested = _without(probabilities, targets).argmax(axis=1)
+    for number in duplicates:
+        suggested[number] = targets[twins[number]]
+    return [
+        LabelIssue(
+            data.items[number].line,
+            names[targets[number]],
+            names[suggested[number]],
+            float(given[number]),
+            float(probabilities[number, suggested[number]]),
+            texts[number],
+            data.items[twins[number]].line if number in twins else 0,
         )
-    return listed
+        for number in [*issues, *duplicates]
+    ]
+
+
+def _without(probabilities: NDArray[np.float64], targets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The probabilities with -1 for the given label of each item."""
+    others = probabilities.copy()
+    others[np.arange(len(targets)), targets] = -1.0
+    return others
 
 
 def out_of_fold_probabilities(
@@ -178,9 +229,17 @@ def out_of_fold_probabilities(
     weights: NDArray[np.floating] | None = None,
     numbers: NDArray[np.floating] | None = None,
 ) -> tuple[NDArray[np.float64], str]:
-    """Calibrated probabilities of each text by a linear model that was trained without its fold,
-    `[texts, classes]`, and what there is to say of the base. `weights`: how much each text teaches;
-    `numbers`: features of the columns beside the texts."""
+    """Calibrated out-of-fold probabilities of a linear model, `[texts, classes]`, and a note on the choice
+    of the base.
+
+    Args:
+        texts: The texts.
+        targets: Label indices, `[texts]`.
+        classes: Number of labels.
+        base: See `noise_file`.
+        weights: Weights of the texts, `[texts]`.
+        numbers: Features of further columns, `[texts, features]`.
+    """
     dense, note = vectors_of_texts(texts, base)
     scores = fit_linear(
         texts, targets, classes, dense=dense, numbers=numbers, sample_weight=weights
@@ -189,22 +248,22 @@ def out_of_fold_probabilities(
 
 
 _SUFFICIENT_PROBABILITY = 0.98
-"""A probability of a label, or of none, that is enough where the mean is higher, as that of none is where a
-label is rare: of 111 such labels 5 to 7 points more of what is wrong are found, as precisely, and of 4 and
-17 others nothing else (benchmarks/defaults/set_noise.py)."""
+"""Upper bound of the threshold for a confident prediction. The mean probability that a rare label is
+absent is higher: with the bound, 5 to 7 points more errors of 111 rare labels are found at equal precision,
+and the same errors of 4 and 17 others (benchmarks/defaults/set_noise.py)."""
 
 
 def find_label_set_issues(
     data: Any, reporter: Reporter = NULL_REPORTER, *, base: str = AUTO
 ) -> list[LabelIssue]:
-    """The texts whose sets of labels are likely to be wrong, the likeliest first; `suggested` is the set
-    without the labels that are unlikely, and with those that seem to be missing. The probabilities are of
-    these labels alone: that they are as given, and as suggested.
+    """The texts whose label set is likely to be wrong, the most likely first. `suggested` is the set
+    without unlikely labels and with those that seem to be missing; the probabilities are those of these
+    labels only.
 
     Args:
-        data: Of a file of label sets.
-        reporter: Is told where nothing can be said.
-        base: Whose vectors are read beside the words: `auto`, `none`, or what `--base` takes.
+        data: The data set of a file of label sets.
+        reporter: Receives notes and warnings.
+        base: See `noise_file`.
     """
     items: list[MultiLabelExample] = data.items
     texts, names = (
@@ -223,62 +282,68 @@ def find_label_set_issues(
         numbers=features_beside(items),
         sample_weight=training_weights(items),
     )
-    chances = expit(fitted.oof_scores.astype(np.float64))
-    wrong, is_predictable = wrong_labels(chances, has, counts)
+    probabilities = expit(fitted.oof_scores.astype(np.float64))
+    wrong, is_predictable = wrong_labels(probabilities, has, counts)
     if not is_predictable.any():
         reporter.warn(
-            "a linear model tells no label of texts that it was not trained on better than how common it "
-            "is, so it can call none unlikely; only equal texts with two sets are listed"
+            "out of fold, a linear model predicts no label better than how common it is, so it can call "
+            "none unlikely; only equal texts with two sets are listed"
         )
-    set_chances = np.where(has, chances, 1 - chances)
-    margins = np.where(wrong, 2 * set_chances - 1, 1.0).min(axis=1)
-    doubtful = np.flatnonzero(wrong.any(axis=1))
-    doubtful = doubtful[np.argsort(margins[doubtful], kind="stable")].tolist()
+    given = np.where(has, probabilities, 1 - probabilities)
+    margins = np.where(wrong, 2 * given - 1, 1.0).min(axis=1)
+    issues = np.flatnonzero(wrong.any(axis=1))
+    issues = issues[np.argsort(margins[issues], kind="stable")].tolist()
     twins = conflicting_duplicates(texts, [frozenset(item.labels) for item in items])
-    apart = {number: has[twin] != has[number] for number, twin in twins.items()}
-    likely = {number: float(set_chances[number][cells].prod()) for number, cells in apart.items()}
-    unlikely = unlikely_duplicates(twins, doubtful, likely)
-    for number in unlikely:
-        wrong[number] = apart[number]
+    differs = {number: has[twin] != has[number] for number, twin in twins.items()}
+    duplicates = unlikely_duplicates(
+        twins,
+        issues,
+        {number: float(given[number][labels].prod()) for number, labels in differs.items()},
+    )
+    for number in duplicates:
+        wrong[number] = differs[number]
     separator = writable_separator(data)
     listed = []
-    for number in [*doubtful, *unlikely]:
-        item, twin, doubted = items[number], twins.get(number), wrong[number]
-        flipped = [names[label] for label in np.flatnonzero(doubted)]
-        better = [name for name in item.labels if name not in flipped]
-        better += [name for name in flipped if name not in item.labels]
-        chance, rather = set_chances[number][doubted].prod(), (1 - set_chances[number][doubted]).prod()
-        line = 0 if twin is None else items[twin].line
-        cells = separator.join(item.labels), separator.join(better)
-        listed.append(LabelIssue(item.line, *cells, float(chance), float(rather), item.text, line))
+    for number in [*issues, *duplicates]:
+        item, doubtful = items[number], wrong[number]
+        flipped = [names[label] for label in np.flatnonzero(doubtful)]
+        suggested = [name for name in item.labels if name not in flipped]
+        suggested += [name for name in flipped if name not in item.labels]
+        listed.append(
+            LabelIssue(
+                item.line,
+                separator.join(item.labels),
+                separator.join(suggested),
+                float(given[number][doubtful].prod()),
+                float((1 - given[number][doubtful]).prod()),
+                item.text,
+                items[twins[number]].line if number in twins else 0,
+            )
+        )
     return listed
 
 
 def wrong_labels(
-    chances: NDArray[np.float64], has: NDArray[np.bool_], counts: NDArray[np.bool_] | None = None
+    probabilities: NDArray[np.float64], has: NDArray[np.bool_], counts: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether each text is likely to be wrong about each label, `[texts, labels]`, and whether the
-    probabilities tell anything of the label, `[labels]`: each is judged for itself, as a label of two (see
+    """Which labels of which texts are likely to be wrong, `[texts, labels]`, and which labels are predicted
+    better than by their frequency, `[labels]`. Each label is a binary classification (see
     `headwise.metrics.label_quality`).
 
     Args:
-        chances: By models that were trained without the text, `[texts, labels]`.
-        has: The labels that are given, `[texts, labels]`.
-        counts: Which texts say what is usual, `[texts]`; all by default.
+        probabilities: Out-of-fold probabilities, `[texts, labels]`.
+        has: The given labels, multi-hot, `[texts, labels]`.
+        counts: Which texts set the thresholds, `[texts]`; all by default.
     """
-    counted_rows = np.ones(len(has), dtype=np.bool_) if counts is None else counts
+    counts = np.ones(len(has), dtype=np.bool_) if counts is None else counts
     wrong, is_predictable = np.zeros_like(has), np.zeros(has.shape[1], dtype=np.bool_)
-    for label, (chance, has_label) in enumerate(zip(chances.T, has.T, strict=True)):
-        both, targets = np.stack([1 - chance, chance], axis=1), has_label.astype(np.int64)
-        if told_of := beats_label_frequencies(both[counted_rows], targets[counted_rows]):
-            suspect_rows = find_label_issues(both, targets, counted_rows, _SUFFICIENT_PROBABILITY)[0]
-            wrong[
-                suspect_rows[
-                    separable(both, targets, suspect_rows, 1 - targets[suspect_rows], counted_rows)
-                ],
-                label,
-            ] = True
-        is_predictable[label] = told_of
+    for label, (probability, has_label) in enumerate(zip(probabilities.T, has.T, strict=True)):
+        binary, targets = np.stack([1 - probability, probability], axis=1), has_label.astype(np.int64)
+        is_predictable[label] = beats_label_frequencies(binary[counts], targets[counts])
+        if is_predictable[label]:
+            suspects = find_label_issues(binary, targets, counts, _SUFFICIENT_PROBABILITY)[0]
+            confirmed = separable(binary, targets, suspects, 1 - targets[suspects], counts)
+            wrong[suspects[confirmed], label] = True
     return wrong, is_predictable
 
 
@@ -287,12 +352,12 @@ _FOLDS = 5
 
 @dataclass(frozen=True)
 class TagIssue(LabelIssue):
-    """Neighbouring words of a sentence whose tags are likely to be wrong in the same way; `line` is that of
-    the sentence, `twin` that of an equal one with another tag there.
+    """Consecutive words of a sentence whose tags are likely to be wrong in the same way. `line` is that of
+    the sentence, `twin` that of an equal sentence with another tag there.
 
     Attributes:
-        words: The words in question.
-        place: Where the first of them stands, `file:line`.
+        words: The words.
+        place: Place of the first word, `file:line`.
     """
 
     words: str = ""
@@ -306,43 +371,40 @@ class TagIssue(LabelIssue):
 
 
 def find_tag_issues(data: Any, reporter: Reporter = NULL_REPORTER, *, base: str = AUTO) -> list[TagIssue]:
-    """The words of tagged sentences whose tags are likely to be wrong, the likeliest first.
+    """The words of tagged sentences whose tags are likely to be wrong, the most likely first.
 
-    What is judged is the type of the span that a word is in (of tags that mark no spans the tag), not where
-    a span begins.
+    Compared are the types of the spans (without spans, the tags), not where spans begin.
 
     Args:
-        data: Of a file of tagged sentences.
-        reporter: Is told where nothing can be said.
-        base: Whose groups of words are read beside the words: `auto`, `none`, or what `--base` takes.
+        data: The data set of a file of tagged sentences.
+        reporter: Receives notes and warnings.
+        base: See `noise_file`.
     """
     items: list[TaggedSentence] = data.items
     scheme = detect_scheme(item.tags for item in items).scheme
-    kinds = [[_type(tag, scheme) for tag in item.tags] for item in items]
-    names = sorted({kind for row in kinds for kind in row})
+    span_types = [[_type(tag, scheme) for tag in item.tags] for item in items]
+    names = sorted({name for row in span_types for name in row})
     number = {name: place for place, name in enumerate(names)}
-    targets = np.array([number[kind] for row in kinds for kind in row])
+    targets = np.array([number[name] for row in span_types for name in row])
     groups, note = choose_word_groups((item.tokens for item in items), base)
     if note:
         reporter.note(note)
-    chances = out_of_fold_type_probabilities(items, scheme, number, groups)
-    if not beats_label_frequencies(chances, targets, calibrated=False):
+    probabilities = out_of_fold_type_probabilities(items, scheme, number, groups)
+    if not beats_label_frequencies(probabilities, targets, calibrated=False):
         reporter.warn(
-            "a linear CRF tells the tags of sentences that it was not trained on no better than how common "
-            "the tags are, so it can call none unlikely"
+            "out of fold, a linear CRF predicts the tags no better than how common the tags are, so it can "
+            "call none unlikely"
         )
         return []
-    suspect_words, margins = find_label_issues(chances, targets)
-    other_chances = chances.copy()
-    other_chances[np.arange(len(targets)), targets] = -1.0
-    best = other_chances.argmax(axis=1)
-    distinct = separable(chances, targets, suspect_words, best[suspect_words])
-    margin = dict(zip(suspect_words[distinct].tolist(), margins[distinct].tolist(), strict=True))
-    starts = np.cumsum([0, *map(len, kinds)]).tolist()
+    suspects, margins = find_label_issues(probabilities, targets)
+    best = _without(probabilities, targets).argmax(axis=1)
+    distinct = separable(probabilities, targets, suspects, best[suspects])
+    margin = dict(zip(suspects[distinct].tolist(), margins[distinct].tolist(), strict=True))
+    starts = np.cumsum([0, *map(len, span_types)]).tolist()
     runs = []
     for item, (start, stop) in enumerate(pairwise(starts)):
-        groups_alike = groupby(range(start, stop), lambda n: (n in margin, int(targets[n]), int(best[n])))
-        runs += [(item, [n - start for n in group]) for (doubtful, *_), group in groups_alike if doubtful]
+        same_error = groupby(range(start, stop), lambda n: (n in margin, int(targets[n]), int(best[n])))
+        runs += [(item, [n - start for n in group]) for (doubtful, *_), group in same_error if doubtful]
     runs.sort(key=lambda run: min(margin[starts[run[0]] + n] for n in run[1]))
     twins = _tags_by_words(items)
     listed = []
@@ -355,8 +417,8 @@ def find_tag_issues(data: Any, reporter: Reporter = NULL_REPORTER, *, base: str 
                 sentence.line,
                 sentence.tags[first],
                 _tag(suggested_type, scheme),
-                float(chances[worst, targets[worst]]),
-                float(chances[worst, best[worst]]),
+                float(probabilities[worst, targets[worst]]),
+                float(probabilities[worst, best[worst]]),
                 sentence.text or " ".join(sentence.tokens),
                 next(apart, 0),
                 " ".join(sentence.tokens[n] for n in places),
@@ -372,9 +434,16 @@ def out_of_fold_type_probabilities(
     number: dict[str, int],
     groups: WordClusters | None = None,
 ) -> NDArray[np.float64]:
-    """Probabilities of the types of each word by CRFs that were trained without its sentence and those like
-    it (see `near_duplicate_keys`), `[words, types]`."""
-    chances = [np.zeros((len(item.tokens), len(number))) for item in items]
+    """Out-of-fold probabilities of the types of each word, `[words, types]`, by linear CRFs;
+    near-duplicates are held out together.
+
+    Args:
+        items: The sentences.
+        scheme: The tag scheme.
+        number: Index of each type.
+        groups: Word groups that the CRFs read with the words.
+    """
+    out_of_fold = [np.zeros((len(item.tokens), len(number))) for item in items]
     first = first_in_group([" ".join(item.tokens) for item in items], _FOLDS)
     part = np.random.default_rng(0).permutation(len(items))[first] % _FOLDS
     for fold in range(_FOLDS):
@@ -386,87 +455,26 @@ def out_of_fold_type_probabilities(
         probabilities, ends = crf.marginals([items[n].tokens for n in held_out])
         columns = [number[_type(tag, scheme)] for tag in crf.tags]
         for item, start, stop in zip(held_out, ends, ends[1:], strict=False):
-            np.add.at(chances[item].T, columns, probabilities[start:stop].T)
-    return np.concatenate(chances)
+            np.add.at(out_of_fold[item].T, columns, probabilities[start:stop].T)
+    return np.concatenate(out_of_fold)
 
 
 def _type(tag: str, scheme: Scheme) -> str:
     return tag if scheme == "plain" or tag == "O" else tag.partition("-")[2]
 
 
-def _tag(kind: str, scheme: Scheme) -> str:
-    """The tag of the first word of a span of a type."""
-    return kind if scheme == "plain" or kind == "O" else write_tags([TagSpan(0, 1, kind)], 1, scheme)[0]
+def _tag(span_type: str, scheme: Scheme) -> str:
+    """The tag of the first word of a span of this type."""
+    if scheme == "plain" or span_type == "O":
+        return span_type
+    return write_tags([TagSpan(0, 1, span_type)], 1, scheme)[0]
 
 
 def _tags_by_words(
     items: Sequence[TaggedSentence],
 ) -> dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]]:
-    """Lines and tags of the sentences of the same words."""
+    """Lines and tags of the sentences with the same words, by these words."""
     tags_by_words: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
     for sentence in items:
         tags_by_words.setdefault(sentence.tokens, []).append((sentence.line, sentence.tags))
     return tags_by_words
-
-
-def _read_labelled(
-    file: str, reading: JsonMapping | None, least: int, reporter: Reporter
-) -> tuple[Any, list[str]]:
-    """A file of texts with one label each, and the names of the labels.
-
-    Args:
-        file: The file; "-" is standard input.
-        reading: How it is read, where that is not to be guessed.
-        least: How many texts it must have.
-        reporter: Is told what was noticed.
-
-    Raises:
-        HeadwiseError: The file cannot be read, or has too few texts or labels.
-    """
-    item_type, options = ITEM_TYPES["classify"], dict(reading or {})
-    task = require_one_label_task(file, options)
-    data = item_type.read(file, options_for(task, options))
-    reporter.notes(data.notes)
-    names = label_names(item.label for item in data.items)
-    if len(data.items) < least or len(names) < 2:
-        raise ConfigError(
-            f"{data.path}: {len(data.items):,} texts with {len(names)} labels; expected {least} or more "
-            "texts with two or more labels"
-        )
-    return data, names
-
-
-def _read_tagged_file(file: str, reading: JsonMapping | None, least: int, reporter: Reporter) -> Any | None:
-    """A file of tagged sentences, likewise; None if it is none."""
-    data = _read_items_of("tag", "tagged sentences", file, reading, reporter)
-    if data is not None and (len(data.items) < least or len(data.labels) < 2):
-        raise ConfigError(
-            f"{data.path}: {len(data.items):,} sentences with {len(data.labels)} tags; expected {least} or "
-            "more sentences with two or more tags"
-        )
-    return data
-
-
-def _read_label_sets(file: str, reading: JsonMapping | None, least: int, reporter: Reporter) -> Any | None:
-    """A file of texts with any number of labels, likewise; None if it is none."""
-    data = _read_items_of("multi-label", "label sets", file, reading, reporter)
-    if data is not None and (len(data.items) < least or not any(item.labels for item in data.items)):
-        raise ConfigError(
-            f"{data.path}: {len(data.items):,} texts with sets of labels; expected {least} or more texts, "
-            "and a label"
-        )
-    return data
-
-
-def _read_items_of(
-    task_name: str, what: str, file: str, reading: JsonMapping | None, reporter: Reporter
-) -> Any | None:
-    """The data set of a file with the items of a task; None if the file has items of another type."""
-    item_type, options = ITEM_TYPES[task_name], dict(reading or {})
-    task, why = infer_task(file, options)
-    if ITEM_TYPES[task] is not item_type:
-        return None
-    reporter.note(f"a file of {what} ({why})")
-    data = item_type.read(file, options_for(task, options))
-    reporter.notes(data.notes)
-    return data

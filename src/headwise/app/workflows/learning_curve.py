@@ -1,7 +1,7 @@
 """Learning curves: the scores of models that are trained on more and more items of a file.
 
-Each model is scored on other items, by the primary metric of the task. A power law through the errors says
-what further items are worth.
+Each model is evaluated on held-out items, by the primary metric of the task. A power law that is fitted to
+the errors forecasts the gain from further items.
 """
 
 import json
@@ -53,17 +53,17 @@ _TEST_SHARE, _MAX_TEST_ITEMS = 0.2, 2_000
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """How good models of fewer items are, and what more are worth.
+    """A learning curve.
 
     Attributes:
-        file: As the user named it.
-        items: How many it has.
-        model: What was trained: `linear` or `whole`.
-        sheet: What the score is called, how it is written, and whether lower is better.
-        sizes: Items that were trained on, `[sizes]`.
-        scores: Of these models on other items, `[seeds, sizes]`.
-        law: Through their errors.
-        more: Numbers of more items that somebody may think of.
+        file: The file as the user named it.
+        items: Number of its items.
+        model: What was trained: `linear` (the linear model) or `whole` (the whole model).
+        sheet: The metric table of the task.
+        sizes: Numbers of training items, `[sizes]`.
+        scores: Primary metric on held-out items, `[seeds, sizes]`.
+        law: The power law fitted to the errors.
+        more: Numbers of additional items to forecast.
     """
 
     file: str
@@ -76,22 +76,20 @@ class LearningCurve:
     more: tuple[int, ...]
 
     def score(self, items: float) -> tuple[float, float, float]:
-        """The score with so many items, and its 95 % interval."""
+        """The fitted score with this number of items, and its 95 % interval."""
         middle, low, high = self.law.error(items)
         return (middle, low, high) if self.sheet.lower else (1 - middle, 1 - high, 1 - low)
 
     @property
     def outlier_score(self) -> float | None:
-        """The mean score of the models of most items, where it is better than that of all items should be:
-        what the models of fewer say goes before it, and the difference is less than chance and what is off
-        from power laws by experience."""
+        """The mean score of the models trained on most items, if it is better than the fitted score of all
+        items: the difference is within chance and the usual deviations from power laws. None otherwise."""
         last, now = float(self.scores[:, -1].mean()), self.score(self.items)[0]
         return last if (last < now if self.sheet.lower else last > now) else None
 
     @property
     def forecasts(self) -> list[JsonObject]:
-        """For each of `more`: how much better the score is (`gain`), the `interval` of that, and the
-        `score` then."""
+        """For each of `more`: the `gain` of the score, its 95 % `interval`, and the resulting `score`."""
         forecasts, now, sign = [], self.score(self.items)[0], -1 if self.sheet.lower else 1
         for more in self.more:
             gain, low, high = self.law.gain(more)
@@ -106,7 +104,7 @@ class LearningCurve:
         return forecasts
 
     def figure(self) -> str:
-        """The source of an SVG, up to the most items that somebody thinks of; what a notebook shows."""
+        """The source of an SVG figure, up to the most additional items; notebooks display it."""
         title = f"What more {self.sheet.of} are worth: {Path(self.file).name}"
         return learning_curve_figure(
             title, self.sheet, self.sizes, self.scores, self.law, self.items + max(self.more)
@@ -144,27 +142,28 @@ def curve_file(
     reading: JsonMapping | None = None,
     reporter: Reporter = NULL_REPORTER,
 ) -> LearningCurve:
-    """Train models on more and more of the items of a file, and say what others would add.
+    """Train models on more and more of the items of a file, and forecast the gain from further items.
 
-    Each seed holds a fifth of the items out and takes the rest in another order, of which every model has
-    the first so many: what differs between the sizes of a seed is the number of items alone. Equal items
-    (of pairs: those with the same first text) are held out together, or not at all.
+    Each seed holds out a fifth of the items and shuffles the rest; each model is trained on the first items
+    of that order, so the models of a seed differ in the number of items only. Equal items (of pairs: those
+    with the same first text) are in the same part.
 
     Args:
-        file: Texts, pairs or sentences with answers; "-" is standard input.
-        task: What the file is for; by its looks if it is not given.
-        more: Numbers of more items to think of; by default about a quarter, a half and all of the file's.
-        seeds: Orders of the items, two or more.
-        full_model: Train what `headwise train` does, instead of its linear model alone.
-        base: Whose vectors the linear model reads beside the words: `auto`, `none`, or what `--base`
-            takes.
-        work: A file that keeps what was measured, for an interrupted run to go on with.
-        reading: How the file is read, where that is not to be guessed.
+        file: Labelled texts, pairs or tagged sentences; "-" is standard input.
+        task: The task; inferred from the file by default.
+        more: Numbers of additional items to forecast; by default about a quarter, a half and all of the
+            file's.
+        seeds: Number of random orders, two or more.
+        full_model: Train as `headwise train` does, instead of the linear model only.
+        base: Static embeddings that the linear model reads with the words: `auto`, `none`, or what
+            `--base` takes.
+        work: A file that caches measurements, so that an interrupted run can be resumed.
+        reading: Reading options; what they leave out is guessed.
         reporter: Receives messages and progress.
 
     Raises:
-        HeadwiseError: The file cannot be read, it is of bags or of one long text, its items are too few, or
-            a number makes no sense.
+        HeadwiseError: The file cannot be read, holds bags or one long text, or has too few items; or a
+            number is out of range.
     """
     if seeds < 2 or any(number < 1 for number in more):
         raise ConfigError("--seeds must be 2 or more, and --more 1 or more")
@@ -222,8 +221,8 @@ def curve_file(
     if law.off:
         reporter.warn(
             f"the errors of the models of most {many} are {100 * abs(np.expm1(law.off)):.0f} % "
-            f"{'less' if law.off < 0 else 'more'} than a power law through all of them says: they follow "
-            "none, and what is said of more may be far off"
+            f"{'less' if law.off < 0 else 'more'} than a power law through all of them: the errors do not "
+            "follow one, so forecasts may be far off"
         )
     steps = tuple(more) or tuple(dict.fromkeys(_round_down(count * share) for share in (0.25, 0.5, 1)))
     return LearningCurve(
@@ -234,8 +233,8 @@ def curve_file(
 def split_groups(
     groups: Sequence[Sequence[int]], held: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Items to judge on and items to train on, in random order: of groups, which stay whole, those that
-    come first and fit into `held` items, and all others."""
+    """The indices of test and training items, in random order. Groups are not split; the first groups that
+    fit into `held` items are for testing."""
     test, train, room = list[int](), list[int](), held
     for place in np.random.default_rng(seed).permutation(len(groups)).tolist():
         group = groups[place]
@@ -248,11 +247,11 @@ def split_groups(
 
 
 class MeasurementCache:
-    """What was measured so far, in a file that an interrupted run leaves behind.
+    """A file of measurements, from which an interrupted run is resumed.
 
     Args:
-        path: The file; None for none.
-        identity: What has to be the same for numbers to be gone on with.
+        path: The file; None to keep the values in memory only.
+        identity: What identifies the run; values of a run with another identity are not used.
     """
 
     def __init__(self, path: Path | None, identity: JsonMapping):
@@ -267,7 +266,7 @@ class MeasurementCache:
             raise ConfigError(f"{path}: this is no file of headwise curve; give another --work") from None
 
     def add(self, key: str, value: float) -> None:
-        """Keep one more number."""
+        """Store a value."""
         self.values[key] = value
         if self.path is not None:
             new = self.path.with_name(self.path.name + ".new")
@@ -278,17 +277,17 @@ class MeasurementCache:
 
 
 def _round_down(number: float) -> int:
-    """1, 2 or 5 with zeros behind it, not above a number."""
+    """The largest of 1, 2, 5, 10, 20, ... that is not above a number."""
     ten = 10 ** int(np.log10(number))
     return next(step * ten for step in (5, 2, 1) if step * ten <= number)
 
 
 Scorer = Callable[[NDArray[np.int64], NDArray[np.int64], int], float]
-"""The headline on some items (the second) of a model of others (the first), made with a seed."""
+"""Maps indices of training items, indices of test items and a seed to the primary metric of a model."""
 
 
 def crf_scorer(items: Sequence[Any], groups: WordClusters | None) -> Scorer:
-    """Trains the linear CRF of tagged sentences, which reads groups of words, if there are any."""
+    """A scorer that trains linear CRFs on tagged sentences; they read word groups, if there are any."""
     scheme = detect_scheme(item.tags for item in items).scheme
 
     def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
@@ -381,8 +380,8 @@ def full_model_scorer(task: TaskEvaluation, items: Sequence[object]) -> Scorer:
 
 
 def _with_known_labels(items: list[Any], label_type: LabelType, model: Any) -> tuple[list[Any], int]:
-    """Items with the labels that a model knows alone, and how many others they had: these are missed in any
-    case."""
+    """The items with only those labels that a model has, and the number of labels removed, which the model
+    misses in any case."""
     answerable = label_type.with_labels_of(items, set(getattr(model, "labels", ())))
     before, after = (sum(len(item.labels) for item in part) for part in (items, answerable))
     return answerable, before - after

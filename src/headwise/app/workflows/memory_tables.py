@@ -1,4 +1,4 @@
-"""Tables in memory as files to read: Arrow tables, data sets of Hugging Face, DataFrames."""
+"""In-memory tables as files: Arrow tables, `datasets.Dataset`, DataFrames of pandas and Polars."""
 
 import json
 import math
@@ -35,7 +35,7 @@ DataArgument = FilesArgument | MemoryTable
 
 @contextmanager
 def tables_as_files(*arguments: DataArgument | None) -> Iterator[list[FilesArgument | None]]:
-    """The arguments with temporary jsonl files in the place of tables; removed at the end.
+    """The arguments with temporary jsonl files instead of tables; they are removed at the end.
 
     Raises:
         ConfigError: A table has no rows, or a value that JSON cannot hold.
@@ -53,7 +53,7 @@ def tables_as_files(*arguments: DataArgument | None) -> Iterator[list[FilesArgum
 
 
 def _is_table(argument: DataArgument | None) -> bool:
-    """Whether it is a table in memory. Of anything else, whoever opens it says what is expected."""
+    """Whether an argument is an in-memory table. Other arguments are checked where they are opened."""
     if argument is None or isinstance(argument, str | PathLike | FileList | Sequence):
         return False
     return hasattr(argument, "columns") or hasattr(argument, "column_names")
@@ -73,14 +73,14 @@ def _write(table: MemoryTable, file: Path) -> Path:
 
 
 def _named(value: Any, names: Sequence[str] | None) -> Any:
-    """The name of a label that is given by its number; other values, and -1 for no label, as they are."""
+    """The name of a label number, None for -1 (no label); other values are unchanged."""
     if names is None or not isinstance(value, int):
         return value
     return names[value] if value >= 0 else None
 
 
 def _label_names(table: Any) -> dict[str, Sequence[str]]:
-    """The names of the labels of a `datasets.Dataset`, which holds their numbers."""
+    """The label names of a `datasets.Dataset`, by column; its cells hold label numbers."""
     features = getattr(table, "features", None)
     if not isinstance(features, Mapping):
         return {}
@@ -105,10 +105,10 @@ def _is_missing(value: object) -> bool:
 
 
 def _json_value(value: Any) -> Any:
-    """Values of NumPy and dates as JSON has them.
+    """Convert NumPy values, dates and times for JSON.
 
     Raises:
-        ConfigError: It is something else.
+        ConfigError: The value has another type.
     """
     if isinstance(value, date | time):
         return value.isoformat()

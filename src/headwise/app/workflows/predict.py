@@ -1,4 +1,4 @@
-"""What a model says of a file, of any size."""
+"""Predict the records of a file of any size."""
 
 import os
 import sys
@@ -60,31 +60,31 @@ def predict_file(
     pipeline: str | None = None,
     **file_arguments: Unpack[FileArguments],
 ) -> int:
-    """Write what a model says of every record of a file, in the same order; memory does not grow with it.
+    """Write the predictions for all records of a file, in the same order, in constant memory.
 
     Args:
-        folder: The model's folder, or what `headwise export` made of it.
+        folder: The model's folder, or an exported one.
         file: The file, or several, which are read as one; "-" is standard input.
         output: File for the predictions; standard output by default.
-        form: Format of the predictions, if not that of the output's suffix.
-        resume: Go on with an output that was interrupted.
-        overwrite: Replace an output that exists.
-        escape_formulas: Put a "'" before cells of csv and tsv that a spreadsheet would compute.
+        form: Format of the predictions; by default that of the output's suffix.
+        resume: Resume an interrupted output.
+        overwrite: Replace an existing output.
+        escape_formulas: Put a "'" before cells of csv and tsv that a spreadsheet would evaluate.
         shard_rows: The largest number of rows in each of several files; the output is then a folder (of
             Parquet files, or of those of `form`), or a name with `{}` for their numbers.
-        unsure: Mark predictions that are less probable than this, or than it takes to be right as often as
-            `precision=SHARE` asks for.
-        batch_tokens: Words that the model reads at once: fewer need less memory.
+        unsure: Mark predictions whose confidence is below this probability, or below the threshold that
+            gives the precision requested by `precision=SHARE`.
+        batch_tokens: Maximum number of words in a batch; fewer need less memory.
         workers: Processes that predict, each with the model in its memory; see
             `headwise.app.workflows.prediction_workers`. With "auto", this process predicts alone for ten
-            seconds; if there is more to predict, as many as there are processors go on. A script that asks
-            for several does so under `if __name__ == "__main__"`, for they import it.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+            seconds; the rest is predicted by as many workers as there are processors. A script that uses
+            several workers needs `if __name__ == "__main__"`, as each worker imports it.
+        device: The device: cpu, cuda, or auto for a GPU if there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Returns:
-        How many items were predicted, without those that were kept.
+        The number of items predicted by this call, without those of a resumed output.
 
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
@@ -171,7 +171,8 @@ def predict_file(
 
 
 def _model_digest(folder: Path | str) -> bytes:
-    """What tells a model from others that are put in its place; opening it says what is wrong with it."""
+    """A digest of the folder's manifest, to detect that the model was replaced; empty if it cannot be
+    read (opening the folder reports why)."""
     with suppress(OSError, TypeError):
         return sha256((Path(folder) / MANIFEST).read_bytes()).digest()
     return b""
@@ -183,17 +184,17 @@ def _open_unchanged(
     opener: Callable[[], Session],
     predictor_arguments: tuple[int, JsonMapping, str | None],
 ) -> Predictor:
-    """Open a model in another process.
+    """Open a model in a worker.
 
     Raises:
-        OutputError: HW608, it is not the one that this prediction has begun with: another one's
-            probabilities would stand among its own, and under its labels.
+        OutputError: HW608, the model was replaced since the prediction began, so the output would mix the
+            predictions of two models.
     """
     session = opener()
     if _model_digest(folder) != mark:
         raise OutputError(
-            f"{folder}: the model has been replaced while it was opened; give the command again, and put "
-            "new versions of a model that is in use into folders of their own",
+            f"{folder}: the model was replaced while it was opened; run the command again, and save new "
+            "versions of a model that is in use in other folders",
             code="HW608",
         )
     return session.predictor(*predictor_arguments)
@@ -205,7 +206,7 @@ def _predicted(
     workers: int | Literal["auto"],
     opening: Callable[[int], Callable[[], Predictor]],
 ) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
-    """What is said of chunks, in their order; of a single one, by this process."""
+    """Predict chunks, in their order; a single one in this process."""
     if workers == AUTO:
         yield from _predicted_here(chunks, predictor, _ALONE)
         workers = usable_threads()
@@ -221,7 +222,7 @@ def _predicted(
 def _predicted_here(
     chunks: Iterator[Chunk], predictor: Predictor, seconds: float = float("inf")
 ) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
-    """What this process says of chunks, until so many seconds have passed; the others are left."""
+    """Predict chunks in this process, until so many seconds have passed."""
     end = time.monotonic() + seconds
     for chunk in chunks:
         yield chunk, predictor.predict([row.item for row in chunk])
@@ -231,8 +232,8 @@ def _predicted_here(
 
 @contextmanager
 def _exclusive_output(output: Path, file: Path, *, resume: bool, overwrite: bool) -> Iterator[None]:
-    """Within this, no other prediction writes to the output; what another has written by now stays. Of one
-    that fails before anything is written, no file is left that was not there before."""
+    """Lock the output within this context and check that it may be written; a new file is removed if the
+    prediction fails before it has written anything."""
     new = not output.exists()
     with reporting_write_errors(output), locked_file(output):
         check_output_file(
@@ -242,7 +243,7 @@ def _exclusive_output(output: Path, file: Path, *, resume: bool, overwrite: bool
             yield
         except BaseException:
             if new and not output.stat().st_size:
-                with suppress(OSError):  # a system that removes no file which is open
+                with suppress(OSError):  # Windows cannot remove open files
                     output.unlink()
             raise
 
@@ -256,9 +257,10 @@ def _write(
     file: Path,
     reporter: Reporter,
 ) -> float:
-    """Predict and write what is left; if it is interrupted, say how to go on. The seconds that it took."""
+    """Predict and write the remaining records; returns the seconds. If interrupted, the reporter is
+    informed how to resume."""
     written, began = start.rows, time.perf_counter()
-    # Predictions on a terminal leave no room for a bar.
+    # Predictions that are printed on a terminal leave no room for a progress bar.
     shown = output is not None or not sys.stdout.isatty()
     try:
         reading = reporter.reading(file, start.rows, shown=shown)
@@ -267,7 +269,7 @@ def _write(
             for chunk, answers in predicted:
                 records = layout.records(chunk, predictor.take(answers))
                 if target is None:
-                    # Only now: what can predict nothing leaves an earlier file as it is.
+                    # Opened late: if prediction fails at once, an existing file stays as it is.
                     target = files.enter_context(open_output(output, append=start.size > 0))
                     records = records if start.size else layout.header + records
                 target.write(records.encode())
@@ -276,8 +278,8 @@ def _write(
                 update(written, chunk[-1].line)
             if target is None and not start.rows:
                 files.enter_context(open_output(output)).write(layout.header.encode())
-    except (KeyboardInterrupt, SystemError, HeadwiseError) as error:  # the second: in compiled code
-        again = getattr(error, "code", "") == "HW603"  # it would end there once more
+    except (KeyboardInterrupt, SystemError, HeadwiseError) as error:  # SystemError: Ctrl-C in compiled code
+        again = getattr(error, "code", "") == "HW603"  # a resumed run would fail again
         if written and output is not None and not again and not _is_compressed(output):
             reporter.warn(
                 f"stopped after {written:,} {predictor.nouns.many}; the same command with --resume (and "
@@ -288,11 +290,16 @@ def _write(
 
 
 def check_output_file(output: Path, file: Path, *, resume: bool | None = None, overwrite: bool) -> None:
-    """Nothing is lost by mistake, the input and a model least of all. None: such an output cannot be gone
-    on with.
+    """Check that writing the output destroys neither the input, nor a model, nor an existing file.
+
+    Args:
+        output: The output file.
+        file: The input file.
+        resume: Whether an existing output is resumed; None if such outputs cannot be resumed.
+        overwrite: Whether an existing output may be replaced.
 
     Raises:
-        ConfigError, OutputError: Something would be.
+        ConfigError, OutputError: It would destroy something, or the options exclude each other.
     """
     if resume and overwrite:
         raise ConfigError("--resume and --overwrite exclude each other; give one of them")

@@ -1,5 +1,5 @@
-"""Predictions as Parquet and Arrow files: records of jsonl, converted when all are written. Predictions as
-several files, also of csv, tsv and jsonl: one file, cut when all is written."""
+"""Predictions as Parquet and Arrow files, converted from a jsonl file at the end; and predictions in
+several files, cut from one file at the end."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ TABLE_SUFFIXES = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
 _LINE_SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
 """The formats of lines that may be cut into several files, by file suffix."""
 PLACE = "{}"
-"""What stands for the number of a file in the name of an output of several files."""
+"""Placeholder for the number of a file in the name of an output of several files."""
 _USUAL_ROWS = 1_000_000
 _AT_ONCE = 4_096  # records
 
@@ -42,7 +42,7 @@ class TableOutput:
 
     @classmethod
     def of(cls, output: Path | None, form: str | None, rows: int | None) -> "TableOutput | None":
-        """The table or the several files that an output names; None for other outputs.
+        """The output as a table or as several files; None for other outputs.
 
         Args:
             output: The file, a name with `{}`, or with `rows` a folder; None for standard output.
@@ -90,7 +90,7 @@ class TableOutput:
         return self.pattern.with_name(self.pattern.name.replace(PLACE, "all") + f".{self.record_form}")
 
     def existing(self) -> list[Path]:
-        """The files of an earlier run."""
+        """The files that exist already."""
         if self.rows is None:
             return [self.pattern] if self.pattern.exists() else []
         return sorted(self.pattern.parent.glob(self.pattern.name.replace(PLACE, "[0-9]" * 5)))
@@ -113,10 +113,10 @@ class TableOutput:
             raise OutputError(f"{files[0]} exists; add --overwrite to replace it", code="HW601")
 
     def convert(self) -> list[Path]:
-        """Make the files of the file of records, all or none, and remove it; returns their paths.
+        """Convert the file of records to the output files, all or none, and remove it; returns their paths.
 
-        Columns of tables have the type of all their values: numbers, truth values, texts; a column that
-        holds values of several types becomes one of texts. Each file of csv and tsv has the header.
+        Columns of tables have the common type of their values; a column with values of several types
+        becomes a column of texts. Each csv or tsv file has the header.
 
         Raises:
             OutputError: HW604, they cannot be written.
@@ -202,7 +202,7 @@ def _batches(records: Iterator[JsonObject]) -> Iterator[list[JsonObject]]:
 
 
 def _schema_of(file: Path) -> Any:
-    """The schema that fits all records of a file; no type is guessed from a part of them."""
+    """The schema of all records of a file (types are not guessed from a part of them)."""
     arrow = _import("pyarrow")
     types: dict[str, Any] = {}
     for rows in _batches(_read(file)):

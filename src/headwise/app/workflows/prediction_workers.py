@@ -1,4 +1,4 @@
-"""Processes that predict side by side, each with the model in its memory."""
+"""Worker processes that predict in parallel, each with the model in its memory."""
 
 import os
 import signal
@@ -29,19 +29,19 @@ def predict_in_workers(
     workers: int,
     opening: Callable[[], Predictor],
 ) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
-    """What a model says of chunks of rows, in their order; so many processes take the next one in turn.
+    """Predict chunks of rows in worker processes; yields them in order with their predictions.
 
-    What is said of a chunk does not depend on how many processes there are, but for last digits where each
-    then has fewer threads: they share those that are here. They end with this process, however it ends.
+    Predictions do not depend on the number of workers, except for rounding: the workers share the threads
+    of this process. The workers end with this process, however it ends.
 
     Args:
-        chunks: Read as they are needed.
-        workers: How many processes.
-        opening: Opens the model in a process of its own; must be picklable.
+        chunks: The chunks, read when they are needed.
+        workers: Number of processes.
+        opening: Opens the model in a worker; must be picklable.
 
     Raises:
-        OutputError: HW607, a process has ended before its time.
-        HeadwiseError: What they raise.
+        OutputError: HW607, a worker died.
+        HeadwiseError: An error of a worker.
     """
     lifeline, hold = (context := get_context("spawn")).Pipe(duplex=False)
     pool = ProcessPoolExecutor(workers, context, _init_worker, (opening, lifeline))
@@ -56,20 +56,20 @@ def predict_in_workers(
             yield _next(waiting)
     except BrokenProcessPool:
         raise OutputError(
-            f"one of the {workers} processes that predict has ended before its time, perhaps for want of "
-            "memory, of which each needs as much as one alone; give fewer --workers",
+            f"one of the {workers} worker processes died, perhaps for lack of memory (each holds the "
+            "model); give fewer --workers",
             code="HW607",
         ) from None
     finally:
-        hold.close()  # whoever is still at work ends now
+        hold.close()  # ends the workers that still run
         pool.shutdown(cancel_futures=True)
         lifeline.close()
 
 
 @contextmanager
 def _ignoring_interrupts() -> Iterator[None]:
-    """Processes started within this never hear Ctrl-C; it is for this one, which hears it after."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows: as soon as they have begun
+    """Processes started within this context ignore Ctrl-C; this process receives it afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows: workers ignore it once they run
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -85,7 +85,7 @@ def _next(waiting: deque[tuple[Chunk, Any]]) -> tuple[Chunk, PredictionBatch]:
 
 
 def _init_worker(opening: Callable[[], Predictor], lifeline: Connection) -> None:
-    """Make this process ready: it ends when nobody holds the other end of its lifeline any more."""
+    """Initialise a worker: it ends when the other end of its lifeline is closed."""
     global _opening
     _opening = opening
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -106,5 +106,5 @@ def _predict_chunk(items: Sequence[object]) -> PredictionBatch:
         _predictor = _opening()
     try:
         return _predictor.predict(items)
-    except HeadwiseError as error:  # not every class of them survives being sent
+    except HeadwiseError as error:  # not every subclass can be pickled
         raise HeadwiseError(error.args[0], code=error.code) from None

@@ -1,4 +1,4 @@
-"""The report page of a model, from its folder and from a labelled file or labelled items."""
+"""The report page of a model, from its folder and labelled items."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -31,11 +31,11 @@ from headwise.nn.networks.attention_inspection import attention_spans, attention
 
 MOST_MISTAKES = 10_000
 MOST_EXPLAINED = 200
-"""Mistakes that are explained, and items whose explanations say which words count."""
-_WORDS = 12  # of each label
-_MAPPED = (5, 14)  # words of the text whose attention is drawn
-_PROBED = 100  # texts, and words of each, that say how far heads look
-_COMPARED = 5_000  # items that are compared with each other
+"""Maximum number of errors that are explained, and of items whose explanations give the top words."""
+_WORDS = 12  # top words of a label
+_MAPPED = (5, 14)  # fewest and most words of the text whose attention is drawn
+_PROBED = 100  # number of texts, and of words of each, that attention spans are measured on
+_COMPARED = 5_000  # number of items among which near-duplicates are counted
 
 
 @renamed_parameters(heads="parses", listener="reporter")
@@ -48,22 +48,23 @@ def report_file(
     pipeline: str | None = None,
     **file_arguments: Unpack[FileArguments],
 ) -> str:
-    """The page of a model, from its folder.
+    """The report page of a model, as HTML.
 
     Args:
         folder: The model's folder.
-        data: A file with the true answers, on which the model is judged; without it the scores are those
-            of its training, and there are no errors to read.
-        unknown_label: The label of items of no label; see `headwise.app.workflows.evaluate.evaluate_file`.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        data: A labelled file that the model is evaluated on; without it, the page has the scores of the
+            training run, and no errors.
+        unknown_label: The label of out-of-scope items; see
+            `headwise.app.workflows.evaluate.evaluate_file`.
+        device: The device: cpu, cuda, or auto for a GPU if there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
 
     Raises:
-        HeadwiseError: The model or the file cannot be used, or an answer is not one of the model's.
+        HeadwiseError: The model or the file cannot be used, or a label is not one of the model's.
     """
     if data is None and (parses := file_arguments.get("parses")) is not None:
-        raise ConfigError(f"--parses {parses}: parses of which texts? Give their file too (--data)")
+        raise ConfigError(f"--parses {parses} needs the file of the texts; give it with --data")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     if data is None:
         return report(session, None)
@@ -72,7 +73,7 @@ def report_file(
 
 
 def report_outcome(outcome: TrainingReport, folder: Path) -> str:
-    """The page of a model that has just been trained, on its test items."""
+    """The report page of a training run, with the evaluation on its test items, as HTML."""
     session, parts, judged = ModelSession(folder, outcome.fitted.model), outcome.parts, None
     if outcome.test is not None:
         file = parts.files.get("test") or parts.files["train"]
@@ -82,7 +83,7 @@ def report_outcome(outcome: TrainingReport, folder: Path) -> str:
 
 
 def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
-    """The page of a model, also with its evaluation on items, where there is one."""
+    """The report page of a model, as HTML, with an evaluation on items if there is one."""
     task, info, folder = session.task, session.info, Path(session.folder)
     metrics, many = info.metrics, task.item_type.nouns.many
     if judged is not None and not judged.is_test:
@@ -129,7 +130,8 @@ def _file_label(path: str) -> str:
 
 
 def _item_material(session: ModelSession, judged: EvaluatedItems) -> JsonObject:
-    """What items have to tell: probabilities, mistakes, words, attention, repeats."""
+    """The parts of the page that come from items: probabilities, errors, top words, attention,
+    duplicates."""
     task, model, item_type = session.task, session.model, session.item_type
     data, items = judged.data, judged.data.items
     sure, right = judged.confidence() or (None, None)
@@ -141,7 +143,7 @@ def _item_material(session: ModelSession, judged: EvaluatedItems) -> JsonObject:
     places = {place_of(data.path, item.line): item for item in items} if listed else {}
     wrong = [places[mistake["where"]] for mistake in listed[:MOST_EXPLAINED] if mistake["where"] in places]
     explanations = _explanations(session, _sample_items(items, MOST_EXPLAINED))
-    # What is explained of a part of an item need not be the part that is wrong.
+    # The explanation of a part of an item may be that of another part than the wrong one.
     explains_items = all(explanation.about is None for explanation in explanations)
     why: dict[int, list[Explanation]] = {}
     for explanation in _explanations(session, wrong) if explains_items else ():
@@ -170,8 +172,8 @@ def _item_material(session: ModelSession, judged: EvaluatedItems) -> JsonObject:
 
 
 def _reason(mistake: JsonMapping, explanations: Sequence[Explanation]) -> str:
-    """What is shown beside a mistake of the explanations of its item: of several labels one that is wrong,
-    and nothing where only others are explained."""
+    """The explanation of an error as HTML: of several labels, that of a wrong one; "" if none of these is
+    explained."""
     wrong = mistake.get("wrong")
     return next(
         (
@@ -184,8 +186,8 @@ def _reason(mistake: JsonMapping, explanations: Sequence[Explanation]) -> str:
 
 
 def _isolate_bidi(content: Any) -> Any:
-    """What is told of a mistake, with what runs from right to left, such as Hebrew labels, marked to turn
-    nothing beside it."""
+    """The fields of an error with right-to-left texts, such as Hebrew labels, in directional isolates, so
+    that the text around them keeps its order."""
     if isinstance(content, Mapping):
         return {_isolate_bidi(name): _isolate_bidi(value) for name, value in content.items()}
     if isinstance(content, list):
@@ -195,7 +197,7 @@ def _isolate_bidi(content: Any) -> Any:
 
 
 def _duplicate_counts(item_type: Any, items: Sequence[object], seen: Any) -> list[tuple[str, int, int]]:
-    """How many items are not new: what they repeat, their number, and of how many."""
+    """Counts of duplicates: what the items repeat, their number, and the number of items compared."""
     if not item_type.has_keys or not item_type.sides:
         return []
     word_lists = [words_for_comparison(item_type.contamination_key(item)) for item in items[:_COMPARED]]
@@ -212,7 +214,7 @@ def _duplicate_counts(item_type: Any, items: Sequence[object], seen: Any) -> lis
 
 
 def _explanations(session: ModelSession, items: Sequence[object]) -> list[Explanation]:
-    """Explanations, or none where the task has none."""
+    """The explanations of items; none if the task has none."""
     try:
         return session.explain(items) if items else []
     except ConfigError:
@@ -220,14 +222,14 @@ def _explanations(session: ModelSession, items: Sequence[object]) -> list[Explan
 
 
 def _sample_items(items: Sequence[object], most: int) -> list[Any]:
-    """So many items of the whole file, in its order, the same ones each time: the first are often of one
-    label."""
+    """A reproducible random sample of at most so many items, in their order. (The first items of a file
+    often have one label.)"""
     places = range(len(items))
     return [items[place] for place in sorted(Random(0).sample(places, min(most, len(items))))]
 
 
 def _top_words(explanations: Sequence[Explanation]) -> dict[str, list[tuple[str, float]]]:
-    """The words that add most to each label; those that take from it are none of them, few as there are."""
+    """The words with the largest positive attributions to each label, with their sums."""
     sums: dict[str, dict[str, float]] = {}
     for explanation in explanations:
         if explanation.probability is not None:
@@ -243,8 +245,8 @@ def _top_words(explanations: Sequence[Explanation]) -> dict[str, list[tuple[str,
 
 
 def _column_sizes(explanations: Sequence[Explanation]) -> list[tuple[str, float]]:
-    """The mean absolute attribution of all words of a text together, and of each column beside it; the
-    largest first, and nothing without such columns."""
+    """The mean absolute attributions of all words of a text together and of each further column, the
+    largest first; empty without further columns."""
     if not explanations or not explanations[0].columns:
         return []
     sizes = {"the words of the text": 0.0}
@@ -258,8 +260,9 @@ def _column_sizes(explanations: Sequence[Explanation]) -> list[tuple[str, float]
 
 
 def _maps(model: Any, item_type: Any, items: Sequence[object]) -> str:
-    """What the heads look at in the first text, or pair of texts, that is short enough to be drawn, or in
-    the beginning of one. Of texts with parses, which have no beginnings, only short ones are looked at."""
+    """Attention maps of the first text or pair that is short enough to draw, or of the beginning of one,
+    and a table of attention spans, as HTML. Texts with parses cannot be cut, so only short ones are
+    used."""
     low, high = _MAPPED
     if not item_type.sides or not items:
         return ""
@@ -285,7 +288,7 @@ def _maps(model: Any, item_type: Any, items: Sequence[object]) -> str:
 
 
 def _truncated(sides: Sequence[Sequence[str]], most: int) -> str | Pair:
-    """A text, or a pair of two, as far as so many words."""
+    """A text, or a pair of two, cut to at most so many words each."""
     first, *second = (" ".join(words[:most]) for words in sides)
     return Pair(first, second[0]) if second else first
 

@@ -1,4 +1,5 @@
-"""What to label (or to tag) next: texts that a model is in doubt of and that are unlike each other."""
+"""Active learning: select unlabelled texts whose predictions are uncertain, and which differ from each
+other."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -26,14 +27,13 @@ _USUAL_LABEL_COLUMNS = {"multi-label": SET_NAMES, "pair": PAIR_LABEL_NAMES}  # n
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A text that is worth a label.
+    """A text that is worth labelling.
 
     Attributes:
         row: Its record in the file.
-        guess: What the model says of it; of a sentence its words and tags, a `TaggedText`.
-        doubt: How little the model knows, from 0 to 1.
-        column: Where its label belongs (the first, where each label has a column of its own); not for
-            sentences.
+        guess: The prediction; of a sentence a `TaggedText`.
+        doubt: The uncertainty of the prediction, 0 to 1.
+        column: The label column (the first, if each label has its own column); unused for sentences.
     """
 
     row: InputRow[Any]
@@ -43,12 +43,12 @@ class Suggestion:
 
 
 class Suggestions(list[Suggestion]):
-    """What is worth a label, the worthiest first; and what there is to say of the file even if nothing is.
+    """Suggestions, the most valuable first, and the columns of the file.
 
     Args:
         suggestions: The suggestions.
         names: The columns of the file.
-        columns: Where labels belong: one, or one for each label.
+        columns: The label column, or one column for each label.
     """
 
     def __init__(self, suggestions: Iterable[Suggestion], names: Iterable[str], columns: Sequence[str]):
@@ -67,32 +67,31 @@ def suggest_file(
     pipeline: str | None = None,
     **file_arguments: Unpack[FileArguments],
 ) -> Suggestions:
-    """The texts of a file that are worth a label most, the worthiest first.
+    """The texts of a file that are most worth labelling, best first.
 
-    Texts that the model was made of, that have a label (sentences that have tags), that come again, or that
-    have no words are passed over.
+    Left out are texts that the model was trained on, labelled texts (tagged sentences), duplicates and
+    empty texts.
 
     Args:
         folder: The model's folder.
-        file: Texts (or pairs) without labels, for a tagger also sentences without tags; "-" is standard
-            input.
-        count: How many to give.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        file: Unlabelled texts or pairs, for a tagger also untagged sentences; "-" is standard input.
+        count: Number of suggestions.
+        device: The device: cpu, cuda, or auto for a GPU if there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
-        file_arguments: How the file is read; see `headwise.app.session.FileArguments`. Texts that
-            have a label in the `label_column` of `reading` are passed over; by default that is the one of
-            the training, else one which is called as such columns are, else a new one that is called as in
-            the training (`label`, if that column had no name).
+        file_arguments: How the file is read; see `headwise.app.session.FileArguments`. The option
+            `label_column` of `reading` names the column in which labelled texts have their label. The
+            default is the label column of the training run, else a column with a usual name, else a new
+            column named as in the training run (`label`, if that column had no name).
 
     Raises:
-        HeadwiseError: The model or the file cannot be used, or the task gives no labels and no tags.
+        HeadwiseError: The model or the file cannot be used, or the task has neither labels nor tags.
     """
     if count < 1:
         raise ConfigError(f"--count {count}; expected 1 or more")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     task, model, item_type = session.task, session.model, session.item_type
     rows = session.rows(file, **file_arguments)
-    task.uncertainty(model, [])  # refuses such a model before its file is read
+    task.uncertainty(model, [])  # raises for unsupported models before the file is read
     every = list(rows)
     tags = item_type.has_tags
     if tags:
@@ -115,7 +114,7 @@ def suggest_file(
     if len(left) < len(every):
         have = f"{len(every) - len(left):,} of {len(every):,} {item_type.nouns.many} have"
         answers = "tags" if tags else "a label"
-        reporter.note(f"{have} {answers}, come again, are empty, or were trained on: passed over")
+        reporter.note(f"{have} {answers}, are duplicates, empty, or were trained on: left out")
     items = [row.item for row in left.values()]
     guesses, doubt = task.uncertainty(model, items)
     chosen_rows = select_items(doubt, _vectors(model, item_type, items), count) if items else []
@@ -131,7 +130,7 @@ def suggest_file(
 def _columns(
     session: ModelSession, requested: str | None, names: Sequence[str], reporter: Reporter
 ) -> list[str]:
-    """Where labels are, or are to be: a column, or one for each label."""
+    """The label column, or one column for each label."""
     if requested is not None:
         number = int(requested) if requested.isdecimal() and requested not in names else 0
         return [names[number - 1] if 1 <= number <= len(names) else requested]
@@ -156,7 +155,7 @@ def _columns(
 
 
 def _vectors(model: Any, item_type: Any, items: list[Any]) -> Any:
-    """What tells texts apart: their vectors by the model's base, or their words."""
+    """Vectors of the items, `[items, size]`: from the model's base, else TF-IDF vectors of their words."""
     single_texts = item_type.sides == 1 and not item_type.has_tags
     if single_texts and (vectors := model.base_vectors(model.encoded(items))) is not None:
         return vectors

@@ -1,4 +1,4 @@
-"""Train a model on files: files in, a judged model in a folder out."""
+"""Train a model on files, evaluate it and save it in a folder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,8 +50,8 @@ def train_files(
         settings: Sections of settings, as in a recipe; or several, of which later ones override earlier
             ones. `{"model": {"task": ...}}` names the task; by default it is inferred from the file.
         distillation: A teacher and unlabelled texts to learn from, too.
-        work: Folder that caches the outputs of an encoder as teacher, for other runs too; by default they
-            are in the output folder until the run ends.
+        work: Folder that caches the outputs of a teacher that is an encoder, for other runs too; by default
+            the output folder holds them until the run ends.
         resume: Resume the interrupted run in the output folder, if there is one.
         overwrite: Replace the model in the output folder.
         baseline: Also fit the baseline.
@@ -61,7 +61,7 @@ def train_files(
     Raises:
         HeadwiseError: The data, the settings or the folder cannot be used, or another run is using it.
         TrainingInterrupted: Ctrl-C came; the state is saved.
-        TrainingFinished: The run to resume has finished before.
+        TrainingFinished: The run to resume is finished.
     """
     drop, weight = (None if path is None else str(path) for path in (drop, weight))
     with tables_as_files(file, dev, test) as (training, dev_files, test_files):

@@ -1,5 +1,5 @@
-"""Trials of settings: trainings on parts of a file, each judged on items that it was not trained on, and
-the list of them that a kill leaves behind."""
+"""Trials of settings: training runs on parts of a file, each evaluated on held-out items, and a log of them
+that survives a kill."""
 
 import json
 import shutil
@@ -30,37 +30,37 @@ Tally = NDArray[np.float32]
 
 TRIAL_LOG = "search.jsonl"
 SCORING_VERSION = 2
-"""Counts up when trials come to something else by the same settings: what is judged, and how. Lists of
-before it was counted have none."""
+"""Increased whenever the same settings give other results, as the evaluation changes. The oldest logs have
+no version."""
 _DIVERGED, _COST = "HW404", 1e3
-"""A training that diverges is as bad as this for each item."""
+"""Error code of a diverged training run, and its loss for each item."""
 _LEAST_FOLDS = 5
 
 
 class TimeBudgetExceeded(Exception):
-    """No training may begin any more."""
+    """The time budget is used up, so no training run may start."""
 
 
 class Trials:
-    """Trainings of candidates on a file's training and dev items.
+    """Training runs of candidates on the training and dev items of a file.
 
-    Where dev was split off, trial n is judged on fold n of all items but the test part, and of the others a
-    part chooses epoch, shares and temperature, as in a training; where dev was given, or is the end of one
-    long text, that chooses and judges in all, and the seeds differ.
+    If dev was split off, trial n is evaluated on fold n of training and dev items; a part of the other
+    folds selects epoch, ensemble weights and temperature, as in a training run. If there is a dev file, or
+    dev is the end of one long text, all trials select and evaluate on it, and differ by their seeds.
 
     Args:
-        request: The settings that all candidates have.
-        data: The data; the test part is not looked at.
-        folder: For the list and the trainings.
-        seeds: How many trials choose; as many others may confirm.
+        request: The settings that all candidates share.
+        data: The data; the test part is not used.
+        folder: Folder of the log and of the training runs.
+        seeds: Number of trials that select; as many others may confirm.
 
     Attributes:
         base: The settings without a change.
-        sheet: What the headline is called.
-        seconds: Of all trainings so far.
+        sheet: The metric table of the task.
+        seconds: Duration of all training runs so far.
 
     Raises:
-        HeadwiseError: HW403, the folder holds trials of something else.
+        HeadwiseError: HW403, the folder holds trials of another search.
     """
 
     def __init__(self, request: TrainingRequest, data: RunData, folder: Path, seeds: int):
@@ -84,20 +84,21 @@ class Trials:
 
     @property
     def items(self) -> int:
-        """How many a candidate that has all of them is trained on, about."""
+        """The approximate number of training items of a candidate that is trained on all."""
         return len(self.parts.train)
 
     def tally(self, change: Sections, share: float, trial: int, until: float = 0.0) -> tuple[Tally, bool]:
-        """How a candidate does, `[judged, 3]`, and whether it was trained for that just now.
+        """The results of a candidate for each evaluated item, `[items, 3]` (see `Task.metric_parts`), and
+        whether it was trained by this call.
 
         Args:
-            change: Its sections of settings.
-            share: Of the items to train on.
-            trial: See the class.
-            until: Seconds of all trainings after which none begins.
+            change: The sections of settings that it changes.
+            share: Share of the training items to train on.
+            trial: Number of the trial.
+            until: Total seconds of training after which no run starts.
 
         Raises:
-            TimeBudgetExceeded: They are over.
+            TimeBudgetExceeded: They are used up.
         """
         key = json.dumps([change, share, trial])
         if (saved_tally := self.runs.tallies.get(key)) is not None:
@@ -127,7 +128,7 @@ class Trials:
         return self.runs.tallies[key], True
 
     def _parts(self, share: float, trial: int) -> tuple[DataParts, Any]:
-        """What a candidate is trained with, and the items that it is judged on: those that count."""
+        """The data that a candidate is trained on, and the items that it is evaluated on."""
         train, dev, item_type = self.parts.train, self.parts.dev, self.parts.item_type
         judged = dev
         if self.folds is not None:
@@ -138,7 +139,7 @@ class Trials:
         if share < 1:
             train = item_type.split(train, 1 - share).train
         if self.folds is not None:
-            dev = judged  # unless there are enough for both
+            dev = judged  # if there are too few items for a dev part
             with suppress(DataError):
                 split = item_type.split(train, self.base.split.dev, seed=trial)
                 train, dev = split.train, split.dev
@@ -157,12 +158,12 @@ class Trials:
 def changed_run_config(
     sources: SettingsSources, layers: tuple[Sections, ...], change: Sections
 ) -> RunConfig:
-    """The settings for data with a change; with another base, or none, the rest has other defaults."""
+    """The settings for data with a change; another base changes the defaults of the other settings."""
     return _with_change(_base_run_config(sources, layers, change.get("base", {}).get("name", "")), change)
 
 
 def _base_run_config(sources: SettingsSources, layers: tuple[Sections, ...], base: str) -> RunConfig:
-    """The settings with this base; "" for that of the layers."""
+    """The settings with this base; with the base of the layers if it is ""."""
     request = resolve((*layers, {"base": {"name": base}}) if base else layers, warm_start=False)
     return request.plan(RunData(sources.parts), sources=sources).run_config
 
@@ -174,19 +175,19 @@ def _with_change(start: RunConfig, change: Sections) -> RunConfig:
 
 
 class TrialLog:
-    """What has been trained, as lines of a file.
+    """The log of the trials of a search: a file with one line per training run.
 
     Args:
         path: The file.
-        key: What all runs have in common.
+        key: What identifies the search.
 
     Attributes:
-        tallies: The tally of each run, by its key.
-        seconds: Of all of them.
-        notes: What there is to tell.
+        tallies: The results of each run (see `Trials.tally`), by its key.
+        seconds: Duration of all runs.
+        notes: Notes for the user.
 
     Raises:
-        HeadwiseError: HW403, the file is of something else.
+        HeadwiseError: HW403, the file is of another search.
     """
 
     def __init__(self, path: Path, key: JsonMapping):
@@ -206,7 +207,7 @@ class TrialLog:
                 "data and settings, or give another --output",
                 code="HW403",
             )
-        elif not text.endswith("\n"):  # cut off: what comes next is a line of its own
+        elif not text.endswith("\n"):  # the last line was cut off
             with open(path, "a", encoding="utf-8") as file:
                 file.write("\n")
         for line in lines:
@@ -215,10 +216,10 @@ class TrialLog:
                 tally = np.frombuffer(bytes.fromhex(run["tally"]), "<f4").reshape(-1, 3)
                 self._note(str(run["key"]), tally, float(run["seconds"]))
             except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-                continue  # damaged; it is trained again
+                continue  # a damaged line: the run is repeated
 
     def add(self, key: str, tally: Tally, seconds: float) -> None:
-        """Keep a run."""
+        """Append a run."""
         run = {"key": key, "seconds": round(seconds, 3), "tally": tally.astype("<f4").tobytes().hex()}
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(run) + "\n")
@@ -230,7 +231,8 @@ class TrialLog:
 
 
 def _search_difference(line: str, key: JsonMapping) -> str:
-    """How the search of a file's first line differs from another, where the line is that of one."""
+    """The difference between the search of a log's first line and another one; "" if the line is
+    damaged."""
     try:
         saved = json.loads(line)
     except (ValueError, RecursionError):
@@ -239,7 +241,7 @@ def _search_difference(line: str, key: JsonMapping) -> str:
 
 
 def _has_other_scoring(line: str, key: JsonMapping) -> bool:
-    """Whether the search of a file's first line is the same but for how it judges."""
+    """Whether the search of a log's first line differs in its scoring version only."""
     try:
         saved = json.loads(line)
     except (ValueError, RecursionError):

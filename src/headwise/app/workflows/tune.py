@@ -1,11 +1,11 @@
-"""Which settings suit a file: successive halving over changes of them, confirmed by trials on other items.
+"""Hyperparameter search for a file: successive halving over changes of settings, confirmed on other items.
 
-A candidate is a few sections of settings that replace those of a usual run. All candidates are trained on a
-part of the items first, the better half on more and scored on more, until the last few have had all
-(Jamieson, Talwalkar; AISTATS 2016). They are compared by their log loss after calibration, which tells them
-apart long before accuracy does. All are scored on the same items as the settings without a change, so
-differences are paired. Changes that gain by themselves are combined at the end. The best of many candidates
-looks better than it is, so its gain is measured on other items.
+A candidate changes a few settings of a usual run. All candidates are trained on a part of the items; the
+better half is trained and evaluated on more, until the last few have had all (Jamieson, Talwalkar; AISTATS
+2016). Candidates are compared by their log loss after calibration, which separates them on fewer items than
+accuracy does. All are evaluated on the same items as the settings without a change, so differences are
+paired. Changes that gain by themselves are combined at the end. The gain of the best of many candidates is
+optimistic, so it is measured again on other items.
 """
 
 import json
@@ -36,7 +36,7 @@ from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.training.settings import RunConfig
 
 SearchSpace = Callable[[RunConfig], Mapping[str, Sections]]
-"""From the settings without any change to candidates by name; the first changes nothing."""
+"""Maps the settings without a change to candidates by name; the first candidate changes nothing."""
 
 DEFAULTS, ENCODER_DEFAULT = "the defaults", "the encoder's own"
 
@@ -58,7 +58,7 @@ PRIOR_CANDIDATES: dict[str, tuple[str, ...]] = {
     ),
     "relative positions": ("shaw(8)",),
 }
-"""Names of candidates, and the priors of the heads in turn."""
+"""Names of candidates, and the priors that their heads have in turn."""
 
 _FACTORS: dict[tuple[str, str], tuple[float, ...]] = {
     ("train", "learning_rate"): (1 / 3, 3),
@@ -84,9 +84,8 @@ _CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
 
 
 def settings_search_space(run_config: RunConfig) -> dict[str, Sections]:
-    """One change each of the settings that matter on small data, as far as the task has them: rates,
-    epochs, dropout, the size and the readout of the encoder, and whether there are a base and a linear
-    model."""
+    """Candidates that change one setting each, of those that matter on small data: learning rate, epochs,
+    dropout, size and readout of the encoder, and whether there are a base and a linear model."""
     plain, candidates = run_config.to_json(), dict[str, Sections]({DEFAULTS: {}})
     based = bool(plain.get("base", {}).get("name"))
     for section, name in (*_FACTORS, *_CHOICES):
@@ -110,17 +109,21 @@ def settings_search_space(run_config: RunConfig) -> dict[str, Sections]:
 
 
 def _round(number: float) -> float:
-    """To two digits; a half is not rounded down to nothing."""
+    """Round to two digits; numbers from 0.5 on to at least 1."""
     return max(float(f"{number:.2g}"), 1.0) if number >= 0.5 else float(f"{number:.2g}")
 
 
 def priors_search_space(
     run_config: RunConfig, ladder: Mapping[str, tuple[str, ...]] = PRIOR_CANDIDATES
 ) -> dict[str, Sections]:
-    """The priors of a ladder on the heads of the encoder.
+    """Candidates with other priors on the heads of the encoder.
+
+    Args:
+        run_config: The settings without a change.
+        ladder: The priors of each candidate.
 
     Raises:
-        ConfigError: There is none, or it takes no priors, or only such as look back.
+        ConfigError: There is no encoder, its heads have no priors, or it is causal.
     """
     encoder: Any = run_config.model.encoder
     if "language" in run_config.sections:
@@ -143,22 +146,22 @@ def priors_search_space(
     return candidates
 
 
-_MIN_SEARCH_ITEMS = 20  # items, without which nothing can be chosen
-_FINALISTS = 3  # candidates that have all items
-_MIN_ITEMS = 500  # items that a candidate has at least, where there are as many; some choose its epoch
-_SELECTION_TIME_SHARE = 0.75  # of the time; the rest is for what confirms the choice
+_MIN_SEARCH_ITEMS = 20  # minimum number of items of a search
+_FINALISTS = 3  # candidates that are trained on all items
+_MIN_ITEMS = 500  # minimum number of items of a trial, if there are as many; some are its dev items
+_SELECTION_TIME_SHARE = 0.75  # share of the time budget; the rest is for the confirmation
 
 
 @dataclass(frozen=True)
 class Gain:
-    """How much better a candidate is than the settings without its change, on the same items.
+    """The gain of a candidate over the settings without its change, on the same items.
 
     Attributes:
-        score: By the headline of the task's sheet; more than 0 is better.
-        interval: 95 % interval of that.
-        loss: How much lower the log loss (or error) is.
-        loss_interval: 95 % interval of that.
-        items: How many.
+        score: Gain of the primary metric; above 0 is better.
+        interval: 95 % interval of it.
+        loss: Reduction of the mean log loss (or error).
+        loss_interval: 95 % interval of it.
+        items: Number of items.
     """
 
     score: float
@@ -175,15 +178,15 @@ class Gain:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate.
+    """A candidate of the search, with its results.
 
     Attributes:
-        name: What it is called.
-        change: Its sections of settings.
-        step: How far it came, from 1.
-        score: The headline of the task's sheet, on all items that it was judged on.
-        loss: Their mean log loss, or error.
-        gain: None for the settings without a change.
+        name: Its name.
+        change: The sections of settings that it changes.
+        step: The last step that it reached, from 1.
+        score: Primary metric on all items that it was evaluated on.
+        loss: Mean log loss (or error) of these items.
+        gain: The gain; None for the settings without a change.
     """
 
     name: str
@@ -196,22 +199,22 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search has found.
+    """The result of a search.
 
     Attributes:
-        tried: All candidates that were trained, the best first: who came further, then who is better.
-        steps: How many there are.
-        finished: Whether there was time for all.
-        best: The winner; without a change where the confirmation speaks against it, or there was no time
-            for it.
-        confirmed: What the first of `tried` gains by trials that had no say in choosing it; None where it
-            changes nothing, or there was no time.
-        apart: Whether these were judged on other items than the trials that chose it; if not, they differ
-            by their seeds alone, and what is confirmed is a little too good.
-        settings: Of the best, as sections of a recipe.
-        run_config: All of its settings, without those that held for the search alone.
-        sheet: What the headline is called, and how it is written.
-        seconds: Of all trainings.
+        tried: All candidates that were trained, by last step and score, the best first.
+        steps: Number of steps.
+        finished: Whether the time sufficed for all steps.
+        best: The winner. It is the candidate without a change if the confirmation contradicts the first of
+            `tried`, or there was no time for it.
+        confirmed: Gain of the first of `tried` in trials that did not select it; None if it changes
+            nothing, or there was no time.
+        apart: Whether the confirmation used other items than the selection. If not, the trials differ in
+            their seeds only, and the confirmed gain is slightly optimistic.
+        settings: Settings of the best, as sections of a recipe.
+        run_config: All settings of the best, without those for the search only.
+        sheet: The metric table of the task.
+        seconds: Duration of all training runs.
     """
 
     tried: tuple[Candidate, ...]
@@ -253,27 +256,27 @@ def tune_file(
     meanwhile: Sections = MappingProxyType({}),
     reporter: Reporter = NULL_REPORTER,
 ) -> SearchResult:
-    """Find settings that suit a file.
+    """Search for settings that suit a file.
 
-    What has been trained is kept in the folder: the same call goes on. A test part that is split off the
-    file is not looked at.
+    The folder stores all trials, so the same call resumes the search. The test part that is split off the
+    file is not used.
 
     Args:
-        file: Items with answers.
-        folder: For the trainings.
-        dev: Items to judge on; by default each in its turn, by cross-validation, but of one long text its
-            end.
-        minutes: Of training in all; no training begins after that.
-        seeds: Trainings of the last candidates to choose, and of the winner to confirm.
-        settings: Sections of settings that all candidates have, as in a recipe; or several.
+        file: The labelled items.
+        folder: Folder of the trials.
+        dev: Items to evaluate on; by default all items by cross-validation (of one long text, its end).
+        minutes: Time budget for training; no training run starts after it.
+        seeds: Number of trials of the last candidates for the selection, and of the winner for the
+            confirmation.
+        settings: Sections of settings that all candidates share, as in a recipe; or several.
         space: Gives the candidates.
-        meanwhile: Sections that hold for the search alone, where the task has them.
+        meanwhile: Sections of settings for the search only, if the task has them.
         reporter: Receives messages and progress.
 
     Raises:
-        ConfigError: The priors of such models are not searched, there is no time at all, or a number makes
-            no sense.
-        HeadwiseError: The file cannot be read, or the folder holds the trials of something else.
+        ConfigError: Priors of such models are not searched, the time did not suffice for one run, or a
+            number is out of range.
+        HeadwiseError: The file cannot be read, or the folder holds the trials of another search.
     """
     if seeds < 1 or not minutes >= 0:
         raise ConfigError(
@@ -307,13 +310,13 @@ def tune_file(
 
 
 class _SuccessiveHalving:
-    """Who is tried how far.
+    """Successive halving of candidates.
 
     Args:
-        trials: Trains and judges.
-        candidates: By name; the first changes nothing.
-        seeds: Trials of the last candidates.
-        seconds: Of training in all.
+        trials: Trains and evaluates candidates.
+        candidates: The candidates by name; the first changes nothing.
+        seeds: Number of trials of the last candidates.
+        seconds: Time budget for training.
         reporter: Receives a note on each trial.
     """
 
@@ -331,10 +334,10 @@ class _SuccessiveHalving:
         steps = 1 + max(0, math.ceil(math.log2(len(self.candidates) / _FINALISTS)))
         least = min(1.0, _MIN_ITEMS / max(trials.items, 1))
         self.shares = [round(max(2.0 ** (step + 1 - steps), least), 4) for step in range(steps)]
-        self.reached: dict[str, int] = {}  # the last step of each
+        self.reached: dict[str, int] = {}  # the last step of each candidate
 
     def choose(self) -> bool:
-        """Train candidates until few are left; returns whether there was time for all."""
+        """Train candidates until few are left; returns whether the time sufficed for all steps."""
         names = list(self.candidates)
         for step, share in enumerate(self.shares):
             if step == len(self.shares) - 1:
@@ -354,10 +357,10 @@ class _SuccessiveHalving:
         return True
 
     def _better_half(self, names: Sequence[str]) -> list[str]:
-        """The better half, whoever is as good as the last of it, and the settings without a change.
+        """The better half with its ties, and the settings without a change.
 
-        A change that has made no difference to any item goes on with these: where the encoder had no say
-        on so few items, say, nothing is known of its width yet.
+        Changes that changed the result of no item also stay: for example, with an ensemble weight of 0 for
+        the encoder, its width has had no effect yet.
         """
         tallies = {name: self._tally(name) for name in names}
         losses = {name: float(tally[:, 0].mean()) for name, tally in tallies.items()}
@@ -368,7 +371,7 @@ class _SuccessiveHalving:
         ]
 
     def tried(self) -> tuple[Candidate, ...]:
-        """What was found so far, the best first."""
+        """The candidates so far, the best first."""
         tried = []
         for name, step in self.reached.items():
             tally, gain = self._tally(name), None if name == self.baseline else self._gain(name, step)
@@ -402,13 +405,13 @@ class _SuccessiveHalving:
         return tally
 
     def _tally(self, name: str, step: int | None = None) -> Tally:
-        """How a candidate did at a step; by default at its last."""
+        """The results of a candidate at a step; by default at its last."""
         step = self.reached[name] if step is None else step
         change, share = self.candidates[name], self.shares[step]
         return self._joined([self.trials.tally(change, share, trial)[0] for trial in self._trials(step)])
 
     def _joined(self, tallies: Sequence[Tally]) -> Tally:
-        """The items of all folds; or of one dev part, each with the mean of all seeds."""
+        """The results of the items of all folds; of a dev file, the mean over the seeds."""
         if self.trials.folds is None:
             return np.mean(tallies, axis=0)
         return np.concatenate(tallies)
@@ -428,7 +431,7 @@ class _SuccessiveHalving:
         return Gain(score, interval, loss, between, len(candidate))
 
     def _combined_candidates(self) -> list[str]:
-        """New candidates: all changes that gain for sure, of each setting the best; and the best two."""
+        """New candidates: the best significant change of each setting, all together; and the best two."""
         best_changes: dict[tuple[str, ...], tuple[float, str]] = {}
         for name, step in self.reached.items():
             if name != self.baseline and (gain := self._gain(name, step)).sure:
@@ -443,7 +446,7 @@ class _SuccessiveHalving:
 
 
 def _merged(layers: Sequence[Sections]) -> dict[str, JsonObject]:
-    """Sections of settings as one, the later over the earlier."""
+    """Merge sections of settings; later ones override earlier ones."""
     merged: dict[str, JsonObject] = {}
     for layer in layers:
         for section, values in layer.items():
@@ -454,8 +457,8 @@ def _merged(layers: Sequence[Sections]) -> dict[str, JsonObject]:
 def _complete_sections(
     sections: dict[str, JsonObject], run_config: RunConfig, sources: SettingsSources
 ) -> dict[str, JsonObject]:
-    """Sections that come to a recipe wherever they are read for these data: with the name of its encoder,
-    and with what is chosen for the data only where no encoder is named."""
+    """Complete sections of settings so that, read as a recipe for these data, they give `run_config`. They
+    name the encoder, and the settings that would be chosen for the data only if no encoder were named."""
     if "encoder" in run_config.sections:
         sections.setdefault("encoder", {})["name"] = encoder_name(run_config.model.encoder)
     request = resolve(sections, warm_start=False)
