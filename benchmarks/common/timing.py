@@ -462,7 +462,7 @@ def _next_implementation(path: HeadPath, query: Tensor, priors: list[Prior], x: 
         return None
     for name, implementation in IMPLEMENTATIONS.items():
         tried = name not in (path.implementation, _REFERENCE)
-        if tried and implementation.refuses(query, priors, x.layout) is None:
+        if tried and implementation.unsupported_reason(query, priors, x.layout) is None:
             return name
     return None
 

@@ -1,5 +1,4 @@
-"""The distillation set: labelled texts, and unlabelled texts with a teacher's soft
-labels."""
+"""The distillation set: labelled texts, and unlabelled texts with a teacher's soft labels."""
 
 import random
 import time
@@ -186,8 +185,8 @@ class DistillationSet:
         return replace(human, train=[*train, *taught], dev=dev)
 
     def _check(self, human: DataParts, taught_labels: Counter[str]) -> None:
-        """Check for labels that people have not given. If only some are new, the model learns them; if all
-        are, the teacher belongs to another task, or spells labels differently."""
+        """Compare the teacher's labels with the human ones. If only some are new, the model learns them; if
+        all are, the teacher belongs to another task, or spells labels differently."""
         human_labels = [*all_labels([item for part in human.named.values() for item in part])]
         new = [repr(label) for label, _ in taught_labels.most_common() if label not in human_labels]
         if len(new) == len(taught_labels):

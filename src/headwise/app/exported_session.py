@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ExportedSession(Session):
-    """An exported model, opened: onnxruntime computes, without torch.
+    """An opened exported model; it predicts without PyTorch.
 
     Args:
         folder: The folder.
@@ -29,7 +29,7 @@ class ExportedSession(Session):
         threads: The number of threads, see `load_exported`.
 
     Raises:
-        ConfigError: It is another device.
+        ConfigError: Another device is requested.
         StoreError, ExportError: As `load_exported`.
     """
 
@@ -55,15 +55,14 @@ class ExportedSession(Session):
 
     def explain(self, items: Sequence[object]) -> "list[Explanation]":
         raise ExportError(
-            "this model was exported: it predicts, and explains nothing; ask the folder that it was "
-            "exported from",
+            "an exported model has no explanations; give the model folder that it was exported from",
             code="HW958",
         )
 
     def to_html(self) -> str:
         return (
-            "<p>It was exported: it predicts without PyTorch. How good it is, and why it says what it "
-            "says, is told by the model folder.</p>"
+            "<p>An exported model, which predicts without PyTorch. Its scores and the explanations of its "
+            "predictions are in the model folder that it was exported from.</p>"
         )
 
     def opener(self, workers: int) -> Callable[[], Session]:

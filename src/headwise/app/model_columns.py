@@ -1,7 +1,7 @@
-"""Which columns of a file a model reads: those that it was trained on, where the file has them too.
+"""The columns of a file that a model reads: those that it was trained on, if the file has them.
 
-A column is known by its name. Files without a header have none: there a number counts only if the user gave
-it in training, as what was guessed of one file says nothing of the order in another.
+Columns are identified by name. In files without a header, a column number is used only if the user gave it
+in training: a number that was inferred from one file may be wrong for another.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,15 +73,16 @@ def reading_options_as_trained(
     *,
     answers: bool = True,
 ) -> tuple[JsonObject, tuple[str, ...]]:
-    """How a file is read for a model: as the user says, else from the columns that it was trained on, if
-    the file has columns of these names; and what there is to say of that.
+    """The reading options of a file for a model, with notes: those of the user, and the columns that the
+    model was trained on if the file has columns of these names.
 
     Args:
-        item_type: What the model reads.
-        info: What its folder says of it; old ones name only the columns that the user gave.
-        path: The file; "-" is standard input, of which nothing is taken away here.
-        reading: Options of the user that say how to read it.
-        answers: Whether the answers are read, or only what they are given to.
+        item_type: The item type of the model.
+        info: Metadata of the model folder; folders of older versions name only the columns that the user
+            gave.
+        path: The file; "-" is standard input, which is previewed without consuming it.
+        reading: The user's reading options.
+        answers: Whether label columns are read too.
     """
     trained_columns = {
         option: name
@@ -144,7 +145,7 @@ def _column_options_and_names(
     """The options that name columns of a file, and the names of its columns.
 
     Raises:
-        DataError, ConfigError: They cannot be told.
+        DataError, ConfigError: The columns cannot be determined.
     """
     head = read_preview(path, str(reading.get("encoding") or "utf-8"))
     if item_type.has_tags:
@@ -168,13 +169,13 @@ def _column_options_and_names(
 def _table_column_names(
     item_type: ItemType[Any], head: FileHead, reading: JsonMapping, trained_columns: Mapping[str, str]
 ) -> Sequence[str]:
-    """The names of the columns of a table; none of what is none."""
+    """The column names of a table; empty for other formats."""
     options = {
         option: reading[option]
         for option in ("format", "header", "delimiter", "quoting", "escape", "encoding")
         if option in reading
     }
-    # A name that is asked for is what tells a header from a row.
+    # A header is recognised by a name that is expected.
     name = next((column for column in trained_columns.values() if not _is_number(column)), None)
     source = replace(
         head.source(ReadOptions(**options, text_column=name)), columns=tuple(trained_columns.values())
@@ -189,7 +190,7 @@ def _table_column_names(
 
 
 def _tagged_column_names(form: str, head: FileHead) -> Sequence[str]:
-    """The names of the columns of tagged words; none of what has none."""
+    """The column names of a table of tagged words; empty without a header."""
     source = head.source(ReadOptions())
     if form == "columns":
         return conll.choose_token_columns(head.lines, source, TagOptions(), labelled=False).names
@@ -205,8 +206,8 @@ def _is_number(name: object) -> bool:
 
 
 def _match_column(name: str | None, names: Sequence[str]) -> str | None:
-    """The column of this name, spelling of spaces and case aside; or those that it is made of, if all are
-    there."""
+    """The column of this name, ignoring case and white space; or the columns that it joins, if the file has
+    all of them."""
     if name is None or name in names:
         return name
     if len(parts := joined_column_names(name, names)) > 1:

@@ -40,7 +40,7 @@ def push_to_hub(
 
     Args:
         folder: The model folder.
-        repo: The repository, `USER/NAME`; it is made if there is none.
+        repo: The repository, `USER/NAME`; created if it does not exist.
         private: Whether a new repository is private.
         token: An access token; by default that of `hf auth login`.
         language: Codes of the languages of the texts, such as `en`.
@@ -170,7 +170,7 @@ def _hub() -> Any:
 
 @contextmanager
 def _hub_errors(repo: str) -> "Iterator[None]":
-    """Errors of the hub as one that names the repository."""
+    """Converts errors of the hub to a `ConfigError` that names the repository."""
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     try:

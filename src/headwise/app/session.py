@@ -18,7 +18,7 @@ _GPU_DRIVERS = (
     *("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg", "/dev/kfd"),
     "C:/Windows/System32/nvcuda.dll",
 )
-"""Files that are there where a GPU may be."""
+"""Device files that exist if there may be a GPU."""
 
 
 def open_session(folder: Path | str, *, device: str = "auto", pipeline: str | None = None) -> Session:
@@ -26,7 +26,7 @@ def open_session(folder: Path | str, *, device: str = "auto", pipeline: str | No
 
     Args:
         folder: The folder.
-        device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.
+        device: The device: cpu, cuda, or auto for a GPU if there is one.
         pipeline: A spaCy pipeline that parses texts for the model, in place of the one that it names.
 
     Raises:
@@ -73,7 +73,7 @@ def open_task_session(
 
 
 def computes_on_processor(device: str) -> bool:
-    """Whether a model computes on the processor, and by the kernels of headwise, found without torch."""
+    """Whether a model computes on the CPU with the compiled kernels of headwise; torch is not imported."""
     if device not in ("auto", "cpu") or os.environ.get("HEADWISE_KERNELS") == "off":
         return False
     if device == "cpu" or not any(Path(driver).exists() for driver in _GPU_DRIVERS):

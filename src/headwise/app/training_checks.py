@@ -1,7 +1,7 @@
 """Checks before a training run on files, with messages.
 
 The training files are checked for labels that make a model worse, for unlabelled texts and for parses. The
-output folder is checked so that nothing in it is lost by mistake; a run in it may have finished before.
+output folder is checked so that nothing in it is lost by mistake.
 """
 
 import os
@@ -136,7 +136,7 @@ TEACHER_CACHE = ".teacher"
 
 
 class TrainingFinished(HeadwiseError):
-    """A run that is to be resumed has finished before: there is nothing to do, and nothing wrong."""
+    """The run to resume is finished, so there is nothing to do."""
 
     code = "HW401"
 
@@ -187,7 +187,7 @@ def saved_distillation(output: Path) -> dict[str, str | float] | None:
 
 
 def finished_run(output: Path, plan: TrainingPlan) -> TrainingFinished:
-    """The error for a run that is to be resumed but has finished; removes what a kill has left of it.
+    """The error for a run to resume that is finished; removes files that a kill left behind.
 
     Args:
         output: Folder of the model.

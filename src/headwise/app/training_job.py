@@ -44,7 +44,7 @@ class TrainingJob:
 
     Attributes:
         files: The files.
-        output: Folder of the model; the run's state is kept in it, which `resume` goes on with.
+        output: Folder of the model, and of the run's state.
         settings: Sections of settings; see `headwise.app.training_plan.resolve`.
         distillation: The teacher and the unlabelled texts; None without a teacher.
         work: Folder that caches the outputs of an encoder as teacher, for other runs too; by default they
@@ -71,7 +71,7 @@ class TrainingJob:
         Raises:
             HeadwiseError: The data, the settings or the folder cannot be used, or another run is using it.
             TrainingInterrupted: Ctrl-C came; the state is saved.
-            TrainingFinished: The run to resume has finished before.
+            TrainingFinished: The run to resume is finished.
         """
         for path in self.files.paths():
             check_input_file(path)  # before the output folder is made
@@ -102,11 +102,11 @@ class TrainingJob:
             return report
 
     def read(self, request: TrainingRequest, *, finished: bool = False) -> RunData:
-        """The data of the files, and what a teacher says of unlabelled texts.
+        """The data of the files, and the teacher's labels of unlabelled texts.
 
         Raises:
-            TrainingFinished: The run is `finished`, which is known without asking the teacher again: it may
-                read for hours.
+            TrainingFinished: The run is `finished`. This is checked before the teacher runs, which may take
+                hours.
         """
         data = request.read(self.files)
         self.reporter.notes(data.parts.notes)
@@ -157,7 +157,7 @@ def fit_judge_save(
     baseline: bool = True,
     reporter: Reporter = NULL_REPORTER,
 ) -> TrainingReport:
-    """Train a model as planned, judge it on the test items, and save it.
+    """Train a model as planned, evaluate it on the test items, and save it.
 
     Args:
         plan: The plan.

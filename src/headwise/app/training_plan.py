@@ -218,7 +218,7 @@ class SettingsSources:
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """The settings that a user asks for, before the data are read.
+    """The user's settings, before the data are read.
 
     Attributes:
         layers: Sections of settings; later layers override earlier ones.
@@ -356,7 +356,7 @@ class TrainingRequest:
 
 
 def _check_tabular_columns(data: RunData, previous: PreviousModel | None) -> None:
-    """Check that nothing is asked for that cannot be learnt with columns beside the text.
+    """Check that the settings can be combined with further columns.
 
     Raises:
         ConfigError: A warm start, or a teacher.
@@ -382,7 +382,7 @@ def resolve(
     warm_start: bool = True,
     reporter: Reporter = NULL_REPORTER,
 ) -> TrainingRequest:
-    """The request of a user.
+    """Resolve the user's settings.
 
     Args:
         settings: Sections of settings, as in a recipe; or several, of which later ones override earlier
@@ -421,7 +421,7 @@ def with_task(file: str, layers: Sequence[Sections]) -> tuple[tuple[Sections, ..
 
 
 def _word_limit(run_config: RunConfig, data: RunData) -> WordLimit:
-    """The limit on the words of a text in this run. There is none where long texts are an error."""
+    """The limit on the words of a text in this run; no limit if long texts are an error."""
     windows = run_config.model.windows
     if "windows" not in run_config.sections or windows.long == "error":
         return NO_LIMIT
@@ -462,7 +462,7 @@ def _report_warm_start(previous: PreviousModel, parts: DataParts, reporter: Repo
 
 
 def _ignored_settings(run_config: RunConfig, data: RunData) -> Iterator[str]:
-    """Notes on requested settings that the data make void."""
+    """Notes on the user's settings that have no effect on these data."""
     has_dev = "dev" in data.parts.files
     if run_config.train.folds and (has_dev or data.distillation is not None):
         why = "dev texts are given" if has_dev else "there is a teacher"

@@ -25,20 +25,20 @@ from headwise.training.train_result import TrainResult
 
 @dataclass(frozen=True)
 class TrainingReport:
-    """What a training came to.
+    """The report of a training run.
 
     Attributes:
-        task: What was trained for.
-        fitted: The model and its training.
-        run_config: The settings that were used.
+        task: The task.
+        fitted: The trained model with its history.
+        run_config: The settings.
         parts: The data.
-        test: The model's evaluation on the test data; None where there are none.
-        rivals: Others on the same data, by their names in the metrics: the simple `baseline`, and perhaps
-            the `encoder_alone`, and the `teacher`; and the model itself on the `unseen` test data.
-        teaching: Of a model with a teacher: what this is called, how many texts it has labelled, and how
-            many `texts_per_second` it and the model read.
-        novelty: The evaluation of the novelty detector on the test data; None without one.
-        seen: How many of the test items are in the other parts too, as they are or nearly.
+        test: The model's evaluation on the test items; None without test items.
+        rivals: Comparison systems on the same items, by their names in the metrics: the `baseline`, for
+            some models `encoder_alone` and `teacher`, and the model itself on the `unseen` test items.
+        teaching: With a teacher: its name, the number of texts that it labelled, and the
+            `texts_per_second` of teacher and model.
+        novelty: The evaluation of the novelty detector on the test items; None without one.
+        seen: Number of test items that are duplicates or near-duplicates of items of other parts.
     """
 
     task: Task
@@ -53,7 +53,7 @@ class TrainingReport:
 
     @property
     def test_scores(self) -> JsonObject:
-        """The scores on the test data as JSON; empty where there are none."""
+        """The scores on the test items as JSON; empty without test items."""
         return {} if self.test is None else {**self.test.to_json(), **novelty_json(self.novelty)}
 
     def score(self, name: str) -> float:
@@ -83,13 +83,13 @@ class TrainingReport:
 def judge(
     plan: TrainingPlan, result: TrainResult, overlaps: Sequence[PartOverlap] = (), *, baseline: bool = True
 ) -> TrainingReport:
-    """Evaluate a trained model on the test data, beside comparison systems, and on the items that it has
-    not learnt from.
+    """Evaluate a trained model on the test items, with comparison systems, and on the test items that it
+    was not trained on.
 
     Args:
-        plan: The plan that it was trained by.
-        result: The model.
-        overlaps: The overlaps of the test items with what it has learnt from.
+        plan: The plan of the training run.
+        result: The trained model.
+        overlaps: The overlaps of the test items with the data of the run.
         baseline: Whether to fit the baseline.
     """
     task, parts, distillation = plan.task, plan.human, plan.data.distillation

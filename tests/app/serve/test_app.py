@@ -252,7 +252,7 @@ def test_what_was_exported_predicts_and_explains_nothing(client, exported):
     assert "/" not in refused.json()["error"]  # nobody is told where things lie
     page = exported.post("/", data={"text": "a great film"}).text
     assert "&lt;b&gt;good&lt;/b&gt;" in page
-    assert "It was exported" in page
+    assert "An exported model" in page
 
 
 def test_who_asks_whether_the_server_is_well_waits_for_nobody(answering, monkeypatch):

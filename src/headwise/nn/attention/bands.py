@@ -22,11 +22,10 @@ from headwise.nn.torch_modes import cacheable_tensors
 
 
 def band_of(prior: Prior, layout: Layout) -> Band | None:
-    """The band of a prior, in the memory of the CPU wherever the batch is; None where it is no band.
-    Remembered with the layout.
+    """The band of a prior, in CPU memory; None if the prior is no band. Cached in the layout.
 
     Raises:
-        ConfigError: The prior is not headwise's own, and its band is not what it says itself.
+        ConfigError: The band of a user-defined prior does not agree with the prior.
     """
     key = (band_of, prior)
     if key not in layout.memo:
@@ -49,7 +48,7 @@ def _checked_band(prior: Prior, layout: Layout) -> Band | None:
 
 
 def unbanded_reason(priors: Sequence[Prior], layout: Layout) -> str | None:
-    """Which of the priors is no band; None where all are."""
+    """The reason why priors have no bands: the first that has none; None if all have one."""
     unbanded = next((prior for prior in priors if band_of(prior, layout) is None), None)
     return None if unbanded is None else f"the prior {str(unbanded)!r} is no band"
 

@@ -1,7 +1,7 @@
 """Attention from the rows of one ragged batch to the rows of another: sets, seeds, premise and hypothesis.
 
-Texts whose queries and keys are of similar number are padded together, inside this function only. What
-fills a place is a row of the same text, so that nothing of a text, not even a NaN, reaches another.
+Texts with similar numbers of queries and keys are padded together, inside this function only. Padding
+repeats rows of the same text, so nothing of a text, not even a NaN, reaches another.
 """
 
 from collections.abc import Sequence
@@ -77,9 +77,9 @@ class _Side:
 
     Attributes:
         shapes: Texts and places of a text in each group.
-        source: `[places]`, the row that stands at each place.
-        place: `[rows]`, the place where each row stands.
-        rows: Which rows of the batch stand somewhere; None for all of them.
+        source: `[places]`, the row at each place.
+        place: `[rows]`, the place of each row.
+        rows: The rows of the batch that have a place; None for all.
         total: Rows of the batch.
     """
 
@@ -128,14 +128,14 @@ class _Side:
 
 @dataclass
 class _CrossPlan:
-    """Which texts are padded together, and where their rows then stand.
+    """The groups of texts that are padded together, and the places of their rows.
 
     Attributes:
-        groups: The texts of each group; those without queries or without keys are in none.
-        queries: Where the queries stand.
-        keys: Where the keys stand.
-        masks: For each group `[texts, 1, 1, keys]`, True for the keys that there are; None where all texts
-            have the same number.
+        groups: The texts of each group; texts without queries or keys are in none.
+        queries: The places of the queries.
+        keys: The places of the keys.
+        masks: For each group `[texts, 1, 1, keys]`, True for keys, False for padding; None if all texts
+            have the same number of keys.
     """
 
     groups: list[list[int]]

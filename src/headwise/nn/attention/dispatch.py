@@ -1,8 +1,7 @@
-"""Which implementation of attention runs, and why.
+"""The choice of the implementation of attention, with reasons.
 
 `attention(..., impl="auto")` takes, for each head, the first implementation that can run it, the fastest
-first. Asking for one by name never falls back silently: if it cannot run, that is an error with
-the reason.
+first. A named implementation never falls back silently: if it cannot run, that is an error with the reason.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,13 +31,13 @@ class Implementation:
 
     Attributes:
         run: The function, with the signature of `headwise.nn.attention.reference.attention`.
-        refuses: Why it cannot run these tensors and priors, or None where it can.
+        unsupported_reason: Why it cannot run these tensors and priors, or None where it can.
         slower: Why the next one that can run this is faster, or None where it is not.
         leaves_out: Whether query and key may leave out the heads that see only themselves.
     """
 
     run: AttentionFunction
-    refuses: Verdict
+    unsupported_reason: Verdict
     slower: Verdict = _always_supported
     leaves_out: bool = False
 
@@ -56,11 +55,11 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """The implementation that would run, and what was said about the others.
+    """The implementation that would run, and the reasons against the others.
 
     Attributes:
         groups: Key of `IMPLEMENTATIONS` and the heads that it computes.
-        reasons: A line for each implementation that was looked at, or more where heads differ.
+        reasons: A line for each implementation that was considered, or several if heads differ.
     """
 
     groups: tuple[tuple[str, tuple[int, ...]], ...]
@@ -81,13 +80,13 @@ def choose(query: Tensor, priors: Sequence[Prior], layout: Layout, impl: str = "
     "auto" asks for each head, so that a head which the fastest cannot run does not keep it from the others.
 
     Raises:
-        ConfigError: `impl` is unknown, or was asked for by name and cannot run this.
+        ConfigError: `impl` is unknown, or the named implementation cannot run this.
     """
     if impl == "auto":
         return _fastest(query, priors, layout)
     if impl not in IMPLEMENTATIONS:
         raise ConfigError(f"unknown attention {impl!r}; known are auto, {', '.join(IMPLEMENTATIONS)}")
-    refusal = IMPLEMENTATIONS[impl].refuses(query, priors, layout)
+    refusal = IMPLEMENTATIONS[impl].unsupported_reason(query, priors, layout)
     if refusal is not None:
         raise ConfigError(f"attention {impl!r} cannot run: {refusal}")
     return Choice(((impl, tuple(range(len(priors)))),), (f"{impl}: taken, asked for by name",))
@@ -98,7 +97,7 @@ def _fastest(query: Tensor, priors: Sequence[Prior], layout: Layout) -> Choice:
     for name, implementation in IMPLEMENTATIONS.items():
         refusals: dict[Prior, str | None] = {}
         for prior in {priors[h]: None for h in left}:
-            refusal = implementation.refuses(query, [prior], layout)
+            refusal = implementation.unsupported_reason(query, [prior], layout)
             slower = None if refusal else implementation.slower(query, [prior], layout)
             refusals[prior] = f"cannot run, {refusal}" if refusal else slower and f"not taken, {slower}"
         taken = tuple(h for h in left if refusals[priors[h]] is None)
@@ -122,10 +121,10 @@ def _of(heads: tuple[int, ...], priors: Sequence[Prior]) -> str:
 
 
 def check_priors(priors: Sequence[Prior]) -> None:
-    """Check that all of them are priors, which do not change.
+    """Check that `priors` is a list of immutable priors.
 
     Raises:
-        ConfigError: One is not, or does, or they are a prior in place of a list.
+        ConfigError: It is one prior instead of a list, or an element is no prior or can change.
     """
     if isinstance(priors, Prior):
         raise ConfigError(f"expected a prior for each head, got the one {priors}; give a list of them")

@@ -18,7 +18,7 @@ from torch.nn.functional import dropout
 
 @dataclass(frozen=True)
 class Edges:
-    """A block of edges as its builder describes it; -1 stands for what is not there.
+    """A block of edges as its builder describes it; -1 marks an empty place.
 
     Attributes:
         queries: `[groups, width]`, rows of the queries, each row at most once; None where query `i` is
@@ -36,13 +36,13 @@ class Edges:
 
 @dataclass(frozen=True)
 class NeighbourBlock:
-    """Groups of queries that share keys; what is not there is filled with rows of the same text, so that
-    no text can spoil another, and left out by the graph's `visible`.
+    """Groups of queries that share keys. Empty places repeat rows of the same text, so that nothing reaches
+    another text, and are masked by the graph's `visible`.
 
     Attributes:
         queries: `[groups * width]`; None where query `i` is alone in group `i`.
         keys: `[groups * slots]`.
-        place: `[rows]`, where each query stands in `queries`; 0 for one that is not in the block.
+        place: `[rows]`, the place of each query in `queries`; 0 for queries outside the block.
         member: `[rows, 1]`, which queries are in the block.
         width: Queries in a group.
         slots: Keys of a group.
@@ -112,10 +112,10 @@ class _Product(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class Graph:
-    """Who sees whom.
+    """A graph: for each query, the keys that it sees.
 
     Attributes:
-        blocks: Together they hold every edge once; every query sees something.
+        blocks: Blocks that together hold every edge once; every query has an edge.
         visible: `[rows, degree]`, which of the slots of all blocks, side by side, are edges.
         labels: `[rows, degree]`, the label of each edge; None where edges have no labels.
     """

@@ -1,7 +1,7 @@
-"""Attention over texts that are padded already, of sizes that a graph leaves open.
+"""Attention over padded texts with symbolic sizes.
 
-It is `headwise.nn.attention.sdpa` with one group of texts, whose sizes are no numbers: what an exported
-network computes, for any number of texts and words.
+It is `headwise.nn.attention.sdpa` with one group of texts of symbolic sizes: what an exported network
+computes, for any number of texts and words.
 """
 
 from collections.abc import Hashable, Mapping, Sequence

@@ -28,9 +28,9 @@ _HALF = (torch.float16, torch.bfloat16)
 def computed_in_float32(
     attend: Callable[Concatenate[Tensor, Tensor, Tensor, P], Tensor],
 ) -> Callable[Concatenate[Tensor, Tensor, Tensor, P], Tensor]:
-    """Attention that computes in float32 what it is given in 16 bits on the processor, and gives 16 bits:
-    the fused kernel is slower in these there (and autocast would pick it), and they are too few for large
-    scores."""
+    """Decorates attention: 16-bit inputs on the CPU are computed in float32, and the output is 16-bit
+    again. The fused kernel is slower in 16 bits there (and autocast would choose it), and they are too few
+    for large scores."""
 
     @wraps(attend)
     def computed(query: Tensor, key: Tensor, value: Tensor, *more: P.args, **named: P.kwargs) -> Tensor:
@@ -77,9 +77,9 @@ def _heads(q: Tensor, k: Tensor, v: Tensor, prior: Prior, group: "Group") -> Ten
 
 
 def _learned_head(q: Tensor, k: Tensor, v: Tensor, prior: Tuned, group: "Group") -> Tensor:
-    """One head with parameters in its prior, `[texts, longest, size]`. The fused kernel does not tell its
-    weights, which the terms on the values need, so the head is computed in steps. The mask that is kept is
-    that of the prior without its parameters."""
+    """One head whose prior has parameters, `[texts, longest, size]`. The fused kernel does not return its
+    weights, which the terms on the values need, so the head is computed in steps. The cached mask is that
+    of the prior without its parameters."""
     bias, empty = group.mask(prior.prior, q.dtype)
     logits = (
         prior.rotate(q, group.place) @ prior.rotate(k, group.place).transpose(-1, -2) / q.shape[-1] ** 0.5

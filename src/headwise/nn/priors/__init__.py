@@ -1,4 +1,5 @@
-"""Priors: where an attention head may look, and how strongly. The names are imported when they are used."""
+"""Priors of attention heads: which positions a head sees, and how scores depend on their relation. The
+names are imported when they are used."""
 
 import importlib
 from typing import TYPE_CHECKING, Any

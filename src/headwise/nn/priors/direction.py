@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Forward(Prior):
-    """Positions at and before the own one (MS-SAN, Qi et al. 2020; Eq. 3 transposed, as its text says)."""
+    """Each position sees itself and those before it (MS-SAN, Qi et al. 2020; Eq. 3 transposed, as its text
+    says)."""
 
     name: ClassVar[str] = "forward"
 
@@ -37,7 +38,7 @@ class Forward(Prior):
 
 @dataclass(frozen=True)
 class Backward(Prior):
-    """Positions at and after the own one (MS-SAN, Eq. 4 transposed likewise)."""
+    """Each position sees itself and those after it (MS-SAN, Eq. 4 transposed)."""
 
     name: ClassVar[str] = "backward"
 
@@ -57,8 +58,8 @@ class Backward(Prior):
 
 @dataclass(frozen=True)
 class Earlier(Prior):
-    """Positions before the own one (the forward mask of DiSAN, Shen et al. 2018): the first sees nothing,
-    and gets 0."""
+    """Each position sees those before it (the forward mask of DiSAN, Shen et al. 2018). The first sees
+    nothing; its output is 0."""
 
     name: ClassVar[str] = "earlier"
 
@@ -74,7 +75,8 @@ class Earlier(Prior):
 
 @dataclass(frozen=True)
 class Later(Prior):
-    """Positions after the own one (the backward mask of DiSAN): the last sees nothing, and gets 0."""
+    """Each position sees those after it (the backward mask of DiSAN). The last sees nothing; its output is
+    0."""
 
     name: ClassVar[str] = "later"
 

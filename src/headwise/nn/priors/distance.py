@@ -111,7 +111,7 @@ def no_trees_error(what: str) -> HeadwiseError:
 
 
 def check_fallback(fallback: str) -> None:
-    """Check the fallback of a prior that goes by trees.
+    """Check the fallback of a prior that uses dependency trees.
 
     Raises:
         ConfigError: It is unknown.
@@ -138,9 +138,9 @@ def alibi(heads: int, sided: Literal["both", "left", "right", "halves"] = "both"
 
     Args:
         heads: Number of heads.
-        sided: `both` looks to both sides alike; `left` at the words up to the own one (the paper's);
-            `right` from the own one on; `halves` gives the first half of the heads to the left and the
-            second, with the same slopes, to the right.
+        sided: `both` sees both sides with the same slope; `left` sees the position itself and those before
+            it (the paper's); `right` itself and those after it; with `halves`, the first half of the heads
+            sees the left and the second half, with the same slopes, the right.
 
     Raises:
         ConfigError: There are no heads, or an odd number of them in halves, or `sided` is unknown.
@@ -160,7 +160,7 @@ def alibi(heads: int, sided: Literal["both", "left", "right", "halves"] = "both"
 
 @dataclass(frozen=True)
 class Gaussian(Prior):
-    """Adds `-|(i - j)^2 / (2 sigma^2) + offset|`: a bell around the own position.
+    """Adds `-|(i - j)^2 / (2 sigma^2) + offset|`: a bell around each position.
 
     With an offset of 0 the weights are multiplied by the density of a normal distribution. Gaussian
     Transformer (Guo, Zhang, Liu; AAAI 2019) writes `-|w d^2 + b|`: w is `1 / (2 sigma^2)`, b the offset. A

@@ -33,7 +33,7 @@ def parse_heads(text: str | Sequence[str], heads: int) -> tuple[Prior, ...]:
     Args:
         text: Items with semicolons between them; several texts are the same as one with semicolons between
             them. Fewer items than heads are repeated in turn.
-        heads: How many there are.
+        heads: Number of heads.
 
     Raises:
         ConfigError: The text spells no priors (says what is wrong where), or their number does not divide
@@ -50,7 +50,7 @@ def parse_layers(text: str | Sequence[str], heads: int, layers: int) -> tuple[tu
         text: As for `parse_heads`, with `|` between layers, the lowest first. Fewer than there are layers
             are repeated in turn: one for all of them, two for every other.
         heads: Heads of a layer.
-        layers: How many there are.
+        layers: Number of layers.
 
     Raises:
         ConfigError: As for `parse_heads`; or the number of layers in the text does not divide `layers`.

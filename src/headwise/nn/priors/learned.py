@@ -20,8 +20,8 @@ from headwise.nn.priors.terms import Terms, wide
 class Tuned(Prior):
     """A head's prior with the modules of its learned parts: only for the duration of a call.
 
-    It equals nothing but itself, so that nothing that depends on parameters is taken for something else
-    that was remembered; what can be remembered is the part without parameters, `prior`.
+    It equals nothing but itself, so that nothing that depends on parameters is found in a cache. The part
+    without parameters, `prior`, can be cached.
 
     Attributes:
         prior: As it was given, for who sees whom, fixed scores and rotations.

@@ -156,7 +156,7 @@ class PriorReader:
         return matches
 
     def end(self) -> None:
-        """Nothing may come any more."""
+        """Check that the text ends here."""
         if self.skip() < len(self.text):
             self.fail(f"unexpected {self.text[self.at]!r}")
 

@@ -73,17 +73,17 @@ _WORD = re.compile(r"[\w-]{1,40}")
 
 
 def register(prior: OwnPrior) -> OwnPrior:
-    """Make a prior of your own known by its `name`, so that it can be spelled: in the settings of encoders,
-    in recipes, on the command line and in the model folders that are saved with it. Use it as a decorator.
+    """Register a prior by its `name`, so that it can be used in the settings of encoders, in recipes, on
+    the command line and in model folders. Use it as a decorator.
 
-    A model folder says the name and the settings of the prior, not its code: whoever loads the folder has
-    to import the module that registers it before.
+    A model folder holds the name and the settings of the prior, not its code: the module that registers it
+    must be imported before the folder is loaded.
 
     Args:
         prior: A frozen dataclass whose fields are numbers, truth values, `Literal` words or priors.
 
     Returns:
-        The same.
+        The prior itself.
 
     Raises:
         ConfigError: It is no such class, or its name cannot be spelled or is that of another prior.

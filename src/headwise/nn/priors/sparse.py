@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dilated(Prior):
-    """Every `step`-th position to each side of the own one (Longformer, Beltagy et al. 2020; 3.1).
+    """Each position sees every `step`-th position to both sides (Longformer, Beltagy et al. 2020; 3.1).
 
     With a window on the same head, `Dilated(2) + Window(fraction=1/4)`, the width may follow the text's
     length.
@@ -58,7 +58,7 @@ class Dilated(Prior):
 
 @dataclass(frozen=True)
 class GlobalTokens(Prior):
-    """The first nodes of a text see all and are seen by all; the others go by the prior `inner`.
+    """The first nodes of a text see all and are seen by all; for the others the prior `inner` holds.
 
     Longformer's global attention (Beltagy et al. 2020; 3.1) and BigBird's global tokens (Zaheer et al.
     2020), with the projections of all other nodes. With a classification node in front of every text,
@@ -66,8 +66,8 @@ class GlobalTokens(Prior):
     looked at; parameters and rotations that it brings hold for all pairs.
 
     Args:
-        inner: What the other nodes go by, in positions that count the global nodes.
-        count: How many nodes are global.
+        inner: The prior of the other nodes; its positions count the global nodes.
+        count: Number of global nodes.
     """
 
     inner: Prior
@@ -120,17 +120,17 @@ class GlobalTokens(Prior):
 
 @dataclass(frozen=True)
 class RandomBlocks(Prior):
-    """The text in blocks of `size` positions; a block sees its neighbours and `count` others, by lot.
+    """The text in blocks of `size` positions; a block sees its neighbours and `count` random others.
 
-    BigBird (Zaheer et al. 2020; 2): random and local attention; put `GlobalTokens` around it for the third
-    kind. The lots depend on nothing but the seed and the text's length: they are the same in every batch,
-    on every machine. Different seeds make heads that see different blocks.
+    Random and local attention of BigBird (Zaheer et al. 2020; 2); `GlobalTokens` around it adds the global
+    attention. The random blocks depend on the seed and the text's length only: they are the same in every
+    batch, on every machine. Heads with different seeds see different blocks.
 
     Args:
         size: Positions in a block.
         count: Blocks drawn for each block, from those that it does not see anyway; all of them where there
             are fewer.
-        neighbours: Blocks to each side that are always seen, beside the own one.
+        neighbours: Number of neighbouring blocks to each side that a block sees.
         seed: Seed of the random draws.
     """
 

@@ -20,7 +20,7 @@ ROOT, NO_WORD = -1, -2
 
 
 class _GoesByParents:
-    """What all priors have that go by the parents of words."""
+    """Base of the priors that use the parents of words."""
 
     fallback: Literal["error", "word"]
 

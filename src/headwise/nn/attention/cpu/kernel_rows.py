@@ -24,12 +24,12 @@ def unsupported_rows_reason(rows: Tensor) -> str | None:
     if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
         return "it cannot be traced"
     if is_functorch_wrapped_tensor(rows) or type(rows) not in (Tensor, nn.Parameter):
-        return "the rows are of another kind than plain tensors"
+        return "the rows are no plain tensors"
     return None
 
 
 def switched_off_reason() -> str | None:
-    """That the kernels are switched off, or None where they are not."""
+    """The message that the kernels are switched off; None if they are on."""
     return f"it is switched off by {VARIABLE}=off" if os.environ.get(VARIABLE) == "off" else None
 
 

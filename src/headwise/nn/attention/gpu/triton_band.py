@@ -80,7 +80,7 @@ def _interpreter_wanted() -> bool:
 
 @functools.cache
 def _kernels() -> ModuleType | str:
-    """The kernels, or why there are none."""
+    """The kernels, or the reason why there are none."""
     try:
         return importlib.import_module("headwise.nn.attention.gpu.triton_kernels")
     except ImportError as error:
@@ -125,7 +125,7 @@ class _TritonBand(torch.autograd.Function):
 
 
 def _side_by_side(x: Tensor) -> Tensor:
-    """With the features of a head next to one another."""
+    """The tensor with the features of each head contiguous in memory."""
     return x if x.stride(2) == 1 else x.contiguous()
 
 
@@ -138,10 +138,10 @@ class _Shape:
         value_size: Features of a value.
         bits: Bits of a number.
         rows: Rows of a text that one program owns.
-        keys: Rows that come by at a time.
-        warps: That compute a block together.
-        stages: Blocks on their way at a time.
-        precision: How float32 is multiplied.
+        keys: Rows of the other side in a block.
+        warps: Number of warps.
+        stages: Number of blocks that are loaded ahead.
+        precision: Precision of float32 products.
     """
 
     size: int
@@ -293,5 +293,5 @@ def _items(sizes: Sequence[int], looking: Sequence[int], bands: Sequence[Band], 
 
 
 def _to(x: Tensor, device: torch.device) -> Tensor:
-    """On a GPU without waiting for what it is doing."""
+    """The array on a GPU, copied asynchronously."""
     return x.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else x
