@@ -174,7 +174,7 @@ def fit_judge_save(
     headline = task.primary_metric(plan.parts, plan.run_config.model)
     with reporter.training(plan.run_config, headline, task.unit(plan.parts)) as progress:
         result = plan.fit(output / RUN_FOLDER, resume=resume, report=progress, stage=reporter.stage)
-        reporter.stage("judging it on test" + ", and a baseline" * baseline)
+        reporter.stage("evaluating on test" + ", and a baseline" * baseline)
         with scratch_folder(output / RUN_FOLDER):
             report = judge(plan, result, overlaps, baseline=baseline)
     save_model(

@@ -1,6 +1,4 @@
-"""The settings of a training run. `RunConfig` is the complete configuration of a run,
-apart from its data.
-"""
+"""The settings of a training run; `RunConfig` is its complete configuration, apart from its data."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -57,7 +55,7 @@ class TrainConfig:
     precision: str = "float32"
     """float32, or bfloat16 for matrix products on processors that are fast at it."""
     device: str = "auto"
-    """auto, cpu, cuda, ..."""
+    """Device: auto, cpu, cuda, ..."""
     checkpoint_seconds: float = 60.0
     """Seconds between saves of the training state, in addition to the end of each epoch."""
 
@@ -74,12 +72,12 @@ class TrainConfig:
         check_choice(self, "precision", ("float32", "bfloat16"))
 
     def merit(self, epoch: int, scores: Mapping[str, float]) -> float:
-        """How good an epoch is; the epoch with the highest merit is kept. While a score is 0, as F1 is
-        where nothing is found yet, the loss tells epochs apart.
+        """The merit of an epoch; the epoch with the highest merit is selected. While a score is 0, as F1 is
+        before anything is predicted, the loss ranks the epochs.
 
         Args:
-            epoch: Its number.
-            scores: Of dev, after it.
+            epoch: Number of the epoch, from 0.
+            scores: Dev scores after it.
 
         Raises:
             ConfigError: There is no such score.
@@ -95,7 +93,7 @@ class TrainConfig:
 
 @dataclass(frozen=True)
 class VectorsConfig:
-    """Pretrained word vectors to begin with."""
+    """Pretrained word vectors to start from."""
 
     file: str | None = None
     """A file in GloVe or word2vec text format (plain, .gz, .xz), or .npy with a file of words."""
@@ -109,7 +107,7 @@ class VectorsConfig:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """A whole training run, apart from its texts."""
+    """The configuration of a training run, apart from its data."""
 
     data: Any = field(default_factory=SoftLabelOptions)
     """The reading options, of the class `options` of the item type."""

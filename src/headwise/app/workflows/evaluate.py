@@ -25,7 +25,7 @@ from headwise.models.predictor import many_unknown
 from headwise.models.report_messages import ReportMessage
 from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks.task import Task
-from headwise.models.tasks.unseen_scores import score_unseen, unseen_name
+from headwise.models.tasks.unseen_scores import score_unseen
 from headwise.text.parsing import cache_warning
 
 _MANY_UNKNOWN_SYMBOLS = 0.01
@@ -169,7 +169,8 @@ class ContaminationCheck:
         in_training = self.session.info.metrics.systems.get("unseen") if self.is_test else None
         if in_training is None:
             return score_unseen(self.session.task, self.session.model, self.items, self.learnt), []
-        if in_training.name == unseen_name(len(self.items) - len(self.learnt)):
+        new = len(self.items) - len(self.learnt)
+        if in_training.name.endswith(f" on {new:,} unseen"):  # older folders have another name before it
             return in_training, []
         many = self.session.item_type.nouns.many
         text = f"near-duplicates of {many} that the model was trained on or selected by are left out, too"

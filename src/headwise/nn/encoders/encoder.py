@@ -94,7 +94,7 @@ def text_matrices(encoder: nn.Module) -> tuple[TextMatrix, ...]:
 
 
 def needs_trees(config: object) -> bool:
-    """Whether a head of the encoder of this configuration goes by trees, be it only where there are any.
+    """Whether a head of the encoder of this configuration uses dependency trees, if a text has one.
 
     Raises:
         ConfigError: The priors of the configuration do not fit its heads.
@@ -161,10 +161,10 @@ class ClassificationNode(nn.Module):
         self.state = nn.Parameter(nn.init.normal_(torch.empty(width), std=0.02))
 
     def prepend(self, x: Ragged) -> Ragged:
-        """The node in front of every text; a text without words becomes the node alone."""
+        """Put the node in front of every text; a text without words becomes the node alone."""
         return x.prepend(self.state)
 
     def split(self, nodes: Ragged) -> Encoded:
-        """Take the node's states apart from the tokens'."""
+        """Split the states into those of the nodes and those of the tokens."""
         summary, tokens = nodes.split_first()
         return Encoded(tokens, summary)

@@ -132,10 +132,10 @@ class MSTransformerConfig:
 
     @property
     def layer_priors(self) -> "Sequence[Sequence[Prior]]":
-        """The prior of each head that is left, layer by layer.
+        """The prior of each remaining head, layer by layer.
 
         Raises:
-            ConfigError: A scale is none, a dropped head is not there, or the number of `priors` fits
+            ConfigError: A scale is invalid, a dropped head does not exist, or the number of `priors` fits
                 neither the heads nor the layers.
         """
         from headwise.nn.priors import GlobalTokens, allocate_scales, parse_layers
@@ -153,7 +153,7 @@ class MSTransformerConfig:
 
 @dataclass(frozen=True)
 class MSSANConfig:
-    """Settings of MS-SAN; the defaults are the paper's where it gives them."""
+    """Settings of MS-SAN; the defaults are the paper's, if it states them."""
 
     readout: ClassVar[str] = "attentive,max"
 
@@ -188,9 +188,9 @@ class MSSANConfig:
     activation: Literal["relu", "elu", "gelu"] = "relu"
     """Activation of the feed-forward layer (the paper names none)."""
     dropout: float = 0.1
-    """On what attention and feed-forward layer give and inside the latter, while training."""
+    """Dropout on the output of attention and feed-forward layer, and inside the latter, in training."""
     bias: bool = False
-    """Whether the attention's projections have biases."""
+    """Biases of the projections of attention."""
     attention: str = "auto"
     """Implementation of attention: auto, or a name (docs/speed.md)."""
 
@@ -209,13 +209,12 @@ class MSSANConfig:
 
     @property
     def output_width(self) -> int:
-        """Features of what the encoder gives."""
+        """Number of output features."""
         return self.width * (2 if self.separate else 1)
 
     @property
     def layer_priors(self) -> "Sequence[Sequence[Prior]]":
-        """The prior of each head that is left, layer by layer; of separate encoders first all that look
-        forward.
+        """The prior of each remaining head, layer by layer; with separate encoders, the forward ones first.
 
         Raises:
             ConfigError: The heads, distances or priors do not fit each other or the layers.
@@ -297,9 +296,9 @@ class SetTransformerConfig:
     max_positions: int = 8192
     """Longest text of a learned position embedding."""
     dropout: float = 0.1
-    """On the states after each block, while training."""
+    """Dropout on the output of each block in training."""
     bias: bool = True
-    """Whether the attention's projections have biases."""
+    """Biases of the projections of attention."""
 
     def __post_init__(self) -> None:
         check_range(self, "width", "heads", "max_positions", low=1)
@@ -312,7 +311,7 @@ class SetTransformerConfig:
 
     @property
     def window_words(self) -> int:
-        """Words that are read at once by default: without induced points the cost is that of the square."""
+        """Default window in words: without induced points the cost grows with the square of the text."""
         return 0 if self.induced else QUADRATIC_WORDS
 
 
@@ -321,23 +320,23 @@ _POOLINGS = ("mean", "sum", "max")
 
 @dataclass(frozen=True)
 class SetModelConfig:
-    """Settings of a model of sets."""
+    """Settings of a set model."""
 
     inputs: int
     """Features of an element."""
     outputs: int
-    """Numbers in a row of the result."""
+    """Features of a row of the output."""
     blocks: SetTransformerConfig
     """Width and kind of all blocks, number of the encoder's; `induced` = 0 for SAB. Its positions and its
     dropout do not count here."""
     rows: int = 1
-    """Rows of the result, k."""
+    """Number of rows of the output, k."""
     encoder: Literal["blocks", "rff"] = "blocks"
-    """Elements see each other (SAB, ISAB) or not."""
+    """Encoder of the elements: attention between them (SAB, ISAB) or none (rFF)."""
     pooling: Literal["pma", "mean", "sum", "max"] = "pma"
-    """How the elements become the rows."""
+    """Pooling of the elements to the rows."""
     decoder_layers: int = 0
-    """After the pooling: SABs among the rows of PMA; linear layers with ReLU otherwise."""
+    """Number of layers after the pooling: SABs among the rows of PMA, otherwise linear layers with ReLU."""
 
     def __post_init__(self) -> None:
         check_range(self, "inputs", "outputs", "rows", low=1)
@@ -345,7 +344,7 @@ class SetModelConfig:
 
     @classmethod
     def named(cls, name: str, *, blocks: SetTransformerConfig, **settings: Any) -> "SetModelConfig":
-        """From a name as in the paper's tables: `sab+pma`, `isab16+pma`, `rff+mean`, ...
+        """The settings for a name of the paper's tables: `sab+pma`, `isab16+pma`, `rff+mean`, ...
 
         Raises:
             ConfigError: The name is not of that form.
@@ -376,7 +375,7 @@ class StarTransformerConfig:
     width: int = 300
     """Size of a hidden state."""
     layers: int = 2
-    """Number of steps T; each has weights of its own."""
+    """Number of steps T, each with separate weights."""
     heads: int = 6
     """Heads in each attention; heads x head size need not equal the width."""
     head_size: int = 50
@@ -388,13 +387,13 @@ class StarTransformerConfig:
     residual: bool = False
     """Residual connections: add each state to its update; recommended for many steps."""
     relays: int = 1
-    """Relay nodes of a text; more than the paper's one begin at different learned vectors."""
+    """Number of relay nodes of a text (the paper: 1); several start from different learned vectors."""
     positions: str = "learned"
     """Position embedding: none, sinusoidal or learned (the paper's)."""
     max_positions: int = 8192
     """Longest text of a learned position embedding."""
     dropout: float = 0.0
-    """On what each attention gives, while training; the papers have dropout on the word vectors alone."""
+    """Dropout on the output of each attention in training; the papers have dropout on word vectors only."""
     bias: bool = True
     """Biases of the projections."""
 
@@ -412,7 +411,7 @@ class BPTransformerConfig:
 
     readout: ClassVar[str] = "node"
     window_words: ClassVar[int] = 1 << 14
-    """The graph of a longer text takes gigabytes: some 9 KB a word."""
+    """Longest window in words: the graph takes 9 KB per word."""
 
     width: int = 300
     """Size of a hidden state."""
@@ -429,7 +428,7 @@ class BPTransformerConfig:
     clip: int = 5
     """Levels above this level share its relative positions."""
     causal: bool = False
-    """Tokens attend to the left only."""
+    """Causal: tokens attend to the left only."""
     pair_layers: int = 0
     """Additional blocks in which the tokens of each text of a pair attend to those of the other (task
     pair)."""
@@ -444,7 +443,7 @@ class BPTransformerConfig:
     max_positions: int = 8192
     """Longest text of a learned position embedding."""
     dropout: float = 0.1
-    """On what each sub-layer adds and inside the feed-forward layer, while training."""
+    """Dropout on the output of each sublayer and inside the feed-forward layer, in training."""
     attention_dropout: float = 0.3
     """Dropout on the attention weights in training."""
 
@@ -470,7 +469,7 @@ class BPTransformerConfig:
 
 
 def relative_positions(config: BPTransformerConfig) -> int:
-    """How many relative positions there are: each level up to `clip` has k on either side, and one."""
+    """Number of relative positions: 2k + 1 for each level up to `clip`."""
     return (2 * config.k + 1) * (config.clip + 1)
 
 
@@ -500,9 +499,9 @@ class TransformerConfig:
     max_positions: int = 8192
     """Longest text of a learned position embedding."""
     dropout: float = 0.1
-    """On what each sub-layer adds and inside the feed-forward layer, while training."""
+    """Dropout on the output of each sublayer and inside the feed-forward layer, in training."""
     bias: bool = True
-    """Whether the attention's projections have biases."""
+    """Biases of the projections of attention."""
     attention: str = "auto"
     """Implementation of attention: auto, or a name (docs/speed.md)."""
 
@@ -528,10 +527,10 @@ class TransformerConfig:
 
     @property
     def layer_priors(self) -> "Sequence[Sequence[Prior]]":
-        """The prior of each head that is left, layer by layer.
+        """The prior of each remaining head, layer by layer.
 
         Raises:
-            ConfigError: A dropped head is not there, or the number of `priors` fits neither the heads nor
+            ConfigError: A dropped head does not exist, or the number of `priors` fits neither the heads nor
                 the layers.
         """
         from headwise.nn.priors import Everything, parse_layers
@@ -552,11 +551,11 @@ class BiLSTMConfig:
     width: int = 300
     """Features of a word vector."""
     layers: int = 1
-    """Number of LSTMs on top of one another, in each direction."""
+    """Number of stacked LSTM layers, in each direction."""
     hidden: int = 150
     """Size of a state in each direction; the output concatenates both (BiLSTM)."""
     dropout: float = 0.1
-    """On what each layer gives, while training."""
+    """Dropout on the output of each layer in training."""
 
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", "hidden", low=1)
@@ -564,7 +563,7 @@ class BiLSTMConfig:
 
     @property
     def output_width(self) -> int:
-        """Features of what the encoder gives."""
+        """Number of output features."""
         return 2 * self.hidden
 
 
@@ -582,7 +581,7 @@ class DiSANConfig:
     bound: float = 5.0
     """Bound of the scores: they stay between -bound and bound (c in DiSAN)."""
     dropout: float = 0.1
-    """On the input of each block, while training (DiSAN's own: 0.25 for SNLI, 0.3 for SST)."""
+    """Dropout on the input of each block in training (the paper: 0.25 for SNLI, 0.3 for SST)."""
 
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", low=1)
@@ -594,7 +593,7 @@ class DiSANConfig:
 
     @property
     def output_width(self) -> int:
-        """Features of what the encoder gives: both directions."""
+        """Number of output features, of both directions."""
         return 2 * self.width
 
 
@@ -604,14 +603,14 @@ class SLSTMConfig:
 
     readout: ClassVar[str] = "node"
     window_words: ClassVar[int] = 1 << 14
-    """The states of a longer text take gigabytes, some 10 KB a word, and are slow to get at."""
+    """Longest window in words: the states take 10 KB per word."""
 
     width: int = 300
     """Features of a word vector and of a state."""
     layers: int = 9
-    """Steps, which share their weights."""
+    """Number of steps, which share their weights."""
     dropout: float = 0.1
-    """On the last states, while training."""
+    """Dropout on the last states in training."""
 
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", low=1)
@@ -631,9 +630,9 @@ class TreeLSTMConfig:
     trees: Literal["dependency", "constituency"] = "dependency"
     """Trees that the parses describe: dependency or constituency."""
     tree_fallback: Literal["error", "word"] = "error"
-    """What a text gets that is not parsed: error, or a chain (word)."""
+    """What to do with unparsed texts: error, or use a chain of words (word)."""
     dropout: float = 0.1
-    """On the states, while training."""
+    """Dropout on the states in training."""
 
     def __post_init__(self) -> None:
         check_range(self, "width", "hidden", low=1)
@@ -651,7 +650,7 @@ class TreeLSTMConfig:
 
     @property
     def window_words(self) -> int:
-        """Words that are read at once by default; a tree of brackets is read as a whole."""
+        """Default window in words; a constituency tree is read as a whole."""
         return 1 << 14 if self.trees == "dependency" else 0
 
     @property
@@ -720,7 +719,7 @@ _LONG = 1 << 16  # words of a text on which it is seen how far heads look
 
 @dataclass(frozen=True)
 class WindowsConfig:
-    """How texts are read that are too long for the encoder to read at once."""
+    """Windows in which an encoder reads long texts."""
 
     words: int | None = None
     """Largest number of words in a window; 0 = no limit. Default: 2048 if a head sees most of the text,
@@ -748,7 +747,7 @@ class WindowsConfig:
 
 
 def default_words(config: object) -> int:
-    """How many words the encoder of this configuration reads at once where nobody says; 0 for any number.
+    """Default window of the encoder of this configuration in words; 0 for no limit.
 
     Raises:
         ConfigError: The priors of the configuration do not fit its heads.
@@ -766,7 +765,7 @@ def default_words(config: object) -> int:
 
 
 def _sees_most(prior: "Prior") -> bool:
-    """Whether a head with this prior sees more than half of a long text, so that it costs its square."""
+    """Whether a head with this prior sees more than half of a long text: its cost is quadratic."""
     import numpy as np
 
     band = prior.band(np.array([_LONG]))
@@ -774,7 +773,7 @@ def _sees_most(prior: "Prior") -> bool:
 
 
 def _grows(prior: "Prior") -> bool:
-    """Whether a head with this prior sees more words of a longer text, so that a word costs more in it."""
+    """Whether a head with this prior sees more words in a longer text: its cost per word grows."""
     import numpy as np
 
     bands = [prior.band(np.array([length])) for length in (_LONG, 2 * _LONG)]

@@ -191,7 +191,7 @@ class LanguageConfig:
 
 @dataclass(frozen=True)
 class MaskedWordsConfig:
-    """How words are hidden and told."""
+    """Masked language modelling: which words are masked, and how they are predicted."""
 
     share: float = 0.2
     """Fraction of the words of a text that are masked."""
@@ -269,7 +269,7 @@ MOST_REACH = 16  # upper bound for model folders
 
 @dataclass(frozen=True)
 class LinearMemberConfig:
-    """The linear model beside the encoder."""
+    """The linear model in the ensemble with the encoder."""
 
     kind: Literal["linear", "none"] = "linear"
     """linear: an ensemble with a linear SVM on words, word pairs and characters (for text pairs, on shared
@@ -278,40 +278,41 @@ class LinearMemberConfig:
     """Largest number of features: words, word pairs and character n-grams. Features beyond 200,000 must
     occur in several texts."""
     features: int = 0
-    """How many it found in training; not to be set."""
+    """Number of features of the trained model; set by training."""
     words: int = 0
-    """How many of them are words and word pairs, where it reads characters too; not to be set."""
+    """Number of words and word pairs among the features, if there are character n-grams too; set by
+    training."""
     characters: int = 0
-    """How many of them are runs of characters; not to be set."""
+    """Number of character n-grams among the features; set by training."""
     vectors: int = 0
-    """Numbers of the vectors of texts that it reads beside them; not to be set."""
+    """Size of the text vectors that it also reads; set by training."""
     kept: int = 0
-    """How many weights it keeps, where it has many labels and not all are worth it; not to be set."""
+    """Number of stored weights, if weights of many labels are pruned; set by training."""
     reach: int = 1
-    """How far apart the words of its word pairs are at most; not to be set."""
+    """Largest distance between the words of a word pair; set by training."""
     form: bool = False
-    """Whether it reads how long texts are, their capitals and marks; not to be set."""
+    """Whether it reads surface features (length, capitals, punctuation); set by training."""
     edges: bool = False
-    """Whether it reads which words are near the beginning and the end of a text; not to be set."""
+    """Whether it reads word pairs with the beginning and the end of a text; set by training."""
 
     grouped: int = 0
-    """Of a tagger: how many words it knows the groups of; not to be set."""
+    """Of a tagger: number of words with word groups; set by training."""
 
     tabular: tuple[ColumnEncoding, ...] | None = None
-    """How the columns beside the text become features; not to be set."""
+    """Encodings of further columns as features; set by training."""
 
     SIZES: ClassVar[tuple[str, ...]] = (
         *("features", "words", "characters", "vectors", "kept", "reach", "form", "edges"),
         "grouped",
     )
-    """What training finds out."""
+    """The fields that training sets."""
 
     def __post_init__(self) -> None:
         check_range(self, "reach", low=1, high=MOST_REACH)
 
     @property
     def tabular_width(self) -> int:
-        """Number of features of the columns beside the text."""
+        """Number of features of further columns."""
         return sum(encoding.width for encoding in self.tabular or ())
 
 
@@ -327,7 +328,7 @@ class UnknownConfig:
     """Label of training texts that belong to none of the labels. They are not trained on as a label; they
     choose how the parts of the novelty score are weighted. Empty = there are no such texts."""
     texts: int = 0
-    """How many vectors of training texts are stored; not to be set."""
+    """Number of stored vectors of training texts; set by training."""
 
     def __post_init__(self) -> None:
         check_range(self, "keep", low=0, high=1, open=True)
@@ -338,16 +339,16 @@ class UnknownConfig:
 
 @dataclass(frozen=True)
 class SampleConfig:
-    """How a text is gone on with."""
+    """Text generation."""
 
     length: int = 500
-    """Characters, words or bytes to write."""
+    """Number of characters, words or bytes to generate."""
     temperature: float = 0.8
-    """Below 1 the probable becomes more probable; 0 takes the most probable symbol every time."""
+    """Sampling temperature: below 1 sharpens the distribution; 0 takes the most probable symbol."""
     top_k: int = 0
-    """Choose among so many of the most probable symbols; 0 = among all."""
+    """Sample from the most probable symbols only: their number; 0 = from all."""
     seed: int = 0
-    """Another seed gives another text."""
+    """Seed of the sampling."""
 
     def __post_init__(self) -> None:
         check_range(self, "length", "temperature", "top_k", low=0)
