@@ -66,7 +66,7 @@ verbs.export app.workflows.export
 verbs.heads app.workflows.head_scores HeadWorth=HeadImportance Pruned=PruningReport
 verbs.listener app.reporter Listener=Reporter NOBODY=NULL_REPORTER
 verbs.noise app.workflows.label_errors Suspect=LabelIssue
-verbs.spaces app.workflows.tune LADDER=PRIOR_CANDIDATES settings_space=settings_search_space
+verbs.spaces app.workflows.search_spaces LADDER=PRIOR_CANDIDATES settings_space=settings_search_space
 verbs.suggest app.workflows.suggest_texts
 verbs.tune app.workflows.tune Tuned=SearchResult Tried=Candidate
 """

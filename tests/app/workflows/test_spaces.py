@@ -3,7 +3,7 @@
 import pytest
 
 from headwise.app.configuration import build_config
-from headwise.app.workflows.tune import (
+from headwise.app.workflows.search_spaces import (
     DEFAULTS,
     ENCODER_DEFAULT,
     PRIOR_CANDIDATES,

@@ -14,16 +14,18 @@ from headwise.app.cli.tune_command import confirmation
 from headwise.app.configuration import build_config
 from headwise.app.training_plan import RunData, SettingsSources, TrainingFiles, resolve
 from headwise.app.workflows import tune
-from headwise.app.workflows.trials import TimeBudgetExceeded, Trials, changed_run_config
-from headwise.app.workflows.tune import (
+from headwise.app.workflows.search_spaces import (
     DEFAULTS,
     ENCODER_DEFAULT,
+    priors_search_space,
+    settings_search_space,
+)
+from headwise.app.workflows.trials import TimeBudgetExceeded, Trials, changed_run_config
+from headwise.app.workflows.tune import (
     _complete_sections,
     _merged,
     _SuccessiveHalving,
-    priors_search_space,
     recipe_text,
-    settings_search_space,
     tune_file,
 )
 from headwise.core.errors import ConfigError, HeadwiseError

@@ -129,7 +129,7 @@ def search_priors(
     json: bool,
 ) -> None:
     """Run the search, save a picture of the winner, and print the candidates."""
-    from headwise.app.workflows.tune import priors_search_space
+    from headwise.app.workflows.search_spaces import priors_search_space
     from headwise.models.prediction_file import reporting_write_errors
     from headwise.nn.priors.drawing import draw
 

@@ -10,19 +10,18 @@ optimistic, so it is measured again on other items.
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import cycle, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from headwise.app.configuration import Sections
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_plan import RunData, SettingsSources, TrainingFiles, resolve
+from headwise.app.workflows.search_spaces import SearchSpace, settings_search_space
 from headwise.app.workflows.trials import Tally, TimeBudgetExceeded, Trials, changed_run_config
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
@@ -34,117 +33,6 @@ from headwise.metrics.resampling import Interval, compare_ratios
 from headwise.models.metric_table import MetricTable
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.training.settings import RunConfig
-
-SearchSpace = Callable[[RunConfig], Mapping[str, Sections]]
-"""Maps the settings without a change to candidates by name; the first candidate changes nothing."""
-
-DEFAULTS, ENCODER_DEFAULT = "the defaults", "the encoder's own"
-
-PRIOR_CANDIDATES: dict[str, tuple[str, ...]] = {
-    ENCODER_DEFAULT: (),
-    "everything": ("everything",),
-    "window 3": ("window(3)",),
-    "window 9": ("window(9)",),
-    "windows 3 to n/4": ("window(3)", "window(n/16)", "window(n/8)", "window(n/4)"),
-    "window 5, everything": ("window(5)", "everything"),
-    "directions": ("forward", "backward"),
-    "directions, window 9": ("forward + window(9)", "backward + window(9)"),
-    "word distance 1": ("word-distance(1)",),
-    "word distance 1, 1/4": ("word-distance(1)", "word-distance(0.25)", "everything"),
-    "directions, word distance": (
-        "forward + word-distance(1)",
-        "backward + word-distance(1)",
-        "everything",
-    ),
-    "relative positions": ("shaw(8)",),
-}
-"""Names of candidates, and the priors that their heads have in turn."""
-
-_FACTORS: dict[tuple[str, str], tuple[float, ...]] = {
-    ("train", "learning_rate"): (1 / 3, 3),
-    ("train", "epochs"): (1 / 2, 2),
-    ("train", "batch_texts"): (1 / 2, 2),
-    ("encoder", "width"): (1 / 2, 2),
-}
-_CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
-    ("base", "name"): ("none",),
-    ("base", "train"): (True, False),
-    ("base", "dropout"): (0.1, 0.3, 0.5),
-    ("base", "word_dropout"): (0.0, 0.1),
-    ("words", "dropout"): (0.1, 0.3, 0.5),
-    ("words", "word_dropout"): (0.0, 0.1),
-    ("encoder", "layers"): (1, 2, 3),
-    ("model", "readout"): ("mean", "max"),
-    ("classifier", "dropout"): (0.1, 0.3, 0.5),
-    ("classifier", "label_smoothing"): (0.0, 0.1),
-    ("tagger", "dropout"): (0.1, 0.3, 0.5),
-    ("language", "dropout"): (0.0, 0.1, 0.2),
-    ("linear_model", "kind"): ("linear", "none"),
-}
-
-
-def settings_search_space(run_config: RunConfig) -> dict[str, Sections]:
-    """Candidates that change one setting each, of those that matter on small data: learning rate, epochs,
-    dropout, size and readout of the encoder, and whether there are a base and a linear model."""
-    plain, candidates = run_config.to_json(), dict[str, Sections]({DEFAULTS: {}})
-    based = bool(plain.get("base", {}).get("name"))
-    for section, name in (*_FACTORS, *_CHOICES):
-        default = plain.get(section, {}).get(name)
-        if default is None or section == ("words" if based else "base"):
-            continue
-        factors = _FACTORS.get((section, name), ())
-        choices = _CHOICES.get((section, name)) or [
-            type(default)(_round(default * factor)) for factor in factors
-        ]
-        for choice in choices:
-            change = {name: choice}
-            if "heads" in plain[section] and name == "width":
-                heads = plain[section]["heads"]
-                change = {name: max(round(choice / heads), 1) * heads}
-                if "head_size" in plain[section]:
-                    change["head_size"] = change[name] // heads
-            if change[name] != default:
-                candidates[f"{section}.{name} {default} -> {change[name]}"] = {section: change}
-    return candidates
-
-
-def _round(number: float) -> float:
-    """Round to two digits; numbers from 0.5 on to at least 1."""
-    return max(float(f"{number:.2g}"), 1.0) if number >= 0.5 else float(f"{number:.2g}")
-
-
-def priors_search_space(
-    run_config: RunConfig, ladder: Mapping[str, tuple[str, ...]] = PRIOR_CANDIDATES
-) -> dict[str, Sections]:
-    """Candidates with other priors on the heads of the encoder.
-
-    Args:
-        run_config: The settings without a change.
-        ladder: The priors of each candidate.
-
-    Raises:
-        ConfigError: There is no encoder, its heads have no priors, or it is causal.
-    """
-    encoder: Any = run_config.model.encoder
-    if "language" in run_config.sections:
-        raise ConfigError(
-            "priors that look to both sides are not for language models, and no others are searched; give "
-            'some in a recipe, such as priors = ["forward + window(9)"]'
-        )
-    if "encoder" not in run_config.sections:
-        raise ConfigError(
-            f"the task {run_config.model.task} has no heads on words, so no priors are searched"
-        )
-    if not hasattr(encoder, "priors"):
-        raise ConfigError("the heads of this encoder take no priors; choose ms-transformer or transformer")
-    candidates: dict[str, Sections] = {name: {} for name in ladder}
-    for name, priors in ladder.items():
-        if priors and encoder.heads % len(priors):  # in turn, one for each head
-            priors = tuple(islice(cycle(priors), encoder.heads))
-        if priors:
-            candidates[name] = {"encoder": {"priors": list(priors)}}
-    return candidates
-
 
 _MIN_SEARCH_ITEMS = 20  # minimum number of items of a search
 _FINALISTS = 3  # candidates that are trained on all items

@@ -9,7 +9,8 @@ import pytest
 
 from headwise.app.configuration import build_config
 from headwise.app.model_session import ModelSession
-from headwise.app.workflows.tune import settings_search_space, tune_file
+from headwise.app.workflows.search_spaces import settings_search_space
+from headwise.app.workflows.tune import tune_file
 from headwise.artifacts import load_model, read_info
 from headwise.models.metric_table import lookup
 
