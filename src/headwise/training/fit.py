@@ -17,7 +17,7 @@ from headwise.data.items.labels import evaluated_items
 from headwise.data.splits.data_parts import DataParts
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.embeddings.word_embedding import WordEmbedding
-from headwise.nn.networks.text_model import WordModel
+from headwise.nn.networks.word_model import WordModel
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors, matrix_for
 from headwise.training.loop import REFIT_FOLDER, STATE, EpochReport, Objective, train

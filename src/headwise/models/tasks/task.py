@@ -37,7 +37,7 @@ from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors
 
 if TYPE_CHECKING:
     from headwise.nn.networks.base_model import BaseModel
-    from headwise.nn.networks.text_model import WordModel
+    from headwise.nn.networks.word_model import WordModel
     from headwise.training.loop import Objective
     from headwise.training.settings import RunConfig
     from headwise.training.train_result import ModelEnsemble, PostTrainingFit, TrainResult

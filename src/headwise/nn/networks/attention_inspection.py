@@ -29,8 +29,8 @@ from headwise.nn.encoders.head_weights import AttentionNode, RecordedAttention, 
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.language_model import START_OF_TEXT, LanguageModel
 from headwise.nn.networks.tag_model import TagModel
-from headwise.nn.networks.text_model import WordModel
 from headwise.nn.networks.text_models import PairEncoderModel
+from headwise.nn.networks.word_model import WordModel
 from headwise.nn.ragged import Ragged
 from headwise.runtime.pair_outputs import as_pair
 

@@ -5,6 +5,7 @@ linear model of texts or text pairs, with 8-bit weights.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -18,6 +19,8 @@ from headwise.linear.linear_model import LinearModel
 from headwise.linear.linear_tables import BLOCKS, TextTableFormat
 from headwise.linear.linear_warm_start import max_abs_weights, prune
 from headwise.linear.svm_solver import Floats
+from headwise.nn.layers.layer_configs import LinearMemberConfig
+from headwise.nn.networks.model_config import ModelConfig
 
 Made = TypeVar("Made", covariant=True)
 Shapes = dict[str, tuple[DTypeLike, tuple[int, ...]]]
@@ -201,3 +204,9 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
     ) -> Floats:
         """Calibrated logits of texts or pairs, `[texts, classes]`; see `LinearModel.scores`."""
         return self.linear_model().scores(texts, dense, numbers)
+
+
+def with_linear_sizes(config: ModelConfig, sizes: Mapping[str, int]) -> ModelConfig:
+    """The configuration with these sizes of the linear model; no sizes mean no linear model."""
+    nothing = {name: getattr(LinearMemberConfig, name) for name in LinearMemberConfig.SIZES}
+    return replace(config, linear_model=replace(config.linear_model, **{**nothing, **sizes}))

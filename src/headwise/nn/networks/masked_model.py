@@ -17,7 +17,7 @@ from headwise.nn.layers.language_layers import symbol_losses
 from headwise.nn.layers.word_masking import MaskedWordHead
 from headwise.nn.networks.base_model import predict_nothing
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.text_model import WordModel
+from headwise.nn.networks.word_model import WordModel
 from headwise.text.text_features import EncodedText
 from headwise.text.vocabulary import Vocabulary
 

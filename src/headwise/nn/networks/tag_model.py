@@ -26,9 +26,10 @@ from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.layers.crf import CRF
 from headwise.nn.layers.tag_layers import Tagger
+from headwise.nn.networks.linear_members import with_linear_sizes
 from headwise.nn.networks.linear_tag_member import TagLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.text_model import WordModel, with_linear_sizes
+from headwise.nn.networks.word_model import WordModel
 from headwise.nn.ragged import Ragged
 from headwise.runtime.limits import check_finite
 from headwise.runtime.tag_outputs import TagOutputs
