@@ -8,7 +8,8 @@ import pytest
 
 from headwise.app import configuration as recipe_module
 from headwise.app.configuration import SECTIONS, build_config, defaults_by_size, read_preset
-from headwise.app.training_plan import RunData, resolve
+from headwise.app.training_plan import RunData
+from headwise.app.training_request import resolve
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import Example
 from headwise.data.splits.data_parts import DataParts

@@ -6,7 +6,8 @@ import random
 import pytest
 
 from headwise import curve_file, noise_file, train_files
-from headwise.app.training_plan import RunData, resolve
+from headwise.app.training_plan import RunData
+from headwise.app.training_request import resolve
 from headwise.app.workflows.trials import Trials
 from headwise.artifacts.model_info import MetricsInfo
 from headwise.data.items.item_types import ITEM_TYPES

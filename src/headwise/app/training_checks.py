@@ -12,7 +12,8 @@ from pathlib import Path
 
 from headwise.app.installed_teachers import installed_teacher
 from headwise.app.reporter import Reporter
-from headwise.app.training_plan import TrainingFiles, TrainingPlan, TrainingRequest
+from headwise.app.training_plan import TrainingFiles, TrainingPlan
+from headwise.app.training_request import TrainingRequest
 from headwise.artifacts import read_info
 from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.artifacts.save import check_target

@@ -23,8 +23,9 @@ from headwise.app.training_checks import (
     saved_distillation,
     warn_of_label_problems,
 )
-from headwise.app.training_plan import RunData, TrainingFiles, TrainingPlan, TrainingRequest, resolve
+from headwise.app.training_plan import RunData, TrainingFiles, TrainingPlan
 from headwise.app.training_report import TrainingReport, judge
+from headwise.app.training_request import TrainingRequest, resolve
 from headwise.artifacts.save import check_target, save_model
 from headwise.core.file_lock import locked
 from headwise.core.folder_layout import RUN_FOLDER
@@ -45,7 +46,7 @@ class TrainingJob:
     Attributes:
         files: The files.
         output: Folder of the model, and of the run's state.
-        settings: Sections of settings; see `headwise.app.training_plan.resolve`.
+        settings: Sections of settings; see `headwise.app.training_request.resolve`.
         distillation: The teacher and the unlabelled texts; None without a teacher.
         work: Folder that caches the outputs of an encoder as teacher, for other runs too; by default they
             are in the output folder until the run ends.

@@ -487,7 +487,7 @@ def test_stopped_before_anything_is_saved(files, run, monkeypatch):
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("headwise.app.training_plan.read_parts", stopped)
+    monkeypatch.setattr("headwise.app.training_request.read_parts", stopped)
     code, _, err = run("train", "reviews.csv", *SMALL)
     assert code == 130
     assert "stopped before the first update: nothing is saved yet, so the same command starts anew" in err

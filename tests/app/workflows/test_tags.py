@@ -7,7 +7,8 @@ import torch
 
 from headwise.app.configuration import build_config
 from headwise.app.training_job import fit_judge_save
-from headwise.app.training_plan import RunData, resolve
+from headwise.app.training_plan import RunData
+from headwise.app.training_request import resolve
 from headwise.artifacts import load_model, read_info
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.item_types import ITEM_TYPES

@@ -9,7 +9,8 @@ import pytest
 from headwise.app.configuration import build_config
 from headwise.app.reporter import Reporter
 from headwise.app.training_job import fit_judge_save
-from headwise.app.training_plan import RunData, TrainingPlan, resolve
+from headwise.app.training_plan import RunData, TrainingPlan
+from headwise.app.training_request import resolve
 from headwise.app.workflows.evaluate import evaluate_file
 from headwise.artifacts import load_model
 from headwise.data.items.examples import Example

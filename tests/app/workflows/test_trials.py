@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from headwise.app.training_plan import RunData, resolve
+from headwise.app.training_plan import RunData
+from headwise.app.training_request import resolve
 from headwise.app.workflows.trials import SCORING_VERSION, TrialLog, Trials
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.examples import Example

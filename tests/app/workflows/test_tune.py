@@ -9,10 +9,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from headwise.app import training_plan
+from headwise.app import training_request
 from headwise.app.cli.tune_command import confirmation
 from headwise.app.configuration import build_config
-from headwise.app.training_plan import RunData, SettingsSources, TrainingFiles, resolve
+from headwise.app.training_plan import RunData, TrainingFiles
+from headwise.app.training_request import SettingsSources, resolve
 from headwise.app.workflows import tune
 from headwise.app.workflows.search_spaces import (
     DEFAULTS,
@@ -288,8 +289,10 @@ def test_the_recipe_of_a_search_is_read_as_what_it_has_found(space, meanwhile, t
 def test_vectors_and_texts_are_read_once(texts, tmp_path, monkeypatch, given):
     read = []
     for name in ("load_vectors", "choose_base"):
-        whole = getattr(training_plan, name)
-        monkeypatch.setattr(training_plan, name, lambda *own, whole=whole: read.append(own) or whole(*own))
+        whole = getattr(training_request, name)
+        monkeypatch.setattr(
+            training_request, name, lambda *own, whole=whole: read.append(own) or whole(*own)
+        )
     monkeypatch.setattr(Trials, "tally", lambda *own: (np.ones((9, 3), np.float32), True))
     (tmp_path / "v.txt").write_text("a 1 2 3 4\nb 0 0 0 1\n")
     small = {key: own for key, own in SMALL.items() if key != "base"}

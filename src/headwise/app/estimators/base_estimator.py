@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from headwise.app.configuration import Sections, read_preset
 from headwise.app.estimators.estimator_inputs import Inputs, texts_of
 from headwise.app.model_session import ModelSession
-from headwise.app.training_plan import resolve
+from headwise.app.training_request import resolve
 from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html
 from headwise.artifacts.model_info import ModelInfo

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from headwise.app.configuration import Sections, build_config
 from headwise.app.reporter import NULL_REPORTER, Reporter
-from headwise.app.training_plan import RunData, resolve, with_task
+from headwise.app.training_plan import RunData
+from headwise.app.training_request import resolve, with_task
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.app.configuration import Sections, build_config
-from headwise.app.training_plan import RunData, SettingsSources, TrainingRequest, resolve
+from headwise.app.training_plan import RunData
+from headwise.app.training_request import SettingsSources, TrainingRequest, resolve
 from headwise.core.config import JsonMapping, JsonObject, differences
 from headwise.core.errors import HeadwiseError
 from headwise.data.errors import DataError

@@ -20,7 +20,8 @@ import numpy as np
 
 from headwise.app.configuration import Sections
 from headwise.app.reporter import NULL_REPORTER, Reporter
-from headwise.app.training_plan import RunData, SettingsSources, TrainingFiles, resolve
+from headwise.app.training_plan import RunData, TrainingFiles
+from headwise.app.training_request import SettingsSources, resolve
 from headwise.app.workflows.search_spaces import SearchSpace, settings_search_space
 from headwise.app.workflows.trials import Tally, TimeBudgetExceeded, Trials, changed_run_config
 from headwise.core.config import JsonMapping, JsonObject
