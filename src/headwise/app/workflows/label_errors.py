@@ -74,9 +74,9 @@ def conflicting_duplicates(texts: Sequence[str], answers: Sequence[Hashable]) ->
     """For each text that has one, the index of a near-duplicate with another label, label set or number."""
     conflicting = dict[int, int]()
     for number, duplicates in find_near_duplicates([words_for_comparison(text) for text in texts]).items():
-        other = next((place for place in duplicates if answers[place] != answers[number]), None)
-        if other is not None:
-            conflicting[number] = other
+        twin = next((place for place in duplicates if answers[place] != answers[number]), None)
+        if twin is not None:
+            conflicting[number] = twin
     return conflicting
 
 
@@ -194,8 +194,8 @@ def find_single_label_issues(
             "out of fold, a linear model predicts the labels no better than how common the labels are, so "
             "it can call none unlikely; only equal texts with two labels are listed"
         )
-    given = probabilities[np.arange(len(texts)), targets]
-    duplicates = unlikely_duplicates(twins, issues, dict(enumerate(given.tolist())))
+    given_probabilities = probabilities[np.arange(len(texts)), targets]
+    duplicates = unlikely_duplicates(twins, issues, dict(enumerate(given_probabilities.tolist())))
     suggested = _without(probabilities, targets).argmax(axis=1)
     for number in duplicates:
         suggested[number] = targets[twins[number]]
@@ -204,7 +204,7 @@ def find_single_label_issues(
             data.items[number].line,
             names[targets[number]],
             names[suggested[number]],
-            float(given[number]),
+            float(given_probabilities[number]),
             float(probabilities[number, suggested[number]]),
             texts[number],
             data.items[twins[number]].line if number in twins else 0,
@@ -215,9 +215,9 @@ def find_single_label_issues(
 
 def _without(probabilities: NDArray[np.float64], targets: NDArray[np.int64]) -> NDArray[np.float64]:
     """The probabilities with -1 for the given label of each item."""
-    others = probabilities.copy()
-    others[np.arange(len(targets)), targets] = -1.0
-    return others
+    remaining = probabilities.copy()
+    remaining[np.arange(len(targets)), targets] = -1.0
+    return remaining
 
 
 def out_of_fold_probabilities(
@@ -289,8 +289,8 @@ def find_label_set_issues(
             "out of fold, a linear model predicts no label better than how common it is, so it can call "
             "none unlikely; only equal texts with two sets are listed"
         )
-    given = np.where(has, probabilities, 1 - probabilities)
-    margins = np.where(wrong, 2 * given - 1, 1.0).min(axis=1)
+    given_probabilities = np.where(has, probabilities, 1 - probabilities)
+    margins = np.where(wrong, 2 * given_probabilities - 1, 1.0).min(axis=1)
     issues = np.flatnonzero(wrong.any(axis=1))
     issues = issues[np.argsort(margins[issues], kind="stable")].tolist()
     twins = conflicting_duplicates(texts, [frozenset(item.labels) for item in items])
@@ -298,7 +298,7 @@ def find_label_set_issues(
     duplicates = unlikely_duplicates(
         twins,
         issues,
-        {number: float(given[number][labels].prod()) for number, labels in differs.items()},
+        {number: float(given_probabilities[number][labels].prod()) for number, labels in differs.items()},
     )
     for number in duplicates:
         wrong[number] = differs[number]
@@ -314,8 +314,8 @@ def find_label_set_issues(
                 item.line,
                 separator.join(item.labels),
                 separator.join(suggested),
-                float(given[number][doubtful].prod()),
-                float((1 - given[number][doubtful]).prod()),
+                float(given_probabilities[number][doubtful].prod()),
+                float((1 - given_probabilities[number][doubtful]).prod()),
                 item.text,
                 items[twins[number]].line if number in twins else 0,
             )

@@ -60,7 +60,12 @@ def neighbour_vectors(
 
     counts = neighbour_counts(numbers, words, report)
     ppmi = csr_matrix(hstack([_ppmi(place_counts) for place_counts in counts]))
-    left, values, _ = randomized_svd(ppmi, min(_FEATURES, words), n_iter=4, random_state=seed)
+    left, values, _ = randomized_svd(
+        ppmi,
+        min(_FEATURES, words),
+        n_iter=4,  # type: ignore[arg-type]  # annotated as a text
+        random_state=seed,
+    )
     vectors = (left * np.sqrt(values)).astype(np.float32)
     vectors[np.diff(ppmi.indptr) == 0] = 0  # but for rounding
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
@@ -104,7 +109,13 @@ def cluster_words(vectors: Floats, *, seed: int) -> NDArray[np.int16]:
     groups = np.zeros((len(vectors), len(LEVELS)), dtype=np.int16)
     for level, most in enumerate(LEVELS):
         common = vectors[:_CENTRED]
-        means = KMeans(min(most, len(common)), init="random", n_init=1, max_iter=_TURNS, random_state=seed)
+        means = KMeans(
+            min(most, len(common)),
+            init="random",
+            n_init=1,  # type: ignore[arg-type]  # annotated as a text
+            max_iter=_TURNS,
+            random_state=seed,
+        )
         with warnings.catch_warnings():  # words with the same neighbours are in one group
             warnings.simplefilter("ignore", ConvergenceWarning)
             groups[:, level] = means.fit(common).predict(vectors)
