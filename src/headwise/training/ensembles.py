@@ -1,4 +1,4 @@
-"""What follows the last epoch of a training run: an encoder and a linear member become an ensemble.
+"""The fit after the last epoch of a training run: an encoder and a linear member become an ensemble.
 
 The linear member is fitted on the training items, its ensemble weight on outputs for items that the encoder
 was not trained on, and the ensemble is then calibrated. The held-out outputs are those for dev, or

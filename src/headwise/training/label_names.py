@@ -1,4 +1,4 @@
-"""Label names as training texts: knowledge that is there before any label is given.
+"""Label names as training texts: knowledge that needs no labelled text.
 
 With static embeddings, the vector of the name `card_arrival` is near those of its texts (dataless
 classification; Chang, Ratinov, Roth, Srikumar: Importance of semantic representation; AAAI 2008). So each

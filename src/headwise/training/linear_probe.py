@@ -1,4 +1,4 @@
-"""Linear probe: predicts the targets from the static-embedding vectors of texts, before anything else is
+"""Linear probe: predicts the targets from the static-embedding vectors of texts, before the network is
 trained.
 
 Logistic regression (ridge regression for numbers) on the vectors of the texts, rescaled by their covariance

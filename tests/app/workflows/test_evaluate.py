@@ -59,7 +59,7 @@ def test_what_was_unseen_in_training_is_so_afterwards(tmp_path):
     outcome = train_files(train, tmp_path / "model", test=test, settings=SMALL)
     found = evaluate_file(tmp_path / "model", test)
     assert found.unseen.name == outcome.rivals["unseen"].name == "model on 5 unseen"
-    assert "texts that are nearly some that the model was trained on" in said(tmp_path / "model", test)
+    assert "near-duplicates of texts that the model was trained on" in said(tmp_path / "model", test)
 
 
 def test_weights_are_said_not_to_count(trained):

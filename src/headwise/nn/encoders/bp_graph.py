@@ -53,7 +53,7 @@ class Spans:
 class PartitionGraph:
     """Nodes and edges of a batch: first all tokens, then the spans level by level, text by text.
 
-    What each way to compute attention needs of them is made when it is asked for.
+    The structures for each implementation of attention are built when they are needed.
 
     Attributes:
         nodes: Number of nodes.
@@ -217,7 +217,7 @@ _kept_graph = lru_cache(maxsize=8)(PartitionGraph)
 
 
 def partition_graph(layout: Layout, k: int, clip: int, causal: bool) -> PartitionGraph:
-    """The graph of a batch, kept in the layout's memo, and small ones beyond it.
+    """The graph of a batch, cached in the layout's memo; small graphs are cached for later batches too.
 
     Args:
         layout: The texts.

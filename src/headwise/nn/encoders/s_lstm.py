@@ -25,9 +25,9 @@ from headwise.nn.ragged import Layout, Ragged, RaggedModule
 from headwise.nn.torch_modes import checkpointed
 
 MAX_STORED_BYTES = 1 << 30
-"""Bytes up to which all that the steps compute is kept for their gradients. Of larger batches only the
-states between the steps are, and each step is computed again on the way back: 64 texts of 400 words with
-300 features take 3.1 GB in place of 8.0, and a third more time."""
+"""Bytes of activations up to which they are stored for the backward pass. For larger batches only the
+states between the steps are stored, and each step is recomputed: 64 texts of 400 words with 300 features
+take 3.1 GB instead of 8.0, and a third more time."""
 _PER_STATE = 35  # numbers that a step keeps for each of a word's state
 
 
@@ -59,7 +59,7 @@ class SLSTM(RaggedModule):
         return Encoded(x.with_values(self.dropout(h)), self.dropout(g), summary_is_node=False)
 
     def _stored_bytes(self, x: Ragged) -> int:
-        """Bytes that are kept of all steps for their gradients."""
+        """Bytes of the activations of all steps."""
         return _PER_STATE * self.config.layers * x.values.numel() * x.values.element_size()
 
     def _step(

@@ -1,4 +1,4 @@
-"""The configurations of what stands around the encoder: output layers, pretrained encoder, linear model,
+"""The configurations of the parts around the encoder: output layers, pretrained encoder, linear model,
 thresholds, text generation. Importing this file loads neither torch nor NumPy.
 
 The logits of an ensemble are `(encoder(text) + weight * linear(text)) / temperature`. Weight and
@@ -224,7 +224,7 @@ class PretrainedConfig:
 
     name: str = ""
     """A model of the Hugging Face hub (owner/name) or a folder, with safetensors weights and a fast
-    tokenizer; empty = none, words have vectors of their own."""
+    tokenizer; empty = trained word vectors."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     train: bool = True

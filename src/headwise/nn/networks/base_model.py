@@ -41,7 +41,7 @@ class BaseModel(nn.Module):
         `outputs_json`.
 
         Raises:
-            OutputsError: The outputs make no sense.
+            OutputsError: The outputs are invalid.
         """
         raise NotImplementedError
 

@@ -258,7 +258,7 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
     @torch.no_grad()
     def embeddings(self, encoded: Sequence[Any]) -> NDArray[np.float32]:
         """The vectors that the head reads, `[texts, features]`, in the order of the encoded texts; of a
-        pair the vectors of both texts, one after the other."""
+        pair the vectors of both texts, concatenated."""
         out = np.zeros((len(encoded), self.embedding_size), dtype=np.float32)
         for places, batch in self.batches(encoded):
             vectors = self.readout(self.contextual(self.encode(batch)))

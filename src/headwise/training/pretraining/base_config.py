@@ -27,11 +27,11 @@ class PretrainError(HeadwiseError):
 
 @dataclass(frozen=True)
 class TeacherConfig:
-    """Which sentence encoder is the teacher, if any."""
+    """The sentence encoder that is the teacher."""
 
     name: str = ""
     """A sentence encoder of the Hugging Face hub (owner/name), or a folder; several with commas between
-    (unless a folder is called just so): the student learns from all; empty = the text alone."""
+    (unless a folder has that name): the student learns from all; empty = no teacher."""
     revision: str = "main"
     """Branch, tag or commit on the hub."""
     pooling: str = "auto"
@@ -54,7 +54,7 @@ class TeacherConfig:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """That of each teacher; none where the text alone teaches."""
+        """The name of each teacher; empty without a teacher."""
         if not self.name:
             return ()
         if Path(self.name).expanduser().is_dir():  # which may have commas in its path
@@ -67,9 +67,9 @@ class StudentConfig:
     """Settings of distillation: the mean of word vectors learns the teacher's vector of the passage."""
 
     epochs: int = 4
-    """Passes over the passages."""
+    """Number of passes over the passages."""
     batch: int = 512
-    """Passages per step."""
+    """Number of passages per step."""
     learning_rate: float = 3e-3
     """Peak learning rate of the vectors; that of the word weights is three times as high."""
     word_dropout: float = 0.05
@@ -95,9 +95,10 @@ class ContextConfig:
     negatives: int = 8
     """Number of random words that each word is contrasted with."""
     learning_rate: float = 0.2
-    """At the beginning; it falls to 0. Of means: that of skip-gram would be smaller."""
+    """Initial learning rate, of means (that of skip-gram would be smaller); it falls to 0."""
     common: float = 3e-4
-    """Words with a larger share of the text are left out at random, the more the commoner they are."""
+    """Subsampling: words with a larger share of the text are left out at random, frequent words more
+    often."""
 
     def __post_init__(self) -> None:
         check_range(self, "epochs", low=0)
@@ -107,7 +108,7 @@ class ContextConfig:
 
 @dataclass(frozen=True)
 class PretrainConfig:
-    """How a base is made."""
+    """Settings of the training of a base."""
 
     words: int = 24_000
     """Number of listed words, which have vectors."""
@@ -143,7 +144,7 @@ class PretrainConfig:
 
     @property
     def context_epochs(self) -> int:
-        """Passes over the text with the text as teacher."""
+        """Number of passes of context prediction over the text."""
         if self.context.epochs is not None:
             return self.context.epochs
         return 0 if self.teacher.name else 5
@@ -151,20 +152,20 @@ class PretrainConfig:
 
 @dataclass(frozen=True)
 class CardNotes:
-    """Notes for the card of a base, by the person who trains it; they are not checked."""
+    """Notes for the card of a base; they are not checked."""
 
     licence: str = ""
-    """Of the base."""
+    """License of the base."""
     sources: str = ""
-    """Where the text is from, and its licences."""
+    """Sources of the text, and their licenses."""
     limits: str = ""
-    """Known biases; empty = what is so of every base."""
+    """Known biases; empty = a general note."""
     teacher: str = ""
-    """What the teacher is called, with its licence; empty = its name or folder."""
+    """Name and license of the teacher; empty = its name or folder."""
     command: str = ""
-    """How to make it again."""
+    """How to reproduce the base."""
     cost: str = ""
-    """What it cost beyond what this run took."""
+    """Cost beyond this run."""
 
 
 def card(base: "StaticEmbeddings") -> str:
