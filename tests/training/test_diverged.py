@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from headwise.core.errors import HeadwiseError
-from headwise.models.tasks.classify import calibration_message
+from headwise.models.tasks.training_messages import calibration_message
 from headwise.training.ensembles import SingleLabelEnsemble
 from headwise.training.run_state import RunProgress
 from headwise.training.train_result import TrainResult

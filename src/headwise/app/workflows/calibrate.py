@@ -17,7 +17,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.items.examples import DisplayNames
 from headwise.metrics.operating_points import OPERATING_POINTS
 from headwise.models.metric_table import MetricTable, lookup
-from headwise.models.tasks.classify import operating_point_messages
+from headwise.models.tasks.training_messages import operating_point_messages
 from headwise.training.train_result import calibration_json
 
 

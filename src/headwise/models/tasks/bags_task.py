@@ -10,7 +10,8 @@ from headwise.data.readers.bags import Bag
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.baselines import BAG_SVM, fit_bag_baseline
 from headwise.models.report_messages import ReportMessage
-from headwise.models.tasks.classify import LabelTask, calibration_message
+from headwise.models.tasks.classify import LabelTask
+from headwise.models.tasks.training_messages import calibration_message
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, WordVectors

@@ -1,6 +1,6 @@
 """Multi-label classification: any number of labels for each text."""
 
-from __future__ import annotations  # the models, which need torch, are loaded when asked for
+from __future__ import annotations  # the models, which need torch, are loaded when they are needed
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -32,16 +32,15 @@ from headwise.models.multi_label_evaluation import MultiLabelEvaluation, evaluat
 from headwise.models.novelty_evaluation import evaluate_novelty, novelty_messages
 from headwise.models.prediction_records import MultiLabelPredictor
 from headwise.models.report_messages import ReportMessage, label_set_messages
-from headwise.models.tasks.classify import (
-    LEAST,
+from headwise.models.tasks.classify import LEAST, set_thresholds_setting
+from headwise.models.tasks.tabular_config import tabular_columns, with_tabular_columns
+from headwise.models.tasks.task import Task, check_labels_of_model, location_of, names_of
+from headwise.models.tasks.training_messages import (
     calibration_message,
     label_names_message,
     linear_model_message,
     operating_point_messages,
-    set_thresholds_setting,
 )
-from headwise.models.tasks.tabular_config import tabular_columns, with_tabular_columns
-from headwise.models.tasks.task import Task, check_labels_of_model, location_of, names_of
 from headwise.models.text_explanation import LabelSetModel, explain_multi_label
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary

@@ -2,7 +2,7 @@
 (semantic similarity).
 """
 
-from __future__ import annotations  # the models, which need torch, are loaded when asked for
+from __future__ import annotations  # the models, which need torch, are loaded when they are needed
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

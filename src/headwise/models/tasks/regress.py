@@ -2,7 +2,7 @@
 regression tasks.
 """
 
-from __future__ import annotations  # the models, which need torch, are loaded when asked for
+from __future__ import annotations  # the models, which need torch, are loaded when they are needed
 
 import math
 from collections.abc import Mapping, Sequence
@@ -36,9 +36,10 @@ from headwise.models.metric_table import (
 )
 from headwise.models.prediction_records import NumberPredictor
 from headwise.models.report_messages import ReportMessage, regression_messages
-from headwise.models.tasks.classify import linear_model_message, member_name, member_outputs
+from headwise.models.tasks.classify import member_name, member_outputs
 from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, check_labelled, location_of
+from headwise.models.tasks.training_messages import linear_model_message
 from headwise.models.text_explanation import NumberModel, explain_numbers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary

@@ -1,6 +1,6 @@
 """Sequence labelling: a tag for each word, such as the names in a text or its parts of speech."""
 
-from __future__ import annotations  # the models, which need torch, are loaded when asked for
+from __future__ import annotations  # the models, which need torch, are loaded when they are needed
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -37,9 +37,10 @@ from headwise.models.tag_evaluation import (
     tag_counts,
 )
 from headwise.models.tag_explanation import explain_tags
-from headwise.models.tasks.classify import LEAST, contribution_message, member_name
+from headwise.models.tasks.classify import LEAST, member_name
 from headwise.models.tasks.task import Task
 from headwise.models.tasks.task_settings import Settings
+from headwise.models.tasks.training_messages import contribution_message
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.runtime.tag_outputs import TaggedText
 from headwise.text.character_features import Alphabet

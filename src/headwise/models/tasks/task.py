@@ -1,10 +1,10 @@
 """The interface of a task: everything that differs between tasks.
 
 Training, evaluation, prediction and reporting are written once for all tasks (`headwise.app`). A `Task` has
-three parts, by who asks: `TaskTraining`, `TaskEvaluation` and `TaskPresentation`.
+three parts, by their users: `TaskTraining`, `TaskEvaluation` and `TaskPresentation`.
 """
 
-from __future__ import annotations  # the models, which need torch, are loaded when asked for
+from __future__ import annotations  # the models, which need torch, are loaded when they are needed
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Sized
@@ -53,7 +53,7 @@ Evaluation = TypeVar("Evaluation")
 
 
 class TaskType(ABC, Generic[Model, Items, File, Evaluation]):
-    """What all parts of a task know: its name and the types of its items and models."""
+    """The common base of the parts of a task: its name and the types of its items and models."""
 
     name: ClassVar[str]
     """Key in `TASKS` and in `ITEM_TYPES`."""
@@ -76,7 +76,7 @@ class TaskType(ABC, Generic[Model, Items, File, Evaluation]):
 
 
 class TaskTraining(TaskType[Model, Items, File, Evaluation]):
-    """What a training run asks of a task: settings, an untrained model, its objective, and the fit that
+    """The part of a task for training runs: settings, an untrained model, its objective, and the fit that
     follows the last epoch."""
 
     post_training_step: ClassVar[str] = "scores on dev"
