@@ -65,22 +65,18 @@ def defaults() -> str:
         "20,000 to 50,000": 50_000,
         "over 50,000": 50_001,
     }
-    cases = {
-        f"{size}, {what}": defaults_by_size(texts, vectors=vectors)
-        for vectors, what in ((False, "no vectors"), (True, "vectors"))
-        for size, texts in sizes.items()
-    }
-    settings = {
-        (section, name): None
-        for sections in cases.values()
-        for section, values in sections.items()
-        for name in values
-    }
-    rows = []
-    for section, name in settings:
-        found = [sections.get(section, {}).get(name) for sections in cases.values()]
-        rows.append([f"`{section}.{name}`", *("-" if v is None else shown(v) for v in found)])
-    return table(["setting", *cases], rows)
+    parts = []
+    for vectors, title in ((False, "Without word vectors"), (True, "With word vectors (`--vectors`)")):
+        cases = [defaults_by_size(texts, vectors=vectors) for texts in sizes.values()]
+        names = dict.fromkeys(
+            (section, name) for case in cases for section in case for name in case[section]
+        )
+        rows = []
+        for section, name in names:
+            values = [case.get(section, {}).get(name) for case in cases]
+            rows.append([f"`{section}.{name}`", *("-" if v is None else shown(v) for v in values)])
+        parts.append(f"\n{title}:\n" + table(["training texts", *sizes], rows))
+    return "".join(parts)
 
 
 def encoder(name: str) -> str:

@@ -1,6 +1,6 @@
 """Hooks of the documentation site: links that lead out of `docs/` become their names, as the site has no
-copy of those files; the pages of commands and of settings are filled from the code; notebooks become
-pages."""
+copy of those files; pictures from there are copied; the pages of commands and of settings are filled from
+the code; notebooks become pages."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from mkdocs.structure.files import File
 
 _OUTSIDE = re.compile(r"(?<!!)\[([^\]]+)\]\((?:\.\./)+(?!reference/|tutorials/|how-to/|[\w-]+\.md)[^)]*\)")
-_PICTURE = re.compile(r"!\[([^\]]*)\]\((?:\.\./)+(?:benchmarks|src)/[^)]*\)")
+_PICTURE = re.compile(r"(!\[[^\]]*\]\()((?:\.\./)+(?:benchmarks|src)/[^)]*)\)")
 COMMANDS, SETTINGS = "reference/commands.md", "reference/settings.md"
 
 
@@ -21,11 +21,17 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
         markdown += "\n" + commands()
     if page.file.src_uri == SETTINGS:
         markdown += "\n" + settings()
-    return _OUTSIDE.sub(r"\1", _PICTURE.sub(r"*\1 (in the repository)*", markdown))
+    images = "../" * page.file.src_uri.count("/") + "images"
+    markdown = _PICTURE.sub(lambda found: f"{found[1]}{images}/{Path(found[2]).name})", markdown)
+    return _OUTSIDE.sub(r"\1", markdown)
 
 
 def on_files(files: Any, config: Any, **_: object) -> Any:
-    """The files of the site with a page for each notebook."""
+    """The files of the site with the pictures from outside of `docs/` and a page for each notebook."""
+    for page in [Path(file.abs_src_path) for file in files.documentation_pages()]:
+        for _, picture in _PICTURE.findall(page.read_text(encoding="utf-8")):
+            source = (page.parent / picture).resolve()
+            files.append(File.generated(config, f"images/{source.name}", abs_src_path=str(source)))
     for path in sorted(Path(config["docs_dir"], "notebooks").glob("*.ipynb")):
         page = notebook_page(json.loads(path.read_text(encoding="utf-8")), path.name)
         files.append(File.generated(config, f"notebooks/{path.stem}.md", content=page))

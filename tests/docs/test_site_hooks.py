@@ -3,6 +3,7 @@
 import runpy
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Literal
 
 import pytest
@@ -38,3 +39,10 @@ def test_all_settings_are_in_tables():
 )
 def test_names_of_types(kind, name):
     assert HOOKS["type_name"](kind) == name
+
+
+def test_pictures_of_the_repository_are_copied_and_other_links_become_names():
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="evidence/a.md"))
+    text = "![b](../../benchmarks/c/d.svg) [code](../../src/e.py) [f](../papers.md)"
+    shown = HOOKS["on_page_markdown"](text, page=page)
+    assert shown == "![b](../images/d.svg) code [f](../papers.md)"
