@@ -9,6 +9,7 @@ NB_MODULE(native, module) {
     headwise::bind_dropout(module);
     headwise::bind_hashing(module);
     headwise::bind_inference(module);
+    headwise::bind_norm_layers(module);
     headwise::bind_number_texts(module);
     headwise::bind_piece_table(module);
     headwise::bind_quoted_cells(module);
@@ -23,5 +24,6 @@ NB_MODULE(native, module) {
     headwise::bind_skip_gram(module);
     headwise::bind_near_duplicates(module);
     headwise::bind_softmax_loss(module);
+    headwise::bind_split_features(module);
     headwise::bind_word_vectors(module);
 }

@@ -9,6 +9,7 @@ void bind_attention(nanobind::module_& module);
 void bind_dropout(nanobind::module_& module);
 void bind_hashing(nanobind::module_& module);
 void bind_inference(nanobind::module_& module);
+void bind_norm_layers(nanobind::module_& module);
 void bind_number_texts(nanobind::module_& module);
 void bind_piece_table(nanobind::module_& module);
 void bind_quoted_cells(nanobind::module_& module);
@@ -23,6 +24,7 @@ void bind_pair_alignment(nanobind::module_& module);
 void bind_skip_gram(nanobind::module_& module);
 void bind_near_duplicates(nanobind::module_& module);
 void bind_softmax_loss(nanobind::module_& module);
+void bind_split_features(nanobind::module_& module);
 void bind_word_vectors(nanobind::module_& module);
 
 }  // namespace headwise

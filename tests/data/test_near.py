@@ -3,7 +3,12 @@
 import random
 from unicodedata import normalize
 
-from headwise.data.splits.duplicates import find_near_duplicates
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from headwise.data.splits.duplicates import _connected, find_near_duplicates
 from headwise.data.splits.text_signatures import MIN_SIMILARITY, TrigramReader, words_for_comparison
 
 
@@ -56,3 +61,13 @@ def test_accents_may_be_written_apart():
 def _near(one: str, other: str) -> bool:
     first, second = (set(TrigramReader()([text])[0].tolist()) for text in (one, other))
     return len(first & second) >= MIN_SIMILARITY * max(len(first | second), 1)
+
+
+@pytest.mark.parametrize(("texts", "count"), [(0, 0), (1, 0), (5, 2), (300, 200), (300, 900)])
+def test_connected_texts_are_the_components_of_the_graph(texts, count):
+    pairs = np.random.default_rng(texts).integers(0, max(texts, 1), (count, 2))
+    graph = csr_array((np.ones(count), (pairs[:, 0], pairs[:, 1])), shape=(texts, texts))
+    expected = connected_components(graph, directed=False)[1]
+    np.testing.assert_array_equal(_connected(pairs, texts), expected)
+    chain = np.stack([np.arange(max(texts - 1, 0)), np.arange(1, max(texts, 1))], axis=1)
+    assert not _connected(np.random.default_rng(0).permutation(chain), texts).any()

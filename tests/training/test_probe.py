@@ -3,6 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from headwise.linear.dense_features import covariance_root
+from headwise.training import linear_probe
 from headwise.training.linear_probe import _LENGTH, STRENGTHS, fit_linear_number_probe, fit_linear_probe
 
 
@@ -30,6 +31,17 @@ def test_it_is_logistic_regression_of_one_of_the_strengths(classes):
         centred = found - found.mean(axis=1, keepdims=True)
         gaps.append(np.abs(centred - (expected - expected.mean(axis=1, keepdims=True))).max())
     assert min(gaps) < 0.05
+
+
+@pytest.mark.parametrize("noise", [0.3, 2.0, 8.0])
+def test_the_strength_is_the_best_of_all(noise, monkeypatch):
+    rows, targets = texts(200, 3, noise)
+    found = fit_linear_probe(rows, targets, 3)[0]
+    all_of_them = []
+    for first in range(len(STRENGTHS)):
+        monkeypatch.setattr(linear_probe, "FIRST", first)
+        all_of_them.append(np.linalg.norm(fit_linear_probe(rows, targets, 3)[0]))
+    np.testing.assert_allclose(all_of_them, np.linalg.norm(found), rtol=0.02)
 
 
 def test_noise_asks_for_small_weights():

@@ -44,14 +44,13 @@ def limit_threads(count: int) -> None:
 def one_blas_thread() -> AbstractContextManager[object]:
     """Within this context, BLAS uses one thread: several are slower on small matrices, and their summation
     order may vary."""
-    return _blas().limit(limits=1, user_api="blas")
+    return _blas("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas")
 
 
 @cache
-def _blas() -> "ThreadpoolController":
-    """The controller of the BLAS libraries. Finding them takes 10 ms, which used to be a fifth of the time
-    of training runs with many small fits."""
-    import scipy.linalg  # noqa: F401  (loads the last BLAS library, so that it is found)
+def _blas(scipy: bool) -> "ThreadpoolController":
+    """The controller of the BLAS libraries, with that of SciPy if it is loaded. Finding them takes 10 ms,
+    which used to be a fifth of the time of training runs with many small fits."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

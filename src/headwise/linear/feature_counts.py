@@ -29,9 +29,8 @@ class FeatureCounts:
             there = csr_matrix(
                 (np.ones_like(sparse.data), sparse.indices, sparse.indptr), shape=sparse.shape
             )
-            inside, outside = (
-                there.T @ np.where(sign * signs > 0, costs, 0).astype(np.float32) for sign in (1, -1)
-            )
+            both = [np.where(sign * signs > 0, costs, 0) for sign in (1, -1)]
+            inside, outside = np.hsplit(there.T @ np.hstack(both).astype(np.float32), 2)
             if total is None:
                 total = cls(inside, outside)
             else:
@@ -44,6 +43,8 @@ class FeatureCounts:
     def ratios(self) -> Floats:
         """Naive Bayes ratios, `[features, columns]`: the mean of 1 and the absolute log ratio between the
         frequency of a feature inside and outside a label."""
-        inside, outside = self.inside + 1, self.outside + 1
-        ratios = np.log(inside / inside.sum(axis=0)) - np.log(outside / outside.sum(axis=0))
-        return np.asarray(0.5 + 0.5 * np.abs(ratios), dtype=np.float32)
+        # Column by column, as sums and logarithms of short rows take several times as long.
+        inside, outside = (np.ascontiguousarray(counts.T) + 1 for counts in (self.inside, self.outside))
+        factors = (outside.sum(axis=1) / inside.sum(axis=1))[:, None]
+        ratios = np.abs(np.log(inside * factors / outside))
+        return np.ascontiguousarray((0.5 + 0.5 * ratios).T, dtype=np.float32)

@@ -17,7 +17,7 @@ from headwise.linear.setting_search import (
     MOST_EDGED,
     MOST_WORK,
     SettingSearch,
-    out_of_fold,
+    fit_out_of_fold,
 )
 from headwise.linear.targets import TargetArray, Targets, TextWeights
 from headwise.linear.tfidf_features import BlockReader, LinearTexts
@@ -128,7 +128,7 @@ def fit_linear(
     oof_scores = np.zeros((len(texts), classes), dtype=np.float32)
     if calibrated and len(parts) > 1:
         scores = search.scores_of(data, settings) if search is not None else None
-        oof_scores = out_of_fold(data, [settings], parts)[0] if scores is None else scores
+        oof_scores = fit_out_of_fold(data, [settings], parts)[0].scores if scores is None else scores
         factor = float(data.calibration(oof_scores[:judged], every[:judged])[0])
     oof_scores = oof_scores[:judged]
     model = data.model(settings, data.fit(settings, every, seed), factor)

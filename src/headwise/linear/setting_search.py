@@ -1,13 +1,14 @@
 """SettingSearch: chooses the settings of a linear model by their log loss on held-out texts."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.threads import run_jobs, usable_threads
 from headwise.linear.linear_model import TABULAR_SCALES, WARM_START_SCALES, LinearSettings
+from headwise.linear.split_features import SplitFeatures
 from headwise.linear.svm_solver import Floats
 from headwise.linear.tfidf_features import BlockName
 from headwise.linear.training_data import TrainingData
@@ -32,30 +33,70 @@ _WORTH = 0.01
 used. On small data they often seem to help a little by chance."""
 
 
-def out_of_fold(
+@dataclass(frozen=True)
+class OutOfFoldFit:
+    """The models of some settings that are trained without each fold.
+
+    Attributes:
+        settings: The settings.
+        scores: The score of each text by the model trained on the other folds, `[texts, classes]`; 0 where
+            there are no others.
+        duals: The dual variables of the models by fold, see `fit_svm_path`.
+        features: Their sparse features by fold; none of large data, which would fill the memory.
+    """
+
+    settings: LinearSettings
+    scores: Floats
+    duals: dict[int, Floats] = field(default_factory=dict)
+    features: dict[int, SplitFeatures] = field(default_factory=dict)
+
+    def features_for(self, settings: LinearSettings, fold: int) -> SplitFeatures | None:
+        """The sparse features of a fold, if they are the same under other settings."""
+        own = self.settings
+        same = (settings.blocks, settings.edges, settings.ratios) == (own.blocks, own.edges, own.ratios)
+        return self.features.get(fold) if same else None
+
+
+def fit_out_of_fold(
     data: TrainingData,
     candidates: Sequence[LinearSettings],
     parts: Sequence[NDArray[np.int64]],
     tolerance: float | None = None,
-) -> list[Floats]:
-    """Out-of-fold scores for each candidate, `[texts, classes]`: each text is scored by a model trained on
-    the other folds (0 where there are none). Large jobs run in parallel, as far as they fit into memory."""
-    scores = [np.zeros((len(data), data.targets.classes), dtype=np.float32) for _ in candidates]
+    start: OutOfFoldFit | None = None,
+) -> list[OutOfFoldFit]:
+    """Fit each candidate without each fold. Large jobs run in parallel, as far as they fit into memory.
+
+    Args:
+        data: The training data.
+        candidates: The settings.
+        parts: The indices of the held-out texts of each fold.
+        tolerance: See `fit_svm_path`.
+        start: The fit of similar settings, from whose solutions the solver starts.
+    """
+    shape = len(data), data.targets.classes
+    fits = [OutOfFoldFit(settings, np.zeros(shape, dtype=np.float32)) for settings in candidates]
     every = np.arange(len(data))
 
-    def judge(job: tuple[int, int]) -> None:
-        settings, held = candidates[job[0]], parts[job[1]]
-        if len(training := np.setdiff1d(every, held)):
-            machine = data.fit(settings, training, job[1], tolerance)
-            scores[job[0]][held] = data.scores(settings, machine, held)
+    def judge(job: tuple[OutOfFoldFit, int]) -> None:
+        (fit, fold), held = job, parts[job[1]]
+        if not len(training := np.setdiff1d(every, held)):
+            return
+        settings, subset = fit.settings, data.problem(fit.settings, training)
+        duals, features = np.zeros(subset.signs.shape, dtype=np.float32), None
+        if start is not None:
+            duals, features = start.duals[fold].copy(), start.features_for(settings, fold)
+        features = features or data.split(settings, subset)
+        machine = data.solve(settings, subset, features, seed=fold, tolerance=tolerance, duals=duals)
+        fit.scores[held] = data.scores(settings, machine, held)
+        fit.duals[fold] = duals
+        if data.work <= LARGE_WORK:
+            fit.features[fold] = features
 
     cells = data.targets.columns * sum(len(vocabulary) for vocabulary, _ in data.blocks.values())
     most = MOST_SIDE_BY_SIDE // max(cells, 1) if data.work > LARGE_WORK else 1
     threads = max(min(usable_threads(), most), 1)
-    run_jobs(
-        judge, [(place, fold) for place in range(len(candidates)) for fold in range(len(parts))], threads
-    )
-    return scores
+    run_jobs(judge, [(fit, fold) for fit in fits for fold in range(len(parts))], threads)
+    return fits
 
 
 class SettingSearch:
@@ -71,20 +112,23 @@ class SettingSearch:
         self.hurried = data.work > LARGE_WORK
         self.held = np.concatenate(parts)
         self.losses: dict[LinearSettings, float] = {}
-        self._scores: dict[LinearSettings, Floats] = {}  # of the best settings so far
+        self._best: OutOfFoldFit | None = None
+        self._fits: dict[LinearSettings, OutOfFoldFit] = {}  # since the last choice
 
     def scores_of(self, data: TrainingData, settings: LinearSettings) -> Floats | None:
         """The out-of-fold scores of the chosen settings; None if these data are not those of the search, or
         the models of the search stopped far from their optimum."""
-        return self._scores.get(settings) if data is self.data and not self.hurried else None
+        fit = self._best
+        usable = fit is not None and fit.settings == settings and data is self.data and not self.hurried
+        return fit.scores if usable else None
 
     def judge(self, candidates: Sequence[LinearSettings]) -> list[float]:
         """The log loss of each candidate after calibration, in nats per text."""
         new = [settings for settings in candidates if settings not in self.losses]
         tolerance = FAST_TOLERANCE if self.hurried else None
-        for settings, scores in zip(new, out_of_fold(self.data, new, self.parts, tolerance), strict=True):
-            self.losses[settings] = self.data.calibration(scores[self.held], self.held)[1]
-            self._scores[settings] = scores
+        for fit in fit_out_of_fold(self.data, new, self.parts, tolerance, self._best):
+            self.losses[fit.settings] = self.data.calibration(fit.scores[self.held], self.held)[1]
+            self._fits[fit.settings] = fit
         return [self.losses[settings] for settings in candidates]
 
     def choose(self, start: LinearSettings) -> LinearSettings:
@@ -114,10 +158,8 @@ class SettingSearch:
         return self._keep(candidate if after < (1 - _WORTH) * before else start)
 
     def line_search(self, start: LinearSettings, name: str, values: Sequence[float]) -> LinearSettings:
-        """The best value of one setting. All values are tried; on large data, only the neighbours of the
-        current value, and further in that direction as long as the loss falls."""
-        if not self.hurried:
-            return self.best(start, [replace(start, **{name: value}) for value in values[1:]])
+        """The best value of one setting: the neighbours of the current value are tried, and further values
+        in the direction of the better one as long as the loss falls."""
         candidates = [replace(start, **{name: value}) for value in sorted(values)]
         at = candidates.index(start)
         best = self.best(start, candidates[max(at - 1, 0) : at + 2])
@@ -135,6 +177,6 @@ class SettingSearch:
         return self._keep(candidates[losses.index(min(losses))])
 
     def _keep(self, best: LinearSettings) -> LinearSettings:
-        """Forget the scores of all settings but the best, which are returned."""
-        self._scores = {settings: scores for settings, scores in self._scores.items() if settings == best}
+        """Forget the fits of all settings but the best, which are returned."""
+        self._best, self._fits = self._fits.pop(best, self._best), {}
         return best

@@ -20,7 +20,7 @@ model, and stay small where those were right.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from headwise.core import native
 from headwise.core.threads import raise_if_halted, run_jobs, usable_threads
+from headwise.linear.split_features import SplitFeatures, feature_norms
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -106,6 +107,8 @@ def fit_svm_columns(
     ratios: Floats | None = None,
     offsets: Floats | None = None,
     targets: Floats | None = None,
+    duals: Floats | None = None,
+    features: SplitFeatures | None = None,
     seed: int = 0,
     tolerance: float | None = None,
 ) -> LinearWeights:
@@ -119,6 +122,8 @@ def fit_svm_columns(
             ratios=ratios,
             offsets=offsets,
             targets=targets,
+            duals=duals,
+            features=features,
             seed=seed,
             tolerance=tolerance,
         )
@@ -134,6 +139,8 @@ def fit_svm_path(
     ratios: Floats | None = None,
     offsets: Floats | None = None,
     targets: Floats | None = None,
+    duals: Floats | None = None,
+    features: SplitFeatures | None = None,
     seed: int = 0,
     tolerance: float | None = None,
 ) -> Iterator[LinearWeights]:
@@ -149,26 +156,28 @@ def fit_svm_path(
         ratios: Factors of the sparse features, `[features, columns]`.
         offsets: Values added to the scores, `[texts, columns]`; none by default.
         targets: Numeric targets for regression, `[texts, columns]`; all signs must be 1.
+        duals: The dual variables to start from, 0 by default, `[texts, columns]`; they become those of the
+            last solution.
+        features: `SplitFeatures.of` the sparse features and the ratios, if it is there already.
         seed: Seed for the order of the texts.
         tolerance: Stopping tolerance; `TOLERANCE` by default.
     """
     columns = signs.shape[1]
-    squares = None if ratios is None else np.ascontiguousarray(ratios**2, dtype=np.float32)
-    problem_of = _solver(LinearProblem(rows, signs, costs, offsets, targets), squares)
-    blocks = _zero_blocks(columns, rows.features, rows.dense.shape[1], squares)
-    alpha = np.zeros(signs.shape, dtype=np.float32)
+    split = features or SplitFeatures.of(rows.sparse, ratios)
+    rows = DesignMatrix(split.shared, rows.dense)
+    problem_of = _solver(LinearProblem(rows, signs, costs, offsets, targets), split.norms)
+    blocks = _zero_blocks(columns, rows.features, rows.dense.shape[1], split.squares)
+    alpha = np.zeros(signs.shape, dtype=np.float32) if duals is None else duals
     threads = _threads(rows, len(blocks), columns)
-    for number, strength in enumerate(strengths):
-        if number > 0:  # alpha is twice the cost times the violation of the margin
-            factor = np.float32(strength / strengths[number - 1])
-            alpha *= factor
-            for block in blocks:
-                block.scale(factor)
-        slack = _slack(costs * np.float32(strength))
+    for strength in strengths:
+        slack = _slack(costs * np.float32(strength)) + split.diagonal
+        if alpha.any():
+            _start_from(blocks, LinearProblem(rows, signs, slack, offsets, targets), alpha)
         problem = problem_of(slack)
         texts = np.flatnonzero(np.isfinite(slack).any(axis=1))
         _solve(problem, texts, blocks, alpha, seed, TOLERANCE if tolerance is None else tolerance, threads)
-        yield _joined(blocks, rows.features)
+        joined = _joined(blocks, rows.features)
+        yield replace(joined, weights=split.all_weights(joined.weights, signs * alpha))
 
 
 def fit_svm_portions(
@@ -205,24 +214,21 @@ def fit_svm_portions(
             alpha = alphas[number]
             if alpha is None:
                 alpha = alphas[number] = np.zeros(portion.signs.shape, dtype=np.float32)
-            worst = max(worst, _epoch(_solver(portion, squares)(slack), texts, blocks, alpha, threads))
+            norms = feature_norms(portion.rows.sparse, squares)
+            worst = max(worst, _epoch(_solver(portion, norms)(slack), texts, blocks, alpha, threads))
         if worst < (TOLERANCE if tolerance is None else tolerance):
             break
     return _joined(blocks, features)
 
 
-def _solver(problem: LinearProblem, squares: Floats | None) -> Callable[[Floats], native.SvmProblem]:
-    """A function from the slack to the problem for the compiled solver."""
-    from scipy.sparse import csr_matrix  # slow to load, and predictions do without
-
+def _solver(problem: LinearProblem, norms: Floats) -> Callable[[Floats], native.SvmProblem]:
+    """A function from the slack to the problem for the compiled solver, given its `feature_norms`."""
     rows, sparse = problem.rows, problem.rows.sparse
     dense_norms = np.einsum("nd,nd->n", rows.dense, rows.dense)[:, None] + 1  # plus 1 for the bias
-    squared = csr_matrix((sparse.data**2, sparse.indices, sparse.indptr), shape=sparse.shape)
-    feature_norms = np.asarray(squared.sum(axis=1)).reshape(-1, 1) if squares is None else squared @ squares
     indptr, indices = np.asarray(sparse.indptr, np.int64), np.asarray(sparse.indices, np.int32)
     values = np.asarray(sparse.data, np.float32)
     dense, signs = np.ascontiguousarray(rows.dense), np.ascontiguousarray(problem.signs)
-    norms = np.ascontiguousarray(feature_norms + dense_norms, dtype=np.float32)
+    norms = np.ascontiguousarray(norms + dense_norms, dtype=np.float32)
     offsets, targets = (
         None if numbers is None else np.ascontiguousarray(numbers, dtype=np.float32)
         for numbers in (problem.offsets, problem.targets)
@@ -321,11 +327,6 @@ class _LabelBlock:
         """One pass over the texts; returns the largest violation of an optimality condition."""
         return problem.epoch(order, self.first, self.squares, alpha, self.weights, self.dense, self.bias)
 
-    def scale(self, factor: np.float32) -> None:
-        """Multiply the weights."""
-        for numbers in (self.weights, self.dense, self.bias):
-            numbers *= factor
-
 
 def _zero_blocks(columns: int, features: int, size: int, squares: Floats | None) -> list[_LabelBlock]:
     """The blocks of all columns, for sparse and `size` dense features."""
@@ -340,6 +341,37 @@ def _aligned_zeros(rows: int, width: int) -> Floats:
     numbers = np.zeros(rows * width + _LINE // 4, dtype=np.float32)
     begin = -numbers.ctypes.data % _LINE // 4
     return numbers[begin : begin + rows * width].reshape(rows, width)
+
+
+def _start_from(blocks: list[_LabelBlock], problem: LinearProblem, alpha: Floats) -> None:
+    """Set the weights to those of the dual variables of a similar problem, after scaling the variables of
+    each column to the minimum of this problem's dual along their direction.
+
+    Args:
+        blocks: The blocks of all columns.
+        problem: The problem, with the diagonal of the dual in place of the costs.
+        alpha: The dual variables, `[texts, columns]`; scaled in place.
+    """
+    rows, signs, slack = problem.rows, problem.signs, problem.costs
+    steps = signs * alpha
+    sums = rows.sparse.T @ steps, rows.dense.T @ steps, steps.sum(axis=0)[None]
+    wanted = np.float32(1) if problem.targets is None else problem.targets
+    if problem.offsets is not None:
+        wanted = wanted - signs * problem.offsets
+    slope = (alpha * wanted).sum(axis=0, dtype=np.float64)
+    curvature = (np.where(alpha == 0, 0, slack) * alpha**2).sum(axis=0, dtype=np.float64)
+    curvature += sum((part**2).sum(axis=0, dtype=np.float64) for part in sums[1:])
+    for block in blocks:
+        place = slice(block.first, block.first + block.columns)
+        weights, dense, bias = (part[:, place] for part in sums)
+        scaled = weights if block.squares is None else weights * block.squares[:, : block.columns]
+        bend = curvature[place] + (scaled * weights).sum(axis=0, dtype=np.float64)
+        factors = np.divide(slope[place], bend, out=np.zeros(len(bend)), where=bend > 0)
+        factors = factors.clip(min=0).astype(np.float32)
+        alpha[:, place] *= factors
+        block.weights[:, : block.columns] = scaled * factors
+        block.dense[:, : block.columns] = dense * factors
+        block.bias[: block.columns] = bias[0] * factors
 
 
 def _joined(blocks: list[_LabelBlock], features: int) -> LinearWeights:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from headwise.linear.linear_model import (
     stack_blocks,
 )
 from headwise.linear.linear_warm_start import LinearWarmStart, PriorScores
+from headwise.linear.split_features import SplitFeatures
 from headwise.linear.svm_solver import DesignMatrix, Floats, LinearProblem, LinearWeights, fit_svm_columns
 from headwise.linear.targets import NumericTargets, Targets, TextWeights
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary, LinearTexts
@@ -289,16 +290,27 @@ class TrainingData:
     ) -> LinearWeights:
         """Fit the weights on some texts, given their `offsets`."""
         subset = self.problem(settings, texts)
+        return self.solve(settings, subset, self.split(settings, subset), seed=seed, tolerance=tolerance)
+
+    def solve(
+        self, settings: LinearSettings, subset: LinearProblem, features: SplitFeatures, **more: Any
+    ) -> LinearWeights:
+        """Fit the weights on a `problem` with its `split` features; `more` are other arguments of
+        `fit_svm_columns`."""
         return fit_svm_columns(
             subset.rows,
             subset.signs,
             subset.costs.astype(np.float32) * np.float32(settings.strength),
-            ratios=FeatureCounts.of([subset]).ratios() if settings.ratios else None,
             offsets=subset.offsets,
             targets=subset.targets,
-            seed=seed,
-            tolerance=tolerance,
+            features=features,
+            **more,
         )
+
+    def split(self, settings: LinearSettings, subset: LinearProblem) -> SplitFeatures:
+        """The sparse features of a `problem`; they depend on blocks, edges and ratios of the settings."""
+        ratios = FeatureCounts.of([subset]).ratios() if settings.ratios else None
+        return SplitFeatures.of(subset.rows.sparse, ratios)
 
     def problem(self, settings: LinearSettings, texts: NDArray[np.int64]) -> LinearProblem:
         """The problem for the solver, without the strength of the settings."""

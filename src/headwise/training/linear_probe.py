@@ -22,9 +22,11 @@ from headwise.linear.linear_fit import MOST_CELLS
 
 Floats = NDArray[np.float32]
 
-STRENGTHS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
-"""Candidate values of C (weight of the total loss relative to the L2 penalty) for vectors of length 1,
-tried from large to small until the held-out loss rises."""
+STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+"""Candidate values of C (weight of the total loss relative to the L2 penalty) for vectors of length 1."""
+FIRST = 2
+"""Index of the candidate that is tried first; from there on larger ones, and if the first of them is not
+better, smaller ones, until the held-out loss rises."""
 RIDGES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 """Candidate ridge penalties for vectors of length 1."""
 FOLDS = 5
@@ -82,7 +84,7 @@ def fit_linear_probe(
     )
     counts = np.ones(len(rows), dtype=np.float32) if weights is None else weights.astype(np.float32)
     problem = _Problem(rows, target_rows, counts, offsets, _sets_loss if sets else native.softmax_loss)
-    best, start = STRENGTHS[0], None
+    best, start = STRENGTHS[-1], None
     texts = len(rows) - always
     if texts > FOLDS:
         fold = np.random.default_rng(seed).permutation(texts) % FOLDS
@@ -91,19 +93,41 @@ def fit_linear_probe(
         fold = np.append(fold, np.full(always, -1))
         few = texts <= _MOST_CROSSED and target_rows.size <= MOST_CELLS
         held = [fold == number for number in range(FOLDS if few else 1)]
-        solutions: list[Floats | None] = [None] * len(held)
-        least = float("inf")
-        for strength in STRENGTHS:
-            loss = 0.0
-            for number, out in enumerate(held):
-                fold_weights = solutions[number] = problem.take(~out).solve(strength, solutions[number])
-                loss += problem.take(out).loss(fold_weights)[0]
-            if loss >= least:
-                break
-            best, least, start = strength, loss, solutions[0]
+        pairs = [(problem.take(~out), problem.take(out)) for out in held]
+        place, start = _search(pairs)
+        best = STRENGTHS[place]
     solved = problem.solve(best, start)
     probe_weights = (turn @ solved[:-1]).T
     return probe_weights, solved[-1] - probe_weights @ mean
+
+
+def _search(pairs: "list[tuple[_Problem, _Problem]]") -> tuple[int, Floats]:
+    """The index of the best of `STRENGTHS`, and the solution of the first fold there.
+
+    Args:
+        pairs: The problems of the other texts and of the held-out texts, for each fold.
+    """
+    solutions: list[Floats | None] = [None] * len(pairs)
+
+    def held_out(place: int) -> tuple[float, Floats]:
+        solutions[:] = [
+            training.solve(STRENGTHS[place], start)
+            for (training, _), start in zip(pairs, solutions, strict=True)
+        ]
+        losses = [judged.loss(weights)[0] for (_, judged), weights in zip(pairs, solutions, strict=True)]
+        return sum(losses), solutions[0]
+
+    place, (least, start) = FIRST, held_out(FIRST)
+    for step in (1, -1):
+        begun = place
+        while 0 <= place + step < len(STRENGTHS):
+            loss, weights = held_out(place + step)
+            if loss >= least:
+                break
+            place, least, start = place + step, loss, weights
+        if place != begun:
+            break
+    return place, start
 
 
 def fit_linear_number_probe(

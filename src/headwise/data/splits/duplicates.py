@@ -329,10 +329,12 @@ def _chains(near_duplicates: Mapping[int, Sequence[int]], texts: int) -> NDArray
 
 def _connected(pairs: NDArray[np.int64], texts: int) -> NDArray[np.int64]:
     """The number of the connected component of each of `texts` texts by pairs `[pairs, 2]`, `[texts]`."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = csr_array(
-        (np.ones(len(pairs), dtype=np.int8), (pairs[:, 0], pairs[:, 1])), shape=(texts, texts)
-    )
-    return connected_components(graph, directed=False)[1].astype(np.int64)
+    # SciPy has this, too, but takes a tenth of a second to load it.
+    leaders, before = np.arange(texts), None
+    while before is None or not np.array_equal(leaders, before):
+        before = leaders.copy()
+        least = before[pairs].min(axis=1)
+        np.minimum.at(leaders, before[pairs], least[:, None])  # those of the leaders of both
+        np.minimum.at(leaders, pairs, least[:, None])
+        leaders = leaders[leaders]
+    return np.unique(leaders, return_inverse=True)[1]

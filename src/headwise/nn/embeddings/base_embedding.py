@@ -10,6 +10,7 @@ from torch.nn.functional import embedding_bag, normalize
 
 from headwise.core import native
 from headwise.nn.embeddings.row_embedding import RowEmbedding
+from headwise.nn.embeddings.word_reading import WordRows, is_one_operation, read_words
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.ragged import Layout, Ragged
@@ -122,7 +123,7 @@ class BaseEmbedding(nn.Module):
             ids: Word ids in the vocabulary, `[total]`.
             pieces: Output of `prepare` for each text.
         """
-        vectors, weights, places = self._words(pieces, ids.layout)
+        vectors, weights, places = self._words(pieces, ids.layout, distinct=not self.training)
         dtype = self.norm.weight.dtype
         vectors, weights = vectors.to(dtype), weights.to(dtype)
         numbers = None if self.training else _numbers_of(ids.values, places, len(vectors))
@@ -130,20 +131,25 @@ class BaseEmbedding(nn.Module):
             vectors = self.with_corrections(vectors, numbers)
             sums = _weighted_sums(vectors, places, ids.offsets, weights[places])
             return ids.with_values(self.read(vectors).index_select(0, places)), _at_length_1(sums)
-        vectors, weights = (
-            self.with_corrections(vectors.index_select(0, places), ids.values),
-            weights[places],
-        )
+        weights = weights[places]
         if self.training and self.config.word_dropout > 0:
             mask = torch.rand(weights.shape, device=weights.device) >= self.config.word_dropout
             weights = weights * mask
+        words = WordRows(vectors, places, ids.values, weights, ids.offsets)
+        if is_one_operation(words, self.vectors, self.norm, self.dropout):
+            rows, sums = read_words(words, self.vectors, self.norm, self.dropout)
+            return ids.with_values(self._projected(rows)), _at_length_1(sums)
+        vectors = self.with_corrections(vectors.index_select(0, places), ids.values)
         means = _at_length_1(ids.with_values(vectors * weights[:, None]).sum())
         return ids.with_values(self.read(vectors)), means
 
     def read(self, vectors: Tensor) -> Tensor:
         """Vectors `[words, size]` -> inputs of the encoder, `[words, width]`: norm, dropout, projection."""
-        read = self.dropout(self.norm(vectors))
-        return read if self.project is None else self.project(read)
+        return self._projected(self.dropout(self.norm(vectors)))
+
+    def _projected(self, rows: Tensor) -> Tensor:
+        """Rows `[words, size]` -> `[words, width]`."""
+        return rows if self.project is None else self.project(rows)
 
     def word_contributions(
         self, ids: Ragged, pieces: Sequence[BaseTokens], *, trained: bool = True
@@ -161,13 +167,21 @@ class BaseEmbedding(nn.Module):
         lengths = weighted.sum().norm(dim=-1).clamp_min(1e-12)
         return weighted.values / lengths[ids.layout.text_of, None]
 
-    def _words(self, pieces: Sequence[BaseTokens], layout: Layout) -> tuple[Tensor, Tensor, Tensor]:
+    def _words(
+        self, pieces: Sequence[BaseTokens], layout: Layout, *, distinct: bool = True
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Vectors of the distinct words of the texts without corrections, `[kinds, size]`, their weights
-        `[kinds]`, and the index of each word among the distinct words, `[total]`."""
+        `[kinds]`, and the index of each word among the distinct words, `[total]`. Unless `distinct`, there
+        may be words of other texts among them, which saves a search."""
         if tuple(len(text) for text in pieces) != layout.sizes:
             raise ValueError(f"texts of {[len(text) for text in pieces]} words do not fit {layout!r}")
-        parts, numbers = BaseTokens.together(pieces)
         device = self.values.device
+        tables = {id(text.kinds): text.kinds for text in pieces}
+        if not distinct and len(tables) == 1 and len(kinds := pieces[0].kinds) <= _CACHED_WORDS:
+            numbers = np.concatenate([text.numbers for text in pieces]).astype(np.int64)
+            weights = torch.from_numpy(kinds.weights).to(device)
+            return self._cached_vectors(kinds), weights, torch.from_numpy(numbers).to(device)
+        parts, numbers = BaseTokens.together(pieces)
         vectors = [torch.zeros(0, self.config.size, device=device)]
         vectors += [self._vectors(kinds, selected) for kinds, selected in parts]
         none = np.zeros(0, np.float32)
@@ -183,11 +197,18 @@ class BaseEmbedding(nn.Module):
         """Vectors of the selected distinct words, cached unless there are too many."""
         if len(kinds) > _CACHED_WORDS:
             return self._means(kinds.take(selected))
+        vectors = self._cached_vectors(kinds)
+        if len(selected) == len(kinds):
+            return vectors
+        return vectors.index_select(0, torch.from_numpy(selected).to(self.values.device))
+
+    @torch.inference_mode(False)
+    @torch.no_grad()
+    def _cached_vectors(self, kinds: DistinctWords) -> Tensor:
+        """Vectors of all of the distinct words, computed once."""
         if kinds.vectors is None or kinds.vectors.device != self.values.device:
             kinds.vectors = self._means(kinds)
-        if len(selected) == len(kinds):
-            return kinds.vectors
-        return kinds.vectors.index_select(0, torch.from_numpy(selected).to(self.values.device))
+        return kinds.vectors
 
     def _means(self, kinds: DistinctWords) -> Tensor:
         """The mean of the rows of each word, `[kinds, size]`."""

@@ -46,6 +46,7 @@ from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import MSSANConfig
 from headwise.nn.layers.dropout import Dropout
+from headwise.nn.layers.fused import add_norm, gate
 from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Ragged, RaggedModule
@@ -95,7 +96,7 @@ class MSSANBlock(nn.Module):
     def forward(self, h: Ragged) -> Ragged:
         z = self.gate(h.values, self.dropout(self.attention(h).values))
         inner = self.down(self.dropout(self.activation(self.up(z))))
-        return h.with_values(self.norm(z + self.dropout(inner)))
+        return h.with_values(add_norm(z, inner, self.norm, self.dropout))
 
 
 class FusionGate(nn.Module):
@@ -111,5 +112,4 @@ class FusionGate(nn.Module):
     def forward(self, inputs: Tensor, outputs: Tensor) -> Tensor:
         """`[rows, width]` of both -> `[rows, width]`."""
         inputs, outputs = self.input(inputs), self.output(outputs)
-        f = torch.sigmoid(self.gate_input(inputs) + self.gate_output(outputs))
-        return f * inputs + (1 - f) * outputs
+        return gate(self.gate_input(inputs), self.gate_output(outputs), inputs, outputs)

@@ -13,12 +13,13 @@ scale, the top layer the same number of each (Eq. 11-12, `headwise.nn.priors.all
 
 from collections.abc import Sequence
 
-from torch import Tensor, nn, relu
+from torch import nn
 
 from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.encoder import ClassificationNode, Encoded, Positions
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
 from headwise.nn.layers.dropout import Dropout
+from headwise.nn.layers.fused import add_norm
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Ragged, RaggedModule
 
@@ -54,5 +55,5 @@ class MultiScaleBlock(nn.Module):
         self.norm = nn.LayerNorm(config.width)
 
     def forward(self, h: Ragged) -> Ragged:
-        update: Tensor = relu(self.attention(h).values)
-        return h.with_values(self.norm(h.values + self.dropout(update)))
+        update = self.attention(h).values
+        return h.with_values(add_norm(h.values, update, self.norm, self.dropout, relu=True))

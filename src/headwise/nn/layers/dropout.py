@@ -30,8 +30,17 @@ def dropout(values: Tensor, probability: float) -> Tensor:
     usable = values.device.type == "cpu" and values.dtype in (torch.float32, torch.float64)
     if not usable or probability >= 1 or values.numel() > _MOST or torch.compiler.is_compiling():
         return functional.dropout(values, probability)
-    key = torch.empty((), dtype=torch.int64, device="cpu").random_().item()
-    return _KeyedDropout.apply(values, key, probability)
+    return keyed_dropout(values, draw_key(), probability)
+
+
+def draw_key() -> int:
+    """A key from the generator of torch."""
+    return int(torch.empty((), dtype=torch.int64, device="cpu").random_().item())
+
+
+def keyed_dropout(values: Tensor, key: int, probability: float) -> Tensor:
+    """`dropout` of floats in the memory of the processor, with the mask of a key."""
+    return _KeyedDropout.apply(values, key, probability) if probability else values
 
 
 class _KeyedDropout(torch.autograd.Function):

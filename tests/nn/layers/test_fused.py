@@ -1,0 +1,156 @@
+"""Fused operations against the same ones by one: values, gradients, masks, no rows and one row, dtypes."""
+
+import pytest
+import torch
+from torch import nn
+from torch.autograd import gradcheck, gradgradcheck
+
+from headwise.nn.embeddings.row_embedding import RowEmbedding
+from headwise.nn.embeddings.word_reading import (
+    WordRows,
+    is_one_operation,
+    plain_read_words,
+    read_words,
+)
+from headwise.nn.layers import fused
+from headwise.nn.layers.dropout import Dropout, draw_key
+from headwise.nn.layers.fused import add_norm, gate, plain_add_norm, plain_gate
+
+TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-12}
+
+
+def layers(width: int, dtype: torch.dtype, probability: float) -> tuple[nn.LayerNorm, Dropout]:
+    norm = nn.LayerNorm(width).to(dtype)
+    nn.init.normal_(norm.weight)
+    nn.init.normal_(norm.bias)
+    return norm, Dropout(probability)
+
+
+def assert_equal(result, expected, inputs):
+    """The same values, and the same gradients of a sum with random factors."""
+    for one, other in zip(result, expected, strict=True):
+        torch.testing.assert_close(one, other, atol=TOLERANCE[other.dtype], rtol=TOLERANCE[other.dtype])
+    assert [x.requires_grad for x in result] == [x.requires_grad for x in expected]
+    result, expected = ([x for x in results if x.requires_grad] for results in (result, expected))
+    factors = [torch.randn_like(x) for x in expected]
+    gradients = [torch.autograd.grad(x, inputs, factors) for x in (result, expected)]
+    for one, other in zip(*gradients, strict=True):
+        one = one.to_dense() if one.is_sparse else one
+        scale = max(float(other.abs().max()) if other.numel() else 0.0, 1.0)
+        torch.testing.assert_close(one, other, atol=scale * TOLERANCE[other.dtype], rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("rows", [0, 1, 37])
+@pytest.mark.parametrize("width", [3, 7, 64])
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("probability", [0.0, 0.3])
+def test_add_norm(dtype, rows, width, relu, probability):
+    torch.manual_seed(0)
+    norm, dropout = layers(width, dtype, probability)
+    inputs, update = (torch.randn(rows, width, dtype=dtype, requires_grad=True) for _ in range(2))
+    torch.manual_seed(5)
+    result = add_norm(inputs, update, norm, dropout, relu=relu)
+    assert "_AddNorm" in type(result.grad_fn).__name__
+    torch.manual_seed(5)
+    key = draw_key() if probability else 0
+    expected = plain_add_norm(inputs, update, norm.weight, norm.bias, key, probability, relu, norm.eps)
+    assert_equal([result], [expected], [inputs, update, norm.weight, norm.bias])
+    torch.manual_seed(5)  # the modules one by one have the same mask
+    by_modules = norm(inputs + dropout(torch.relu(update) if relu else update))
+    torch.testing.assert_close(by_modules, expected)
+
+
+def test_in_evaluation_nothing_is_dropped():
+    norm, dropout = layers(8, torch.float32, 0.5)
+    inputs, update = torch.randn(2, 5, 8)
+    state = torch.get_rng_state()
+    result = add_norm(inputs, update, norm, dropout.eval())
+    torch.testing.assert_close(result, norm(inputs + update), atol=1e-5, rtol=1e-5)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("rows", [0, 1, 37])
+def test_gate(dtype, rows):
+    torch.manual_seed(0)
+    inputs = [(9 * torch.randn(rows, 5, dtype=dtype)).requires_grad_() for _ in range(4)]
+    result = gate(*inputs)
+    assert "_Gate" in type(result.grad_fn).__name__
+    assert_equal([result], [plain_gate(*inputs)], inputs)
+
+
+def words(lengths: list[int], dtype: torch.dtype, size: int = 6, kinds: int = 9) -> WordRows:
+    total = sum(lengths)
+    return WordRows(
+        torch.randn(kinds, size, dtype=dtype),
+        torch.randint(kinds, (total,)),
+        torch.randint(4, (total,)),
+        torch.rand(total, dtype=dtype),
+        torch.tensor([0, *torch.tensor(lengths).cumsum(0).tolist()]),
+    )
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("lengths", [[], [0], [1], [3, 0, 1, 12]])
+@pytest.mark.parametrize("probability", [0.0, 0.3])
+@pytest.mark.parametrize("corrected", [False, True])
+def test_words(dtype, lengths, probability, corrected):
+    torch.manual_seed(0)
+    read, (norm, dropout) = words(lengths, dtype), layers(6, dtype, probability)
+    table = RowEmbedding(4, 6).to(dtype) if corrected else None
+    looked_up = []
+    if table is not None:
+        table.before_lookup = looked_up.append
+    assert is_one_operation(read, table, norm, dropout)
+    torch.manual_seed(5)
+    result = read_words(read, table, norm, dropout)
+    assert len(looked_up) == corrected
+    torch.manual_seed(5)
+    key = draw_key() if probability else 0
+    weight = None if table is None else table.weight
+    parameters = norm.weight, norm.bias, key, probability, norm.eps
+    expected = plain_read_words(weight, *parameters, *read)
+    inputs = [norm.weight, norm.bias] if weight is None else [weight, norm.weight, norm.bias]
+    assert_equal(result, expected, inputs)
+
+
+def test_gradients_can_be_differentiated_again(monkeypatch):
+    torch.manual_seed(0)
+    size = {"dtype": torch.float64, "requires_grad": True}
+    rows = (
+        torch.randn(3, 4, **size),
+        torch.randn(3, 4, **size),
+        torch.randn(4, **size),
+        torch.randn(4, **size),
+    )
+    for settings in ((7, 0.4, False, 1e-5), (0, 0.0, True, 1e-5)):
+
+        def compute(*inputs, settings=settings):
+            return fused._AddNorm.apply(*inputs, *settings)
+
+        assert gradcheck(compute, rows)
+        assert gradgradcheck(compute, rows)
+    assert gradgradcheck(gate, [torch.randn(3, 4, **size) for _ in range(4)])
+
+
+def test_what_the_kernels_do_not_take_is_computed_one_by_one(monkeypatch):
+    norm, dropout = layers(4, torch.float32, 0.0)
+    inputs, update = torch.randn(2, 3, 4)
+    expected = norm(inputs + update)
+
+    def name(*rows, norm=norm, dropout=dropout):
+        result = add_norm(*rows, norm, dropout)
+        torch.testing.assert_close(result.float(), expected, atol=0.05, rtol=0.05)
+        return type(result.grad_fn).__name__
+
+    assert "_AddNorm" in name(inputs, update)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert "_AddNorm" not in name(inputs, update)
+    seen = []
+    handle = norm.register_forward_hook(lambda *_: seen.append(1))
+    assert "_AddNorm" not in name(inputs, update)
+    assert seen
+    handle.remove()
+    monkeypatch.setenv("HEADWISE_KERNELS", "off")
+    assert "_AddNorm" not in name(inputs, update)
