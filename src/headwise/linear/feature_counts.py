@@ -43,6 +43,8 @@ class FeatureCounts:
     def ratios(self) -> Floats:
         """Naive Bayes ratios, `[features, columns]`: the mean of 1 and the absolute log ratio between the
         frequency of a feature inside and outside a label."""
+        if not len(self.inside):
+            return self.inside
         # Column by column, as sums and logarithms of short rows take several times as long.
         inside, outside = (np.ascontiguousarray(counts.T) + 1 for counts in (self.inside, self.outside))
         factors = (outside.sum(axis=1) / inside.sum(axis=1))[:, None]
