@@ -52,8 +52,8 @@ class OutOfFoldFit:
 
     def features_for(self, settings: LinearSettings, fold: int) -> SplitFeatures | None:
         """The sparse features of a fold, if they are the same under other settings."""
-        own = self.settings
-        same = (settings.blocks, settings.edges, settings.ratios) == (own.blocks, own.edges, own.ratios)
+        names = "blocks", "edges", "ratios"
+        same = all(getattr(settings, name) == getattr(self.settings, name) for name in names)
         return self.features.get(fold) if same else None
 
 

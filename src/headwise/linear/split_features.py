@@ -3,7 +3,7 @@
 The weight of such a feature is `r_fk^2 x_if y_ik alpha_ik`, with i its only text. So what it adds to the
 score of this text is proportional to the text's own dual variable, and the solver reads it from the
 diagonal of the dual. In short texts half of the features are of this kind, and their weights would not fit
-into the cache of the processor beside the others.
+into the cache of the processor beside the alone.
 """
 
 from dataclasses import dataclass
@@ -49,17 +49,17 @@ class SplitFeatures:
 
         texts, features = sparse.shape
         indptr, indices = np.asarray(sparse.indptr, np.int64), np.asarray(sparse.indices, np.int32)
-        at, ends, numbers, values, owners, places, others = native.split_unshared(
+        at, ends, numbers, values, owners, places, alone = native.split_unshared(
             indptr, indices, np.asarray(sparse.data, np.float32), features
         )
         shared = csr_matrix((values, numbers, ends), shape=(texts, len(at)))
-        squares, weighted = None, others[:, None]
+        squares, weighted = None, alone[:, None]
         if ratios is not None:
             squares = np.ascontiguousarray(ratios[at] ** 2, dtype=np.float32)
             weighted = weighted * ratios[places] ** 2
         diagonal = np.empty((texts, weighted.shape[1]), dtype=np.float32)
         for column in range(weighted.shape[1]):
-            diagonal[:, column] = np.bincount(owners, others * weighted[:, column], texts)
+            diagonal[:, column] = np.bincount(owners, alone * weighted[:, column], texts)
         norms = feature_norms(shared, squares)
         return cls(shared, squares, norms, diagonal, features, at, places, owners, weighted)
 

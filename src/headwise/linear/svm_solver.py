@@ -355,10 +355,10 @@ def _start_from(blocks: list[_LabelBlock], problem: LinearProblem, alpha: Floats
     rows, signs, slack = problem.rows, problem.signs, problem.costs
     steps = signs * alpha
     sums = rows.sparse.T @ steps, rows.dense.T @ steps, steps.sum(axis=0)[None]
-    wanted = np.float32(1) if problem.targets is None else problem.targets
+    desired = np.float32(1) if problem.targets is None else problem.targets
     if problem.offsets is not None:
-        wanted = wanted - signs * problem.offsets
-    slope = (alpha * wanted).sum(axis=0, dtype=np.float64)
+        desired = desired - signs * problem.offsets
+    slope = (alpha * desired).sum(axis=0, dtype=np.float64)
     curvature = (np.where(alpha == 0, 0, slack) * alpha**2).sum(axis=0, dtype=np.float64)
     curvature += sum((part**2).sum(axis=0, dtype=np.float64) for part in sums[1:])
     for block in blocks:
