@@ -54,27 +54,47 @@ def one_registry() -> None:
 
 
 @pytest.fixture(scope="session")
-def known_graphs(one_registry) -> dict:
-    """Of `graphs_once`."""
-    return {}
+def same_graphs(one_registry):
+    """A context in which networks of the same layers, settings and weights are written down as a graph
+    once, which takes seconds: for tests of what stands beside the graphs in a folder."""
+    graphs = {}
+
+    @contextlib.contextmanager
+    def same_graphs():
+        from torch import nn
+
+        from headwise.artifacts.onnx import onnx_export as export
+
+        write, of_all = export.onnx_of, vars(nn.Module()).keys()
+
+        def once(module, inputs, outputs):
+            weights = b"".join(tensor.numpy().tobytes() for tensor in module.state_dict().values())
+            settings = [
+                (
+                    type(layer),
+                    sorted(
+                        (name, repr(value)) for name, value in vars(layer).items() if name not in of_all
+                    ),
+                )
+                for layer in module.modules()
+            ]
+            key = repr(module), repr(settings), weights, tuple(inputs), outputs
+            if key not in graphs:
+                graphs[key] = write(module, inputs, outputs)
+            return graphs[key]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(export, "onnx_of", once)
+            yield
+
+    return same_graphs
 
 
 @pytest.fixture
-def graphs_once(known_graphs, monkeypatch) -> None:
-    """Networks of the same layers and weights are written down as a graph once, which takes seconds: for
-    tests of what stands beside the graphs in a folder."""
-    from headwise.artifacts.onnx import onnx_export as export
-
-    write = export.onnx_of
-
-    def once(module, inputs, outputs):
-        weights = b"".join(own.numpy().tobytes() for own in module.state_dict().values())
-        key = repr(module), weights, tuple(inputs), outputs
-        if key not in known_graphs:
-            known_graphs[key] = write(module, inputs, outputs)
-        return known_graphs[key]
-
-    monkeypatch.setattr(export, "onnx_of", once)
+def graphs_once(same_graphs):
+    """Of `same_graphs`, for a whole test."""
+    with same_graphs():
+        yield
 
 
 def pytest_collection_finish():

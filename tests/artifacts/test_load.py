@@ -33,9 +33,9 @@ def refused(folder: Path, load: Callable[[Path], Any] = load_model) -> StoreErro
         began = time.process_time()
         with pytest.raises(StoreError) as caught:
             load(folder)
-        if time.process_time() - began < 2:
+        if time.process_time() - began < 20:  # seconds on a slow machine, far less than without a check
             return caught.value
-    pytest.fail("it takes more than 2 seconds of CPU to refuse the folder")
+    pytest.fail("it takes more than 20 seconds of CPU to refuse the folder")
 
 
 def refused_as(code: str, mention: str, folder: Path) -> None:

@@ -47,14 +47,15 @@ def without_torch(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def exported(model, tmp_path_factory) -> Path:
+def exported(model, tmp_path_factory, same_graphs) -> Path:
     """What was exported of a model that tells bad from good."""
     from headwise.app.workflows.export import export_model
 
-    return export_model(model, tmp_path_factory.mktemp("exported") / "small").folder
+    with same_graphs():
+        return export_model(model, tmp_path_factory.mktemp("exported") / "small").folder
 
 
-def test_as_many_unknown_words_as_in_the_test_are_no_news(save, without_torch, tmp_path):
+def test_as_many_unknown_words_as_in_the_test_are_no_news(save, without_torch, tmp_path, graphs_once):
     from headwise.app.workflows.export import export_model
 
     folder = export_model(

@@ -56,14 +56,6 @@ def test_what_is_written(make_model, tmp_path, needs_onnx, graphs_once):
         assert not re.search(rb"\.py|site-packages|/home|/tmp|headwise/", content)
 
 
-def test_the_model_is_as_it_was(make_model, texts, tmp_path, needs_onnx):
-    model = make_model("transformer")
-    before, settings = model.predict_proba(texts), str(model)
-    write_exported(model, tmp_path / "x")
-    assert str(model) == settings
-    np.testing.assert_array_equal(model.predict_proba(texts), before)
-
-
 def test_an_exported_model_is_replaced_where_that_is_asked_for(
     make_model, tmp_path, needs_onnx, graphs_once
 ):

@@ -10,8 +10,6 @@ import torch
 
 from headwise.app.workflows.train import train_files
 from headwise.artifacts import StoreError, load_model
-from headwise.artifacts.onnx import onnx_export as export
-from headwise.artifacts.onnx.graph import onnx_of
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.artifacts.onnx.onnx_export import write_exported
 from headwise.artifacts.onnx.onnx_load import load_exported
@@ -64,7 +62,7 @@ ROWS = {
 
 def make(row: str) -> TagModel:
     name, characters, tagger, written, windows = ROWS[row]
-    sizes = {"width": 8, "heads": 4, "head_size": 2, "layers": 2, "feedforward": 6, "hidden": 4}
+    sizes = {"width": 8, "heads": 4, "head_size": 2, "layers": 1, "feedforward": 6, "hidden": 4}
     sizes["distances"] = ("word", "none")
     kind = ENCODERS[name][1]
     encoder = kind(**{key: value for key, value in sizes.items() if key in kind.__dataclass_fields__})
@@ -120,24 +118,18 @@ SAYS = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, needs_onnx):
+def made(tmp_path_factory, same_graphs, needs_onnx):
     """`made(row, say)`: a model, what was exported of it, computed by onnxruntime, and in which folder."""
-    trained, graphs = {}, {}
+    trained = {}
 
     def give(row: str, say: str):
-        def once(module, inputs, outputs):  # whatever the linear model says, the network says the same
-            if (row, type(module)) not in graphs:
-                graphs[row, type(module)] = onnx_of(module, inputs, outputs)
-            return graphs[row, type(module)]
-
         if (row, say) not in trained:
             model = make(row)
             *weights, outside = SAYS[say]
             linear_model = None if say == "encoder" else linear_model_of(model.tags)
             model.add_linear_model(linear_model, (weights[0], weights[1]), 0.5, outside)
             folder = tmp_path_factory.mktemp("taggers") / "x"
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(export, "onnx_of", once)
+            with same_graphs():  # whatever the linear model says, the network says the same
                 write_exported(model.eval(), folder)
             trained[row, say] = model, load_exported(folder, engine="onnxruntime"), folder
         return trained[row, say]
@@ -290,10 +282,10 @@ def test_the_graph_of_the_spelling_is_checked(trained_tagger, tmp_path):
         load_exported(copied)
 
 
-def test_a_classifier_in_its_place_leaves_nothing_behind(made, make_model, tmp_path):
+def test_a_classifier_in_its_place_leaves_nothing_behind(made, written, tmp_path, graphs_once):
     shutil.copytree(made("shape", "encoder")[2], tmp_path / "x")
     assert (tmp_path / "x" / "spelling.onnx").is_file()
-    write_exported(make_model("bilstm"), tmp_path / "x", overwrite=True)
+    write_exported(written("bilstm")[0], tmp_path / "x", overwrite=True)
     assert not (tmp_path / "x" / "spelling.onnx").exists()
     assert json.loads((tmp_path / "x" / "config.json").read_text())["model"]["task"] == "classify"
 
