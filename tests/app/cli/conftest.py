@@ -1,3 +1,4 @@
+import contextlib
 import csv
 import io
 import json
@@ -7,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,27 @@ def run(capfdbinary, monkeypatch, tmp_path):
     return run
 
 
+@pytest.fixture(scope="session")
+def train_once(tmp_path_factory):
+    """Run a training command in a folder of its own with these files; returns the folder, standard output
+    and standard error. Tests that share a model copy the folder."""
+
+    def train_once(files: Mapping[str, str], *arguments: object) -> tuple[Path, str, str]:
+        folder = tmp_path_factory.mktemp("trained")
+        for name, content in files.items():
+            (folder / name).write_text(content)
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+        with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COLUMNS", "80")
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                code = main(["train", *map(str, arguments)])
+        said = [stream.buffer.getvalue().decode() for stream in (out, err)]
+        assert code == 0, said[1]
+        return folder, *said
+
+    return train_once
+
+
 @pytest.fixture
 def spawn(tmp_path):
     """Start `python -m headwise` as a process of its own."""
@@ -85,9 +107,15 @@ def spawn(tmp_path):
 class Forked:
     """A command in a process of its own, as much like a `subprocess.Popen` as the tests need."""
 
-    def __init__(self, zygote: socket.socket, arguments: Sequence[object], folder: Path):
-        environment = {"COLUMNS": "80"}
-        request = {"arguments": [*map(str, arguments)], "folder": str(folder), "environment": environment}
+    def __init__(
+        self, zygote: socket.socket, arguments: Sequence[object], folder: Path, largest_file: int | None
+    ):
+        request = {
+            "arguments": [*map(str, arguments)],
+            "folder": str(folder),
+            "environment": {"COLUMNS": "80"},
+            "largest_file": largest_file,
+        }
         pipes = [os.pipe() for _ in range(3)]
         socket.send_fds(zygote, [json.dumps(request).encode()], [write for _, write in pipes])
         for _, write in pipes:
@@ -142,8 +170,9 @@ def fork(zygote, tmp_path):
     """Start a command as `spawn` does, in a tenth of the time: for tests that do so often."""
     started = []
 
-    def fork(*arguments) -> Forked:
-        started.append(Forked(zygote, arguments, tmp_path))
+    def fork(*arguments, largest_file: int | None = None) -> Forked:
+        """`largest_file`: bytes that a file may have, as on a disk that is nearly full."""
+        started.append(Forked(zygote, arguments, tmp_path, largest_file))
         return started[-1]
 
     yield fork

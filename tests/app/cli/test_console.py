@@ -35,9 +35,9 @@ def test_percent():
 
 
 SHELL = """
-import os, sys
+import sys
 from headwise.app.cli import main
-sys.exit(main(["priors"]))
+sys.exit(main(sys.argv[1:]))
 """
 
 
@@ -54,8 +54,10 @@ sys.exit(main(["priors"]))
 )
 def test_standard_streams_that_are_closed_full_or_of_few_letters(tmp_path, redirection, encoding, code):
     (tmp_path / "run.py").write_text(SHELL)
+    rows = "".join(f"ein Text {n},{('größer', 'kleiner')[n % 2]}\n" for n in range(20))
+    (tmp_path / "texts.csv").write_text("text,label\n" + rows, encoding="utf-8")
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    command = f"{shlex.quote(sys.executable)} run.py {redirection}"
+    command = f"{shlex.quote(sys.executable)} run.py doctor texts.csv {redirection}"
     done = subprocess.run(
         command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
     )
@@ -68,7 +70,9 @@ def test_a_reader_of_tables_that_has_gone_is_told_from_an_error_that_was_found(t
     (tmp_path / "run.py").write_text(SHELL)
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([sys.executable, "run.py"], cwd=tmp_path, stdout=write, stderr=subprocess.PIPE)
+    done = subprocess.run(
+        [sys.executable, "run.py", "priors"], cwd=tmp_path, stdout=write, stderr=subprocess.PIPE
+    )
     os.close(write)
     assert (done.returncode, done.stderr) == (141, b"")
 

@@ -1,6 +1,4 @@
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -72,14 +70,6 @@ def test_of_a_table_the_texts_are_read(texts, capsys):
     assert "helpdesk" not in words
 
 
-LIMITED = """
-import resource, sys
-from headwise.app.cli import main
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-sys.exit(main(sys.argv[2:]))
-"""
-
-
 @pytest.mark.skipif(os.name != "posix", reason="no limits of files here")
 @pytest.mark.parametrize(
     ("most", "size", "runs", "named"),
@@ -90,19 +80,16 @@ sys.exit(main(sys.argv[2:]))
         (3_000, 6, 512, "base:"),
     ],
 )
-def test_a_full_disk_names_what_could_not_be_written_and_the_run_goes_on(texts, most, size, runs, named):
-    (texts / "limited.py").write_text(LIMITED)
+def test_a_full_disk_names_what_could_not_be_written_and_the_run_goes_on(
+    texts, fork, most, size, runs, named
+):
     sizes = ["--words", "20", "--rarest", "1", "--size", str(size), "--subwords", str(runs)]
     command = ["pretrain", "texts.txt", "--output", "base", *sizes, "--epochs", "2"]
-    done = subprocess.run(
-        [sys.executable, "limited.py", str(most), *command],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
-    assert "[HW604]" in done.stderr
-    assert named in done.stderr.splitlines()[-1]
+    process = fork(*command, largest_file=most)
+    said = process.communicate()[1].decode()
+    assert (process.returncode, "Traceback" in said) == (2, False), said
+    assert "[HW604]" in said
+    assert named in said.splitlines()[-1]
     assert main([*command, "--resume"]) == 0
     assert not (texts / "base.work").exists()
 

@@ -35,29 +35,29 @@ def test_it_answers_until_it_is_interrupted(spawn, model, host, tmp_path):
     assert line.endswith(" items=2")
 
 
-def test_connections_that_ask_nothing_keep_nobody_out(spawn, model):
-    process = spawn("serve", model, "--port", "0")
+def test_connections_that_ask_nothing_keep_nobody_out(fork, model):
+    process = fork("serve", model, "--port", "0")
     _, port = address_of(process).rsplit(":", 1)
     idle = [socket.create_connection(("127.0.0.1", int(port)), timeout=30) for _ in range(80)]
     with urlopen(f"http://127.0.0.1:{port}/health", timeout=30) as answer:
         assert json.load(answer) == {"status": "ok"}
     for own in idle:
         own.close()
-    process.terminate()
-    process.communicate(timeout=30)
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
 
 
 @pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", ["127.0.0.1"]), ("::", ["127.0.0.1", "[::1]"])])
-def test_who_lets_others_ask_is_warned(spawn, model, host, reached):
-    process = spawn("serve", model, "--host", host, "--port", "0", "--log", "-")
+def test_who_lets_others_ask_is_warned(fork, model, host, reached):
+    process = fork("serve", model, "--host", host, "--port", "0", "--log", "-")
     _, port = address_of(process).rsplit(":", 1)
     assert b"whoever reaches this address may ask" in process.stderr.readline()
     for own in reached:
         with urlopen(f"http://{own}:{port}/metrics", timeout=30) as answer:
             assert b"headwise_requests_in_progress 1" in answer.read()
         assert b" GET /metrics status=200 " in process.stderr.readline()
-    process.terminate()
-    process.communicate(timeout=30)
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
     assert process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
 
 
@@ -115,13 +115,13 @@ WHOLE = HALF[:-1].replace(b"99", b"%d" % len(LARGE)) + LARGE
 
 
 @pytest.mark.parametrize("sent", [HALF, WHOLE], ids=["half a request", "answers are not fetched"])
-def test_clients_that_stall_do_not_keep_it_from_ending(spawn, model, sent):
-    process = spawn("serve", model, "--port", "0", "--grace-seconds", "1")
+def test_clients_that_stall_do_not_keep_it_from_ending(fork, model, sent):
+    process = fork("serve", model, "--port", "0", "--grace-seconds", "1")
     _, port = address_of(process).rsplit(":", 1)
     with socket.create_connection(("127.0.0.1", int(port)), timeout=30) as stalled:
         stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
         stalled.sendall(sent)
         time.sleep(2)
-        process.terminate()
-        out, err = process.communicate(timeout=40)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate()
     assert (process.returncode, out, err) == (143, b"", b"")

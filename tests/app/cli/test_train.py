@@ -434,7 +434,7 @@ def test_a_second_training_waits_for_the_first(files, run):
 
 
 LONG = (*SMALL, "--epochs", "6", "--accumulate", "2", "--patience", "30", "--average", "0.9")
-LONG += ("--base", "english")  # with it three more are trained, without a third of the texts each
+LONG += ("--folds", "3")  # three more are trained, without a third of the texts each
 
 
 def started(folder: Path, process) -> None:

@@ -3,24 +3,39 @@
 Importing PyTorch takes seconds, which tests that kill commands again and again do not have. The children
 are processes of their own in every respect that matters to such a test: memory, signals, files, exit code.
 
-It reads requests from the Unix socket on standard input: a JSON line with the arguments, the folder and the
-environment, and the ends of three pipes: for standard output, standard error, and the news of the child, a
-line with its number and one with its exit code (minus the signal that ended it).
+It reads requests from the Unix socket on standard input: a JSON line with the arguments, the folder, the
+environment and perhaps the largest size of a file, and the ends of three pipes: for standard output,
+standard error, and the news of the child, a line with its number and one with its exit code (minus the
+signal that ended it).
 """
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import sys
 import traceback
+from importlib import import_module
+
+LOADED_BY_COMMANDS = (
+    *("app.workflows.train", "app.workflows.predict", "app.prediction_session", "training.fit"),
+    *("training.pretraining.pretrain", "training.ensembles", "training.text_objectives"),
+    *("linear.baselines", "linear.sklearn_models", "nn.priors.registry"),
+)
+"""Modules that commands load when they run, and torch with them: what takes seconds."""
 
 
 def serve(requests: socket.socket) -> None:
     """Fork for each request until the other end closes."""
-    import headwise.app.cli.evaluate_command
-    import headwise.app.cli.predict_command
-    import headwise.app.cli.train_command  # noqa: F401
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does before torch is loaded
+    for name in ("evaluate", "predict", "pretrain", "serve", "train"):
+        import_module(f"headwise.app.cli.{name}_command")
+    for name in LOADED_BY_COMMANDS:
+        import_module(f"headwise.{name}")
+    with contextlib.suppress(ImportError):
+        import_module("headwise.app.serve.http_app")
+        import_module("uvicorn")
 
     requests.sendall(b"ready\n")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the watchers
@@ -58,6 +73,10 @@ def command(request: dict, out: int, err: int) -> int:
         os.dup2(number, place)
     os.chdir(request["folder"])
     os.environ.update(request["environment"])
+    if request["largest_file"] is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (request["largest_file"],) * 2)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         code = main(request["arguments"])
