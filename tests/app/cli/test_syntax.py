@@ -2,6 +2,7 @@
 
 import csv
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,8 @@ def heads(words: int, chance: random.Random) -> list[int]:
     return [0, *(chance.randint(1, word) for word in range(1, words))]
 
 
-@pytest.fixture
-def files(tmp_path) -> Path:
+@pytest.fixture(scope="module")
+def contents() -> dict[str, str]:
     """reviews.csv with its reviews.heads, and the same in the other forms of parses."""
     chance = random.Random(0)
     rows = []
@@ -29,18 +30,42 @@ def files(tmp_path) -> Path:
         words = chance.choices(["a", "b", "c", "good", "bad"], k=chance.randint(1, 8))
         words.append(str(number))
         rows.append((words, heads(len(words), chance), "yes" if "good" in words else "no"))
-    with open(tmp_path / "reviews.csv", "w", newline="") as file:
-        csv.writer(file).writerows([("text", "label"), *((" ".join(w), label) for w, _, label in rows)])
     lines = [" ".join(map(str, own)) for _, own, _ in rows]
-    (tmp_path / "reviews.heads").write_text("".join(f"{line}\n" for line in lines))
-    parsed = "".join(f"{' '.join(w)}\t{line}\n" for (w, _, _), line in zip(rows, lines, strict=True))
-    (tmp_path / "reviews.parsed").write_text(parsed)
-    with open(tmp_path / "reviews.conllu", "w") as file:
-        for words, own, _ in rows:
-            for number, (word, head) in enumerate(zip(words, own, strict=True), start=1):
-                file.write("\t".join([str(number), word, *"____", str(head), *"___"]) + "\n")
-            file.write("\n")
+    conllu = ""
+    for words, own, _ in rows:
+        for number, (word, head) in enumerate(zip(words, own, strict=True), start=1):
+            conllu += "\t".join([str(number), word, *"____", str(head), *"___"]) + "\n"
+        conllu += "\n"
+    return {
+        "reviews.csv": "".join(
+            f"{text},{label}\n"
+            for text, label in [("text", "label"), *((" ".join(w), y) for w, _, y in rows)]
+        ),
+        "reviews.heads": "".join(f"{line}\n" for line in lines),
+        "reviews.parsed": "".join(
+            f"{' '.join(w)}\t{line}\n" for (w, _, _), line in zip(rows, lines, strict=True)
+        ),
+        "reviews.conllu": conllu,
+    }
+
+
+@pytest.fixture
+def files(contents, tmp_path) -> Path:
+    """The folder of these files, in which the commands run."""
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def trained(train_once, contents) -> Path:
+    return train_once(contents, "reviews.csv", "--parses", "reviews.heads", *SETTINGS)[0]
+
+
+@pytest.fixture
+def model(files, trained) -> Path:
+    """The folder `reviews.model` among the files, of a model that was trained on the parses."""
+    return Path(shutil.copytree(trained / "reviews.model", files / "reviews.model"))
 
 
 def test_train_evaluate_and_predict_with_heads(files, run):
@@ -59,8 +84,7 @@ def test_train_evaluate_and_predict_with_heads(files, run):
     assert (files / "heads.csv").read_text() == (files / "conllu.csv").read_text()
 
 
-def test_explain_and_probe_take_heads(files, run):
-    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
+def test_explain_and_probe_take_heads(files, model, run):
     for command in ("explain", "probe"):
         code, _, err = run(command, "reviews.model", "reviews.csv")
         assert code == 2
@@ -74,8 +98,7 @@ def test_explain_and_probe_take_heads(files, run):
 
 
 @pytest.mark.parametrize("command", [("heads", "reviews.csv"), ("report", "--data", "reviews.csv")])
-def test_heads_and_report_take_heads(files, run, command):
-    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
+def test_heads_and_report_take_heads(files, model, run, command):
     verb, *data = command
     code, _, err = run(verb, "reviews.model", *data)
     assert code == 2
@@ -115,8 +138,7 @@ def test_parses_that_nobody_reads_are_told(files, run):
     assert said not in run("predict", "reviews.model", "reviews.csv")[2]
 
 
-def test_suggest_takes_heads(files, run):
-    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
+def test_suggest_takes_heads(files, model, run):
     with open(files / "reviews.csv", newline="") as file:
         texts = [row["text"].split() for row in csv.DictReader(file)]
     (files / "new.csv").write_text("\n".join(["text", *(" ".join(["new", *words[1:]]) for words in texts)]))
@@ -128,8 +150,7 @@ def test_suggest_takes_heads(files, run):
     assert len(out.splitlines()) == 3
 
 
-def test_the_trees_matter(files, run):
-    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
+def test_the_trees_matter(files, model, run):
     lines = (files / "reviews.heads").read_text().splitlines()
     chains = [" ".join(map(str, range(len(line.split())))) for line in lines]
     (files / "chains.heads").write_text("".join(f"{line}\n" for line in chains))
@@ -161,8 +182,7 @@ def test_the_flag_for_the_parses_that_are_missing_is_named(files, run, part):
     assert "Give the parses of reviews.csv with --parses FILE" in " ".join(err.split())
 
 
-def test_no_output_is_left_of_a_prediction_without_parses(files, run):
-    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
+def test_no_output_is_left_of_a_prediction_without_parses(files, model, run):
     (files / "before.csv").write_text("something\n")
     for name, options in (("new.csv", ()), ("new.jsonl.gz", ()), ("before.csv", ("--overwrite",))):
         code, _, err = run("predict", "reviews.model", "reviews.csv", "-o", name, *options)
@@ -176,8 +196,7 @@ def test_no_output_is_left_of_a_prediction_without_parses(files, run):
     assert code == 0, err
 
 
-def test_a_server_that_could_answer_nobody_is_not_begun(files, run):
-    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
+def test_a_server_that_could_answer_nobody_is_not_begun(files, model, run):
     code, _, err = run("serve", "reviews.model", "--port", "0")
     assert code == 2
     assert "HW235" in err
@@ -192,13 +211,12 @@ def test_on_request_the_distance_between_words_takes_their_place(files, run):
 
 
 @pytest.mark.parametrize("lines", [79, 81])
-def test_another_number_of_parses(files, run, lines):
+def test_another_number_of_parses(files, model, run, lines):
     kept = (files / "reviews.heads").read_text().splitlines()
     (files / "other.heads").write_text("".join(f"{line}\n" for line in [*kept, "0"][:lines]))
-    code, _, err = run("train", "reviews.csv", "--parses", "other.heads", *SETTINGS)
+    code, _, err = run("train", "reviews.csv", "--parses", "other.heads", "-o", "m", *SETTINGS)
     assert code == 2
     assert "the 80 texts" in err or "79 lines for 80 texts" in err
-    run("train", "reviews.csv", "--parses", "reviews.heads", *SETTINGS)
     code, _, err = run("predict", "reviews.model", "reviews.csv", "--parses", "other.heads", "-o", "o.csv")
     assert code == 2
     assert "parses" in err

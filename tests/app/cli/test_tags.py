@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -13,12 +14,17 @@ def conll() -> str:
     return "\n\n".join(f"mr\tO\nw{n % 30}\tB-PER\nruns\tO" for n in range(60)) + "\n"
 
 
+@pytest.fixture(scope="module")
+def trained(train_once, conll):
+    return train_once({"t.conll": conll}, "t.conll", "-o", "m", *SMALL)
+
+
 @pytest.fixture
-def tagger(run, conll, tmp_path):
-    (tmp_path / "t.conll").write_text(conll)
-    code, out, err = run("train", "t.conll", "-o", "m", *SMALL)
-    assert code == 0, err
-    return out, err
+def tagger(trained, tmp_path):
+    """The file and the model `m` in the folder in which the commands run; what its training said."""
+    folder, *said = trained
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return said
 
 
 def test_a_file_alone_is_enough(tagger):

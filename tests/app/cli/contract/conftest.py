@@ -201,20 +201,20 @@ def call():
 
 @pytest.fixture(scope="session")
 def trained_of(call, tmp_path_factory):
-    """`trained_of(task, seed)`: the model of a task, trained when it is first asked for."""
-    made: dict[tuple[str, int], Trained] = {}
+    """`trained_of(task)`: the model of a task, trained when it is first asked for."""
+    made: dict[str, Trained] = {}
 
-    def of(task: str, seed: int = 0) -> Trained:
-        if (task, seed) not in made:
-            row, folder = ROWS[task], tmp_path_factory.mktemp(f"{task}-{seed}")
+    def of(task: str) -> Trained:
+        if task not in made:
+            row, folder = ROWS[task], tmp_path_factory.mktemp(task)
             files = [folder / f"{part}{row.suffix}" for part in ("train", "test")]
             for place, (file, count) in enumerate(zip(files, (TRAINED, TESTED), strict=True)):
-                file.write_text(row.make(count, seed + 100 * place))
+                file.write_text(row.make(count, 100 * place))
             own = Trained(task, row, *files, folder / "model", ("", ""))
             code, out, err = call(*own.training(own.model))
             assert code == 0, err
-            made[task, seed] = own._replace(said=(out, err))
-        return made[task, seed]
+            made[task] = own._replace(said=(out, err))
+        return made[task]
 
     return of
 
