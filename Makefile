@@ -43,8 +43,9 @@ sanitize: $(STAMP)  ## Attack the compiled core with address and undefined-behav
 demo: $(STAMP)  ## Train on the help-desk messages that come with headwise, judge the model and use it
 	@$(BIN)/python examples/demo.py
 
+# A file's tests run in one process, so that what they share is made once.
 test: $(STAMP)  ## Run the tests
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-benchmarks: $(STAMP)  ## Run the tests of the benchmarks
 	$(BIN)/python -m pytest -n 2 benchmarks
@@ -53,7 +54,7 @@ lowest:  ## Run the tests with the oldest libraries that are allowed (gigabytes:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
 		-e '.[train,tables,pretrained,serve,spacy,bleu,onnx]' httpx hypothesis nanobind pytest pytest-xdist
-	.venv-lowest/bin/python -m pytest -n 2
+	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile
 
 docs: $(STAMP)  ## Build the documentation site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet

@@ -28,6 +28,7 @@ PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PIPED = re.compile(r"(?:([^|<>;&]+) \| )?(headwise [^|<>;&]+?)(?: > (\S+))?")
 MESSAGES = 330  # of 1,050
+MANY_EPOCHS = re.compile(r"(--epochs |\bepochs=)([4-9]|\d\d+)\b")
 NEEDS_MODEL = (
     "predicting.md",
     "model-folder.md",
@@ -93,6 +94,7 @@ def run_page(place):
             patch.syspath_prepend(PROJECT)  # some pages use `benchmarks`
             patch.setenv("PYTHONPATH", str(PROJECT), prepend=os.pathsep)
             for language, content in blocks(page):
+                content = MANY_EPOCHS.sub(r"\g<1>2", content)
                 if language == "python":
                     with contextlib.redirect_stdout(io.StringIO()):
                         exec(compile(content, page, "exec"), names)

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join) | st.text(ma
 BLOCKS: list[tuple[BlockName, ...]] = [("words",), ("characters",), ("words", "characters")]
 
 
+@cache
 def model(
     blocks: tuple[BlockName, ...], columns: int, reach: int, edges: bool, *, pairs: bool = False
 ) -> LinearModel:

@@ -159,7 +159,7 @@ ROWS = {
     "pair": Row(pairs, ("sentence1", "sentence2", "label"), 200),
     "pair-score": Row(scored_pairs, ("sentence1", "sentence2", "score"), 200, True),
     "regress": Row(scored_texts, ("text", "score"), 200, True),
-    "bags": Row(bags, ("bag", "x1", "x2", "label"), 200),
+    "bags": Row(bags, ("bag", "x1", "x2", "label"), 120),
 }
 
 

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from headwise import curve_file, noise_file
+from headwise import curve_file, evaluate_file, noise_file
 from headwise.artifacts.model_info import MetricsInfo
 from headwise.core.errors import ConfigError
 from headwise.data.items.item_types import ITEM_TYPES
@@ -48,6 +48,18 @@ def test_the_report_claims_nothing(task, truth):
         assert abs(score - truth.best(task, 0.5)) < 0.3
     elif task != "multi-label":  # whose F1 is that of who says yes to all
         assert abs(score - 0.5) < 0.3
+
+
+def test_what_is_said_of_the_test_part_holds(task, truth):
+    """By a model of a file with doubles: of items that are new it is not worse than it says."""
+    outcome = truth.model(task, 0.5)
+    own = find_task(truth.task_of(task))
+    said = outcome.test.to_json()
+    sheet = own.sheet(said)
+    found = evaluate_file(truth.folder_of(outcome), truth.fresh(task, 0.5)).scores
+    one, other = (lookup(scores, sheet.headline.key) for scores in (said, found))
+    print(task, one, other)
+    assert (one - other) * (-1 if sheet.lower else 1) < 0.3
 
 
 def test_no_share_is_promised_to_be_right(task, truth):
