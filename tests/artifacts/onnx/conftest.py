@@ -76,15 +76,13 @@ ROWS = {
         "transformer",
         FLAT
         | {
+            "heads": 6,
             "feedforward": 6,
-            "priors": ("learned-slope", "kerple + fire(3)", "adaptive-span(2, ramp=2)"),
+            "priors": (
+                *("learned-slope", "kerple + fire(3)", "adaptive-span(2, ramp=2)"),
+                *("forgetting", "cope(3)", "shifted-window(3) + sink"),
+            ),
         },
-        "max",
-        {},
-    ),
-    "transformer, contents": (
-        "transformer",
-        FLAT | {"feedforward": 6, "priors": ("forgetting", "cope(3)", "shifted-window(3) + sink")},
         "max",
         {},
     ),
