@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -140,8 +141,13 @@ class Forked:
         if self.poll() is None:
             os.kill(self.pid, number)
 
-    def communicate(self) -> tuple[bytes, bytes]:
+    def communicate(self, timeout: float | None = None) -> tuple[bytes, bytes]:
+        """`timeout`: seconds after which the process is killed."""
+        killer = threading.Timer(timeout or 1e6, self.send_signal, [signal.SIGKILL])
+        killer.daemon = True
+        killer.start()
         said = (self.stdout.read(), self.stderr.read())  # what the tests' commands say fits into the pipes
+        killer.cancel()
         self.wait()
         return said
 

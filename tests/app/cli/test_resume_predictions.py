@@ -203,7 +203,7 @@ def test_stopped_by_a_signal(fork, model, tmp_path, number, code):
     while process.poll() is None and (not out.exists() or out.stat().st_size < 100_000):
         time.sleep(0.002)
     process.send_signal(number)
-    _, err = process.communicate()
+    _, err = process.communicate(timeout=40)
     assert process.returncode == code
     assert b"texts; the same command with --resume" in err
     assert b"Traceback" not in err

@@ -44,7 +44,7 @@ def test_connections_that_ask_nothing_keep_nobody_out(fork, model):
     for own in idle:
         own.close()
     process.send_signal(signal.SIGTERM)
-    process.communicate()
+    process.communicate(timeout=40)
 
 
 @pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", ["127.0.0.1"]), ("::", ["127.0.0.1", "[::1]"])])
@@ -57,7 +57,7 @@ def test_who_lets_others_ask_is_warned(fork, model, host, reached):
             assert b"headwise_requests_in_progress 1" in answer.read()
         assert b" GET /metrics status=200 " in process.stderr.readline()
     process.send_signal(signal.SIGTERM)
-    process.communicate()
+    process.communicate(timeout=40)
     assert process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
 
 
@@ -123,5 +123,5 @@ def test_clients_that_stall_do_not_keep_it_from_ending(fork, model, sent):
         stalled.sendall(sent)
         time.sleep(2)
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate()
+        out, err = process.communicate(timeout=40)
     assert (process.returncode, out, err) == (143, b"", b"")
