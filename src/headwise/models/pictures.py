@@ -138,7 +138,7 @@ def attention_span_table(heads: Sequence[HeadSpan]) -> Markup:
         ]
         for head in heads
     ]
-    titles = ("head", "prior", "words to the one it looks at most, in the mean", "up to 1", "up to 5")
+    titles = ("head", "prior", "mean distance to the most attended word", "up to 1", "up to 5")
     return render("attention_spans.html.jinja", content=Table(titles, rows))
 
 

@@ -50,12 +50,12 @@ def baseline_message(
     better = ReportMessage(f"the baseline ({rival.name}) is better than this model; {advice}", warning=True)
     if bounds := parse_interval(lookup(rival.difference, "interval")):
         chance = lookup(rival.difference, "p_value")
-        why = "the interval holds 0" if bounds[0] <= 0 <= bounds[1] else ""
+        why = "the interval contains 0" if bounds[0] <= 0 <= bounds[1] else ""
         if not why and is_number(chance) and chance > _CHANCE:  # few items: a degenerate interval
             why = f"p is {chance:.2f}"
         if why:
             return ReportMessage(
-                f"the test {sheet.of} do not tell the model and the baseline apart ({why})"
+                f"the model and the baseline do not differ significantly on the test {sheet.of} ({why})"
             )
         return better if bounds[1] < 0 else None
     score, baseline_score = lookup(scores, sheet.headline.key), lookup(rival.scores, sheet.headline.key)

@@ -67,15 +67,15 @@ def mistakes_list(
         sorted({getattr(mistake, field) for mistake in mistakes} - {""}) for field in ("label", "predicted")
     )
     if numbers:
-        note, ways = f"The {len(mistakes):,} that are farthest off, of {on}.", ("add to", "take from")
+        note, ways = f"The {len(mistakes):,} largest errors, of {on}.", ("raise", "lower")
     else:
-        more = f", the surest {len(mistakes):,} of them" if wrong > len(mistakes) else ""
-        often = "the surest come first, where true labels are wrong most often"
+        more = f" ({len(mistakes):,} shown)" if wrong > len(mistakes) else ""
+        often = "The most confident come first; label errors show there"
         what = f"{wrong:,} {parts} in {on}" if parts else f"{wrong:,} of {on}"
-        note = f"{what} are wrong{more}; {often}."
-        ways = "speak for", "speak against"
+        note = f"{what} are wrong{more}. {often}."
+        ways = "support", "oppose"
     if any(mistake.why for mistake in mistakes):
-        note += f" Words that {ways[0]} what the model says are blue, those that {ways[1]} it orange."
+        note += f" Words that {ways[0]} the prediction are blue, words that {ways[1]} it orange."
     return render(
         "mistakes.html.jinja",
         note=note,
@@ -294,11 +294,11 @@ def _probabilities(material: ReportContents) -> Section:
     true = np.bincount(cells, material.right, _BINS)[nonempty] / counts[nonempty]
     points = list(zip(stated.tolist(), true.tolist(), strict=True))
     line = Series(
-        f"{material.sheet.of} in tenths, larger dots for more",
+        f"{material.sheet.of} in tenths; larger dots are more {material.sheet.of}",
         points,
         (counts[nonempty] / counts.max()).tolist(),
     )
-    names = ("probability that the model states", "share that is right")
+    names = ("predicted probability", "accuracy")
     both = (True, True)
     calibration = plot("Calibration", [line], (0, 1), (0, 1), names, percent=both, guide=True)
     steps = RiskCoverageCurve.of(material.sure, material.right, 60)
@@ -306,10 +306,10 @@ def _probabilities(material: ReportContents) -> Section:
     points = list(zip(share[enough].tolist(), steps.precision[enough].tolist(), strict=True))
     low = min([material.right.mean(), *(precision for _, precision in points)])
     low = np.floor(10 * low) / 10
-    names = ("share that the model answers, the surest first", "share that is right of these")
+    names = ("share answered, the most confident first", "accuracy on these")
     coverage = plot(
         "Precision and coverage",
-        [Series("the rest is left to people", points)],
+        [Series("people decide the rest", points)],
         (0, 1),
         (low, 1),
         names,
@@ -326,7 +326,7 @@ def _probabilities(material: ReportContents) -> Section:
             )
             cells = [format_number(value, "percent") for value in coverage_and_threshold]
         rows.append([format_number(target, "percent"), *cells])
-    head = ["to be right in", f"it can answer of the {material.sheet.of}", "those from probability"]
+    head = ["accuracy", f"share of the {material.sheet.of} answered", "from probability"]
     return Section(figures=[calibration, coverage], tables=[Table(head, rows)])
 
 
@@ -335,7 +335,7 @@ def _words(material: ReportContents) -> Section:
     for label, words in material.words.items():
         most = max((abs(share) for _, share in words), default=1.0) or 1.0
         rows = [[isolated(word), Cell(f"{share:+.2f}", bar=share / most)] for word, share in words]
-        tables[label] = Table(["word", "adds in all"], rows)
+        tables[label] = Table(["word", "total contribution"], rows)
     return Section(columns=tables)
 
 

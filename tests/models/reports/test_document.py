@@ -176,6 +176,6 @@ def test_a_history_of_numbers_too_far_apart_is_shown():
 def test_numbers_are_no_classes():
     data = {"train": {"texts": 2, "labels": {"1.5": 1, "2.25": 1}}}
     text = report_page(material(sheet=find_task("regress").sheet({}), scores={"mae": 0.5}, data=data))
-    assert "farthest off" in text
+    assert "largest errors" in text
     assert "are wrong" not in text
     assert "2.25" not in text
