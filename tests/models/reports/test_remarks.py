@@ -25,7 +25,11 @@ def rival(low: float, high: float, p: float = 0.01) -> ComparisonSystem:
 @pytest.mark.parametrize("sheet", [CLASSIFY, NUMBERS])
 @pytest.mark.parametrize(
     ("bounds", "said"),
-    [((-0.2, -0.1), "is better than this model; use it"), ((-0.1, 0.1), "do not differ"), ((0.1, 0.2), None)],
+    [
+        ((-0.2, -0.1), "is better than this model; use it"),
+        ((-0.1, 0.1), "do not differ"),
+        ((0.1, 0.2), None),
+    ],
 )
 def test_by_the_interval(sheet, bounds, said):
     found = baseline_message(sheet, {"accuracy": 0.4, "mae": 2.0}, rival(*bounds), "use it")
