@@ -52,7 +52,7 @@ def demo() -> None:
         "  headwise doctor YOUR_FILE\n"
         "  headwise train YOUR_FILE --output my-model\n"
         "  headwise predict my-model NEW_TEXTS --output predictions.csv\n\n"
-        "English texts begin with the base that comes with headwise. For another language or field make\n"
+        "English texts start from the base that comes with headwise. For another language or field make\n"
         "one from texts without labels:\n\n"
         "  headwise pretrain TEXTS --output my-base\n"
         "  headwise train YOUR_FILE --output my-model --base my-base\n\n"

@@ -66,7 +66,7 @@ def test_lines_without_structure_are_text_or_an_error(text, fails):
 def test_text_is_told_to_be_read_by_lines():
     """A mail in a file of its own would be as many texts as it has lines, which nobody asked for."""
     head = [(1, "Dear all,"), (2, "hello")]
-    assert guess_format("a.txt", head, labelled=False)[1].endswith("one text a line")
+    assert guess_format("a.txt", head, labelled=False)[1].endswith("one text per line")
 
 
 @pytest.mark.parametrize("line", ["T1\tORG 0 4\tUber", "T12\tORG 0 4;9 12\tAn Inc"])

@@ -253,7 +253,7 @@ def _shown(text: bytes) -> str:
 
 
 def _load_array(path: Path, only: Container[str] | None, limit: int | None) -> WordVectors:
-    """An array `x.npy` with one word a line in `x.words.txt` or `x.txt`."""
+    """An array `x.npy` with one word per line in `x.words.txt` or `x.txt`."""
     places = [path.with_suffix(".words.txt"), path.with_suffix(".txt")]
     words_path = next((place for place in places if place.is_file()), None)
     if words_path is None:
@@ -273,7 +273,7 @@ def _load_array(path: Path, only: Container[str] | None, limit: int | None) -> W
     if len(words) != len(array):
         raise VectorsError(
             f"{words_path} has {len(words)} lines, but {path} has {len(array)} rows: "
-            "one word a row is expected.",
+            "one word per row is expected.",
             code="HW205",
         )
     if not words:

@@ -37,7 +37,7 @@ def check_input_file(path: str) -> None:
         except OSError as error:
             raise DataError("HW101", f"reading failed: {error.strerror}", path=path) from None
     if not first:
-        raise DataError("HW103", "the file is empty", expected="one text a line", path=path)
+        raise DataError("HW103", "the file is empty", expected="one text per line", path=path)
 
 
 def check_labelled_folder(path: str) -> None:

@@ -120,7 +120,7 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
             advice=f"give --format ({', '.join(FORMATS)}); plain text is for train --task language-model",
             path=path,
         )
-    return "text", "as no columns were recognised in the first lines: one text a line"
+    return "text", "as no columns were recognised in the first lines: one text per line"
 
 
 def refuse_brat(path: str, head: Sequence[Line]) -> None:

@@ -165,7 +165,7 @@ def _lines(
             raise DataError(
                 "HW107",
                 f"a line of more than {LONGEST_LINE:,} characters",
-                expected="one record a line",
+                expected="one record per line",
                 advice="a longer text can take several lines, quoted in csv",
                 path=path,
                 line=number,
@@ -182,7 +182,7 @@ def _lines(
             )
         yield number, _checked(last, path, number, decoder.errors, first)
     elif number == 1:
-        raise DataError("HW103", "the file is empty", expected="one text a line", path=path)
+        raise DataError("HW103", "the file is empty", expected="one text per line", path=path)
 
 
 def _without_mark(line: str, heading: str) -> str:

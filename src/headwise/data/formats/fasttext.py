@@ -45,7 +45,7 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
                     "a second label",
                     number,
                     len(text) - len(rest) + 1,
-                    expected="one label a line",
+                    expected="one label per line",
                     advice="keep one of them, or give --task multi-label",
                 )
                 continue

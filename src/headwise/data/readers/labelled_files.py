@@ -340,7 +340,7 @@ def _not_blank(records: Iterator[Record], source: DataSource) -> Iterator[Record
 
 
 def _no_records_error(source: DataSource) -> DataError:
-    return DataError("HW103", "no records", expected="one record a line", path=source.path)
+    return DataError("HW103", "no records", expected="one record per line", path=source.path)
 
 
 def read_text_field(record: Record, name: str, source: DataSource) -> str | None:

@@ -316,7 +316,7 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
     """File name for predictions."""
     next_command: ClassVar[str] = "predict {model} {new} --output {predictions}"
     """The command to run with a new model, after `headwise`."""
-    usage: ClassVar[str] = "On the command line, one text a line:"
+    usage: ClassVar[str] = "On the command line, one text per line:"
     """Usage text of the model card."""
     example_file: ClassVar[str] = "texts.txt"
     """Name of a file to predict, for the model card."""

@@ -61,7 +61,7 @@ def choose_base(name: str, texts: Iterable[Sequence[str]]) -> tuple[StaticEmbedd
     share = sum(counts[word] for word in set().union(*(coverage[part] for part in chosen)))
     return (
         open_base(names),
-        f"begins with the base {names}, which lists {share / max(1, counts.total()):.0%} of the words "
+        f"starts from the base {names}, which lists {share / max(1, counts.total()):.0%} of the words "
         "(--base none: without)",
     )
 
