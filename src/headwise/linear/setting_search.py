@@ -134,7 +134,7 @@ class SettingSearch:
     def choose(self, start: LinearSettings) -> LinearSettings:
         """Choose the settings by coordinate search: change one setting at a time, as long as that lowers
         the loss."""
-        best = start
+        best = start if self.hurried else self.best(start, [])  # the other fits begin there
         if best.start:
             best = self.best(best, [replace(best, start=start) for start in WARM_START_SCALES[1:]])
         elif len(best.blocks) > 1:

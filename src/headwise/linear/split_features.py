@@ -3,7 +3,7 @@
 The weight of such a feature is `r_fk^2 x_if y_ik alpha_ik`, with i its only text. So what it adds to the
 score of this text is proportional to the text's own dual variable, and the solver reads it from the
 diagonal of the dual. In short texts half of the features are of this kind, and their weights would not fit
-into the cache of the processor beside the alone.
+into the cache of the processor beside the others.
 """
 
 from dataclasses import dataclass

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from headwise.nn.torch_modes import cacheable_tensors
+from headwise.nn.first_rows import is_one_operation, put_rows, take_rows
+from headwise.nn.torch_modes import cacheable_tensors, is_ordinary
 
 PARENT = "parent"
 """The mark of words with the row of the word that they depend on, from 0; -1 for a root, -2 for a row that
@@ -28,6 +29,8 @@ def _index_tensor(build: "Callable[[Layout], Tensor]") -> "cached_property[Tenso
     """A cached property that holds an index tensor."""
 
     def make(layout: "Layout") -> Tensor:
+        if is_ordinary():
+            return build(layout)
         with cacheable_tensors():
             return build(layout)
 
@@ -214,6 +217,8 @@ class Layout:
 
     def put_first(self, values: Tensor, row: Tensor) -> Tensor:
         """See `Ragged.prepend`: `[total, ...]` -> the rows of `prepended`."""
+        if is_one_operation(values):
+            return put_rows(values, row, self.rows_behind_first, self.prepended.offsets[:-1])
         rows = row.to(values.dtype).expand(self.texts, *row.shape)
         either = torch.cat([values[:0], rows[:0]])  # under torch.func.vmap, one of them may be batched
         combined = either.new_empty((self.prepended.total, *values.shape[1:]))
@@ -222,7 +227,10 @@ class Layout:
 
     def take_first(self, values: Tensor, rest: "Layout") -> tuple[Tensor, Tensor]:
         """See `Ragged.split_first`: the first rows, `[texts, ...]`, and those of `without_first`."""
-        return values.index_select(0, self.offsets[:-1]), values.index_select(0, rest.rows_behind_first)
+        first, behind = self.offsets[:-1], rest.rows_behind_first
+        if is_one_operation(values):
+            return take_rows(values, behind, first)
+        return values.index_select(0, first), values.index_select(0, behind)
 
     def sums(self, values: Tensor) -> Tensor:
         """See `Ragged.sum`: `[total, ...]` -> `[texts, ...]`."""

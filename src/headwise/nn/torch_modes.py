@@ -37,6 +37,11 @@ def cacheable_tensors() -> Iterator[None]:
                 yield
 
 
+def is_ordinary() -> bool:
+    """Whether tensors created now are ordinary ones without `cacheable_tensors`, which takes time."""
+    return not torch.is_inference_mode_enabled() and peek_interpreter_stack() is None
+
+
 def is_cacheable() -> bool:
     """Whether tensors created now can be cached beyond this batch: False under a dispatch mode that traces
     or uses tensors without data, such as `torch.export`."""

@@ -90,6 +90,8 @@ class BandedPlan:
             query: Queries, `[rows, heads, size]`.
             key: Keys, `[rows, heads, size]`.
         """
+        if not (self.slopes > 0).any():
+            return self
         steep = self.slopes[self.items[:, 0]] > 0
         if not steep.any() or self.items[:, 3].max() < _SHORT:
             return self
@@ -124,6 +126,8 @@ class BandedPlan:
 
     def _jobs(self, count: int) -> list[tuple[int, int]]:
         """Up to `count` ranges of items with about the same number of pairs."""
+        if count == 1:
+            return [(0, len(self.items))]
         cuts = np.searchsorted(self.pairs, self.pairs[-1] * np.arange(1, count) / count)
         return list(pairwise(sorted({0, *cuts.tolist(), len(self.items)})))
 

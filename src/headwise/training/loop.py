@@ -9,7 +9,7 @@ loop needs of a task is its `Objective`.
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
@@ -268,7 +268,7 @@ class _TrainingRun:
         texts = sum(map(len, batches))
 
         def learn(batch: Sequence[int]) -> float:
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=config.precision == "bfloat16"):
+            with self._precision():
                 loss = self.objective.loss(batch)
             (loss / texts).backward()
             return loss.item()
@@ -297,6 +297,13 @@ class _TrainingRun:
         progress.texts += texts
         progress.seconds += time.monotonic() - began
         self._session_texts += texts
+
+    def _precision(self) -> AbstractContextManager[object]:
+        """The context of the precision that losses are computed in."""
+        reduced, device = self.config.precision == "bfloat16", self.device.type
+        if not reduced and not torch.is_autocast_enabled(device):
+            return nullcontext()
+        return torch.autocast(device, torch.bfloat16, enabled=reduced)
 
     def _move_average(self) -> None:
         if self.average is None:

@@ -14,7 +14,17 @@ from headwise.nn.embeddings.word_reading import (
 )
 from headwise.nn.layers import fused
 from headwise.nn.layers.dropout import Dropout, draw_key
-from headwise.nn.layers.fused import add_norm, gate, plain_add_norm, plain_gate
+from headwise.nn.layers.fused import (
+    add_norm,
+    gate,
+    perceptron,
+    plain_add_norm,
+    plain_gate,
+    plain_perceptron,
+)
+from headwise.nn.layers.layer_configs import ClassifierConfig
+from headwise.nn.layers.output_layers import Classifier
+from headwise.nn.ragged import Layout
 
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-12}
 
@@ -80,6 +90,59 @@ def test_gate(dtype, rows):
     assert_equal([result], [plain_gate(*inputs)], inputs)
 
 
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("rows", [0, 1, 37])
+@pytest.mark.parametrize("probability", [0.0, 0.3])
+def test_perceptron(dtype, rows, probability):
+    torch.manual_seed(0)
+    up, down, dropout = nn.Linear(5, 8).to(dtype), nn.Linear(8, 3).to(dtype), Dropout(probability)
+    inputs = torch.randn(rows, 5, dtype=dtype, requires_grad=True)
+    torch.manual_seed(5)
+    result = perceptron(inputs, up, dropout, down)
+    assert "_Perceptron" in type(result.grad_fn).__name__
+    torch.manual_seed(5)
+    key = draw_key() if probability else 0
+    parameters = up.weight, up.bias, down.weight, down.bias
+    expected = plain_perceptron(inputs, *parameters, key, probability)
+    assert_equal([result], [expected], [inputs, *parameters])
+    torch.manual_seed(5)  # the modules one by one have the same mask
+    torch.testing.assert_close(down(dropout(torch.relu(up(inputs)))), expected)
+
+
+def test_a_classifier_is_a_perceptron_unless_somebody_watches():
+    model = Classifier(5, 3, ClassifierConfig())
+    text = torch.randn(4, 5)
+    torch.manual_seed(5)
+    result = model(text)
+    assert "_Perceptron" in type(result.grad_fn).__name__
+    seen = []
+    handle = model.layers[2].register_forward_hook(lambda *_: seen.append(1))
+    torch.manual_seed(5)
+    torch.testing.assert_close(model(text), result, atol=1e-5, rtol=1e-5)
+    assert seen
+    handle.remove()
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [1], [3, 0, 2]])
+def test_rows_in_front_of_texts(lengths):
+    torch.manual_seed(0)
+    layout, size = Layout(lengths), {"dtype": torch.float64, "requires_grad": True}
+    values, row = torch.randn(sum(lengths), 2, **size), torch.randn(2, **size)
+    texts = values.split(lengths) if lengths else []
+    expected = torch.cat([values[:0], *(part for text in texts for part in (row[None], text))])
+    result = layout.put_first(values, row)
+    assert torch.equal(result, expected)
+    first, behind = layout.prepended.take_first(result, layout.prepended.without_first)
+    assert torch.equal(first, row.expand(len(lengths), 2))
+    assert torch.equal(behind, values)
+    assert gradcheck(layout.put_first, (values, row))
+    assert gradgradcheck(layout.put_first, (values, row))
+    rest = layout.prepended.without_first
+    nodes = torch.randn(len(result), 2, **size)
+    assert gradcheck(lambda x: layout.prepended.take_first(x, rest), (nodes,))
+    assert gradgradcheck(lambda x: layout.prepended.take_first(x, rest), (nodes,))
+
+
 def words(lengths: list[int], dtype: torch.dtype, size: int = 6, kinds: int = 9) -> WordRows:
     total = sum(lengths)
     return WordRows(
@@ -131,6 +194,10 @@ def test_gradients_can_be_differentiated_again(monkeypatch):
 
         assert gradcheck(compute, rows)
         assert gradgradcheck(compute, rows)
+    parameters = [torch.randn(5, 4, **size), torch.randn(5, **size), torch.randn(2, 5, **size)]
+    layer = torch.randn(3, 4, **size), *parameters, torch.randn(2, **size)
+    assert gradcheck(lambda *x: fused._Perceptron.apply(*x, 7, 0.4), layer)
+    assert gradgradcheck(lambda *x: fused._Perceptron.apply(*x, 7, 0.4), layer)
     assert gradgradcheck(gate, [torch.randn(3, 4, **size) for _ in range(4)])
 
 

@@ -33,15 +33,24 @@ def is_supported(*tensors: Tensor) -> bool:
     )
 
 
+def is_watched(*modules: nn.Module) -> bool:
+    """Whether one of the modules has hooks or another method `forward`."""
+    return any(
+        module._forward_hooks
+        or module._forward_pre_hooks
+        or module._backward_hooks
+        or module._backward_pre_hooks
+        or "forward" in vars(module)
+        for module in modules
+    )
+
+
 def are_plain(norm: nn.Module, dropout: nn.Module) -> bool:
     """Whether these are a layer norm and a dropout and nothing else, with nobody watching."""
     return (
         type(norm) is nn.LayerNorm
         and type(dropout) is Dropout
-        and not any(
-            module._forward_hooks or module._forward_pre_hooks or module._backward_hooks
-            for module in (norm, dropout)
-        )
+        and not is_watched(norm, dropout)
         and norm.weight is not None
         and norm.bias is not None
         and dropout.p < 1
@@ -119,6 +128,51 @@ def differentiable_gradients(
     sources = [x for x, need in zip(arguments, needed, strict=True) if need]
     computed = iter(torch.autograd.grad(results, sources, gradients, create_graph=True, allow_unused=True))
     return tuple(next(computed) if need else None for need in needed)
+
+
+def perceptron(rows: Tensor, up: nn.Linear, dropout: Dropout, down: nn.Linear) -> Tensor:
+    """`down(dropout(relu(up(rows))))`, `[rows, width]` -> `[rows, outputs]`; all layers are plain and have
+    biases."""
+    key, probability = draw_mask(dropout)
+    parameters = up.weight, up.bias, down.weight, down.bias
+    compute = _Perceptron.apply if is_supported(rows, *parameters) else plain_perceptron
+    return compute(rows, *parameters, key, probability)
+
+
+def plain_perceptron(
+    rows: Tensor, up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor, key: int, probability: float
+) -> Tensor:
+    """The same, of the parameters of the layers, with the `key` and the probability of the dropout."""
+    hidden = functional.relu(functional.linear(rows, up, up_bias))
+    return functional.linear(keyed_dropout(hidden, key, probability), down, down_bias)
+
+
+class _Perceptron(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, rows: Tensor, up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor, *settings: Any
+    ) -> Tensor:
+        hidden = torch.addmm(up_bias, rows, up.t()).relu_()
+        key, probability = settings
+        if probability:
+            flat = hidden.view(-1).numpy()
+            native.dropout(flat, flat, key, probability)
+        ctx.save_for_backward(rows, up, up_bias, down, down_bias, hidden)
+        ctx.settings = settings
+        return torch.addmm(down_bias, hidden, down.t())
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,), (*inputs, hidden) = gradients, ctx.saved_tensors
+        if torch.is_grad_enabled():  # it is to be differentiated again
+            arguments = *inputs, *ctx.settings
+            return differentiable_gradients(plain_perceptron, gradients, ctx.needs_input_grad, *arguments)
+        rows, up, _, down, _ = inputs
+        # What is left of the hidden layer is larger than 0, and was divided by the probability to stay.
+        for_hidden = torch.where(hidden > 0, gradient @ down, 0).div_(1 - ctx.settings[1])
+        for_up, for_down = for_hidden.t() @ rows, gradient.t() @ hidden
+        for_rows = for_hidden @ up if ctx.needs_input_grad[0] else None
+        return for_rows, for_up, for_hidden.sum(0), for_down, gradient.sum(0), None, None
 
 
 def gate(first: Tensor, second: Tensor, a: Tensor, b: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from torch.nn.functional import batch_norm, binary_cross_entropy_with_logits, cr
 
 from headwise.core.errors import ConfigError
 from headwise.nn.layers.dropout import Dropout
+from headwise.nn.layers.fused import is_watched, perceptron
 from headwise.nn.layers.layer_configs import ClassifierConfig
 
 
@@ -48,7 +49,11 @@ class Classifier(nn.Module):
 
     def forward(self, text: Tensor) -> Tensor:
         """`[texts, width]` -> logits `[texts, classes]`."""
-        return self.layers(text)
+        norm, up, _, dropout, down = self.layers
+        plain = type(up) is type(down) is nn.Linear and type(dropout) is Dropout and dropout.p < 1
+        if not plain or text.dim() != 2 or is_watched(self.layers, *self.layers):
+            return self.layers(text)
+        return perceptron(norm(text), up, dropout, down)
 
 
 def classification_loss(

@@ -45,7 +45,7 @@ def empty_statistics(query: Tensor) -> Tensor:
 
 def arrays_of(*tensors: Tensor) -> list[np.ndarray]:
     """Tensors as arrays of the same memory."""
-    return [x.detach().numpy() for x in tensors]
+    return [(x.detach() if x.requires_grad else x).numpy() for x in tensors]
 
 
 def describe_kernels() -> str:
