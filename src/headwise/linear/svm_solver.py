@@ -353,25 +353,26 @@ def _start_from(blocks: list[_LabelBlock], problem: LinearProblem, alpha: Floats
         alpha: The dual variables, `[texts, columns]`; scaled in place.
     """
     rows, signs, slack = problem.rows, problem.signs, problem.costs
-    steps = signs * alpha
-    sums = rows.sparse.T @ steps, rows.dense.T @ steps, steps.sum(axis=0)[None]
+    steps, transposed = signs * alpha, rows.sparse.T
     desired = np.float32(1) if problem.targets is None else problem.targets
     if problem.offsets is not None:
         desired = desired - signs * problem.offsets
     slope = (alpha * desired).sum(axis=0, dtype=np.float64)
     curvature = (np.where(alpha == 0, 0, slack) * alpha**2).sum(axis=0, dtype=np.float64)
-    curvature += sum((part**2).sum(axis=0, dtype=np.float64) for part in sums[1:])
     for block in blocks:
         place = slice(block.first, block.first + block.columns)
-        weights, dense, bias = (part[:, place] for part in sums)
+        dense, bias = rows.dense.T @ steps[:, place], steps[:, place].sum(axis=0)
+        weights = transposed @ np.ascontiguousarray(steps[:, place])
         scaled = weights if block.squares is None else weights * block.squares[:, : block.columns]
-        bend = curvature[place] + (scaled * weights).sum(axis=0, dtype=np.float64)
+        bend = curvature[place] + bias**2
+        for first, second in ((scaled, weights), (dense, dense)):
+            bend += (first * second).sum(axis=0, dtype=np.float64)
         factors = np.divide(slope[place], bend, out=np.zeros(len(bend)), where=bend > 0)
         factors = factors.clip(min=0).astype(np.float32)
         alpha[:, place] *= factors
         block.weights[:, : block.columns] = scaled * factors
         block.dense[:, : block.columns] = dense * factors
-        block.bias[: block.columns] = bias[0] * factors
+        block.bias[: block.columns] = bias * factors
 
 
 def _joined(blocks: list[_LabelBlock], features: int) -> LinearWeights:
