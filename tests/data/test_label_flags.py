@@ -6,7 +6,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import MultiLabelOptions
 from headwise.data.errors import DataError
 from headwise.data.items.item_types import infer_task
-from headwise.data.items.label_types import check_label_names
+from headwise.data.items.training_labels import check_label_names
 from headwise.data.readers.labelled_files import read_examples
 
 CSV = (

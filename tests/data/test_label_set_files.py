@@ -8,7 +8,7 @@ from headwise.data.errors import DataError
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import separator_for
 from headwise.data.items.item_types import ITEM_TYPES, infer_task
-from headwise.data.items.label_types import check_label_names
+from headwise.data.items.training_labels import check_label_names
 from headwise.data.readers.labelled_files import read_examples
 
 

@@ -16,7 +16,8 @@ from headwise.data import Example, ReadOptions, read_examples, read_rows
 from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.columns.text_columns import Columns
 from headwise.data.errors import DataError
-from headwise.data.items.label_types import SINGLE_LABEL_TYPE, check_label_names
+from headwise.data.items.label_types import SINGLE_LABEL_TYPE
+from headwise.data.items.training_labels import check_label_names
 from headwise.data.readers.pair_files import read_pairs
 
 

@@ -7,19 +7,18 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from headwise.artifacts.model_folder import NORMALIZED_TEXTS, is_headwise_folder, to_json
 from headwise.artifacts.model_info import MetricsInfo
+from headwise.artifacts.onnx.export_agreement import ExportAgreement, compare_outputs
 from headwise.artifacts.onnx.graph import LIBRARIES, check_exportable, example_input, onnx_of
 from headwise.artifacts.onnx.onnx_errors import ExportError, library
 from headwise.artifacts.onnx.onnx_load import load_exported
@@ -63,7 +62,6 @@ from headwise.core.folder_layout import (
     VOCABULARY,
 )
 from headwise.core.version import __version__
-from headwise.data.items.examples import as_example
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.linear.pair_features import dense_pair_size
 from headwise.metrics.operating_points import SELECTIVE_PREDICTION
@@ -74,82 +72,6 @@ from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.encoders.set_transformer import SAB
 from headwise.nn.networks.tag_model import TagModel
 from headwise.text.character_features import SHAPES
-
-_TOLERANCE = 1e-3
-_LENGTHS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
-_LONGEST = 6_000  # words of a text that is read in windows
-
-
-class ExportAgreement(NamedTuple):
-    """Agreement of an exported model with the original.
-
-    Attributes:
-        texts: Number of texts that were compared.
-        longest: Words of the longest text.
-        difference: Largest absolute difference of outputs: logits, standardised numbers, or probabilities
-            of tags.
-    """
-
-    texts: int
-    longest: int
-    difference: float
-
-
-def compare_outputs(model: Any, exported: Any) -> ExportAgreement:
-    """Compare the outputs of a model and of its export.
-
-    Raises:
-        ExportError: HW953, outputs differ by more than rounding.
-    """
-    texts: list[Any] = list(_test_texts(model))
-    if getattr(model, "reads_pairs", False):
-        texts = [*zip(texts, texts[::-1], strict=True), *pairwise(texts)]
-    evaluate = _tagger_outputs if model.gives_tags else _model_outputs
-    (lengths, *expected), (_, *actual) = evaluate(model, texts), evaluate(exported, texts)
-    difference = 0.0
-    for what, original, copy in zip(("network", "model"), expected, actual, strict=True):
-        pairs = [*zip(original, copy, strict=True)]
-        most = [(abs(one - got) / np.maximum(abs(one), 1)).max(initial=0) for one, got in pairs]
-        if not np.max(most) <= _TOLERANCE:
-            raise ExportError(
-                f"the exported {what} does not say what the model says: outputs differ by "
-                f"{np.max(most):.2g} in {texts[int(np.argmax(most))]!r:.80}; this is a mistake of "
-                "headwise or of the exporter, please report it",
-                code="HW953",
-            )
-        difference = max(float(abs(one - got).max(initial=0)) for one, got in pairs)
-    return ExportAgreement(len(texts), max(lengths), difference)
-
-
-def _model_outputs(
-    model: Any, texts: Sequence[Any]
-) -> tuple[list[int], Sequence[np.ndarray], Sequence[np.ndarray]]:
-    """Lengths of texts, outputs of the network alone, and outputs of the whole model."""
-    encoded = model.encoded(texts)
-    return [*map(len, encoded)], model.outputs_of(encoded), model.logits(encoded)
-
-
-def _tagger_outputs(
-    model: Any, texts: Sequence[str]
-) -> tuple[list[int], Sequence[np.ndarray], Sequence[np.ndarray]]:
-    """Like `_model_outputs`, for a tagger: outputs are the marginal probabilities of the tags of words."""
-    encoded = model.encode_sentences([model.sentence(as_example(text)) for text in texts])
-    return [*map(len, encoded)], model.marginals(encoded, weights=(1.0, 0.0)), model.marginals(encoded)
-
-
-def _test_texts(model: Any) -> Iterator[str]:
-    """Random texts of known and unknown words, of many lengths; one is read in windows, unless that needs a
-    very long text."""
-    words = [*model.features.vocabulary.words[1:2_000], "zyxwvut", "Qqq-qq", "!"]
-    random = np.random.Generator(np.random.PCG64(0))
-    lengths = [*_LENGTHS, *_LENGTHS]
-    if model.config.windows.long == "split" and 0 < model.window[0] <= _LONGEST // 2:
-        lengths.append(2 * model.window[0] + 7)
-    elif model.window[0]:
-        lengths = [length for length in lengths if length <= model.window[0] // 2]
-    for length in lengths:
-        yield " ".join(words[place] for place in random.integers(len(words), size=length).tolist())
-
 
 _NEEDED = ("numpy", "scipy", "safetensors", "regex")
 _COMMANDS = ("cyclopts", "docstring-parser", "rich")

@@ -21,8 +21,8 @@ from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES
-from headwise.data.items.label_types import check_label_names
 from headwise.data.items.text_items import TextSchema
+from headwise.data.items.training_labels import check_label_names
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.novelty import NoveltyScores
 from headwise.models.explanation import Explanation
