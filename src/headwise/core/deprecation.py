@@ -78,10 +78,10 @@ MOVED_MODULES = {
 }
 
 
-def warn_renamed(old: str, new: str, *, level: int = 2) -> None:
-    """Warn about an old spelling, at the line that used it: `level` callers above the caller of this."""
+def warn_renamed(old: str, new: str) -> None:
+    """Warn about an old spelling, at the line that used it: the caller of the caller of this."""
     message = f"{old} is now {new}; the old name goes with the next release"
-    warnings.warn(message, DeprecationWarning, stacklevel=level + 1)
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
 
 
 def renamed_parameters(**new_names: str) -> Callable[[C], C]:

@@ -48,7 +48,6 @@ def fit_linear_probe(
     same: NDArray[np.int64] | None = None,
     always: int = 0,
     center: bool = False,
-    seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit a logistic regression from the vectors of texts to their labels.
 
@@ -64,7 +63,6 @@ def fit_linear_probe(
         always: Number of texts, at the end, that are in no fold.
         center: Whether to subtract the mean first, which speeds up convergence for vectors with much in
             common.
-        seed: Seed of the folds.
 
     Returns:
         Weights `[classes, size]` and biases `[classes]`.
@@ -87,7 +85,7 @@ def fit_linear_probe(
     best, start = STRENGTHS[-1], None
     texts = len(rows) - always
     if texts > FOLDS:
-        fold = np.random.default_rng(seed).permutation(texts) % FOLDS
+        fold = np.random.default_rng(0).permutation(texts) % FOLDS
         if same is not None:
             fold = fold[same[:texts]]
         fold = np.append(fold, np.full(always, -1))
