@@ -332,7 +332,7 @@ def listening(show: Callable[[EpochReport], None]) -> Reporter:
 
     class Listening(Reporter):
         @contextmanager
-        def training(self, recipe: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
+        def training(self, recipe: Any, primary_metric: str, unit: str) -> Iterator[Callable[[Any], None]]:
             yield show
 
     return Listening()

@@ -275,14 +275,18 @@ def test_a_field_that_is_missing_is_an_empty_label_too(write):
 def test_whole_numbers_as_labels_are_told(write):
     rows = [f"text {n},{n % 6 + 1}" for n in range(30)]
     data = read_examples(write("f.csv", "\n".join(["text,stars", *rows, ""])))
-    (note,) = SINGLE_LABEL_TYPE.tell(data.items, list(data.labels))
+    (note,) = SINGLE_LABEL_TYPE.training_notes(data.items, list(data.labels))
     assert "whole numbers, 1 to 6, read as classes; --task regress" in note
     assert (
-        SINGLE_LABEL_TYPE.tell([], ["0", "1", "2"])
-        == SINGLE_LABEL_TYPE.tell([], ["10", "2000", "30", "4"])
+        SINGLE_LABEL_TYPE.training_notes([], ["0", "1", "2"])
+        == SINGLE_LABEL_TYPE.training_notes([], ["10", "2000", "30", "4"])
         == ()
     )
-    assert SINGLE_LABEL_TYPE.tell([], ["1", "2", "3", "4", "none"]) == SINGLE_LABEL_TYPE.tell([], []) == ()
+    assert (
+        SINGLE_LABEL_TYPE.training_notes([], ["1", "2", "3", "4", "none"])
+        == SINGLE_LABEL_TYPE.training_notes([], [])
+        == ()
+    )
     (other := Path(data.path).with_name("g.csv")).write_text("text,stars\nmore,7\n")
     with pytest.raises(DataError, match="--task regress"):
         SINGLE_LABEL_TYPE.check_against_train(data, read_examples(str(other)))

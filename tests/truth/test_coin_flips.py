@@ -36,7 +36,7 @@ def test_probabilities_say_so(task, truth):
 def test_the_report_claims_nothing(task, truth):
     outcome = truth.model(task, 0.5)
     said = outcome.test.to_json()
-    score = lookup(said, find_task(truth.task_of(task)).sheet(said).headline.key)
+    score = lookup(said, find_task(truth.task_of(task)).metric_table(said).primary_metric.key)
     rival = outcome.rivals["baseline"]
     low, high = rival.difference["interval"]
     print(task, score, rival.difference)

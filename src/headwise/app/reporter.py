@@ -28,13 +28,13 @@ class Reporter:
         """Receive a warning."""
 
     @contextmanager
-    def training(self, run_config: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
+    def training(self, run_config: Any, primary_metric: str, unit: str) -> Iterator[Callable[[Any], None]]:
         """Context of a training run. Its value is called with a `headwise.training.loop.EpochReport`
         after each update and each epoch.
 
         Args:
             run_config: The settings.
-            headline: The primary metric on dev.
+            primary_metric: The primary metric on dev.
             unit: The unit of the training items.
         """
         yield lambda _: None
@@ -78,12 +78,12 @@ class CallbackReporter(Reporter):
         self.reporter.warn(text)
 
     @contextmanager
-    def training(self, run_config: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
+    def training(self, run_config: Any, primary_metric: str, unit: str) -> Iterator[Callable[[Any], None]]:
         from headwise.training.callbacks import notifying
 
         for callback in self.callbacks:
             callback.on_start(run_config.to_json())
-        with self.reporter.training(run_config, headline, unit) as report:
+        with self.reporter.training(run_config, primary_metric, unit) as report:
             yield notifying(self.callbacks, report)
 
     def stage(self, text: str) -> None:

@@ -172,8 +172,8 @@ def fit_judge_save(
         reporter.warn(overlap.message(human.item_type.nouns))
     if repeated := repetition_warning(human.item_type, human.test, "test "):
         reporter.warn(repeated)
-    headline = task.primary_metric(plan.parts, plan.run_config.model)
-    with reporter.training(plan.run_config, headline, task.unit(plan.parts)) as progress:
+    primary_metric = task.primary_metric(plan.parts, plan.run_config.model)
+    with reporter.training(plan.run_config, primary_metric, task.unit(plan.parts)) as progress:
         result = plan.fit(output / RUN_FOLDER, resume=resume, report=progress, stage=reporter.stage)
         reporter.stage("evaluating on test" + ", and a baseline" * baseline)
         with scratch_folder(output / RUN_FOLDER):

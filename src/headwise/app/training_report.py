@@ -77,7 +77,9 @@ class TrainingReport:
         scores = self.fitted.dev if self.test is None else self.test_scores
         rivals, messages = list(self.rivals.values()), self.task.training_summary(self.fitted)
         on = f"{'dev' if self.test is None else 'test'} {self.parts.item_type.nouns.many}"
-        return scores_fragment(ReportContents("", on, self.task.sheet(scores), scores, rivals, messages))
+        return scores_fragment(
+            ReportContents("", on, self.task.metric_table(scores), scores, rivals, messages)
+        )
 
 
 def judge(

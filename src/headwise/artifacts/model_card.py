@@ -24,14 +24,14 @@ def model_card(model: Any, *, data: JsonObject, metrics: JsonObject, dtype: str)
     """The model card in Markdown. `data` and `metrics` are plain data, see `save_model`; missing entries
     are left out."""
     task, info = find_task(model.config.task), ModelInfo({"data": data, "metrics": metrics})
-    sheet = task.sheet(info.metrics.test or info.metrics.dev)
+    metric_table = task.metric_table(info.metrics.test or info.metrics.dev)
     sections = [
         _summary(model, task, dtype, info.metrics.novelty),
-        _labels(model, sheet, info),
-        _data(info.data, sheet.of),
-        _quality(info.metrics, sheet),
+        _labels(model, metric_table, info),
+        _data(info.data, metric_table.of),
+        _quality(info.metrics, metric_table),
         _use(task, tabular=bool(model.config.linear_model.tabular)),
-        _LIMITS if sheet.confusion and task.in_python else "",
+        _LIMITS if metric_table.confusion and task.in_python else "",
         f"Written by headwise {__version__}. The JSON files beside this one say more.\n",
     ]
     return "\n".join(section for section in sections if section)
@@ -82,8 +82,8 @@ def _names(model: Any) -> list[str]:
     return model.outputs_json().get("labels", [])
 
 
-def _labels(model: Any, sheet: MetricTable, info: ModelInfo) -> str:
-    names, per_class = _names(model), sheet.per_class
+def _labels(model: Any, metric_table: MetricTable, info: ModelInfo) -> str:
+    names, per_class = _names(model), metric_table.per_class
     # The outputs of a tagger are its internal tags, not those of its training file.
     if not names or per_class is None or per_class.name != "label":
         return ""
@@ -99,7 +99,11 @@ def _labels(model: Any, sheet: MetricTable, info: ModelInfo) -> str:
         )
         for label in names[:_MOST_LABELS]
     ]
-    head = ("label", f"training {sheet.of}", *(f"{line.title} ({where})" for line in per_class.lines[:3]))
+    head = (
+        "label",
+        f"training {metric_table.of}",
+        *(f"{line.title} ({where})" for line in per_class.lines[:3]),
+    )
     more = len(names) - _MOST_LABELS
     rest = f"\nand {more} more, in `labels.json`.\n" if more > 0 else ""
     return "## Labels\n\n" + _table(head, rows) + rest
@@ -114,9 +118,9 @@ def _data(data: DataInfo, of: str) -> str:
     return "## Data\n\n" + _table(("part", of, f"SHA-256 of {of} and answers"), rows) if rows else ""
 
 
-def _quality(metrics: MetricsInfo, sheet: MetricTable) -> str:
+def _quality(metrics: MetricsInfo, metric_table: MetricTable) -> str:
     """The table of the scores that are marked for the card, with their intervals."""
-    baseline, unseen, of = metrics.baseline, metrics.systems.get("unseen"), sheet.of
+    baseline, unseen, of = metrics.baseline, metrics.systems.get("unseen"), metric_table.of
     named: list[tuple[str, str, JsonMapping]] = [
         ("this model", "dev", metrics.dev),
         ("this model", "test", metrics.test or {}),
@@ -125,7 +129,7 @@ def _quality(metrics: MetricsInfo, sheet: MetricTable) -> str:
         named.append(("this model", f"test, {of} that are in no other part", unseen.scores))
     if baseline is not None:
         named.append((baseline.name, "test", baseline.scores))
-    lines = [line for line in sheet.lines if line.card]
+    lines = [line for line in metric_table.lines if line.card]
     filled = [(name, part, scores) for name, part, scores in named if scores]
     if not filled:
         return ""
@@ -142,17 +146,17 @@ def _quality(metrics: MetricsInfo, sheet: MetricTable) -> str:
                 row.append(interval)
     table = _table(tuple(head), [tuple(row) for row in cells])
     difference = None if baseline is None else baseline.difference
-    notes = _difference(sheet, difference) + _calibration(metrics.calibration)
+    notes = _difference(metric_table, difference) + _calibration(metrics.calibration)
     return "## Quality\n\n" + table + notes
 
 
-def _difference(sheet: MetricTable, difference: Any) -> str:
-    gap = sheet.ahead.formatted(difference)
+def _difference(metric_table: MetricTable, difference: Any) -> str:
+    gap = metric_table.ahead.formatted(difference)
     if gap is None:
         return ""
     value, interval, p = gap
-    one = sheet.of.removesuffix("s")
-    chance = f", {sheet.ahead.test} {p if p.startswith('<') else f'= {p}'}" if p else ""
+    one = metric_table.of.removesuffix("s")
+    chance = f", {metric_table.ahead.test} {p if p.startswith('<') else f'= {p}'}" if p else ""
     of = f"This model is ahead of the baseline, {one} by {one}, by {value}"
     return f"\n{of} (95 % interval {interval}{chance}).\n"
 
@@ -216,10 +220,10 @@ def model_html(model: Any, info: ModelInfo) -> str:
     """
     task, data, metrics = find_task(model.config.task), info.data, info.metrics
     part, scores = metrics.scored_part, metrics.scores
-    sheet = task.sheet(scores)
+    metric_table = task.metric_table(scores)
     sizes = {"train": data.train.items, "dev": data.dev.items, "test": data.test.items}
     counted = [f"{size:,.0f} {name}" for name, size in sizes.items() if size is not None]
-    per_class = sheet.per_class
+    per_class = metric_table.per_class
     names = [str(row.get(per_class.name)) for row in per_class.rows(scores)] if per_class else []
     if per_class and per_class.name == "label":  # for a tagger these would be its internal tags
         names = model.outputs_json()["labels"]
@@ -230,15 +234,17 @@ def model_html(model: Any, info: ModelInfo) -> str:
     facts = [
         *([(f"{len(names):,} {per_class.title}s", shown_names)] if per_class and names else []),
         *((name.lower(), value) for name, value in (*task.input_description(model), *_tabular(model, str))),
-        *([(sheet.of, ", ".join(counted))] if counted else []),
+        *([(metric_table.of, ", ".join(counted))] if counted else []),
         ("size", f"{size:.1f} MB in memory"),
     ]
     if metrics.texts_per_second is not None:
-        speed = f"{metrics.texts_per_second:,.0f} {sheet.of} a second when it was trained"
+        speed = f"{metrics.texts_per_second:,.0f} {metric_table.of} a second when it was trained"
         facts.append(("speed", speed))
     baseline = metrics.systems.get("baseline")
-    headline = replace(sheet.headline, title=f"{sheet.headline.title} on {part}")
-    small = replace(sheet, lines=(headline,), per_class=None)
+    primary_metric = replace(
+        metric_table.primary_metric, title=f"{metric_table.primary_metric.title} on {part}"
+    )
+    small = replace(metric_table, lines=(primary_metric,), per_class=None)
     return scores_fragment(
         ReportContents(
             f"A headwise {task.title}", "", small, scores, [baseline] if baseline else [], facts=facts

@@ -42,13 +42,13 @@ class LanguageScores:
         return math.exp(min(self.loss, 700.0))
 
     @property
-    def headline(self) -> tuple[str, float]:
+    def primary_metric(self) -> tuple[str, float]:
         """The primary metric of the unit and its value: perplexity for words, bits for all other units."""
         return ("perplexity", self.perplexity) if self.unit == "words" else ("bits", self.bits)
 
     def to_json(self) -> dict[str, object]:
         """Plain data."""
-        name, value = self.headline
+        name, value = self.primary_metric
         return {
             "unit": self.unit,
             f"{name}_per_{self.unit.removesuffix('s')}": value,

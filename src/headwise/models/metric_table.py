@@ -140,7 +140,7 @@ class MetricTable:
     lower: bool = False
 
     @property
-    def headline(self) -> MetricRow:
+    def primary_metric(self) -> MetricRow:
         """The primary metric."""
         return self.lines[0]
 

@@ -196,7 +196,7 @@ _COLOUR = "#2f74d0"
 
 def learning_curve_figure(
     title: str,
-    sheet: MetricTable,
+    metric_table: MetricTable,
     sizes: NDArray[np.int64],
     scores: NDArray[np.float64],
     law: PowerLaw,
@@ -206,7 +206,7 @@ def learning_curve_figure(
 
     Args:
         title: The title of the figure.
-        sheet: The metric table: how the score is formatted, and whether lower is better.
+        metric_table: The metric table: how the score is formatted, and whether lower is better.
         sizes: Numbers of training items, `[sizes]`.
         scores: The scores of the models, `[seeds, sizes]`.
         law: The power law that was fitted to their errors.
@@ -214,10 +214,10 @@ def learning_curve_figure(
     """
     places = np.geomspace(sizes.min(), most, 60)
     errors = np.array([law.error(place) for place in places]).T
-    middle, low, high = errors if sheet.lower else 1 - errors
+    middle, low, high = errors if metric_table.lower else 1 - errors
     bottom = min(scores.min(), low.min(), high.min(), middle.min())
     top = max(scores.max(), low.max(), high.max(), middle.max())
-    form = FORMATS[sheet.headline.form]
+    form = FORMATS[metric_table.primary_metric.form]
 
     def x(items: float) -> float:
         return _LEFT_CURVE_PICTURE + _WIDE_CURVE_PICTURE * float(
@@ -233,8 +233,8 @@ def learning_curve_figure(
         return " ".join(f"{x(n):.1f},{y(value):.1f}" for n, value in zip(items, values, strict=True))
 
     caption = (
-        f"{sheet.of} to train on; dots: {sheet.headline.title} of models, line: power law, "
-        "band: its 95 % interval"
+        f"{metric_table.of} to train on; dots: {metric_table.primary_metric.title} of models, line: power "
+        "law, band: its 95 % interval"
     )
     picture = render(
         "learning_curve.svg.jinja",

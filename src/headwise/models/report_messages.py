@@ -35,12 +35,12 @@ class ReportMessage:
 
 
 def baseline_message(
-    sheet: MetricTable, scores: JsonMapping, rival: ComparisonSystem | None, advice: str
+    metric_table: MetricTable, scores: JsonMapping, rival: ComparisonSystem | None, advice: str
 ) -> ReportMessage | None:
     """A message if a baseline is better than the model or not significantly different; None otherwise.
 
     Args:
-        sheet: The metric table, whose primary metric is compared.
+        metric_table: The metric table, whose primary metric is compared.
         scores: The JSON of the model's evaluation.
         rival: The baseline; None if there is none.
         advice: What to do if the baseline is better.
@@ -55,26 +55,32 @@ def baseline_message(
             why = f"p is {chance:.2f}"
         if why:
             return ReportMessage(
-                f"the model and the baseline do not differ significantly on the test {sheet.of} ({why})"
+                f"the model and the baseline do not differ significantly on the test {metric_table.of} ({why})"
             )
         return better if bounds[1] < 0 else None
-    score, baseline_score = lookup(scores, sheet.headline.key), lookup(rival.scores, sheet.headline.key)
+    score, baseline_score = (
+        lookup(scores, metric_table.primary_metric.key),
+        lookup(rival.scores, metric_table.primary_metric.key),
+    )
     if not is_number(score) or not is_number(baseline_score) or score == baseline_score:
         return None
-    return better if (baseline_score < score) == sheet.lower else None
+    return better if (baseline_score < score) == metric_table.lower else None
 
 
 def label_messages(
-    sheet: MetricTable, scores: JsonMapping, *, thresholds: bool = False
+    metric_table: MetricTable, scores: JsonMapping, *, thresholds: bool = False
 ) -> list[ReportMessage]:
     """Messages about labels that are never predicted, and about a majority-class baseline that is as good.
 
     Args:
-        sheet: The metric table, which locates the per-class scores and the confusion matrix.
+        metric_table: The metric table, which locates the per-class scores and the confusion matrix.
         scores: The JSON of the model's evaluation.
         thresholds: Whether the model can have per-label thresholds.
     """
-    matrix, rows = sheet.matrix(scores), sheet.per_class.rows(scores) if sheet.per_class else []
+    matrix, rows = (
+        metric_table.matrix(scores),
+        metric_table.per_class.rows(scores) if metric_table.per_class else [],
+    )
     if matrix is None:
         return []
     totals, total = [sum(row) for row in matrix], sum(map(sum, matrix))

@@ -98,7 +98,7 @@ class ReportContents:
     Attributes:
         title: The name of the model.
         on: The evaluation set in words: `157 test texts`.
-        sheet: The metric table: which scores are shown.
+        metric_table: The metric table: which scores are shown.
         scores: The JSON of the evaluation.
         rivals: Comparison systems on the same items.
         remarks: Sentences about the scores.
@@ -120,7 +120,7 @@ class ReportContents:
 
     title: str
     on: str
-    sheet: MetricTable
+    metric_table: MetricTable
     scores: JsonMapping
     rivals: Sequence[ComparisonSystem] = ()
     remarks: Sequence[str] = ()
@@ -147,14 +147,14 @@ def report_page(material: ReportContents) -> Page:
         material.wrong,
         material.on,
         parts=material.parts,
-        numbers=material.sheet.per_class is None,
+        numbers=material.metric_table.per_class is None,
     )
     sections = {
         "Scores": _scores(material),
         "Labels": _labels(material),
         "Confusions": _confusions(material),
         "Probabilities": _probabilities(material),
-        "Unknown": novelty_section(material.scores, material.sheet.of),
+        "Unknown": novelty_section(material.scores, material.metric_table.of),
         "Errors": Section(body=errors),
         "Words": _words(material),
         "Columns": _columns(material),
@@ -181,7 +181,7 @@ def scores_fragment(material: ReportContents) -> str:
 
 
 def _summary(material: ReportContents) -> str:
-    line = material.sheet.headline
+    line = material.metric_table.primary_metric
     value, bounds = line.shown(material.scores), line.shown_interval(material.scores)
     between = f" (95 % interval {bounds})" if bounds else ""
     return f"{line.title[:1].upper()}{line.title[1:]} {value or MISSING}{between} on {material.on}."
@@ -192,13 +192,13 @@ def _scores(material: ReportContents) -> Section:
     names += [rival.name for rival in material.rivals]
     columns += [rival.scores for rival in material.rivals]
     rows: list[list[str | Cell]] = []
-    for line in material.sheet.lines:
+    for line in material.metric_table.lines:
         if not line.shown(material.scores) or (line.if_any and not lookup(material.scores, line.key)):
             continue
         score_columns = [column if line.rivals or column is material.scores else {} for column in columns]
         cells = [Cell(line.shown(column), line.shown_interval(column) or "") for column in score_columns]
         rows.append([line.title, *cells])
-    gaps = [material.sheet.ahead.formatted(rival.difference) for rival in material.rivals]
+    gaps = [material.metric_table.ahead.formatted(rival.difference) for rival in material.rivals]
     if any(gaps):
         rows.insert(
             1,
@@ -213,7 +213,7 @@ def _scores(material: ReportContents) -> Section:
 
 def _intervals(material: ReportContents) -> list[Table]:
     """The primary metric of the model and the comparison systems, each a dot in its confidence interval."""
-    line = material.sheet.headline
+    line = material.metric_table.primary_metric
     named = [("model", material.scores), *((rival.name, rival.scores) for rival in material.rivals)]
     intervals = [
         (name, value, bounds)
@@ -234,7 +234,7 @@ def _intervals(material: ReportContents) -> list[Table]:
 
 
 def _labels(material: ReportContents) -> Section:
-    per_class = material.sheet.per_class
+    per_class = material.metric_table.per_class
     rows = per_class.rows(material.scores) if per_class else []
     if per_class is None or not rows:
         return Section()
@@ -257,7 +257,7 @@ def _bar_of(value: Any) -> float | None:
 
 
 def _confusions(material: ReportContents) -> Section:
-    per_class, matrix = material.sheet.per_class, material.sheet.matrix(material.scores)
+    per_class, matrix = material.metric_table.per_class, material.metric_table.matrix(material.scores)
     if per_class is None or matrix is None:
         return Section()
     names = [str(row.get(per_class.name)) for row in per_class.rows(material.scores)]
@@ -272,7 +272,7 @@ def _confusions(material: ReportContents) -> Section:
             reverse=True,
         )[:_CONFUSIONS]
         rows = [[a, b, f"{n:,}", format_number(share, "percent")] for n, a, b, share in confusions]
-        head = ["label", "taken for", material.sheet.of, "of its " + material.sheet.of]
+        head = ["label", "taken for", material.metric_table.of, "of its " + material.metric_table.of]
         return Section(tables=[Table(head, rows)])
     rows = []
     for i, row in enumerate(matrix):
@@ -294,7 +294,7 @@ def _probabilities(material: ReportContents) -> Section:
     true = np.bincount(cells, material.right, _BINS)[nonempty] / counts[nonempty]
     points = list(zip(stated.tolist(), true.tolist(), strict=True))
     line = Series(
-        f"{material.sheet.of} in tenths; larger dots are more {material.sheet.of}",
+        f"{material.metric_table.of} in tenths; larger dots are more {material.metric_table.of}",
         points,
         (counts[nonempty] / counts.max()).tolist(),
     )
@@ -326,7 +326,7 @@ def _probabilities(material: ReportContents) -> Section:
             )
             cells = [format_number(value, "percent") for value in coverage_and_threshold]
         rows.append([format_number(target, "percent"), *cells])
-    head = ["accuracy", f"share of the {material.sheet.of} answered", "from probability"]
+    head = ["accuracy", f"share of the {material.metric_table.of} answered", "from probability"]
     return Section(figures=[calibration, coverage], tables=[Table(head, rows)])
 
 
@@ -385,19 +385,19 @@ def _data(material: ReportContents) -> Section:
     }
     rows = [
         [
-            material.sheet.of,
+            material.metric_table.of,
             *(format_number(part.get("texts"), "count") or MISSING for part in parts.values()),
         ]
     ]
     labels = list(dict.fromkeys(label for labels in counted.values() for label in labels))
-    if material.sheet.per_class and len(labels) <= 200:  # numbers are no classes
+    if material.metric_table.per_class and len(labels) <= 200:  # numbers are no classes
         for label in labels:
             values = [counted.get(name, {}).get(label, 0) for name in parts]
             rows.append([str(label), *(format_number(value, "count") for value in values)])
     tables = [Table(["", *parts], rows)] if parts else []
     if material.repeats:
         cells = [[what, f"{count:,}", f"{of:,}"] for what, count, of in material.repeats]
-        tables.append(Table([f"{material.sheet.of} that have", "", "of"], cells))
+        tables.append(Table([f"{material.metric_table.of} that have", "", "of"], cells))
     if len(material.lengths):
         ends = np.quantile(material.lengths, [0, 0.1, 0.5, 0.9, 1]).round().astype(int).tolist()
         head = ["words of", "shortest", "a tenth below", "half below", "nine tenths below", "longest"]

@@ -56,7 +56,7 @@ class LanguageObjective:
     def evaluate(self) -> Mapping[str, float]:
         """`loss` in nats per symbol, and the usual measure of the unit."""
         scores = self.model.score(self.dev)
-        name, value = scores.headline
+        name, value = scores.primary_metric
         return {"loss": scores.loss, name: value}
 
 

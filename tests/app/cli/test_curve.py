@@ -50,7 +50,7 @@ def test_models_of_most_texts_that_were_lucky_are_told(run, tmp_path, monkeypatc
     last = found.scores.mean(axis=0)[-1]
     assert found.law.off == 0
     assert found.outlier_score == (pytest.approx(last) if ahead > 0 else None)
-    errors = replace(found, scores=1 - found.scores, sheet=replace(found.sheet, lower=True))
+    errors = replace(found, scores=1 - found.scores, metric_table=replace(found.metric_table, lower=True))
     assert errors.outlier_score == (pytest.approx(1 - last) if ahead > 0 else None)
     chance = np.random.default_rng(0)
     _, out, _ = run("curve", "data.csv")

@@ -10,7 +10,7 @@ from headwise.models.label_evaluation import SingleLabelEvaluation, VocabularyCo
 from headwise.models.metric_table import ComparisonSystem
 from headwise.models.tasks import find_task
 
-SHEET = find_task("classify").sheet({})
+SHEET = find_task("classify").metric_table({})
 
 
 def shown(table, width: int = 80) -> str:

@@ -146,7 +146,7 @@ def test_language_models_are_judged_on_the_end_of_the_text(unit, tmp_path):
         assert own.score == pytest.approx(own.loss / np.log(2), rel=1e-2)
     assert found.confirmed.loss > 0
     assert found.confirmed.items == found.tried[0].gain.items > 50
-    assert found.sheet.headline.title == f"bits per {unit[:-1]}"
+    assert found.metric_table.primary_metric.title == f"bits per {unit[:-1]}"
     with pytest.raises(ConfigError, match="look to both sides"):
         tune_file(str(file), tmp_path / "priors", settings=settings, space=priors_search_space)
 

@@ -35,7 +35,7 @@ def material(mistakes: int = 3, **changes) -> ReportContents:
     own = ReportContents(
         title=EVIL,
         on="100 test texts",
-        sheet=find_task("classify").sheet(scores),
+        metric_table=find_task("classify").metric_table(scores),
         scores=scores,
         rivals=[ComparisonSystem("TF-IDF", baseline, difference)],
         history=[
@@ -80,8 +80,8 @@ def test_all_sections_and_no_markup_of_the_data():
 
 
 def test_what_is_not_known_is_left_out():
-    sheet = find_task("classify").sheet({})
-    page = report_page(ReportContents("a model", "the dev texts", sheet, {"accuracy": 0.5}))
+    metric_table = find_task("classify").metric_table({})
+    page = report_page(ReportContents("a model", "the dev texts", metric_table, {"accuracy": 0.5}))
     assert re.findall(r"<h2>(.*?)</h2>", page) == ["Scores", "Probabilities"][:1]
     assert "Accuracy 50.0 % on the dev texts." in page
 
@@ -175,7 +175,9 @@ def test_a_history_of_numbers_too_far_apart_is_shown():
 
 def test_numbers_are_no_classes():
     data = {"train": {"texts": 2, "labels": {"1.5": 1, "2.25": 1}}}
-    text = report_page(material(sheet=find_task("regress").sheet({}), scores={"mae": 0.5}, data=data))
+    text = report_page(
+        material(metric_table=find_task("regress").metric_table({}), scores={"mae": 0.5}, data=data)
+    )
     assert "largest errors" in text
     assert "are wrong" not in text
     assert "2.25" not in text

@@ -66,7 +66,9 @@ def test_of_many_labels_only_confusions_that_are_there_are_saved():
     scores = score_labels(predicted, targets, labels)
     saved = to_json(SingleLabelEvaluation(scores, 0.0, 0.0, None, np.zeros((500, 1))).to_json())
     assert len(saved) < 200 * len(labels) + 60 * 500
-    assert ClassifyTask().sheet({}).matrix(json.loads(saved)) == [list(row) for row in scores.confusion]
+    assert ClassifyTask().metric_table({}).matrix(json.loads(saved)) == [
+        list(row) for row in scores.confusion
+    ]
 
 
 def test_worst_errors():
@@ -87,7 +89,7 @@ def test_thresholds_decide(model, monkeypatch):
     data = found.to_json()
     assert [own["threshold"] for own in data["labels"]] == model.thresholds
     assert found.scores == score_labels(found.predicted, TARGETS, model.labels)
-    assert "threshold" in {line.key for line in find_task("classify").sheet(data).per_class.lines}
+    assert "threshold" in {line.key for line in find_task("classify").metric_table(data).per_class.lines}
     [explained] = find_task("classify").explain(model, TEXTS[:1])
     assert explained.prediction == model.labels[found.predicted[0]]
 

@@ -13,7 +13,7 @@ from headwise.models.report_messages import (
 from headwise.models.tasks import find_task
 
 CLASSIFY, NUMBERS, LANGUAGE = (
-    find_task(name).sheet({}) for name in ("classify", "regress", "language-model")
+    find_task(name).metric_table({}) for name in ("classify", "regress", "language-model")
 )
 
 
@@ -22,7 +22,7 @@ def rival(low: float, high: float, p: float = 0.01) -> ComparisonSystem:
     return ComparisonSystem("linear", {"accuracy": 0.5, "mae": 1.0}, gap)
 
 
-@pytest.mark.parametrize("sheet", [CLASSIFY, NUMBERS])
+@pytest.mark.parametrize("metric_table", [CLASSIFY, NUMBERS])
 @pytest.mark.parametrize(
     ("bounds", "said"),
     [
@@ -31,8 +31,8 @@ def rival(low: float, high: float, p: float = 0.01) -> ComparisonSystem:
         ((0.1, 0.2), None),
     ],
 )
-def test_by_the_interval(sheet, bounds, said):
-    found = baseline_message(sheet, {"accuracy": 0.4, "mae": 2.0}, rival(*bounds), "use it")
+def test_by_the_interval(metric_table, bounds, said):
+    found = baseline_message(metric_table, {"accuracy": 0.4, "mae": 2.0}, rival(*bounds), "use it")
     assert (found is None) == (said is None)
     assert found is None or said in found.text
     assert found is None or found.warning == ("better" in said)
@@ -46,7 +46,7 @@ def test_of_few_items_an_interval_says_nothing():
 
 
 def test_by_the_scores_alone():
-    key = LANGUAGE.headline.key
+    key = LANGUAGE.primary_metric.key
     for own, other, better in ((4.0, 3.0, True), (3.0, 4.0, False)):
         found = baseline_message(
             LANGUAGE, {key: own}, ComparisonSystem("frequencies", {key: other}), "train longer"

@@ -67,8 +67,8 @@ class Stars(ClassifyTask):
         off = distances(model.labels, np.full(len(parts.test), nearest), parts.test)
         return ComparisonSystem("the median", {"distance": float(off.mean())})
 
-    def sheet(self, scores: Mapping[str, Any]) -> MetricTable:
-        plain = super().sheet(scores)
+    def metric_table(self, scores: Mapping[str, Any]) -> MetricTable:
+        plain = super().metric_table(scores)
         lines = (MetricRow("stars off", "distance", "two", card=True), *plain.lines)
         return MetricTable(
             lines, plain.of, plain.per_class, DifferenceFormat(form="two"), plain.confusion, lower=True

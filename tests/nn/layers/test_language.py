@@ -91,7 +91,7 @@ def test_scores():
         "symbols": 4,
         "unknown_symbols": 1,
     }
-    assert LanguageScores("words", 4, 4 * math.log(8)).headline == ("perplexity", pytest.approx(8))
+    assert LanguageScores("words", 4, 4 * math.log(8)).primary_metric == ("perplexity", pytest.approx(8))
     assert LanguageScores("bytes", 1, 1.0).to_json()["bits_per_byte"] > 1
     assert LanguageScores("words", 0, 0.0).perplexity == 1
 

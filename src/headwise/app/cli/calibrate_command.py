@@ -78,7 +78,7 @@ def calibrate(
     if json:
         print_json(recalibrated.to_json())
         return 0
-    out, line = console(), recalibrated.sheet.headline
+    out, line = console(), recalibrated.metric_table.primary_metric
     before, after = map(percent, recalibrated.errors)
     of = f"of {recalibrated.nouns.count(recalibrated.items)}"
     out.print(

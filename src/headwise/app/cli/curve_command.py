@@ -89,7 +89,7 @@ def curve(
     if json:
         print_json(forecast_curve.to_json())
         return 0
-    line, of, out = forecast_curve.sheet.headline, forecast_curve.sheet.of, output()
+    line, of, out = forecast_curve.metric_table.primary_metric, forecast_curve.metric_table.of, output()
     table = columns(of, line.title, "from", "to")
     for size, size_scores in zip(forecast_curve.sizes.tolist(), forecast_curve.scores.T, strict=True):
         row = (size_scores.mean(), size_scores.min(), size_scores.max())
@@ -107,7 +107,7 @@ def curve(
         out.print(f"(The models of {most} were better, {last}: by what those of fewer say, by chance.)")
     for forecast in forecast_curve.forecasts:
         values = forecast["gain"], *forecast["interval"]
-        if forecast_curve.sheet.lower:
+        if forecast_curve.metric_table.lower:
             gain, low, high = (format_number(value, line.form) for value in values)
             worth = f"take {gain} off it"
         else:

@@ -97,7 +97,7 @@ def _print(judged: "EvaluationReport") -> None:
     out, scores = output(), judged.scores
     out.print()
     rivals = [rival for rival in (judged.unseen, judged.baseline) if rival]
-    print_metrics(out, judged.task.sheet(scores), scores, rivals)
+    print_metrics(out, judged.task.metric_table(scores), scores, rivals)
     for mistake in judged.mistakes:
         head = Text(visible(mistake["where"]), style="bold")
         head.append(f"  {visible(judged.task.describe_error(mistake))}", style="")

@@ -84,8 +84,8 @@ def heads(
         else:
             show_pruned(pruned, prune)
         return 0
-    sheet, score, worths = heads_file(model, file, **file_arguments, reporter=TerminalReporter())
-    line = sheet.headline
+    metric_table, score, worths = heads_file(model, file, **file_arguments, reporter=TerminalReporter())
+    line = metric_table.primary_metric
     if json:
         print_json({"score": line.key, "whole": score, "heads": [head.to_json() for head in worths]})
         return 0
@@ -122,7 +122,7 @@ def show_pruned(pruned: "PruningReport", folder: Path) -> None:
     """Print the removed heads, and score, size and speed before and after."""
     from headwise.models.metric_table import FORMATS
 
-    line, out = pruned.sheet.headline, output()
+    line, out = pruned.metric_table.primary_metric, output()
     names = [f"{_named(head.module)}, head {head.head}" for head in pruned.removed]
     removed = ", ".join(names) or "all add something"
     out.print(f"{len(names)} of {pruned.heads} heads are removed: {removed}.")

@@ -20,23 +20,25 @@ MAX_CONFUSIONS = 10
 
 def print_metrics(
     console: Console,
-    sheet: MetricTable,
+    metric_table: MetricTable,
     scores: JsonMapping,
     rivals: Sequence[ComparisonSystem] = (),
     *,
     indent: int = 0,
 ) -> None:
     """Print all metric tables, each followed by an empty line."""
-    tables: list[RenderableType | None] = [scores_table(sheet, scores, rivals)]
-    if sheet.per_class is not None:
-        tables.append(per_class_table(sheet.per_class, scores))
-        tables.append(confusion_table(sheet, scores, width=console.width - indent))
+    tables: list[RenderableType | None] = [scores_table(metric_table, scores, rivals)]
+    if metric_table.per_class is not None:
+        tables.append(per_class_table(metric_table.per_class, scores))
+        tables.append(confusion_table(metric_table, scores, width=console.width - indent))
     for table in tables:
         if table is not None:
             console.print(Padding(table, (0, 0, 1, indent), expand=False))
 
 
-def scores_table(sheet: MetricTable, scores: JsonMapping, rivals: Sequence[ComparisonSystem] = ()) -> Table:
+def scores_table(
+    metric_table: MetricTable, scores: JsonMapping, rivals: Sequence[ComparisonSystem] = ()
+) -> Table:
     """The overall scores: the model in the first column, the comparison systems in the others."""
     wide = len(rivals) > 2  # four columns of intervals just fit into 80 characters
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1 if wide else 2, 0, 0))
@@ -44,8 +46,8 @@ def scores_table(sheet: MetricTable, scores: JsonMapping, rivals: Sequence[Compa
     for title in ("model", *(rival.name for rival in rivals)):
         shown = visible(title.replace(" + ", " +\n", 1) if wide else title)
         table.add_column(shown, justify="left", overflow="fold")
-    gaps = [sheet.ahead.formatted(rival.difference) for rival in rivals]
-    for line in sheet.lines:
+    gaps = [metric_table.ahead.formatted(rival.difference) for rival in rivals]
+    for line in metric_table.lines:
         value = line.shown(scores)
         if not value or (line.if_any and not lookup(scores, line.key)):
             continue
@@ -53,9 +55,9 @@ def scores_table(sheet: MetricTable, scores: JsonMapping, rivals: Sequence[Compa
         table.add_row(line.title, *map(line.shown, columns))
         if any(intervals := [line.shown_interval(system_scores) for system_scores in columns]):
             table.add_row("  95 % interval", *intervals)
-        if line is sheet.headline and any(gaps):
+        if line is metric_table.primary_metric and any(gaps):
             rows = zip(*(gap or ("", "", "") for gap in gaps), strict=True)
-            titles = ("  model ahead by", "    its interval", f"    {sheet.ahead.test}")
+            titles = ("  model ahead by", "    its interval", f"    {metric_table.ahead.test}")
             for title, cells in zip(titles, rows, strict=True):
                 table.add_row(title, "", *cells)
     return table
@@ -85,22 +87,22 @@ def per_class_table(
     return Group(table, f"(the {len(rows)} of {len(every):,} {what} with the lowest F1)")
 
 
-def confusion_table(sheet: MetricTable, scores: JsonMapping, *, width: int) -> RenderableType | None:
+def confusion_table(metric_table: MetricTable, scores: JsonMapping, *, width: int) -> RenderableType | None:
     """The confusions: a matrix of up to 12 labels if it fits, else a list of the most frequent ones.
 
     Args:
-        sheet: The metric table definition, with the key of the matrix.
+        metric_table: The metric table definition, with the key of the matrix.
         scores: The scores.
         width: Columns of the terminal; label names that do not fit above the matrix become numbers.
 
     Returns:
         None if there is no matrix, or the list of confusions would be empty.
     """
-    matrix = sheet.matrix(scores)
-    if matrix is None or sheet.per_class is None:
+    matrix = metric_table.matrix(scores)
+    if matrix is None or metric_table.per_class is None:
         return None
-    rows = sheet.per_class.rows(scores)
-    names = [visible(str(row.get(sheet.per_class.name))) for row in rows]
+    rows = metric_table.per_class.rows(scores)
+    names = [visible(str(row.get(metric_table.per_class.name))) for row in rows]
     drawn = _matrix(matrix, names, width) if len(names) <= MATRIX_LABELS else None
     if drawn is not None:
         return drawn
@@ -111,13 +113,15 @@ def confusion_table(sheet: MetricTable, scores: JsonMapping, *, width: int) -> R
         return None
     confusions.sort(key=lambda confusion: -confusion[0])
     texts = ("label", "taken for")
-    table = columns(*texts, sheet.of, f"of its {sheet.of}", texts=texts)
+    table = columns(*texts, metric_table.of, f"of its {metric_table.of}", texts=texts)
     for count, i, j in confusions[:MAX_CONFUSIONS]:
         table.add_row(names[i], names[j], f"{count:,}", percent(count / sum(matrix[i])))
     if len(confusions) <= MAX_CONFUSIONS:
         return table
     rest = sum(count for count, _, _ in confusions[MAX_CONFUSIONS:])
-    return Group(table, f"(and {rest:,} {sheet.of} of {len(confusions) - MAX_CONFUSIONS:,} other pairs)")
+    return Group(
+        table, f"(and {rest:,} {metric_table.of} of {len(confusions) - MAX_CONFUSIONS:,} other pairs)"
+    )
 
 
 def _matrix(matrix: Sequence[Sequence[int]], names: list[str], width: int) -> Table | None:

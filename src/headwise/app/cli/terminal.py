@@ -105,10 +105,10 @@ class TerminalReporter(Reporter):
             self._display.stage(text)
 
     @contextmanager
-    def training(self, run_config: Any, headline: str, unit: str) -> Iterator[Callable[[Any], None]]:
+    def training(self, run_config: Any, primary_metric: str, unit: str) -> Iterator[Callable[[Any], None]]:
         from headwise.app.cli.train_display import TrainDisplay  # with it comes torch
 
-        with TrainDisplay(run_config.train, headline, unit) as self._display:
+        with TrainDisplay(run_config.train, primary_metric, unit) as self._display:
             yield self._display.show
         self._display = None
 

@@ -28,12 +28,12 @@ class TrainDisplay(WithProgressBar):
 
     Args:
         config: Configuration of the training run.
-        headline: The dev metric shown beside the loss; `loss` for none.
+        primary_metric: The dev metric shown beside the loss; `loss` for none.
         of: Name of the training items, such as texts.
     """
 
-    def __init__(self, config: TrainConfig, headline: str = "accuracy", of: str = "texts"):
-        self.config, self.headline, self.of = config, headline, of
+    def __init__(self, config: TrainConfig, primary_metric: str = "accuracy", of: str = "texts"):
+        self.config, self.primary_metric, self.of = config, primary_metric, of
         self.console, self._part, self._begun = messages(), "", False
         # If the last epoch is kept, none is called best.
         self._selected = "last" if config.score == "last" else "best"
@@ -100,11 +100,11 @@ class TrainDisplay(WithProgressBar):
         return self._shown(progress.history[progress.best_epoch]) if progress.history else "-"
 
     def _shown(self, scores: Mapping[str, float]) -> str:
-        score = scores[self.headline]
-        return f"{score:.3f}" if self.headline in UNBOUNDED_METRICS else percent(score)
+        score = scores[self.primary_metric]
+        return f"{score:.3f}" if self.primary_metric in UNBOUNDED_METRICS else percent(score)
 
     def _score_text(self, scores: Mapping[str, float]) -> str:
-        if self.headline == "loss":
+        if self.primary_metric == "loss":
             return f"loss {scores['loss']:.3f}"
-        name = {"f1": "F1"}.get(self.headline, self.headline)
+        name = {"f1": "F1"}.get(self.primary_metric, self.primary_metric)
         return f"{name} {self._shown(scores)}, loss {scores['loss']:.3f}"

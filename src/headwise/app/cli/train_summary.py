@@ -25,12 +25,12 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
     out, task, fitted = output(), outcome.task, outcome.fitted
     progress, many = fitted.progress, outcome.parts.item_type.nouns.many
     weights = (folder / "model.safetensors").stat().st_size
-    headline = task.primary_metric(outcome.parts, outcome.run_config.model)
-    best = progress.history[progress.best_epoch][headline]
-    shown = FORMATS["figure" if headline in UNBOUNDED_METRICS else "percent"](best)
-    name = {"f1": "F1", "mae": "mean absolute error"}.get(headline, headline)
+    primary_metric = task.primary_metric(outcome.parts, outcome.run_config.model)
+    best = progress.history[progress.best_epoch][primary_metric]
+    shown = FORMATS["figure" if primary_metric in UNBOUNDED_METRICS else "percent"](best)
+    name = {"f1": "F1", "mae": "mean absolute error"}.get(primary_metric, primary_metric)
     score = outcome.run_config.train.score
-    best_by = "lowest loss" if score == "loss" and headline not in UNBOUNDED_METRICS else "best"
+    best_by = "lowest loss" if score == "loss" and primary_metric not in UNBOUNDED_METRICS else "best"
     best_by_text = "kept" if score == "last" else f"{best_by} on dev in"
     out.print()
     out.print(
@@ -48,9 +48,9 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
         what = f", {seen:,} of which also occur in training or dev data" if seen else ""
         out.print(f"\nOn the held-out test {many}{what}:\n")
         scores = outcome.test_scores
-        sheet = task.sheet(scores)
+        metric_table = task.metric_table(scores)
         rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")
-        print_metrics(out, sheet, scores, [rival for _, rival in rivals], indent=2)
+        print_metrics(out, metric_table, scores, [rival for _, rival in rivals], indent=2)
         model = outcome.run_config.model
         plain = "classifier" in outcome.run_config.sections and model.classifier.thresholds == "none"
         for remark in (
@@ -60,7 +60,7 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
             reporter.remark(remark)
         # Operating points of a label lower the accuracy on others, and the baseline has none.
         rival = None if OPERATING_POINTS in fitted.dev else outcome.rivals.get("baseline")
-        remark = baseline_message(sheet, scores, rival, task.advice)
+        remark = baseline_message(metric_table, scores, rival, task.advice)
         if remark is not None:
             reporter.remark(remark)
     if outcome.teaching and (speeds := outcome.teaching["texts_per_second"]):

@@ -132,7 +132,7 @@ def print_candidates(tuned: "SearchResult", what: str) -> None:
     """Print the candidates and the gain of the best one; `what` is the title of the first column."""
     from headwise.models.metric_table import FORMATS
 
-    line = tuned.sheet.headline
+    line = tuned.metric_table.primary_metric
     baseline = next(tried.name for tried in tuned.tried if tried.gain is None)
     loss = "error" if line.key == "mae" else "loss"
     # Narrow enough for 80 columns; wider tables would be cut off.
@@ -164,7 +164,7 @@ def confirmation(tuned: "SearchResult") -> str:
     kept_text = "" if tuned.best is first else f" The recipe keeps {tuned.best.name}."
     if gain is None:
         return f"{first.name}: not confirmed, as the time was over.{kept_text}"
-    line = tuned.sheet.headline
+    line = tuned.metric_table.primary_metric
     where = "that had no say in the choice" if tuned.apart else "that chose it too, with other seeds"
     return (
         f"{first.name}: {line.title} {score_gain(tuned, gain)}, less loss {loss_gain(gain)}, on "
@@ -176,7 +176,7 @@ def score_gain(tuned: "SearchResult", gain: "Gain | None") -> str:
     """A gain of the primary metric with its interval, in its unit."""
     if gain is None:
         return ""
-    scale, form = (100, "+.1f") if tuned.sheet.headline.form == "percent" else (1, "+.4g")
+    scale, form = (100, "+.1f") if tuned.metric_table.primary_metric.form == "percent" else (1, "+.4g")
     value, low, high = (format(scale * number, form) for number in (gain.score, *gain.interval))
     return f"{value} ({low} to {high})"
 

@@ -21,12 +21,13 @@ from headwise.models.tasks.training_messages import operating_point_messages
 from headwise.training.train_result import calibration_json
 
 
+@renamed_parameters(sheet="metric_table")
 @dataclass(frozen=True)
 class CalibrationReport:
     """The result of a recalibration.
 
     Attributes:
-        sheet: The metric table of the task.
+        metric_table: The metric table of the task.
         nouns: Display names of the items.
         items: Number of items that the model was calibrated on.
         errors: Expected calibration error on these items before and after, the second cross-fitted.
@@ -37,7 +38,7 @@ class CalibrationReport:
             (`headwise.metrics.operating_points.ChosenThreshold`).
     """
 
-    sheet: MetricTable
+    metric_table: MetricTable
     nouns: DisplayNames
     items: int
     errors: tuple[float, float]
@@ -53,8 +54,8 @@ class CalibrationReport:
 
     def to_json(self) -> JsonObject:
         """A JSON object."""
-        result = {key: value for key, value in asdict(self).items() if key not in ("sheet", "nouns")}
-        return result | {"score": self.sheet.headline.key}
+        result = {key: value for key, value in asdict(self).items() if key not in ("metric_table", "nouns")}
+        return result | {"score": self.metric_table.primary_metric.key}
 
 
 @renamed_parameters(heads="parses", listener="reporter")
@@ -110,10 +111,10 @@ def calibrate_file(
     metrics = {"dev": finished.dev | after, **calibration_json(finished.calibration)}
     data_info = info["data"] | {"dev": item_type.fingerprint(items)}
     save_model(model, output, data=data_info, training=info["training"], metrics=metrics)
-    sheet = task.sheet(after)
-    key = sheet.headline.key
+    metric_table = task.metric_table(after)
+    key = metric_table.primary_metric.key
     return CalibrationReport(
-        sheet,
+        metric_table,
         item_type.nouns,
         len(items),
         finished.calibration or (0.0, 0.0),

@@ -89,7 +89,7 @@ class EvaluationReport:
         scores, rivals = self.scores, [rival for rival in (self.baseline, self.unseen) if rival is not None]
         messages = [remark.text for remark in self.remarks]
         return scores_fragment(
-            ReportContents("", self.file, self.task.sheet(scores), scores, rivals, messages)
+            ReportContents("", self.file, self.task.metric_table(scores), scores, rivals, messages)
         )
 
 
@@ -276,7 +276,10 @@ class EvaluatedItems:
             messages.append(ReportMessage(repeated, warning=True))
         if trouble := cache_warning(session.model):
             messages.append(ReportMessage(trouble, warning=True))
-        baseline, key = info.metrics.baseline if self.is_test else None, task.sheet(scores).headline.key
+        baseline, key = (
+            info.metrics.baseline if self.is_test else None,
+            task.metric_table(scores).primary_metric.key,
+        )
         if baseline is not None and not is_number(lookup(baseline.scores, key)):
             baseline = None  # an older folder compares models by another score
         sure = None if least is None else self._selective_scores(least)

@@ -93,7 +93,7 @@ def heads_file(
     """
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     ablation = _HeadAblation(session, file, file_arguments)
-    return ablation.sheet, ablation.score, ablation.importances()
+    return ablation.metric_table, ablation.score, ablation.importances()
 
 
 def draw_learned_priors(folder: Path | str) -> str:
@@ -109,12 +109,13 @@ def draw_learned_priors(folder: Path | str) -> str:
     return learned_priors_figure(session.model.encoder, f"The heads of {Path(folder).name}")
 
 
+@renamed_parameters(sheet="metric_table")
 @dataclass(frozen=True)
 class PruningReport:
     """The result of pruning heads.
 
     Attributes:
-        sheet: The metric table of the task.
+        metric_table: The metric table of the task.
         heads: Number of heads before.
         removed: The removed heads, each with the importance of it and all removed before it together.
         scores: Primary metric on the items, before and after.
@@ -122,7 +123,7 @@ class PruningReport:
         milliseconds: CPU time per item, before and after.
     """
 
-    sheet: MetricTable
+    metric_table: MetricTable
     heads: int
     removed: tuple[HeadImportance, ...]
     scores: tuple[float, float]
@@ -131,8 +132,8 @@ class PruningReport:
 
     def to_json(self) -> JsonObject:
         """A JSON object."""
-        return {key: value for key, value in asdict(self).items() if key != "sheet"} | {
-            "score": self.sheet.headline.key
+        return {key: value for key, value in asdict(self).items() if key != "metric_table"} | {
+            "score": self.metric_table.primary_metric.key
         }
 
 
@@ -196,9 +197,9 @@ def prune_file(
         if (confidence := task.confidence(model, new, judged)) is not None:
             metrics["dev"] |= {SELECTIVE_PREDICTION: RiskCoverageCurve.of(*confidence).to_json()}
     save_model(model, output, data=info["data"], training=info["training"], metrics=metrics)
-    scores = trial.score, lookup(after, trial.sheet.headline.key)
+    scores = trial.score, lookup(after, trial.metric_table.primary_metric.key)
     sizes, times = (size, _folder_size(output)), (before, trial.milliseconds())
-    return PruningReport(trial.sheet, len(trial.heads), tuple(removed), scores, sizes, times)
+    return PruningReport(trial.metric_table, len(trial.heads), tuple(removed), scores, sizes, times)
 
 
 def _folder_size(folder: Path) -> int:
@@ -221,8 +222,8 @@ class _HeadAblation:
             self.reporter.remark(message)
         evaluation = session.evaluate(self.items)
         self.scores = evaluation.to_json()
-        self.sheet = task.sheet(self.scores)
-        self.score = lookup(self.scores, self.sheet.headline.key)
+        self.metric_table = task.metric_table(self.scores)
+        self.score = lookup(self.scores, self.metric_table.primary_metric.key)
         self.confidence = task.confidence(model, self.items, evaluation)
 
     def importances(self) -> list[HeadImportance]:
@@ -242,7 +243,7 @@ class _HeadAblation:
             evaluation = self.session.evaluate(self.items)
             bare = self.session.task.confidence(self.session.model, self.items, evaluation)
         scores_without, head = evaluation.to_json(), heads[-1]
-        key, sign = self.sheet.headline.key, -1 if self.sheet.lower else 1
+        key, sign = self.metric_table.primary_metric.key, -1 if self.metric_table.lower else 1
         bounds = None
         if self.confidence is not None and bare is not None:
             bounds = paired_interval(self.confidence[1], bare[1])

@@ -52,6 +52,7 @@ _SIZES, _STEP = 7, 2**-0.5  # down to an eighth of the texts
 _TEST_SHARE, _MAX_TEST_ITEMS = 0.2, 2_000
 
 
+@renamed_parameters(sheet="metric_table")
 @dataclass(frozen=True)
 class LearningCurve:
     """A learning curve.
@@ -60,7 +61,7 @@ class LearningCurve:
         file: The file as the user named it.
         items: Number of its items.
         model: What was trained: `linear` (the linear model) or `whole` (the whole model).
-        sheet: The metric table of the task.
+        metric_table: The metric table of the task.
         sizes: Numbers of training items, `[sizes]`.
         scores: Primary metric on held-out items, `[seeds, sizes]`.
         law: The power law fitted to the errors.
@@ -70,7 +71,7 @@ class LearningCurve:
     file: str
     items: int
     model: str
-    sheet: MetricTable
+    metric_table: MetricTable
     sizes: NDArray[np.int64]
     scores: NDArray[np.float64]
     law: PowerLaw
@@ -79,19 +80,19 @@ class LearningCurve:
     def score(self, items: float) -> tuple[float, float, float]:
         """The fitted score with this number of items, and its 95 % interval."""
         middle, low, high = self.law.error(items)
-        return (middle, low, high) if self.sheet.lower else (1 - middle, 1 - high, 1 - low)
+        return (middle, low, high) if self.metric_table.lower else (1 - middle, 1 - high, 1 - low)
 
     @property
     def outlier_score(self) -> float | None:
         """The mean score of the models trained on most items, if it is better than the fitted score of all
         items: the difference is within chance and the usual deviations from power laws. None otherwise."""
         last, now = float(self.scores[:, -1].mean()), self.score(self.items)[0]
-        return last if (last < now if self.sheet.lower else last > now) else None
+        return last if (last < now if self.metric_table.lower else last > now) else None
 
     @property
     def forecasts(self) -> list[JsonObject]:
         """For each of `more`: the `gain` of the score, its 95 % `interval`, and the resulting `score`."""
-        forecasts, now, sign = [], self.score(self.items)[0], -1 if self.sheet.lower else 1
+        forecasts, now, sign = [], self.score(self.items)[0], -1 if self.metric_table.lower else 1
         for more in self.more:
             gain, low, high = self.law.gain(more)
             forecasts.append(
@@ -106,9 +107,9 @@ class LearningCurve:
 
     def figure(self) -> str:
         """The source of an SVG figure, up to the most additional items; notebooks display it."""
-        title = f"What more {self.sheet.of} are worth: {Path(self.file).name}"
+        title = f"What more {self.metric_table.of} are worth: {Path(self.file).name}"
         return learning_curve_figure(
-            title, self.sheet, self.sizes, self.scores, self.law, self.items + max(self.more)
+            title, self.metric_table, self.sizes, self.scores, self.law, self.items + max(self.more)
         )
 
     def _repr_svg_(self) -> str:
@@ -119,9 +120,9 @@ class LearningCurve:
         now, low, high = self.score(self.items)
         return {
             "file": self.file,
-            self.sheet.of: self.items,
+            self.metric_table.of: self.items,
             "model": self.model,
-            "score": self.sheet.headline.key,
+            "score": self.metric_table.primary_metric.key,
             "sizes": self.sizes.tolist(),
             "scores": self.scores.tolist(),
             "now": {"score": now, "interval": [low, high]},
@@ -193,7 +194,7 @@ def curve_file(
         raise ConfigError(f"{data.path}: too few different {many} to hold a fifth of them out")
     sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)
     parts = DataParts(item_type, items, [], [])
-    reporter.notes(item_type.tell(parts.named))
+    reporter.notes(item_type.part_notes(parts.named))
     if full_model:
         judge = full_model_scorer(task_spec, items)
     elif item_type.has_tags:
@@ -217,8 +218,8 @@ def curve_file(
                     measured.add(key, judge(train[:size], test, seed))
                 update(seed * len(sizes) + place + 1, seeds * len(sizes))
     scores = np.array([[measured.values[f"{seed}:{size}"] for size in sizes] for seed in range(seeds)])
-    sheet = task_spec.metric_part_table(parts, build_config({"model": {"task": name}}).model)
-    law = fit_power_law(sizes, scores if sheet.lower else 1 - scores, count)
+    metric_table = task_spec.metric_part_table(parts, build_config({"model": {"task": name}}).model)
+    law = fit_power_law(sizes, scores if metric_table.lower else 1 - scores, count)
     if law.off:
         reporter.warn(
             f"the errors of the models of most {many} are {100 * abs(np.expm1(law.off)):.0f} % "
@@ -227,7 +228,7 @@ def curve_file(
         )
     steps = tuple(more) or tuple(dict.fromkeys(_round_down(count * share) for share in (0.25, 0.5, 1)))
     return LearningCurve(
-        data.path, count, "whole" if full_model else "linear", sheet, sizes, scores, law, steps
+        data.path, count, "whole" if full_model else "linear", metric_table, sizes, scores, law, steps
     )
 
 

@@ -98,16 +98,16 @@ def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
         messages = [*judged.messages, *judged.score_messages(scores)]
         if judged.unseen is not None:
             named.setdefault("unseen", judged.unseen)
-    sheet = task.sheet(scores)
+    metric_table = task.metric_table(scores)
     rival = None if metrics.dev.get(OPERATING_POINTS) else named.get("baseline")
-    if compared := baseline_message(sheet, scores, rival, task.advice):
+    if compared := baseline_message(metric_table, scores, rival, task.advice):
         messages = [*messages, compared]
     item_material: JsonObject = {} if judged is None else _item_material(session, judged)
     return report_page(
         ReportContents(
             title=f"{folder.resolve().name}: a {task.title}",
             on=on,
-            sheet=sheet,
+            metric_table=metric_table,
             scores=scores,
             rivals=list(named.values()),
             remarks=[message.text[:1].upper() + message.text[1:] + "." for message in messages],

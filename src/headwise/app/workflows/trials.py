@@ -57,7 +57,7 @@ class Trials:
 
     Attributes:
         base: The settings without a change.
-        sheet: The metric table of the task.
+        metric_table: The metric table of the task.
         seconds: Duration of all training runs so far.
 
     Raises:
@@ -73,7 +73,7 @@ class Trials:
         self._starts = {"": self.base}
         # Candidates on the same items have the same linear model, unless there is a base.
         self._linear_models = JsonObject()
-        self.sheet = self.task.metric_part_table(parts, self.base.model)
+        self.metric_table = self.task.metric_part_table(parts, self.base.model)
         self.folds: NDArray[np.int64] | None = None
         if "dev" not in parts.files and parts.item_type.has_keys:
             self.pool = merge_dev_into_train(parts).train
@@ -122,7 +122,7 @@ class Trials:
             if error.code != _DIVERGED:
                 raise
             tally = np.tile(
-                [_COST, _COST * self.sheet.lower, 1.0], (self.task.metric_part_count(judged), 1)
+                [_COST, _COST * self.metric_table.lower, 1.0], (self.task.metric_part_count(judged), 1)
             )
         self.runs.add(key, tally.astype(np.float32), time.monotonic() - began)
         shutil.rmtree(place, ignore_errors=True)

@@ -86,6 +86,7 @@ class Candidate:
     gain: Gain | None
 
 
+@renamed_parameters(sheet="metric_table")
 @dataclass(frozen=True)
 class SearchResult:
     """The result of a search.
@@ -102,7 +103,7 @@ class SearchResult:
             their seeds only, and the confirmed gain is slightly optimistic.
         settings: Settings of the best, as sections of a recipe.
         run_config: All settings of the best, without those for the search only.
-        sheet: The metric table of the task.
+        metric_table: The metric table of the task.
         seconds: Duration of all training runs.
     """
 
@@ -114,7 +115,7 @@ class SearchResult:
     apart: bool
     settings: Mapping[str, JsonMapping]
     run_config: RunConfig
-    sheet: MetricTable
+    metric_table: MetricTable
     seconds: float
 
     def to_json(self) -> JsonObject:
@@ -123,7 +124,7 @@ class SearchResult:
             "steps": self.steps,
             "finished": self.finished,
             "seconds": self.seconds,
-            "score": self.sheet.headline.key,
+            "score": self.metric_table.primary_metric.key,
             "best": self.best.name,
             "confirmed": None if self.confirmed is None else asdict(self.confirmed),
             "apart": self.apart,
@@ -194,7 +195,16 @@ def tune_file(
         )
         steps, apart, seconds = len(search.shares), trials.folds is not None, trials.runs.seconds
         return SearchResult(
-            tried, steps, finished, best, confirmed, apart, best_sections, run_config, trials.sheet, seconds
+            tried,
+            steps,
+            finished,
+            best,
+            confirmed,
+            apart,
+            best_sections,
+            run_config,
+            trials.metric_table,
+            seconds,
         )
 
 
@@ -309,7 +319,7 @@ class _SuccessiveHalving:
         return self._compare(self._tally(name), self._tally(self.baseline, step))
 
     def _compare(self, candidate: Tally, baseline: Tally) -> Gain:
-        if self.trials.sheet.lower:
+        if self.trials.metric_table.lower:
             score, interval = compare_ratios(baseline[:, 1:], candidate[:, 1:])
         else:
             score, interval = compare_ratios(candidate[:, 1:], baseline[:, 1:])

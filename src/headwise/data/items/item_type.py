@@ -173,7 +173,7 @@ class ItemType(DoctorChecks, ABC, Generic[Item]):
 
         return fold_items(self.apart(items, count), self.label_type.strata(items), count, seed)
 
-    def tell(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
+    def part_notes(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
         """Notes for the user about the parts, by name, after splitting."""
         return ()
 

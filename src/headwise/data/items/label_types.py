@@ -117,7 +117,7 @@ class LabelType(DoctorChecks):
         """
         return ()
 
-    def tell(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
+    def training_notes(self, train: Sequence[Any], labels: Sequence[str]) -> tuple[str, ...]:
         """Notes for the user about the training part of a file that has these labels."""
         return ()
 
@@ -222,7 +222,7 @@ class SingleLabelType(LabelType):
         check_label_names(list(training_labels), held_out, train.path)
         return ()
 
-    def tell(self, train, labels: Sequence[str]) -> tuple[str, ...]:
+    def training_notes(self, train, labels: Sequence[str]) -> tuple[str, ...]:
         numbers = sorted(int(label) for label in labels if label.isascii() and label.isdecimal())
         if len(numbers) < max(len(labels), _LEAST_SCALE_POINTS) or numbers[-1] - numbers[0] >= 2 * len(
             numbers
@@ -298,7 +298,7 @@ class LabelSetType(LabelType):
         check_label_names(train.labels, held_out, train.path)
         return ()
 
-    def tell(self, train, labels: Sequence[str]) -> tuple[str, ...]:
+    def training_notes(self, train, labels: Sequence[str]) -> tuple[str, ...]:
         training_labels = {label for item in train for label in item.labels}
         lost = [repr(label) for label in labels if label not in training_labels]
         if not lost:

@@ -130,7 +130,7 @@ class SymbolStreamItems(ItemType[int]):
         nothing = items[:0]
         return Split(parts["train"], parts.get("dev", nothing), parts.get("test", nothing), (note,))
 
-    def tell(self, parts) -> tuple[str, ...]:
+    def part_notes(self, parts) -> tuple[str, ...]:
         notes = [f"{len(parts['train'].symbols):,} different {self.unit}"]
         path = parts["train"].path
         if not read_once(path) and (odd := looks_like_table(path, read_preview(path).lines)):

@@ -144,7 +144,7 @@ class TextItems(ItemType[Example]):
     def key(self, item: Example) -> str:
         return item.text
 
-    def tell(self, parts) -> tuple[str, ...]:
+    def part_notes(self, parts) -> tuple[str, ...]:
         empty = sum(not item.text.strip() for part in parts.values() for item in part)
         notes = [f"empty texts, which are kept: {empty:,}"] if empty else []
         labels = Counter(str(getattr(item, "label", None)) for item in parts["train"])

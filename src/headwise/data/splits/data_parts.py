@@ -178,9 +178,10 @@ def read_parts(
             name: part for name, part in parts.items() if name != "train"
         }
     part_notes += [
-        ("", note) for note in item_type.label_type.tell(parts["train"], list(files["train"].labels))
+        ("", note)
+        for note in item_type.label_type.training_notes(parts["train"], list(files["train"].labels))
     ]
-    part_notes += [("", note) for note in item_type.tell(parts)]
+    part_notes += [("", note) for note in item_type.part_notes(parts)]
     notes = tuple(f"{name}: {note}" if name and len(files) > 1 else note for name, note in part_notes)
     if unknown_label and not out_of_scope:
         raise ConfigError(

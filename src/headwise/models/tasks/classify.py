@@ -232,7 +232,7 @@ class LabelTask(
     def confidence_threshold(self, criterion: str, risk_coverage: object) -> float:
         return confidence_threshold(criterion, risk_coverage)
 
-    def sheet(self, scores: JsonMapping) -> MetricTable:
+    def metric_table(self, scores: JsonMapping) -> MetricTable:
         of = self.item_type.nouns.many
         rows = lookup(scores, "labels")
         first = rows[0] if isinstance(rows, list | tuple) and rows else None

@@ -132,7 +132,7 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
     ) -> ComparisonSystem | None:
         return ComparisonSystem(BASELINE, frequencies(parts.train, parts.test).to_json())
 
-    def sheet(self, scores: JsonMapping) -> MetricTable:
+    def metric_table(self, scores: JsonMapping) -> MetricTable:
         unit = str(scores.get("unit", "symbols"))
         measure, form = ("perplexity", "three") if unit == "words" else ("bits", "three")
         one = unit.removesuffix("s")

@@ -103,7 +103,7 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
         scores = MaskedScores(len(hidden), -float(chances[hidden].sum()), int((hidden == likeliest).sum()))
         return ComparisonSystem(BASELINE, scores.to_json())
 
-    def sheet(self, scores: JsonMapping) -> MetricTable:
+    def metric_table(self, scores: JsonMapping) -> MetricTable:
         return MetricTable(
             (
                 MetricRow("perplexity of hidden words", "perplexity", "three", card=True),

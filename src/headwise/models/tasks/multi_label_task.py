@@ -212,7 +212,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
     def explain(self, model: MultiLabelModel, items: Sequence[Example]) -> list[Explanation]:
         return explain_multi_label(cast(LabelSetModel, model), model.encoded(items))
 
-    def sheet(self, scores: JsonMapping) -> MetricTable:
+    def metric_table(self, scores: JsonMapping) -> MetricTable:
         of = self.item_type.nouns.many
         return MetricTable(
             (

@@ -134,7 +134,7 @@ class NumberTask(
         difference = asdict(compare_errors(judged.predicted, guessed, targets))
         return ComparisonSystem(name, comparison_scores(score_numbers(guessed, targets)), difference)
 
-    def sheet(self, scores: JsonMapping) -> MetricTable:
+    def metric_table(self, scores: JsonMapping) -> MetricTable:
         of = self.item_type.nouns.many
         return MetricTable(
             (

@@ -127,7 +127,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
     def metric_part_table(
         self, parts: DataParts[Sequence[TaggedSentence]], config: ModelConfig
     ) -> MetricTable:
-        return self.sheet({"entities": {} if self.primary_metric(parts, config) == "f1" else None})
+        return self.metric_table({"entities": {} if self.primary_metric(parts, config) == "f1" else None})
 
     def metric_parts(
         self, model: TagModel, items: Sequence[TaggedSentence], judged: TagEvaluation
@@ -176,7 +176,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
         tagged = model.tag(items)
         return tagged, tag_uncertainty([np.array(text.probabilities) for text in tagged])
 
-    def sheet(self, scores: JsonMapping) -> MetricTable:
+    def metric_table(self, scores: JsonMapping) -> MetricTable:
         of = self.item_type.nouns.many
         counts = (
             MetricRow("unknown words", "unknown_words", rivals=False),

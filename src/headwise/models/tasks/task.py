@@ -214,7 +214,7 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
         return {}
 
     @abstractmethod
-    def sheet(self, scores: JsonMapping) -> MetricTable:
+    def metric_table(self, scores: JsonMapping) -> MetricTable:
         """The metric table of an evaluation, which is given as JSON."""
 
     @abstractmethod
@@ -239,7 +239,7 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
 
     def metric_part_table(self, parts: DataParts[Items], config: ModelConfig) -> MetricTable:
         """The metric table whose primary metric `metric_parts` computes."""
-        return self.sheet({})
+        return self.metric_table({})
 
     def uncertainty(self, model: Model, items: Items) -> tuple[list[Any], np.ndarray]:
         """The predictions for items in written form (`TaggedText`s for sentences), and their uncertainty
@@ -285,7 +285,7 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
             scores: The JSON of its evaluation.
             thresholds: Whether such models may have label thresholds, and this one has none.
         """
-        return label_messages(self.sheet(scores), scores, thresholds=thresholds)
+        return label_messages(self.metric_table(scores), scores, thresholds=thresholds)
 
     def evaluation_caveats(self, labels: Mapping[str, int], data: File) -> list[ReportMessage]:
         """Reasons why an evaluation on a file may be misleading; `labels` says how many training items have

@@ -84,7 +84,7 @@ def test_who_has_no_heads_says_so(call, trained_of):
 def test_a_notebook_shows_the_scores(own):
     found = evaluate_file(own.model, own.test)
     shown = found._repr_html_()
-    assert found.task.sheet(found.scores).headline.title in shown
+    assert found.task.metric_table(found.scores).primary_metric.title in shown
     assert "<table" in shown
 
 

@@ -30,8 +30,8 @@ def test_items_add_up_to_the_headline(own):
     assert found.shape == (len(items), 3)
     assert np.isfinite(found).all()
     scores = judged.to_json()
-    headline = lookup(scores, task.sheet(scores).headline.key)
-    assert found[:, 1].sum() / found[:, 2].sum() == pytest.approx(headline)
+    primary_metric = lookup(scores, task.metric_table(scores).primary_metric.key)
+    assert found[:, 1].sum() / found[:, 2].sum() == pytest.approx(primary_metric)
     if (loss := lookup(scores, "log_loss")) is not None:
         assert found[:, 0].mean() == pytest.approx(loss, rel=1e-4)
 
