@@ -132,4 +132,4 @@ def test_it_can_be_left_out(tmp_path):
     }
     outcome = train_files(write(tmp_path / "n.csv", 60, False), tmp_path / "model", settings=[settings])
     assert outcome.fitted.model.linear_model is None
-    assert "linear_model_alone" not in outcome.rivals
+    assert "linear_model_alone" not in outcome.systems

@@ -59,7 +59,7 @@ def test_a_baseline_leaves_out_what_counts_nothing(tmp_path):
     outcome = train_files(
         tmp_path / "texts.csv", tmp_path / "model", test=tmp_path / "test.csv", settings=settings
     )
-    assert outcome.rivals["baseline"].scores["mae"] < 1
+    assert outcome.systems["baseline"].scores["mae"] < 1
 
 
 def test_where_all_count_nothing_folds_say_so_too(tmp_path):

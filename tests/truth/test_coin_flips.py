@@ -37,7 +37,7 @@ def test_the_report_claims_nothing(task, truth):
     outcome = truth.model(task, 0.5)
     said = outcome.test.to_json()
     score = lookup(said, find_task(truth.task_of(task)).metric_table(said).primary_metric.key)
-    rival = outcome.rivals["baseline"]
+    rival = outcome.systems["baseline"]
     low, high = rival.difference["interval"]
     print(task, score, rival.difference)
     # 95 % of intervals hold 0, and of items that stand twice nearly all that are three times as wide; a

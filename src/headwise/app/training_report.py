@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from headwise.app.distillation import DistillationSet
 from headwise.app.training_plan import TrainingPlan
 from headwise.core.config import JsonMapping, JsonObject
+from headwise.core.deprecation import renamed_parameters
 from headwise.data.items.labels import evaluated_items, label_targets
 from headwise.data.splits.contamination import PartOverlap
 from headwise.data.splits.data_parts import DataParts
@@ -23,6 +24,7 @@ from headwise.training.settings import RunConfig
 from headwise.training.train_result import TrainResult
 
 
+@renamed_parameters(rivals="systems")
 @dataclass(frozen=True)
 class TrainingReport:
     """The report of a training run.
@@ -33,7 +35,7 @@ class TrainingReport:
         run_config: The settings.
         parts: The data.
         test: The model's evaluation on the test items; None without test items.
-        rivals: Comparison systems on the same items, by their names in the metrics: the `baseline`, for
+        systems: Comparison systems on the same items, by their names in the metrics: the `baseline`, for
             some models `encoder_alone` and `teacher`, and the model itself on the `unseen` test items.
         teaching: With a teacher: its name, the number of texts that it labelled, and the
             `texts_per_second` of teacher and model.
@@ -46,7 +48,7 @@ class TrainingReport:
     run_config: RunConfig
     parts: DataParts
     test: Evaluation | None
-    rivals: Mapping[str, ComparisonSystem]
+    systems: Mapping[str, ComparisonSystem]
     teaching: JsonMapping = field(default_factory=dict)
     seen: int = 0
     novelty: NoveltyScores | None = None
@@ -71,14 +73,14 @@ class TrainingReport:
             metrics["test"] = self.test_scores
         if self.teaching:
             metrics["teaching"] = dict(self.teaching)
-        return metrics | {name: rival.to_json() for name, rival in self.rivals.items()}
+        return metrics | {name: system.to_json() for name, system in self.systems.items()}
 
     def _repr_html_(self) -> str:
         scores = self.fitted.dev if self.test is None else self.test_scores
-        rivals, messages = list(self.rivals.values()), self.task.training_summary(self.fitted)
+        systems, messages = list(self.systems.values()), self.task.training_summary(self.fitted)
         on = f"{'dev' if self.test is None else 'test'} {self.parts.item_type.nouns.many}"
         return scores_fragment(
-            ReportContents("", on, self.task.metric_table(scores), scores, rivals, messages)
+            ReportContents("", on, self.task.metric_table(scores), scores, systems, messages)
         )
 
 
@@ -99,17 +101,17 @@ def judge(
     if len(parts.test):
         test = task.judge(result.model, parts.test)
         learnt = _without_zero_weights(parts)
-        rival = task.baseline(learnt, result.model, test, refit=result.refit) if baseline else None
-        rivals = {} if rival is None else {"baseline": rival}
+        system = task.baseline(learnt, result.model, test, refit=result.refit) if baseline else None
+        systems = {} if system is None else {"baseline": system}
         seen = frozenset[int]().union(
             *(overlap.places for overlap in overlaps if overlap.scored_part == "test")
         )
-        if unseen_rival := score_unseen(task, result.model, parts.test, seen):
-            rivals["unseen"] = unseen_rival
-        rivals |= task.ablations(result.model, parts.test, test)
+        if unseen := score_unseen(task, result.model, parts.test, seen):
+            systems["unseen"] = unseen
+        systems |= task.ablations(result.model, parts.test, test)
         outside = parts.out_of_scope.get("test", ())
         novelty = task.judge_novelty(result.model, parts.test, outside, test)
-        report = replace(report, test=test, rivals=rivals, seen=len(seen), novelty=novelty)
+        report = replace(report, test=test, systems=systems, seen=len(seen), novelty=novelty)
     return report if distillation is None else _with_teacher_scores(report, distillation)
 
 
@@ -122,13 +124,13 @@ def _with_teacher_scores(report: TrainingReport, distillation: DistillationSet) 
         "settings": asdict(distillation.config),
         "texts_per_second": distillation.speeds(model, test),
     }
-    rivals = dict(report.rivals)
+    systems = dict(report.systems)
     if isinstance(model, TextClassifierModel) and isinstance(report.test, SingleLabelEvaluation):
         guessed, labels = distillation.judge(test, model.labels), model.labels
         if guessed is not None:
             targets, predictions = label_targets(test, labels), report.test.predicted
-            rivals["teacher"] = label_baseline("teacher", guessed, targets, labels, predictions)
-    return replace(report, rivals=rivals, teaching=teaching)
+            systems["teacher"] = label_baseline("teacher", guessed, targets, labels, predictions)
+    return replace(report, systems=systems, teaching=teaching)
 
 
 def _without_zero_weights(parts: DataParts) -> DataParts:

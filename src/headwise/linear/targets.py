@@ -183,8 +183,8 @@ class NumericTargets(Targets):
 
 
 def _temperature(scores: Floats, targets: NDArray, counts: Floats | None) -> tuple[float, float]:
-    mixture = fit_ensemble([scores], targets, texts=counts)
-    return mixture.weights[0], mixture.loss
+    ensemble = fit_ensemble([scores], targets, texts=counts)
+    return ensemble.weights[0], ensemble.loss
 
 
 @dataclass(frozen=True)

@@ -323,12 +323,14 @@ class TrainingData:
         counts = self.importance.counts
         return self.targets.take(texts).calibration(scores, None if counts is None else counts[texts])
 
-    def model(self, settings: LinearSettings, machine: LinearWeights, loudness: float) -> LinearModel:
+    def model(
+        self, settings: LinearSettings, machine: LinearWeights, calibration_factor: float
+    ) -> LinearModel:
         """Convert fitted weights to a model of raw texts: undo the scaling of vectors and numbers, and add
         the previous model of a warm start.
 
         Args:
-            loudness: Calibration factor of its scores.
+            calibration_factor: Calibration factor of its scores.
         """
         size = self.vectors.size if settings.dense else 0
         numbers = self.numbers_of(settings)
@@ -346,7 +348,7 @@ class TrainingData:
                 of_vectors = of_vectors + (loud / np.float32(settings.dense)) * of_base
             if len(of_form):
                 of_numbers = loud * of_form + (of_numbers if len(of_numbers) else 0)
-        factor = np.float32(loudness)
+        factor = np.float32(calibration_factor)
         return LinearModel(
             {name: self.block(name, settings)[0] for name in settings.blocks},
             LinearWeights(

@@ -164,21 +164,21 @@ def select_items(doubt: NDArray[np.floating], vectors: Any, count: int) -> list[
     order = np.argsort(-doubt, kind="stable")
     candidates = order[: max(MAX_CANDIDATES, 1)]
     candidate_vectors, weights = vectors[candidates], doubt[candidates].astype(np.float32)
-    likeness = candidate_vectors @ candidate_vectors.T
-    likeness = likeness.toarray() if hasattr(likeness, "toarray") else likeness
-    likeness = np.clip(likeness.astype(np.float32, copy=False), 0.0, 1.0)
-    np.fill_diagonal(likeness, 1.0)
+    similarity = candidate_vectors @ candidate_vectors.T
+    similarity = similarity.toarray() if hasattr(similarity, "toarray") else similarity
+    similarity = np.clip(similarity.astype(np.float32, copy=False), 0.0, 1.0)
+    np.fill_diagonal(similarity, 1.0)
     nearest = np.zeros(len(candidates), dtype=np.float32)
     # Gains only decrease (submodularity): an item that stays on top after its gain is updated is the best.
-    heap = [(-float(bring), place) for place, bring in enumerate(weights @ likeness)]
+    heap = [(-float(bring), place) for place, bring in enumerate(weights @ similarity)]
     heapify(heap)
     chosen: list[int] = []
     while heap and len(chosen) < count:
         _, place = heappop(heap)
-        bring = float(weights @ np.maximum(likeness[place] - nearest, 0.0))
+        bring = float(weights @ np.maximum(similarity[place] - nearest, 0.0))
         if heap and -bring > heap[0][0]:
             heappush(heap, (-bring, place))
             continue
         chosen.append(place)
-        np.maximum(nearest, likeness[place], out=nearest)
+        np.maximum(nearest, similarity[place], out=nearest)
     return [*candidates[chosen].tolist(), *order[len(candidates) :].tolist()][:count]

@@ -39,7 +39,7 @@ class MetricRow:
         key: The key in the JSON; dots separate the levels.
         form: A key of `FORMATS`.
         interval: The key of its 95 % interval; empty if it has none.
-        rivals: Whether it is also shown for comparison systems.
+        compared: Whether it is also shown for comparison systems.
         if_any: Whether it is left out if it is 0.
         card: Whether it is in the model card.
     """
@@ -48,7 +48,7 @@ class MetricRow:
     key: str
     form: str = "percent"
     interval: str = ""
-    rivals: bool = True
+    compared: bool = True
     if_any: bool = False
     card: bool = False
 
@@ -167,20 +167,20 @@ def coverage_rows(of: str = "texts") -> tuple[MetricRow, ...]:
     """The rows of vocabulary coverage, see
     `headwise.models.label_evaluation.VocabularyCoverage`."""
     return (
-        MetricRow("unknown words", "unknown_words", rivals=False),
-        MetricRow(of, "texts", "count", rivals=False),
-        MetricRow("  without a word", "empty_texts", "count", rivals=False, if_any=True),
-        MetricRow("  cut short", "cut_texts", "count", rivals=False, if_any=True),
+        MetricRow("unknown words", "unknown_words", compared=False),
+        MetricRow(of, "texts", "count", compared=False),
+        MetricRow("  without a word", "empty_texts", "count", compared=False, if_any=True),
+        MetricRow("  cut short", "cut_texts", "count", compared=False, if_any=True),
     )
 
 
 NOVELTY_ROWS = (
-    MetricRow("out-of-scope AUROC", "novelty.auroc", "three", rivals=False),
+    MetricRow("out-of-scope AUROC", "novelty.auroc", "three", compared=False),
     MetricRow(
-        "  out of scope, caught", "novelty.detected", interval="novelty.detected_interval", rivals=False
+        "  out of scope, caught", "novelty.detected", interval="novelty.detected_interval", compared=False
     ),
-    MetricRow("  in scope, kept", "novelty.retained", interval="novelty.retained_interval", rivals=False),
-    MetricRow("  right, unknown or label", "novelty.accuracy", rivals=False),
+    MetricRow("  in scope, kept", "novelty.retained", interval="novelty.retained_interval", compared=False),
+    MetricRow("  right, unknown or label", "novelty.accuracy", compared=False),
 )
 """The rows of novelty detection, see `headwise.metrics.novelty.NoveltyScores`."""
 PER_CLASS_METRICS = (

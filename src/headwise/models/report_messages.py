@@ -35,17 +35,17 @@ class ReportMessage:
 
 
 def baseline_message(
-    metric_table: MetricTable, scores: JsonMapping, rival: ComparisonSystem | None, advice: str
+    metric_table: MetricTable, scores: JsonMapping, baseline: ComparisonSystem | None, advice: str
 ) -> ReportMessage | None:
     """A message if a baseline is better than the model or not significantly different; None otherwise.
 
     Args:
         metric_table: The metric table, whose primary metric is compared.
         scores: The JSON of the model's evaluation.
-        rival: The baseline; None if there is none.
+        baseline: The baseline; None if there is none.
         advice: What to do if the baseline is better.
     """
-    if rival is None:
+    if baseline is None:
         return None
     better = ReportMessage(f"the baseline ({rival.name}) is better than this model; {advice}", warning=True)
     if bounds := parse_interval(lookup(rival.difference, "interval")):
@@ -60,7 +60,7 @@ def baseline_message(
         return better if bounds[1] < 0 else None
     score, baseline_score = (
         lookup(scores, metric_table.primary_metric.key),
-        lookup(rival.scores, metric_table.primary_metric.key),
+        lookup(baseline.scores, metric_table.primary_metric.key),
     )
     if not is_number(score) or not is_number(baseline_score) or score == baseline_score:
         return None

@@ -100,7 +100,7 @@ class ReportContents:
         on: The evaluation set in words: `157 test texts`.
         metric_table: The metric table: which scores are shown.
         scores: The JSON of the evaluation.
-        rivals: Comparison systems on the same items.
+        systems: Comparison systems on the same items.
         remarks: Sentences about the scores.
         data: The data splits, as stored in a model folder.
         lengths: The length of each evaluated item, in words.
@@ -122,7 +122,7 @@ class ReportContents:
     on: str
     metric_table: MetricTable
     scores: JsonMapping
-    rivals: Sequence[ComparisonSystem] = ()
+    systems: Sequence[ComparisonSystem] = ()
     remarks: Sequence[str] = ()
     data: JsonMapping = field(default_factory=dict)
     lengths: Sequence[int] = ()
@@ -189,16 +189,16 @@ def _summary(material: ReportContents) -> str:
 
 def _scores(material: ReportContents) -> Section:
     names, columns = ["", "model"], [material.scores]
-    names += [rival.name for rival in material.rivals]
-    columns += [rival.scores for rival in material.rivals]
+    names += [system.name for system in material.systems]
+    columns += [system.scores for system in material.systems]
     rows: list[list[str | Cell]] = []
     for line in material.metric_table.lines:
         if not line.shown(material.scores) or (line.if_any and not lookup(material.scores, line.key)):
             continue
-        score_columns = [column if line.rivals or column is material.scores else {} for column in columns]
+        score_columns = [column if line.compared or column is material.scores else {} for column in columns]
         cells = [Cell(line.shown(column), line.shown_interval(column) or "") for column in score_columns]
         rows.append([line.title, *cells])
-    gaps = [material.metric_table.ahead.formatted(rival.difference) for rival in material.rivals]
+    gaps = [material.metric_table.ahead.formatted(system.difference) for system in material.systems]
     if any(gaps):
         rows.insert(
             1,
@@ -214,7 +214,7 @@ def _scores(material: ReportContents) -> Section:
 def _intervals(material: ReportContents) -> list[Table]:
     """The primary metric of the model and the comparison systems, each a dot in its confidence interval."""
     line = material.metric_table.primary_metric
-    named = [("model", material.scores), *((rival.name, rival.scores) for rival in material.rivals)]
+    named = [("model", material.scores), *((system.name, system.scores) for system in material.systems)]
     intervals = [
         (name, value, bounds)
         for name, scores in named

@@ -106,7 +106,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
         if not any(map(len, fitted.model.blocks.values())) or not len(held.targets):
             return held.outputs
         scores = self.dev_scores(fitted.model) if held.indices is None else fitted.oof_scores[held.indices]
-        self.weights, self.chosen = self.weigh(held, scores), fitted.settings
+        self.weights, self.chosen = self.fit_weights(held, scores), fitted.settings
         self.set_members(fitted.model)
         if self.weights.shift is not None:
             # On dev the shifted scores are those of the stored 8-bit weights.
@@ -123,7 +123,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
         member = TextLinearBuffers.of(linear)
         return scores_of(member, self.model, self.objective.dev_items)
 
-    def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
+    def fit_weights(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
         """Fit the ensemble weights on held-out outputs and scores of the linear member."""
         raise NotImplementedError
 
@@ -186,17 +186,17 @@ class SingleLabelEnsemble(_ClassifierEnsemble[ClassificationObjective[Any]]):
 
     calibration = SINGLE_LABEL
 
-    def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
+    def fit_weights(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
         config = self.model.config
         # Only a network that is refitted on more texts differs from the one whose outputs these are.
         pretrained = held.indices is not None or config.base.name or config.pretrained.name
         members, raw = [held.outputs, scores], None if pretrained else 0
-        mixture = fit_ensemble(members, held.targets, texts=held.weights, raw=raw)
-        encoder, linear_model = mixture.weights
+        ensemble = fit_ensemble(members, held.targets, texts=held.weights, raw=raw)
+        encoder, linear_model = ensemble.weights
         if linear_model == 0:
             return NETWORK_ALONE
         ratio = linear_model / encoder if encoder else 1.0
-        return EnsembleWeights(float(encoder > 0), ratio, mixture.shares[1], 1 / (encoder or linear_model))
+        return EnsembleWeights(float(encoder > 0), ratio, ensemble.shares[1], 1 / (encoder or linear_model))
 
 
 class MultiLabelEnsemble(_ClassifierEnsemble[MultiLabelObjective]):
@@ -209,7 +209,7 @@ class MultiLabelEnsemble(_ClassifierEnsemble[MultiLabelObjective]):
         scores = [linear.scores(*self.model.linear_inputs(part)) for part in parts]
         return np.concatenate([np.zeros((0, linear.classes), dtype=np.float32), *scores])
 
-    def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
+    def fit_weights(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
         outputs, items = held.outputs, (held.targets, held.weights)
         if fit_binary_temperature(outputs, *items) > MAX_USUAL_TEMPERATURE:  # it has diverged
             outputs = np.zeros_like(outputs)
@@ -235,7 +235,7 @@ class NumberEnsemble(TextEnsemble[NumberObjective[Any]]):
         outputs = scale.standardize(held.outputs)
         return replace(held, outputs=outputs, targets=scale.restore(held.targets))
 
-    def weigh(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
+    def fit_weights(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
         targets = self.model.scale.deviations(held.targets)
         return fit_number_weights(held.outputs[:, 0], scores[:, 0], targets, held.weights)
 

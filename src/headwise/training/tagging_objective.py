@@ -172,9 +172,9 @@ class TagEnsemble(ModelEnsemble):
             share, outside = held_out.best_of_spans(encoder_weight + linear_weight)
             total = encoder_weight + linear_weight
             encoder_weight, linear_weight = total * (1 - share), total * share
-            loud = held_out.loudness(encoder_weight, linear_weight)  # a common factor changes no tag
-            encoder_weight, linear_weight = encoder_weight * loud, linear_weight * loud
-            outside *= loud
+            factor = held_out.common_factor(encoder_weight, linear_weight)  # a common factor changes no tag
+            encoder_weight, linear_weight = encoder_weight * factor, linear_weight * factor
+            outside *= factor
         share = held_out.share(encoder_weight, linear_weight)
         if share > 1 - MIN_CONTRIBUTION:
             encoder_weight, share = 0.0, 1.0
@@ -233,7 +233,7 @@ class _HeldOutScores:
         ).x
         return float(encoder), float(linear_model)
 
-    def loudness(self, encoder: float, linear_model: float) -> float:
+    def common_factor(self, encoder: float, linear_model: float) -> float:
         """The common factor of both weights that maximises the likelihood of the true tags."""
         from scipy.optimize import minimize_scalar
 

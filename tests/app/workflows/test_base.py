@@ -148,7 +148,7 @@ def test_the_baseline_has_what_the_model_had(tmp_path, base, monkeypatch, refit)
     test = texts(tmp_path / "test.csv", 12, 100)
     outcome = train_files(texts(tmp_path / "train.csv"), tmp_path / "model", settings=settings, test=test)
     assert asked == [refit]
-    assert "baseline" in outcome.rivals
+    assert "baseline" in outcome.systems
 
 
 def test_every_text_is_judged_once_by_a_model_that_has_not_seen_it(tmp_path, base, monkeypatch):

@@ -64,7 +64,7 @@ def test_a_run(tmp_path):
     )
     assert outcome.test is not None
     assert outcome.test.scores.micro_f1 > 0.9
-    assert outcome.rivals["baseline"].scores["micro_f1"] > 0.9
+    assert outcome.systems["baseline"].scores["micro_f1"] > 0.9
     assert not (tmp_path / "model" / "training").exists()
     loaded = load_model(tmp_path / "model")
     assert loaded.thresholds == outcome.fitted.model.thresholds
@@ -83,7 +83,7 @@ def test_the_encoder_alone_learns_too(tmp_path):
         TrainingPlan(find_task("multi-label"), RunData(texts), recipe), tmp_path / "model", baseline=False
     )
     assert outcome.fitted.model.linear_model is None
-    assert not outcome.rivals
+    assert not outcome.systems
     assert outcome.test is not None
     assert outcome.test.scores.micro_f1 > 0.8
 

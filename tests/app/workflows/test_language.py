@@ -134,7 +134,7 @@ def test_a_model_and_its_folder(file, tmp_path, encoder, unit):
     assert f"{len(texts.train):,}" in card
     assert ("perplexity per word" if unit == "words" else "bits per") in card
     if unit == "characters":  # it has learned something
-        assert outcome.test.bits < outcome.rivals["baseline"].scores["bits_per_character"]
+        assert outcome.test.bits < outcome.systems["baseline"].scores["bits_per_character"]
 
 
 def test_frequencies(file):

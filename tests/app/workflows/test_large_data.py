@@ -69,7 +69,7 @@ def test_the_model_is_that_of_a_run_in_memory(files, tmp_path, monkeypatch):
     assert isinstance(large.test, SingleLabelEvaluation)
     np.testing.assert_allclose(small.test.probabilities, large.test.probabilities, atol=0.05)
     assert small.test.reading == large.test.reading
-    assert "sample" in large.rivals["baseline"].name
+    assert "sample" in large.systems["baseline"].name
     prints = [json.loads((tmp_path / name / "data.json").read_text()) for name in ("small", "large")]
     assert prints[0] == prints[1]
     assert not [*tmp_path.glob("large/.*")]

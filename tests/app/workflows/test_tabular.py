@@ -96,7 +96,7 @@ def test_training_says_which_columns_it_reads_as_what(trained):
     )
     accuracy = report.test.to_json()["accuracy"]
     assert accuracy > 0.85
-    assert accuracy > report.rivals["baseline"].scores["accuracy"] + 0.15
+    assert accuracy > report.systems["baseline"].scores["accuracy"] + 0.15
 
 
 def test_the_folder_keeps_the_columns_with_their_types(trained):

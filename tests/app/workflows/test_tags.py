@@ -70,7 +70,7 @@ def test_learns_saves_and_is_judged(data, tmp_path):
     assert outcome.test is not None
     assert outcome.test.entities is not None
     assert outcome.test.entities.f1 > 0.9
-    assert outcome.rivals["baseline"].scores["entities"]["f1"] > 0.9
+    assert outcome.systems["baseline"].scores["entities"]["f1"] > 0.9
     loaded = load_model(tmp_path / "model")
     assert isinstance(loaded, TagModel)
     assert loaded.tag(data.test) == outcome.fitted.model.tag(data.test)

@@ -84,7 +84,7 @@ def test_an_encoder_teaches_words_that_no_label_has(tmp_path, files):
     hears = Reporter()
     hears.note = said.append  # type: ignore[method-assign]
     outcome = run(tmp_path, files, "hub/encoder", listener=hears)
-    assert outcome.rivals["teacher"].scores["accuracy"] == 1
+    assert outcome.systems["teacher"].scores["accuracy"] == 1
     assert outcome.test.scores.accuracy > 0.9
     assert any("28 unlabelled texts" in note and "2 labelled too" in note for note in said)
     metrics = json.loads((tmp_path / "model" / "metrics.json").read_text())
@@ -270,7 +270,7 @@ def test_a_file_teaches_with_its_texts_or_with_some_of_them(tmp_path, files):
     outcome = run(tmp_path, files, str(answers), unlabelled=False)
     assert outcome.teaching["texts"] == 20
     assert outcome.teaching["texts_per_second"] is None
-    assert "teacher" not in outcome.rivals
+    assert "teacher" not in outcome.systems
     write(tmp_path / "texts.txt", range(70, 90))
     assert run(tmp_path, files, str(answers), "other").teaching["texts"] == 10
 

@@ -78,7 +78,7 @@ def test_a_run_leaves_a_judged_model(tmp_path, texts):
     folder = tmp_path / "model"
     outcome = fit_judge_save(small_plan(texts), folder)
     assert outcome.test is not None
-    assert "baseline" in outcome.rivals
+    assert "baseline" in outcome.systems
     assert outcome.test.scores.texts == len(texts.test)
     assert not (folder / "training").exists()
     assert load_model(folder).labels == ("bad", "good")
@@ -102,14 +102,14 @@ def test_without_test_texts_there_is_no_score(tmp_path, texts):
     folder = tmp_path / "model"
     outcome = fit_judge_save(small_plan(replace(texts, test=[])), folder)
     assert outcome.test is None
-    assert "baseline" not in outcome.rivals
+    assert "baseline" not in outcome.systems
     assert {"test", "baseline"}.isdisjoint(json.loads((folder / "metrics.json").read_text()))
 
 
 def test_without_a_baseline(tmp_path, texts):
     outcome = fit_judge_save(small_plan(texts), tmp_path / "model", baseline=False)
     assert outcome.test is not None
-    assert "baseline" not in outcome.rivals
+    assert "baseline" not in outcome.systems
 
 
 def test_labels_that_only_training_has(tmp_path):
@@ -151,7 +151,7 @@ def test_test_texts_that_training_has_are_told_and_left_out(tmp_path):
         "3 of 10 test texts are dev texts",
     ]
     assert outcome.seen == 8
-    assert outcome.rivals["unseen"].scores["texts"] == 2
+    assert outcome.systems["unseen"].scores["texts"] == 2
     # Whoever evaluates the model on such texts later is told too.
     (tmp_path / "t.csv").write_text("text,label\na good FILM number 3,good\na bad book,bad\n")
     found = evaluate_file(folder, tmp_path / "t.csv")

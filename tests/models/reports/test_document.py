@@ -37,7 +37,7 @@ def material(mistakes: int = 3, **changes) -> ReportContents:
         on="100 test texts",
         metric_table=find_task("classify").metric_table(scores),
         scores=scores,
-        rivals=[ComparisonSystem("TF-IDF", baseline, difference)],
+        systems=[ComparisonSystem("TF-IDF", baseline, difference)],
         history=[
             {"train_loss": 1.0, "loss": 0.9, "accuracy": 0.5},
             {"train_loss": 0.5, "loss": 0.7, "accuracy": 0.6},

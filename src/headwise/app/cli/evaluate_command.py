@@ -96,8 +96,8 @@ def evaluate(
 def _print(judged: "EvaluationReport") -> None:
     out, scores = output(), judged.scores
     out.print()
-    rivals = [rival for rival in (judged.unseen, judged.baseline) if rival]
-    print_metrics(out, judged.task.metric_table(scores), scores, rivals)
+    systems = [system for system in (judged.unseen, judged.baseline) if system]
+    print_metrics(out, judged.task.metric_table(scores), scores, systems)
     for mistake in judged.mistakes:
         head = Text(visible(mistake["where"]), style="bold")
         head.append(f"  {visible(judged.task.describe_error(mistake))}", style="")

@@ -22,12 +22,12 @@ def print_metrics(
     console: Console,
     metric_table: MetricTable,
     scores: JsonMapping,
-    rivals: Sequence[ComparisonSystem] = (),
+    systems: Sequence[ComparisonSystem] = (),
     *,
     indent: int = 0,
 ) -> None:
     """Print all metric tables, each followed by an empty line."""
-    tables: list[RenderableType | None] = [scores_table(metric_table, scores, rivals)]
+    tables: list[RenderableType | None] = [scores_table(metric_table, scores, systems)]
     if metric_table.per_class is not None:
         tables.append(per_class_table(metric_table.per_class, scores))
         tables.append(confusion_table(metric_table, scores, width=console.width - indent))
@@ -37,21 +37,21 @@ def print_metrics(
 
 
 def scores_table(
-    metric_table: MetricTable, scores: JsonMapping, rivals: Sequence[ComparisonSystem] = ()
+    metric_table: MetricTable, scores: JsonMapping, systems: Sequence[ComparisonSystem] = ()
 ) -> Table:
     """The overall scores: the model in the first column, the comparison systems in the others."""
-    wide = len(rivals) > 2  # four columns of intervals just fit into 80 characters
+    wide = len(systems) > 2  # four columns of intervals just fit into 80 characters
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1 if wide else 2, 0, 0))
     table.add_column("", no_wrap=wide)
-    for title in ("model", *(rival.name for rival in rivals)):
+    for title in ("model", *(system.name for system in systems)):
         shown = visible(title.replace(" + ", " +\n", 1) if wide else title)
         table.add_column(shown, justify="left", overflow="fold")
-    gaps = [metric_table.ahead.formatted(rival.difference) for rival in rivals]
+    gaps = [metric_table.ahead.formatted(system.difference) for system in systems]
     for line in metric_table.lines:
         value = line.shown(scores)
         if not value or (line.if_any and not lookup(scores, line.key)):
             continue
-        columns = [scores, *((rival.scores for rival in rivals) if line.rivals else ())]
+        columns = [scores, *((system.scores for system in systems) if line.compared else ())]
         table.add_row(line.title, *map(line.shown, columns))
         if any(intervals := [line.shown_interval(system_scores) for system_scores in columns]):
             table.add_row("  95 % interval", *intervals)

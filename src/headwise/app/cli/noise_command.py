@@ -74,37 +74,35 @@ def noise(
         if output.suffix.lower() not in ("", ".csv"):
             raise ConfigError(f"--output {output}: the list is a table with commas; name it .csv")
         check_output_file(output, file, overwrite=overwrite)
-    suspects = noise_file(str(file), base=base, reading=flag_values(read), reporter=TerminalReporter())
-    tagged = any(suspect.noun == "tag" for suspect in suspects)
+    issues = noise_file(str(file), base=base, reading=flag_values(read), reporter=TerminalReporter())
+    tagged = any(issue.noun == "tag" for issue in issues)
     if output is not None:
         text = io.StringIO()
         names = (*_COLUMNS, "words", "place") if tagged else _COLUMNS
-        rows = [(*astuple(suspect), file) for suspect in suspects]
+        rows = [(*astuple(issue), file) for issue in issues]
         csv.writer(text, lineterminator="\n").writerows([(*names, "file"), *rows])
         write_atomically(output, text.getvalue())
         if is_standard(output):
             return 0
-        note(f"{len(suspects):,} suspects are in {output}")
+        note(f"{len(issues):,} label issues are in {output}")
     if json:
-        for suspect in suspects:
-            print_json(asdict(suspect), indent=None)
+        for issue in issues:
+            print_json(asdict(issue), indent=None)
         return 0
     titles = ("line", "label", "", "rather", "", "text")
     table = columns(*titles, texts=titles[1:])
-    for suspect in suspects[: max(show, 0)]:
-        twin = f" (like line {suspect.twin:,})" if suspect.twin else ""
-        chances = percent(suspect.given_probability), percent(suspect.probability)
-        names = [visible(name or "no label") for name in (suspect.label, suspect.suggested)]
-        shown = " in: ".join(excerpt(text, _EXCERPT) for text in suspect.passages)
-        table.add_row(
-            f"{suspect.line:,}", names[0], chances[0], names[1], chances[1], visible(shown) + twin
-        )
+    for issue in issues[: max(show, 0)]:
+        twin = f" (like line {issue.twin:,})" if issue.twin else ""
+        chances = percent(issue.given_probability), percent(issue.probability)
+        names = [visible(name or "no label") for name in (issue.label, issue.suggested)]
+        shown = " in: ".join(excerpt(text, _EXCERPT) for text in issue.passages)
+        table.add_row(f"{issue.line:,}", names[0], chances[0], names[1], chances[1], visible(shown) + twin)
     console().print(table)
-    surer = sum(suspect.probability > suspect.given_probability for suspect in suspects)
+    surer = sum(issue.probability > issue.given_probability for issue in issues)
     what = "tag" if tagged else "label"
-    are = f"{what} is" if len(suspects) == 1 else f"{what}s are"
+    are = f"{what} is" if len(issues) == 1 else f"{what}s are"
     of_these = (
-        f"; in {surer:,} of these places another is the more probable one" if surer < len(suspects) else ""
+        f"; in {surer:,} of these places another is the more probable one" if surer < len(issues) else ""
     )
-    console().print(f"{len(suspects):,} {are} likely to be wrong{of_these}.")
+    console().print(f"{len(issues):,} {are} likely to be wrong{of_these}.")
     return 0

@@ -49,8 +49,8 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
         out.print(f"\nOn the held-out test {many}{what}:\n")
         scores = outcome.test_scores
         metric_table = task.metric_table(scores)
-        rivals = sorted(outcome.rivals.items(), key=lambda named: named[0] == "baseline")
-        print_metrics(out, metric_table, scores, [rival for _, rival in rivals], indent=2)
+        systems = sorted(outcome.systems.items(), key=lambda named: named[0] == "baseline")
+        print_metrics(out, metric_table, scores, [system for _, system in systems], indent=2)
         model = outcome.run_config.model
         plain = "classifier" in outcome.run_config.sections and model.classifier.thresholds == "none"
         for remark in (
@@ -59,8 +59,8 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
         ):
             reporter.remark(remark)
         # Operating points of a label lower the accuracy on others, and the baseline has none.
-        rival = None if OPERATING_POINTS in fitted.dev else outcome.rivals.get("baseline")
-        remark = baseline_message(metric_table, scores, rival, task.advice)
+        baseline = None if OPERATING_POINTS in fitted.dev else outcome.systems.get("baseline")
+        remark = baseline_message(metric_table, scores, baseline, task.advice)
         if remark is not None:
             reporter.remark(remark)
     if outcome.teaching and (speeds := outcome.teaching["texts_per_second"]):

@@ -86,10 +86,11 @@ class EvaluationReport:
         }
 
     def _repr_html_(self) -> str:
-        scores, rivals = self.scores, [rival for rival in (self.baseline, self.unseen) if rival is not None]
+        scores = self.scores
+        systems = [system for system in (self.baseline, self.unseen) if system is not None]
         messages = [remark.text for remark in self.remarks]
         return scores_fragment(
-            ReportContents("", self.file, self.task.metric_table(scores), scores, rivals, messages)
+            ReportContents("", self.file, self.task.metric_table(scores), scores, systems, messages)
         )
 
 

@@ -99,8 +99,8 @@ def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
         if judged.unseen is not None:
             named.setdefault("unseen", judged.unseen)
     metric_table = task.metric_table(scores)
-    rival = None if metrics.dev.get(OPERATING_POINTS) else named.get("baseline")
-    if compared := baseline_message(metric_table, scores, rival, task.advice):
+    baseline = None if metrics.dev.get(OPERATING_POINTS) else named.get("baseline")
+    if compared := baseline_message(metric_table, scores, baseline, task.advice):
         messages = [*messages, compared]
     item_material: JsonObject = {} if judged is None else _item_material(session, judged)
     return report_page(
@@ -109,7 +109,7 @@ def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
             on=on,
             metric_table=metric_table,
             scores=scores,
-            rivals=list(named.values()),
+            systems=list(named.values()),
             remarks=[message.text[:1].upper() + message.text[1:] + "." for message in messages],
             data=info["data"],
             history=info.training.history,

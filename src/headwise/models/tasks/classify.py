@@ -243,11 +243,11 @@ class LabelTask(
             (
                 MetricRow("accuracy", "accuracy", interval="accuracy_interval", card=True),
                 MetricRow("macro F1", "macro_f1", card=True),
-                MetricRow("log loss", "log_loss", "nats", rivals=False),
-                MetricRow("calibration error", "calibration_error", rivals=False),
-                MetricRow("sure enough", "sure.share", rivals=False),
+                MetricRow("log loss", "log_loss", "nats", compared=False),
+                MetricRow("calibration error", "calibration_error", compared=False),
+                MetricRow("sure enough", "sure.share", compared=False),
                 MetricRow(
-                    "  right of these", "sure.accuracy", interval="sure.accuracy_interval", rivals=False
+                    "  right of these", "sure.accuracy", interval="sure.accuracy_interval", compared=False
                 ),
                 *NOVELTY_ROWS,
                 *coverage_rows(of),

@@ -142,7 +142,7 @@ class NumberTask(
                 MetricRow("root mean squared error", "rmse", "figure", card=True),
                 MetricRow("Pearson correlation", "pearson", "three", "pearson_interval", card=True),
                 MetricRow("Spearman correlation", "spearman", "three", card=True),
-                MetricRow("variance explained", "r2", "three", rivals=False),
+                MetricRow("variance explained", "r2", "three", compared=False),
                 *coverage_rows(of),
             ),
             of,

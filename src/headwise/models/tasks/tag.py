@@ -179,9 +179,9 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
     def metric_table(self, scores: JsonMapping) -> MetricTable:
         of = self.item_type.nouns.many
         counts = (
-            MetricRow("unknown words", "unknown_words", rivals=False),
-            MetricRow(of, "tokens.texts", "count", rivals=False),
-            MetricRow("words", "tokens.words", "count", rivals=False),
+            MetricRow("unknown words", "unknown_words", compared=False),
+            MetricRow(of, "tokens.texts", "count", compared=False),
+            MetricRow("words", "tokens.words", "count", compared=False),
         )
         bounds = "tokens.accuracy_interval"
         accuracy = MetricRow("accuracy of words", "tokens.accuracy", interval=bounds, card=True)
@@ -196,8 +196,8 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
             MetricRow("recall", "entities.recall"),
             MetricRow("macro F1", "entities.macro_f1"),
             accuracy,
-            MetricRow("spans", "entities.spans", "count", rivals=False),
-            MetricRow("  predicted", "entities.predicted", "count", rivals=False),
+            MetricRow("spans", "entities.spans", "count", compared=False),
+            MetricRow("  predicted", "entities.predicted", "count", compared=False),
             *counts,
         )
         return MetricTable(

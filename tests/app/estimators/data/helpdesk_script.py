@@ -60,6 +60,6 @@ def first_answer(folder: Path, text: str) -> str:
 report = train_files("helpdesk.csv", "intents", settings={"train": {"epochs": 2}})
 reveal_type(report.score("accuracy"))
 reveal_type(report.fitted.model)
-reveal_type(report.rivals["baseline"].name)
+reveal_type(report.systems["baseline"].name)
 reveal_type(evaluate_file("intents", "helpdesk.csv").score("macro_f1"))
 reveal_type([remark.text for remark in evaluate_file("intents", "helpdesk.csv").remarks])
