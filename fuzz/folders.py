@@ -96,7 +96,7 @@ def says(model: Any, new: Path) -> Iterator[str]:
     kind = task.item_type_for(model.config)
     if task.predictor is None:
         text = kind.read(str(new), like=task.schema(model)).items
-        yield repr(task.judge(model, text).to_json())
+        yield repr(task.evaluate(model, text).to_json())
         return
     rows = [*rows_to_predict(kind, model.config.task, str(new), {}, like=task.schema(model))][:3]
     predictor = task.predictor(model, kind.nouns, 16_384, {})

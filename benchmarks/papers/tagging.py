@@ -28,7 +28,7 @@ from benchmarks.common.runs import Bench, Found, Layers, Result, listening, read
 from benchmarks.papers.glove_words import glove_file
 from benchmarks.papers.memory_tagger import MemoryTagger
 from headwise.app.configuration import build_config
-from headwise.app.training_job import fit_judge_save
+from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData, TrainingPlan
 from headwise.artifacts import read_info
 from headwise.data.columns.reading_options import TagOptions
@@ -184,7 +184,7 @@ class Tagging(Bench):
             return remembered(data)
         recipe = build_config(*self.layers(task, system))
         recipe = replace(recipe, train=replace(recipe.train, seed=seed))
-        outcome = fit_judge_save(
+        outcome = fit_evaluate_save(
             TrainingPlan(find_task("tag"), RunData(data), recipe, self.vectors_of(task)),
             folder,
             resume=(folder / "training" / "state.safetensors").exists(),

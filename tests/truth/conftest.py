@@ -216,7 +216,7 @@ def metric_part_count(task: str, model: Any, path: Path) -> np.ndarray:
     could be."""
     own = find_task(task_of(task))
     items = ITEM_TYPES[own.name].read(str(path)).items
-    return np.asarray(own.metric_parts(model, items, own.judge(model, items)), dtype=np.float64)
+    return np.asarray(own.metric_parts(model, items, own.evaluate(model, items)), dtype=np.float64)
 
 
 def doubled(task: str, items: Sequence[Item], seed: int = 9) -> list[Item]:

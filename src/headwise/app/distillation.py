@@ -134,9 +134,9 @@ class DistillationSet:
                 out["unknown to the teacher"] += 1
             else:
                 unlabelled[key] = text
-        keys, judged = list(unlabelled), (*parts.dev, *parts.test)
+        keys, held_out = list(unlabelled), (*parts.dev, *parts.test)
         _, near_duplicates = ContaminationIndex(
-            parts.item_type, (normal_text(item.text) for item in judged)
+            parts.item_type, (normal_text(item.text) for item in held_out)
         ).places(keys)
         for number in near_duplicates:
             del unlabelled[keys[number]]
@@ -208,7 +208,7 @@ class DistillationSet:
         """The data of the refit on training and dev items together."""
         return self.parts(merge_dev_into_train(self.human))
 
-    def judge(self, items: Sequence[Any], labels: Sequence[str]) -> np.ndarray | None:
+    def teacher_predictions(self, items: Sequence[Any], labels: Sequence[str]) -> np.ndarray | None:
         """The teacher's predicted label indices of items; None where it cannot label all of them."""
         texts = [item.text for item in items]
         if not self.teacher.can_label(texts).all():

@@ -124,7 +124,7 @@ class TaskSession(Session):
 
     def evaluate(self, items: Any) -> Any:
         """The evaluation of the model on items with their true answers."""
-        return self.task.judge(self.model, items)
+        return self.task.evaluate(self.model, items)
 
     def explain(self, items: Sequence[object]) -> "list[Explanation]":
         return self.task.explain(self.model, items)

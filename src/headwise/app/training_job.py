@@ -1,4 +1,4 @@
-"""A training run on files, from top to bottom: resolve -> read -> plan -> fit -> judge -> save.
+"""A training run on files, from top to bottom: resolve -> read -> plan -> fit -> evaluate -> save.
 
 Each stage takes what the stage before it returns, a frozen dataclass: `TrainingRequest`, `RunData` and
 `TrainingPlan` (`headwise.app.training_plan`), `TrainResult`, `TrainingReport`; the last is saved.
@@ -24,7 +24,7 @@ from headwise.app.training_checks import (
     warn_of_label_problems,
 )
 from headwise.app.training_plan import RunData, TrainingFiles, TrainingPlan
-from headwise.app.training_report import TrainingReport, judge
+from headwise.app.training_report import TrainingReport, evaluate_run
 from headwise.app.training_request import TrainingRequest, resolve
 from headwise.artifacts.save import check_target, save_model
 from headwise.core.file_lock import locked
@@ -91,7 +91,7 @@ class TrainingJob:
             self.reporter.note(
                 f"{plan.task.shape(plan.run_config.model)}, up to {epochs}, into {self.output}"
             )
-            report = fit_judge_save(
+            report = fit_evaluate_save(
                 plan,
                 self.output,
                 resume=self.resume and contents == "run",
@@ -150,7 +150,7 @@ class TrainingJob:
         return plan
 
 
-def fit_judge_save(
+def fit_evaluate_save(
     plan: TrainingPlan,
     output: Path,
     *,
@@ -177,7 +177,7 @@ def fit_judge_save(
         result = plan.fit(output / RUN_FOLDER, resume=resume, report=progress, stage=reporter.stage)
         reporter.stage("evaluating on test" + ", and a baseline" * baseline)
         with scratch_folder(output / RUN_FOLDER):
-            report = judge(plan, result, overlaps, baseline=baseline)
+            report = evaluate_run(plan, result, overlaps, baseline=baseline)
     save_model(
         result.model,
         output,

@@ -84,7 +84,7 @@ class TrainingReport:
         )
 
 
-def judge(
+def evaluate_run(
     plan: TrainingPlan, result: TrainResult, overlaps: Sequence[PartOverlap] = (), *, baseline: bool = True
 ) -> TrainingReport:
     """Evaluate a trained model on the test items, with comparison systems, and on the test items that it
@@ -99,7 +99,7 @@ def judge(
     task, parts, distillation = plan.task, plan.human, plan.data.distillation
     report = TrainingReport(task, result, plan.run_config, parts, None, {})
     if len(parts.test):
-        test = task.judge(result.model, parts.test)
+        test = task.evaluate(result.model, parts.test)
         learnt = _without_zero_weights(parts)
         system = task.baseline(learnt, result.model, test, refit=result.refit) if baseline else None
         systems = {} if system is None else {"baseline": system}
@@ -110,7 +110,7 @@ def judge(
             systems["unseen"] = unseen
         systems |= task.ablations(result.model, parts.test, test)
         outside = parts.out_of_scope.get("test", ())
-        novelty = task.judge_novelty(result.model, parts.test, outside, test)
+        novelty = task.evaluate_novelty(result.model, parts.test, outside, test)
         report = replace(report, test=test, systems=systems, seen=len(seen), novelty=novelty)
     return report if distillation is None else _with_teacher_scores(report, distillation)
 
@@ -126,7 +126,7 @@ def _with_teacher_scores(report: TrainingReport, distillation: DistillationSet) 
     }
     systems = dict(report.systems)
     if isinstance(model, TextClassifierModel) and isinstance(report.test, SingleLabelEvaluation):
-        guessed, labels = distillation.judge(test, model.labels), model.labels
+        guessed, labels = distillation.teacher_predictions(test, model.labels), model.labels
         if guessed is not None:
             targets, predictions = label_targets(test, labels), report.test.predicted
             systems["teacher"] = label_baseline("teacher", guessed, targets, labels, predictions)

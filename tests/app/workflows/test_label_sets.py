@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from headwise.app.configuration import build_config
-from headwise.app.training_job import fit_judge_save
+from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData, TrainingPlan
 from headwise.artifacts import load_model
 from headwise.core.errors import HeadwiseError
@@ -59,7 +59,7 @@ def test_a_run(tmp_path):
         write(tmp_path / "dev.csv", 60, 1),
         write(tmp_path / "test.csv", 60, 2),
     )
-    outcome = fit_judge_save(
+    outcome = fit_evaluate_save(
         TrainingPlan(find_task("multi-label"), RunData(texts), recipe), tmp_path / "model"
     )
     assert outcome.test is not None
@@ -79,7 +79,7 @@ def test_a_run(tmp_path):
 def test_the_encoder_alone_learns_too(tmp_path):
     recipe = build_config(SMALL, {"linear_model": {"kind": "none"}, "train": {"epochs": 15, "score": "f1"}})
     texts = read(write(tmp_path / "f.csv", 300), recipe)
-    outcome = fit_judge_save(
+    outcome = fit_evaluate_save(
         TrainingPlan(find_task("multi-label"), RunData(texts), recipe), tmp_path / "model", baseline=False
     )
     assert outcome.fitted.model.linear_model is None

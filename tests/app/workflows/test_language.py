@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from headwise.app.configuration import build_config, read_preset
-from headwise.app.training_job import fit_judge_save
+from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData, TrainingPlan
 from headwise.artifacts import load_model, read_info
 from headwise.artifacts.model_folder import StoreError
@@ -105,7 +105,7 @@ def test_errors(file, tmp_path):
     recipe = build_config(recipe_of().to_json(), {"encoder": {"causal": False}})
     plan = TrainingPlan(find_task("language-model"), RunData(texts), recipe)
     with pytest.raises(ConfigError, match="causal = true"):
-        fit_judge_save(plan, tmp_path)
+        fit_evaluate_save(plan, tmp_path)
 
 
 @pytest.mark.parametrize("encoder", ["bp-transformer", "transformer"])
@@ -113,7 +113,7 @@ def test_errors(file, tmp_path):
 def test_a_model_and_its_folder(file, tmp_path, encoder, unit):
     recipe = recipe_of(encoder, language={"unit": unit})
     texts = read(file, recipe)
-    outcome = fit_judge_save(
+    outcome = fit_evaluate_save(
         TrainingPlan(find_task("language-model"), RunData(texts), recipe), tmp_path / "m"
     )
     loaded = load_model(tmp_path / "m")
@@ -161,7 +161,7 @@ def test_a_folder_that_makes_no_sense(file, tmp_path, name, change, message):
 
     recipe = recipe_of(train={"epochs": 1})
     plan = TrainingPlan(find_task("language-model"), RunData(read(file, recipe)), recipe)
-    fit_judge_save(plan, tmp_path / "m")
+    fit_evaluate_save(plan, tmp_path / "m")
     path, manifest = tmp_path / "m" / name, tmp_path / "m" / "manifest.json"
     data = json.loads(path.read_text())
     change(data)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headwise.app.configuration import build_config
-from headwise.app.training_job import fit_judge_save
+from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData
 from headwise.app.training_request import resolve
 from headwise.artifacts import load_model, read_info
@@ -66,7 +66,7 @@ def data(tmp_path):
 
 def test_learns_saves_and_is_judged(data, tmp_path):
     plan = resolve(LAYERS).plan(RunData(data))
-    outcome = fit_judge_save(plan, tmp_path / "model")
+    outcome = fit_evaluate_save(plan, tmp_path / "model")
     assert outcome.test is not None
     assert outcome.test.entities is not None
     assert outcome.test.entities.f1 > 0.9

@@ -8,7 +8,7 @@ import pytest
 
 from headwise.app.configuration import build_config
 from headwise.app.reporter import Reporter
-from headwise.app.training_job import fit_judge_save
+from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData, TrainingPlan
 from headwise.app.training_request import resolve
 from headwise.app.workflows.evaluate import evaluate_file
@@ -76,7 +76,7 @@ def texts(tmp_path) -> DataParts:
 
 def test_a_run_leaves_a_judged_model(tmp_path, texts):
     folder = tmp_path / "model"
-    outcome = fit_judge_save(small_plan(texts), folder)
+    outcome = fit_evaluate_save(small_plan(texts), folder)
     assert outcome.test is not None
     assert "baseline" in outcome.systems
     assert outcome.test.scores.texts == len(texts.test)
@@ -100,14 +100,14 @@ def test_a_run_leaves_a_judged_model(tmp_path, texts):
 
 def test_without_test_texts_there_is_no_score(tmp_path, texts):
     folder = tmp_path / "model"
-    outcome = fit_judge_save(small_plan(replace(texts, test=[])), folder)
+    outcome = fit_evaluate_save(small_plan(replace(texts, test=[])), folder)
     assert outcome.test is None
     assert "baseline" not in outcome.systems
     assert {"test", "baseline"}.isdisjoint(json.loads((folder / "metrics.json").read_text()))
 
 
 def test_without_a_baseline(tmp_path, texts):
-    outcome = fit_judge_save(small_plan(texts), tmp_path / "model", baseline=False)
+    outcome = fit_evaluate_save(small_plan(texts), tmp_path / "model", baseline=False)
     assert outcome.test is not None
     assert "baseline" not in outcome.systems
 
@@ -117,7 +117,7 @@ def test_labels_that_only_training_has(tmp_path):
     train += [Example(BAD.format(n), "bad") for n in range(20)] + [Example("so so", "mixed")]
     dev, test = [train[0]], [train[25]]
     parts = DataParts(ITEM_TYPES["classify"], train, dev, test)
-    outcome = fit_judge_save(small_plan(parts), tmp_path / "model")
+    outcome = fit_evaluate_save(small_plan(parts), tmp_path / "model")
     assert outcome.fitted.model.labels == ("bad", "good", "mixed")
 
 
@@ -144,7 +144,7 @@ def test_test_texts_that_training_has_are_told_and_left_out(tmp_path):
             heard.append(text)
 
     folder = tmp_path / "model"
-    outcome = fit_judge_save(small_plan(parts), folder, baseline=False, reporter=Ear())
+    outcome = fit_evaluate_save(small_plan(parts), folder, baseline=False, reporter=Ear())
     assert [text.split(" too")[0] for text in heard] == [
         "3 of 3 dev texts are training texts",
         "8 of 10 test texts are training texts",

@@ -52,7 +52,7 @@ def test_what_was_judged_otherwise_is_not_mixed(tmp_path, old):
     runs.add("x", TALLY, 2.0)
     again = TrialLog(path, key)
     assert (again.tallies, again.seconds) == ({}, 0.0)
-    assert "judged by another version of headwise, so the search begins anew" in again.notes[0]
+    assert "scored by another version of headwise, so the search begins anew" in again.notes[0]
     again.add("y", TALLY, 1.0)
     assert (list(TrialLog(path, key).tallies), TrialLog(path, key).notes) == (["y"], ())
     TrialLog(tmp_path / "other", {**old, "a": 2, "b": "x"})

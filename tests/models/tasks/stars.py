@@ -51,7 +51,7 @@ class Stars(ClassifyTask):
     title, purpose = "judge of stars", "stars for each text"
     answered_file = "STARRED_TEXTS"
 
-    def judge(self, model: Any, items: Any) -> StarsEvaluation:
+    def evaluate(self, model: Any, items: Any) -> StarsEvaluation:
         found = evaluate_labels(model, items, label_targets(items, model.labels))
         off = distances(model.labels, found.predicted, items)
         return StarsEvaluation(**vars(found), distance=float(off.mean()))

@@ -72,7 +72,7 @@ def evaluate(
 
     keep_freed_memory()
     terminal = TerminalReporter()
-    judged = evaluate_file(
+    report = evaluate_file(
         model,
         texts,
         parses=parses,
@@ -85,22 +85,22 @@ def evaluate(
         reporter=terminal,
     )
     if json:
-        print_json(judged.to_json())
+        print_json(report.to_json())
     else:
-        _print(judged)
-    for remark in judged.remarks:
+        _print(report)
+    for remark in report.remarks:
         terminal.remark(remark)
     return 0
 
 
-def _print(judged: "EvaluationReport") -> None:
-    out, scores = output(), judged.scores
+def _print(report: "EvaluationReport") -> None:
+    out, scores = output(), report.scores
     out.print()
-    systems = [system for system in (judged.unseen, judged.baseline) if system]
-    print_metrics(out, judged.task.metric_table(scores), scores, systems)
-    for mistake in judged.mistakes:
+    systems = [system for system in (report.unseen, report.baseline) if system]
+    print_metrics(out, report.task.metric_table(scores), scores, systems)
+    for mistake in report.mistakes:
         head = Text(visible(mistake["where"]), style="bold")
-        head.append(f"  {visible(judged.task.describe_error(mistake))}", style="")
+        head.append(f"  {visible(report.task.describe_error(mistake))}", style="")
         out.print(head)
         text = excerpt(mistake["text"], _EXCERPT)
         out.print(Padding(visible(text) or "(empty)", (0, 0, 1, 2)))

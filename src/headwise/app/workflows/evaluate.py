@@ -231,7 +231,7 @@ class EvaluatedItems:
         check = ContaminationCheck(session, data.items)
         unseen, messages = check.unseen()
         messages = [*check.messages, *messages]
-        novelty = session.task.judge_novelty(session.model, data.items, outside, evaluation)
+        novelty = session.task.evaluate_novelty(session.model, data.items, outside, evaluation)
         return cls(session, data, evaluation, seconds, "", check.is_test, unseen, messages, novelty)
 
     @property

@@ -192,9 +192,9 @@ def prune_file(
     # If all items are new, they stay as they are: those of a stream are no list.
     new = items if not trial.learnt else [item for n, item in enumerate(items) if n not in trial.learnt]
     if len(new):
-        judged = session.evaluate(new)
-        metrics["dev"] = judged.to_json()
-        if (confidence := task.confidence(model, new, judged)) is not None:
+        evaluation = session.evaluate(new)
+        metrics["dev"] = evaluation.to_json()
+        if (confidence := task.confidence(model, new, evaluation)) is not None:
             metrics["dev"] |= {SELECTIVE_PREDICTION: RiskCoverageCurve.of(*confidence).to_json()}
     save_model(model, output, data=info["data"], training=info["training"], metrics=metrics)
     scores = trial.score, lookup(after, trial.metric_table.primary_metric.key)

@@ -196,13 +196,15 @@ def curve_file(
     parts = DataParts(item_type, items, [], [])
     reporter.notes(item_type.part_notes(parts.named))
     if full_model:
-        judge = full_model_scorer(task_spec, items)
+        scorer = full_model_scorer(task_spec, items)
     elif item_type.has_tags:
         groups_of_words, note = choose_word_groups((item.tokens for item in items), base)
         reporter.notes([note] if note else [])
-        judge = crf_scorer(items, groups_of_words)
+        scorer = crf_scorer(items, groups_of_words)
     else:
-        judge, notes = linear_scorer(task_spec, parts, ({"model": {"task": name}, "base": {"name": base}},))
+        scorer, notes = linear_scorer(
+            task_spec, parts, ({"model": {"task": name}, "base": {"name": base}},)
+        )
         reporter.notes(notes)
     identity = {
         "texts": item_type.fingerprint(items).sha256,
@@ -215,7 +217,7 @@ def curve_file(
             for place, size in enumerate(sizes.tolist()):
                 key = f"{seed}:{size}"
                 if key not in measured.values:
-                    measured.add(key, judge(train[:size], test, seed))
+                    measured.add(key, scorer(train[:size], test, seed))
                 update(seed * len(sizes) + place + 1, seeds * len(sizes))
     scores = np.array([[measured.values[f"{seed}:{size}"] for size in sizes] for seed in range(seeds)])
     metric_table = task_spec.metric_part_table(parts, build_config({"model": {"task": name}}).model)
@@ -292,13 +294,13 @@ def crf_scorer(items: Sequence[Any], groups: WordClusters | None) -> Scorer:
     """A scorer that trains linear CRFs on tagged sentences; they read word groups, if there are any."""
     scheme = detect_scheme(item.tags for item in items).scheme
 
-    def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
+    def score(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
         train_items, test_items = ([items[row] for row in rows] for rows in (train, test))
         crf = fit_crf(train_items, scheme, groups=groups, seed=seed)
         right, all_of = tag_counts(crf.predict(test_items), test_items, scheme).sum(0)
         return float(right / max(all_of, 1))
 
-    return judge
+    return score
 
 
 def linear_scorer(
@@ -349,7 +351,7 @@ def linear_scorer(
 
     settings = fit(np.arange(len(texts))).settings
 
-    def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
+    def score(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
         predicted = fit(train, settings, seed).model.scores(*read(test))
         if label_type.numeric:
             return unit * float(np.abs(predicted[:, 0] - targets[test]).mean())
@@ -357,14 +359,14 @@ def linear_scorer(
             return float(micro_f1(set_counts(predicted > 0, targets[test]).sum(axis=0)))
         return float((predicted.argmax(axis=1) == targets[test]).mean())
 
-    return judge, plan.notes
+    return score, plan.notes
 
 
 def full_model_scorer(task: TaskEvaluation, items: Sequence[object]) -> Scorer:
     """A scorer that trains models as `headwise train` does."""
     item_type = task.item_type
 
-    def judge(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
+    def score(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
         train_items, test_items = ([items[row] for row in rows] for rows in (train, test))
         layers = ({"model": {"task": task.name}, "split": {"seed": seed}, "train": {"seed": seed}},)
         request = resolve(layers)
@@ -374,11 +376,11 @@ def full_model_scorer(task: TaskEvaluation, items: Sequence[object]) -> Scorer:
         answerable, lost = _with_known_labels(test_items, item_type.label_type, model)
         if not answerable:
             return 0.0
-        parts = task.metric_parts(model, answerable, task.judge(model, answerable))
+        parts = task.metric_parts(model, answerable, task.evaluate(model, answerable))
         right, all_of = parts[:, 1:].sum(axis=0)
         return float(right / max(all_of + lost, 1))
 
-    return judge
+    return score
 
 
 def _with_known_labels(items: list[Any], label_type: LabelType, model: Any) -> tuple[list[Any], int]:

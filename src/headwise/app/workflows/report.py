@@ -74,35 +74,35 @@ def report_file(
 
 def report_outcome(outcome: TrainingReport, folder: Path) -> str:
     """The report page of a training run, with the evaluation on its test items, as HTML."""
-    session, parts, judged = ModelSession(folder, outcome.fitted.model), outcome.parts, None
+    session, parts, evaluated = ModelSession(folder, outcome.fitted.model), outcome.parts, None
     if outcome.test is not None:
         file = parts.files.get("test") or parts.files["train"]
         items = file.with_items(parts.test)
-        judged = EvaluatedItems(session, items, outcome.test, part="test ", novelty=outcome.novelty)
-    return report(session, judged)
+        evaluated = EvaluatedItems(session, items, outcome.test, part="test ", novelty=outcome.novelty)
+    return report(session, evaluated)
 
 
-def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
+def report(session: ModelSession, evaluated: EvaluatedItems | None) -> str:
     """The report page of a model, as HTML, with an evaluation on items if there is one."""
     task, info, folder = session.task, session.info, Path(session.folder)
     metrics, many = info.metrics, task.item_type.nouns.many
-    if judged is not None and not judged.is_test:
+    if evaluated is not None and not evaluated.is_test:
         metrics = MetricsInfo.of({})  # the baseline was not evaluated on these items
     named = dict(metrics.systems)
-    if judged is None:
+    if evaluated is None:
         scores, on = metrics.scores, f"its {metrics.scored_part} {many}"
         messages = task.remarks(info.data.train.labels, scores)
     else:
-        scores, count = judged.scores, f"{len(judged.data.items):,}"
-        on = f"{count} {judged.part}{many} of {_file_label(judged.data.path)}"
-        messages = [*judged.messages, *judged.score_messages(scores)]
-        if judged.unseen is not None:
-            named.setdefault("unseen", judged.unseen)
+        scores, count = evaluated.scores, f"{len(evaluated.data.items):,}"
+        on = f"{count} {evaluated.part}{many} of {_file_label(evaluated.data.path)}"
+        messages = [*evaluated.messages, *evaluated.score_messages(scores)]
+        if evaluated.unseen is not None:
+            named.setdefault("unseen", evaluated.unseen)
     metric_table = task.metric_table(scores)
     baseline = None if metrics.dev.get(OPERATING_POINTS) else named.get("baseline")
     if compared := baseline_message(metric_table, scores, baseline, task.advice):
         messages = [*messages, compared]
-    item_material: JsonObject = {} if judged is None else _item_material(session, judged)
+    item_material: JsonObject = {} if evaluated is None else _item_material(session, evaluated)
     return report_page(
         ReportContents(
             title=f"{folder.resolve().name}: a {task.title}",
@@ -113,7 +113,7 @@ def report(session: ModelSession, judged: EvaluatedItems | None) -> str:
             remarks=[message.text[:1].upper() + message.text[1:] + "." for message in messages],
             data=info["data"],
             history=info.training.history,
-            facts=_facts(session, judged),
+            facts=_facts(session, evaluated),
             made={
                 "settings": info["training"].get("recipe"),
                 "calibration": info.get("calibration"),
@@ -129,14 +129,14 @@ def _file_label(path: str) -> str:
     return "standard input" if path == STANDARD_INPUT else Path(path).name
 
 
-def _item_material(session: ModelSession, judged: EvaluatedItems) -> JsonObject:
+def _item_material(session: ModelSession, evaluated: EvaluatedItems) -> JsonObject:
     """The parts of the page that come from items: probabilities, errors, top words, attention,
     duplicates."""
     task, model, item_type = session.task, session.model, session.item_type
-    data, items = judged.data, judged.data.items
-    sure, right = judged.confidence() or (None, None)
+    data, items = evaluated.data, evaluated.data.items
+    sure, right = evaluated.confidence() or (None, None)
     try:
-        mistakes_found = judged.mistakes(sys.maxsize)
+        mistakes_found = evaluated.mistakes(sys.maxsize)
     except ConfigError:  # a language model has no labels that could be wrong
         mistakes_found = []
     listed = mistakes_found[:MOST_MISTAKES]
@@ -293,7 +293,7 @@ def _truncated(sides: Sequence[Sequence[str]], most: int) -> str | Pair:
     return Pair(first, second[0]) if second else first
 
 
-def _facts(session: ModelSession, judged: EvaluatedItems | None) -> list[tuple[str, str]]:
+def _facts(session: ModelSession, evaluated: EvaluatedItems | None) -> list[tuple[str, str]]:
     model, folder = session.model, Path(session.folder)
     facts = [("parameters", f"{sum(parameter.numel() for parameter in model.parameters()):,}")]
     if folder.is_dir():
@@ -301,11 +301,7 @@ def _facts(session: ModelSession, judged: EvaluatedItems | None) -> list[tuple[s
         facts.append(("size on disk", f"{size / 1e6:.1f} MB"))
     if session.info.training.seconds is not None:
         facts.append(("training", f"{session.info.training.seconds:,.0f} s"))
-    if judged is not None and judged.seconds:
-        facts.append(
-            (
-                "speed",
-                f"{len(judged.data.items) / judged.seconds:,.0f} {session.item_type.nouns.many} a second",
-            )
-        )
+    if evaluated is not None and evaluated.seconds:
+        speed = len(evaluated.data.items) / evaluated.seconds
+        facts.append(("speed", f"{speed:,.0f} {session.item_type.nouns.many} a second"))
     return facts

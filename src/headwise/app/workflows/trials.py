@@ -107,7 +107,7 @@ class Trials:
         if self.runs.seconds >= until:
             raise TimeBudgetExceeded
         began = time.monotonic()
-        parts, judged = self._parts(share, trial)
+        parts, held_out = self._parts(share, trial)
         run_config = self.task.with_share(self.run_config(change), share)
         train = replace(run_config.train, seed=trial, refit=False, folds=0)
         place = self.folder / sha256(key.encode()).hexdigest()[:12]
@@ -115,14 +115,14 @@ class Trials:
         try:
             with memoizing(self._linear_models):
                 model = plan.fit(place, resume=(place / STATE).exists()).model
-            tally = self.task.metric_parts(model, judged, self.task.judge(model, judged))
-            if self.parts.item_type.has_keys and (weights := evaluation_weights(judged)) is not None:
+            tally = self.task.metric_parts(model, held_out, self.task.evaluate(model, held_out))
+            if self.parts.item_type.has_keys and (weights := evaluation_weights(held_out)) is not None:
                 tally = tally * weights[:, None]
         except HeadwiseError as error:
             if error.code != _DIVERGED:
                 raise
             tally = np.tile(
-                [_COST, _COST * self.metric_table.lower, 1.0], (self.task.metric_part_count(judged), 1)
+                [_COST, _COST * self.metric_table.lower, 1.0], (self.task.metric_part_count(held_out), 1)
             )
         self.runs.add(key, tally.astype(np.float32), time.monotonic() - began)
         shutil.rmtree(place, ignore_errors=True)
@@ -131,22 +131,22 @@ class Trials:
     def _parts(self, share: float, trial: int) -> tuple[DataParts, Any]:
         """The data that a candidate is trained on, and the items that it is evaluated on."""
         train, dev, item_type = self.parts.train, self.parts.dev, self.parts.item_type
-        judged = dev
+        held_out = dev
         if self.folds is not None:
-            train, judged = (
+            train, held_out = (
                 [item for item, fold in zip(self.pool, self.folds, strict=True) if (fold == trial) == held]
                 for held in (False, True)
             )
         if share < 1:
             train = item_type.split(train, 1 - share).train
         if self.folds is not None:
-            dev = judged  # if there are too few items for a dev part
+            dev = held_out  # if there are too few items for a dev part
             with suppress(DataError):
                 split = item_type.split(train, self.base.split.dev, seed=trial)
                 train, dev = split.train, split.dev
         if self.parts.item_type.has_keys:
-            judged = evaluated_items(judged)
-        return replace(self.parts, train=train, dev=dev, test=self.parts.test[:0]), judged
+            held_out = evaluated_items(held_out)
+        return replace(self.parts, train=train, dev=dev, test=self.parts.test[:0]), held_out
 
     def run_config(self, change: Sections) -> RunConfig:
         """The settings of a candidate; see `changed_run_config`."""
@@ -196,7 +196,7 @@ class TrialLog:
         self.notes: tuple[str, ...] = ()
         text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
         if text and _has_other_scoring(text.splitlines()[0], key):
-            message = "its runs were judged by another version of headwise, so the search begins anew"
+            message = "its runs were scored by another version of headwise, so the search begins anew"
             text, self.notes = "", (f"{path}: {message}",)
         first, *lines = text.splitlines() or [""]
         if not text:

@@ -149,17 +149,17 @@ class LabelTask(
         novelty = novelty_messages(fitted, many)
         return [*label_names_message(model), *linear_model_message(model), *calibrated, *novelty]
 
-    def judge(self, model: Classifier, items: Sequence[Item]) -> SingleLabelEvaluation:
+    def evaluate(self, model: Classifier, items: Sequence[Item]) -> SingleLabelEvaluation:
         return evaluate_labels(model, items, classification_targets(items, model.labels))
 
-    def judge_novelty(
+    def evaluate_novelty(
         self,
         model: Classifier,
         items: Sequence[Item],
         outside: Sequence[Item],
-        judged: SingleLabelEvaluation,
+        evaluation: SingleLabelEvaluation,
     ) -> NoveltyScores | None:
-        right = judged.predicted == label_targets(items, model.labels)
+        right = evaluation.predicted == label_targets(items, model.labels)
         return evaluate_novelty(model, items, outside, right)
 
     def guesses(
@@ -172,7 +172,7 @@ class LabelTask(
         self,
         parts: DataParts[Sequence[Item]],
         model: Classifier,
-        judged: SingleLabelEvaluation,
+        evaluation: SingleLabelEvaluation,
         *,
         refit: bool = False,
     ) -> ComparisonSystem | None:
@@ -181,10 +181,10 @@ class LabelTask(
             return None
         name, guessed = named_guesses
         targets = label_targets(parts.test, model.labels)
-        return label_baseline(name, guessed, targets, model.labels, judged.predicted)
+        return label_baseline(name, guessed, targets, model.labels, evaluation.predicted)
 
     def ablations(
-        self, model: Classifier, items: Sequence[Item], judged: SingleLabelEvaluation
+        self, model: Classifier, items: Sequence[Item], evaluation: SingleLabelEvaluation
     ) -> dict[str, ComparisonSystem]:
         targets = label_targets(items, model.labels)
         return {
@@ -193,32 +193,32 @@ class LabelTask(
         }
 
     def confidence(
-        self, model: Classifier, items: Sequence[Item], judged: SingleLabelEvaluation
+        self, model: Classifier, items: Sequence[Item], evaluation: SingleLabelEvaluation
     ) -> tuple[np.ndarray, np.ndarray]:
-        sure = judged.probabilities[np.arange(len(judged.predicted)), judged.predicted]
-        return sure, correctness(judged.predicted, classification_targets(items, model.labels))
+        sure = evaluation.probabilities[np.arange(len(evaluation.predicted)), evaluation.predicted]
+        return sure, correctness(evaluation.predicted, classification_targets(items, model.labels))
 
     def label_shift(
-        self, model: Classifier, items: Sequence[Item], judged: SingleLabelEvaluation
+        self, model: Classifier, items: Sequence[Item], evaluation: SingleLabelEvaluation
     ) -> list[ReportMessage]:
         targets = classification_targets(items, model.labels)
         has = np.eye(len(model.labels))[targets] if targets.ndim == 1 else targets
-        return label_shift_messages(model.labels, judged.probabilities, has, self.item_type.nouns.many)
+        return label_shift_messages(model.labels, evaluation.probabilities, has, self.item_type.nouns.many)
 
     def metric_parts(
-        self, model: Classifier, items: Sequence[Item], judged: SingleLabelEvaluation
+        self, model: Classifier, items: Sequence[Item], evaluation: SingleLabelEvaluation
     ) -> np.ndarray:
         targets, soft_targets = (
             label_targets(items, model.labels),
             classification_targets(items, model.labels),
         )
-        logs = -np.log(judged.probabilities.clip(LEAST))
+        logs = -np.log(evaluation.probabilities.clip(LEAST))
         losses = (
             logs[np.arange(len(targets)), soft_targets]
             if soft_targets.ndim == 1
             else (soft_targets * logs).sum(axis=1)
         )
-        return np.stack([losses, judged.predicted == targets, np.ones(len(targets))], axis=1)
+        return np.stack([losses, evaluation.predicted == targets, np.ones(len(targets))], axis=1)
 
     def uncertainty(self, model: Classifier, items: Sequence[Item]) -> tuple[list[str], np.ndarray]:
         """The uncertainty is 1 minus the margin between the two most probable labels."""
@@ -262,17 +262,17 @@ class LabelTask(
         check_labels_of_model(model.labels, data, where)
 
     def mistakes(
-        self, model: Classifier, data: Dataset[Item], judged: SingleLabelEvaluation, count: int
+        self, model: Classifier, data: Dataset[Item], evaluation: SingleLabelEvaluation, count: int
     ) -> list[JsonObject]:
         rows = []
-        for number in judged.worst(label_targets(data.items, model.labels), count):
-            guess = int(judged.predicted[number])
+        for number in evaluation.worst(label_targets(data.items, model.labels), count):
+            guess = int(evaluation.predicted[number])
             rows.append(
                 {
                     "where": location_of(data, number),
                     "label": data.items[number].label,
                     "predicted": model.labels[guess],
-                    "probability": float(judged.probabilities[number, guess]),
+                    "probability": float(evaluation.probabilities[number, guess]),
                     "text": self.item_type.show(data.items[number]),
                 }
             )

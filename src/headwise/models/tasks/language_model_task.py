@@ -96,13 +96,15 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
     def unit(self, parts: DataParts[SymbolStream]) -> str:
         return "windows"
 
-    def judge(self, model: LanguageModel, items: SymbolStream) -> LanguageScores:
+    def evaluate(self, model: LanguageModel, items: SymbolStream) -> LanguageScores:
         return model.score(items)
 
     def metric_part_count(self, items: SymbolStream) -> int:
         return min(len(items), _STRETCHES)
 
-    def metric_parts(self, model: LanguageModel, items: SymbolStream, judged: LanguageScores) -> np.ndarray:
+    def metric_parts(
+        self, model: LanguageModel, items: SymbolStream, evaluation: LanguageScores
+    ) -> np.ndarray:
         """Nats and bits per symbol, and the size, of stretches of the text."""
         nats = np.concatenate([window.cpu().double().numpy() for window in model.nats(items)])
         stretches = np.array_split(nats, self.metric_part_count(items))
@@ -126,7 +128,7 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
         self,
         parts: DataParts[SymbolStream],
         model: LanguageModel,
-        judged: LanguageScores,
+        evaluation: LanguageScores,
         *,
         refit: bool = False,
     ) -> ComparisonSystem | None:
@@ -157,7 +159,7 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
         return ConfigError(NO_LABELS)
 
     def mistakes(
-        self, model: LanguageModel, data: SymbolStreamData, judged: LanguageScores, count: int
+        self, model: LanguageModel, data: SymbolStreamData, evaluation: LanguageScores, count: int
     ) -> list[JsonObject]:
         if count:
             raise ConfigError("--errors shows labels that are wrong, and a language model gives none")

@@ -23,7 +23,7 @@ from headwise.training.settings import RunConfig
 from headwise.training.train_result import ModelEnsemble
 
 BASELINE = "frequencies alone"
-_MOST_JUDGED = 1_000  # maximum number of dev texts evaluated after each epoch
+_MOST_EVALUATED = 1_000  # maximum number of dev texts evaluated after each epoch
 
 
 class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], MaskedScores]):
@@ -55,8 +55,8 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
 
     def objective(self, model: MaskedModel, parts: DataParts[Sequence[Example]]) -> MaskedObjective:
         # Spread over all of dev: neighbours in a file often come from one document or source.
-        judged = min(len(parts.dev), _MOST_JUDGED)
-        dev = items_at(parts.dev, np.arange(judged) * len(parts.dev) // max(judged, 1))
+        count = min(len(parts.dev), _MOST_EVALUATED)
+        dev = items_at(parts.dev, np.arange(count) * len(parts.dev) // max(count, 1))
         return MaskedObjective(model, parts.train, dev)
 
     def begin(self, model: MaskedModel, objective: MaskedObjective) -> None:
@@ -68,11 +68,11 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
     def primary_metric(self, parts: DataParts[Sequence[Example]], config: ModelConfig) -> str:
         return "perplexity"
 
-    def judge(self, model: MaskedModel, items: Sequence[Example]) -> MaskedScores:
+    def evaluate(self, model: MaskedModel, items: Sequence[Example]) -> MaskedScores:
         return model.score(model.encoded(items))
 
     def metric_parts(
-        self, model: MaskedModel, items: Sequence[Example], judged: MaskedScores
+        self, model: MaskedModel, items: Sequence[Example], evaluation: MaskedScores
     ) -> np.ndarray:
         """For each text: mean nats of its hidden words, their sum, and the number of hidden words."""
         rows = np.zeros((len(items), 3))
@@ -91,7 +91,7 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
         self,
         parts: DataParts[Sequence[Example]],
         model: MaskedModel,
-        judged: MaskedScores,
+        evaluation: MaskedScores,
         *,
         refit: bool = False,
     ) -> ComparisonSystem | None:
@@ -133,7 +133,7 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
         return ConfigError(NO_ANSWERS)
 
     def mistakes(
-        self, model: MaskedModel, data: Dataset[Example], judged: MaskedScores, count: int
+        self, model: MaskedModel, data: Dataset[Example], evaluation: MaskedScores, count: int
     ) -> list[JsonObject]:
         if count:
             raise ConfigError(

@@ -138,24 +138,24 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
             *novelty_messages(fitted, self.item_type.nouns.many),
         ]
 
-    def judge(self, model: MultiLabelModel, items: Sequence[Example]) -> MultiLabelEvaluation:
+    def evaluate(self, model: MultiLabelModel, items: Sequence[Example]) -> MultiLabelEvaluation:
         return evaluate_multi_label(model, items, multi_hot_targets(items, model.labels))
 
-    def judge_novelty(
+    def evaluate_novelty(
         self,
         model: MultiLabelModel,
         items: Sequence[Example],
         outside: Sequence[Example],
-        judged: MultiLabelEvaluation,
+        evaluation: MultiLabelEvaluation,
     ) -> NoveltyScores | None:
-        right = (judged.predicted == multi_hot_targets(items, model.labels)).all(axis=1)
+        right = (evaluation.predicted == multi_hot_targets(items, model.labels)).all(axis=1)
         return evaluate_novelty(model, items, outside, right)
 
     def baseline(
         self,
         parts: DataParts[Sequence[Example]],
         model: MultiLabelModel,
-        judged: MultiLabelEvaluation,
+        evaluation: MultiLabelEvaluation,
         *,
         refit: bool = False,
     ) -> ComparisonSystem | None:
@@ -175,23 +175,23 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
             return None
         scores, targets = linear.scores(read[2][0]), read[2][1]
         baseline_scores = multi_label_scores(scores, linear.thresholds, targets, model.labels)
-        difference = asdict(compare_sets(judged.predicted, scores >= linear.thresholds, targets))
+        difference = asdict(compare_sets(evaluation.predicted, scores >= linear.thresholds, targets))
         return ComparisonSystem(
             linear.name, {key: getattr(baseline_scores, key) for key in SUMMARY}, difference
         )
 
     def label_shift(
-        self, model: MultiLabelModel, items: Sequence[Example], judged: MultiLabelEvaluation
+        self, model: MultiLabelModel, items: Sequence[Example], evaluation: MultiLabelEvaluation
     ) -> list[ReportMessage]:
         has = multi_hot_targets(items, model.labels)
-        return label_shift_messages(model.labels, judged.probabilities, has, self.item_type.nouns.many)
+        return label_shift_messages(model.labels, evaluation.probabilities, has, self.item_type.nouns.many)
 
     def metric_parts(
-        self, model: MultiLabelModel, items: Sequence[Example], judged: MultiLabelEvaluation
+        self, model: MultiLabelModel, items: Sequence[Example], evaluation: MultiLabelEvaluation
     ) -> np.ndarray:
         targets = multi_hot_targets(items, model.labels)
-        chances = np.where(targets, judged.probabilities, 1 - judged.probabilities)
-        counts = set_counts(judged.predicted, targets)
+        chances = np.where(targets, evaluation.probabilities, 1 - evaluation.probabilities)
+        counts = set_counts(evaluation.predicted, targets)
         losses = -np.log(chances.clip(LEAST)).mean(axis=1)
         return np.stack([losses, 2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1)
 
@@ -259,20 +259,20 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         check_labels_of_model(model.labels, data, where)
 
     def mistakes(
-        self, model: MultiLabelModel, data: Dataset[Example], judged: MultiLabelEvaluation, count: int
+        self, model: MultiLabelModel, data: Dataset[Example], evaluation: MultiLabelEvaluation, count: int
     ) -> list[JsonObject]:
         targets = multi_hot_targets(data.items, model.labels)
         rows = []
-        for number in judged.worst(targets, count):
-            wrong = np.flatnonzero(judged.predicted[number] != targets[number]).tolist()
+        for number in evaluation.worst(targets, count):
+            wrong = np.flatnonzero(evaluation.predicted[number] != targets[number]).tolist()
             rows.append(
                 {
                     "where": location_of(data, number),
                     "labels": list(data.items[number].labels),
                     "predicted": [
-                        model.labels[n] for n in np.flatnonzero(judged.predicted[number]).tolist()
+                        model.labels[n] for n in np.flatnonzero(evaluation.predicted[number]).tolist()
                     ],
-                    "wrong": {model.labels[n]: float(judged.probabilities[number, n]) for n in wrong},
+                    "wrong": {model.labels[n]: float(evaluation.probabilities[number, n]) for n in wrong},
                     "text": self.item_type.show(data.items[number]),
                 }
             )

@@ -87,7 +87,7 @@ class NumberTask(
         return linear_model_message(fitted.model)
 
     def ablations(
-        self, model: Regressor, items: Sequence[Item], judged: NumberEvaluation
+        self, model: Regressor, items: Sequence[Item], evaluation: NumberEvaluation
     ) -> dict[str, ComparisonSystem]:
         targets = self.targets(items)
         return {
@@ -101,11 +101,13 @@ class NumberTask(
     def primary_metric(self, parts: DataParts[Sequence[Item]], config: ModelConfig) -> str:
         return "mae"
 
-    def judge(self, model: Regressor, items: Sequence[Item]) -> NumberEvaluation:
+    def evaluate(self, model: Regressor, items: Sequence[Item]) -> NumberEvaluation:
         return evaluate_numbers(model, items, self.targets(items))
 
-    def metric_parts(self, model: Regressor, items: Sequence[Item], judged: NumberEvaluation) -> np.ndarray:
-        errors = np.abs(judged.predicted - self.targets(items))
+    def metric_parts(
+        self, model: Regressor, items: Sequence[Item], evaluation: NumberEvaluation
+    ) -> np.ndarray:
+        errors = np.abs(evaluation.predicted - self.targets(items))
         return np.stack([errors, errors, np.ones(len(errors))], axis=1)
 
     def explain(self, model: Regressor, items: Sequence[Item]) -> list[Explanation]:
@@ -122,7 +124,7 @@ class NumberTask(
         self,
         parts: DataParts[Sequence[Item]],
         model: Regressor,
-        judged: NumberEvaluation,
+        evaluation: NumberEvaluation,
         *,
         refit: bool = False,
     ) -> ComparisonSystem | None:
@@ -131,7 +133,7 @@ class NumberTask(
             return None
         name, guessed = named_guesses
         targets = self.targets(parts.test)
-        difference = asdict(compare_errors(judged.predicted, guessed, targets))
+        difference = asdict(compare_errors(evaluation.predicted, guessed, targets))
         return ComparisonSystem(name, comparison_scores(score_numbers(guessed, targets)), difference)
 
     def metric_table(self, scores: JsonMapping) -> MetricTable:
@@ -175,17 +177,17 @@ class NumberTask(
         ]
 
     def mistakes(
-        self, model: Regressor, data: Dataset[Item], judged: NumberEvaluation, count: int
+        self, model: Regressor, data: Dataset[Item], evaluation: NumberEvaluation, count: int
     ) -> list[JsonObject]:
         targets = self.targets(data.items)
         return [
             {
                 "where": location_of(data, number),
                 "number": float(targets[number]),
-                "predicted": float(judged.predicted[number]),
+                "predicted": float(evaluation.predicted[number]),
                 "text": self.item_type.show(data.items[number]),
             }
-            for number in judged.worst(targets, count)
+            for number in evaluation.worst(targets, count)
         ]
 
     def describe_error(self, mistake: JsonMapping) -> str:

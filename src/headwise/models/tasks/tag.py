@@ -121,7 +121,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
         message = f"A linear CRF on {features} is combined with the encoder"
         return [f"{message} {contribution_message(model)}"]
 
-    def judge(self, model: TagModel, items: Sequence[TaggedSentence]) -> TagEvaluation:
+    def evaluate(self, model: TagModel, items: Sequence[TaggedSentence]) -> TagEvaluation:
         return evaluate_tags(model, items)
 
     def metric_part_table(
@@ -130,7 +130,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
         return self.metric_table({"entities": {} if self.primary_metric(parts, config) == "f1" else None})
 
     def metric_parts(
-        self, model: TagModel, items: Sequence[TaggedSentence], judged: TagEvaluation
+        self, model: TagModel, items: Sequence[TaggedSentence], evaluation: TagEvaluation
     ) -> np.ndarray:
         """The loss is the mean over the words of a sentence, by their marginal probabilities."""
         losses = []
@@ -138,13 +138,13 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
             targets = model.targets(sentence)
             true = np.where(targets < 0, 0.0, chances[np.arange(len(targets)), targets])
             losses.append(-np.log(true.clip(LEAST)).mean() if len(true) else 0.0)
-        return np.column_stack([losses, tag_counts(judged.predicted, items, model.written)])
+        return np.column_stack([losses, tag_counts(evaluation.predicted, items, model.written)])
 
     def baseline(
         self,
         parts: DataParts[Sequence[TaggedSentence]],
         model: TagModel,
-        judged: TagEvaluation,
+        evaluation: TagEvaluation,
         *,
         refit: bool = False,
     ) -> ComparisonSystem | None:
@@ -153,11 +153,11 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
 
         learnt = merge_dev_into_train(parts) if refit else parts
         guessed = fit_crf(learnt.train, model.written).predict(parts.test)
-        difference = compare_taggers(judged.predicted, guessed, parts.test, model.written)
+        difference = compare_taggers(evaluation.predicted, guessed, parts.test, model.written)
         return _tag_baseline(SPELLING_CRF, guessed, parts.test, model.written, asdict(difference))
 
     def ablations(
-        self, model: TagModel, items: Sequence[TaggedSentence], judged: TagEvaluation
+        self, model: TagModel, items: Sequence[TaggedSentence], evaluation: TagEvaluation
     ) -> dict[str, ComparisonSystem]:
         if model.linear_model is None:
             return {}
@@ -237,18 +237,18 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
             )
 
     def mistakes(
-        self, model: TagModel, data: TaggedData, judged: TagEvaluation, count: int
+        self, model: TagModel, data: TaggedData, evaluation: TagEvaluation, count: int
     ) -> list[JsonObject]:
         rows = []
-        for number, word in judged.worst(data.items, count):
+        for number, word in evaluation.worst(data.items, count):
             sentence = data.items[number]
             rows.append(
                 {
                     "where": data.where(number, word),
                     "word": sentence.tokens[word],
                     "tag": sentence.tags[word],
-                    "predicted": judged.predicted[number][word],
-                    "probability": float(judged.probabilities[number][word]),
+                    "predicted": evaluation.predicted[number][word],
+                    "probability": float(evaluation.probabilities[number][word]),
                     "text": " ".join(sentence.tokens[max(0, word - _CONTEXT) : word + _CONTEXT + 1]),
                 }
             )

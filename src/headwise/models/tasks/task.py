@@ -185,18 +185,18 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
         """
 
     @abstractmethod
-    def judge(self, model: Model, items: Items) -> Evaluation:
+    def evaluate(self, model: Model, items: Items) -> Evaluation:
         """Evaluate a model on items with targets; the result has a `to_json`."""
 
-    def judge_novelty(
-        self, model: Model, items: Items, outside: Items, judged: Evaluation
+    def evaluate_novelty(
+        self, model: Model, items: Items, outside: Items, evaluation: Evaluation
     ) -> NoveltyScores | None:
         """The scores of the novelty detector on items, and on those `outside` of the labels, if any."""
         return None
 
     @abstractmethod
     def baseline(
-        self, parts: DataParts[Items], model: Model, judged: Evaluation, *, refit: bool = False
+        self, parts: DataParts[Items], model: Model, evaluation: Evaluation, *, refit: bool = False
     ) -> ComparisonSystem | None:
         """The baseline on the same test items, compared with the model item by item; None where there is
         nothing to fit it on.
@@ -204,11 +204,11 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
         Args:
             parts: Training, dev and test data.
             model: The model.
-            judged: Evaluation of the model on the test items.
+            evaluation: Evaluation of the model on the test items.
             refit: Whether the model was refitted on training and dev items; the baseline is then, too.
         """
 
-    def ablations(self, model: Model, items: Items, judged: Evaluation) -> dict[str, ComparisonSystem]:
+    def ablations(self, model: Model, items: Items, evaluation: Evaluation) -> dict[str, ComparisonSystem]:
         """Further comparison systems of the report, as the members of the ensemble alone, by their name in
         the metrics."""
         return {}
@@ -218,17 +218,17 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
         """The metric table of an evaluation, which is given as JSON."""
 
     @abstractmethod
-    def mistakes(self, model: Model, data: File, judged: Evaluation, count: int) -> list[JsonObject]:
+    def mistakes(self, model: Model, data: File, evaluation: Evaluation, count: int) -> list[JsonObject]:
         """The most confident errors of a model in a file, as JSON with at least `where` and `text`."""
 
     def confidence(
-        self, model: Model, items: Items, judged: Evaluation
+        self, model: Model, items: Items, evaluation: Evaluation
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """The confidence of the prediction for each evaluated item, and whether it is right; None where
         there is no such probability."""
         return None
 
-    def metric_parts(self, model: Model, items: Items, judged: Evaluation) -> np.ndarray:
+    def metric_parts(self, model: Model, items: Items, evaluation: Evaluation) -> np.ndarray:
         """The contribution of each evaluated item to the metrics that models are compared by, `[items, 3]`:
         its log loss (or error), and numerator and denominator of the primary metric."""
         raise NotImplementedError
@@ -292,7 +292,7 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
         each label."""
         return []
 
-    def label_shift(self, model: Model, items: Items, judged: Evaluation) -> list[ReportMessage]:
+    def label_shift(self, model: Model, items: Items, evaluation: Evaluation) -> list[ReportMessage]:
         """Remarks on label shift: labels that are more common, or rarer, among evaluated items than the
         model assumes."""
         return []

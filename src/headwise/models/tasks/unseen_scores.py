@@ -20,4 +20,4 @@ def score_unseen(
     if not 0 < len(seen) < len(items):
         return None
     new = [item for number, item in enumerate(items) if number not in seen]
-    return ComparisonSystem(unseen_name(len(new)), task.judge(model, new).to_json())
+    return ComparisonSystem(unseen_name(len(new)), task.evaluate(model, new).to_json())

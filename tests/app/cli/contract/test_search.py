@@ -25,7 +25,7 @@ def test_items_add_up_to_the_headline(own):
     session = ModelSession.open(own.model, device="cpu")
     model, task = session.model, session.task
     items = session.read(own.test).items
-    judged = task.judge(model, items)
+    judged = task.evaluate(model, items)
     found = task.metric_parts(model, items, judged)
     assert found.shape == (len(items), 3)
     assert np.isfinite(found).all()
