@@ -146,4 +146,4 @@ def test_weights_of_a_file_reach_the_training(task, tmp_path):
     outcome = train_files(file, tmp_path / "model", settings=settings)
     assert len({item.weight for item in outcome.parts.train}) == 3
     judged = evaluate_file(tmp_path / "model", file)
-    assert any("whatever their weights" in remark.text for remark in judged.remarks)
+    assert any("whatever their weights" in remark.text for remark in judged.messages)

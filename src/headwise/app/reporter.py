@@ -52,9 +52,9 @@ class Reporter:
         """Context of a teacher's predictions; its value receives the numbers of read and of all texts."""
         yield lambda _texts, _all: None
 
-    def remark(self, remark: "ReportMessage") -> None:
+    def message(self, message: "ReportMessage") -> None:
         """Receive a message, a warning or a note."""
-        (self.warn if remark.warning else self.note)(remark.text)
+        (self.warn if message.warning else self.note)(message.text)
 
 
 NULL_REPORTER = Reporter()
@@ -94,5 +94,5 @@ class CallbackReporter(Reporter):
         with self.reporter.teacher_progress() as report:
             yield report
 
-    def remark(self, remark: "ReportMessage") -> None:
-        self.reporter.remark(remark)
+    def message(self, message: "ReportMessage") -> None:
+        self.reporter.message(message)

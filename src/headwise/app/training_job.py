@@ -142,8 +142,8 @@ class TrainingJob:
             self.reporter.note(f"--parses: {note}")
         if warning := plan.limit.message(plan.parts.item_type.nouns.many):
             self.reporter.warn(warning)
-        for remark in plan.task.data_remarks(plan.parts, plan.run_config):
-            self.reporter.remark(remark)
+        for message in plan.task.data_messages(plan.parts, plan.run_config):
+            self.reporter.message(message)
         check_parses(data.human, plan.run_config)
         if self.distillation is None:
             propose_teacher(plan, self.reporter)

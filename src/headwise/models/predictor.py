@@ -148,10 +148,10 @@ class Predictor(ABC):
         many = self.nouns.many
         counted = self.nouns.count(self.items)
         first = f"{counted} predicted in {seconds:,.1f} s ({rate:,.0f} {many}/s){words}"
-        remarks = [ReportMessage(text) for text in (first, *self.count_messages())]
-        remarks += [ReportMessage(note) for note in unseen_notes(self.unseen, self.items)]
+        messages = [ReportMessage(text) for text in (first, *self.count_messages())]
+        messages += [ReportMessage(note) for note in unseen_notes(self.unseen, self.items)]
         if self.cut:
-            remarks.append(
+            messages.append(
                 ReportMessage(
                     f"{self.cut:,} of them have more words than the model reads (--windows.long truncate): "
                     "cut short",
@@ -159,14 +159,14 @@ class Predictor(ABC):
                 )
             )
         if many_unknown(unknown, self.usual):
-            remarks.append(
+            messages.append(
                 ReportMessage(
                     f"the model does not know {100 * unknown:.1f} % of the words; if the {many} are of "
                     "another kind or language than those it was trained on, its predictions mean little",
                     warning=True,
                 )
             )
-        return remarks
+        return messages
 
 
 class LabelPredictor(Predictor):

@@ -85,10 +85,10 @@ def label_messages(
         return []
     totals, total = [sum(row) for row in matrix], sum(map(sum, matrix))
     predicted_counts = [sum(row[place] for row in matrix) for place in range(len(rows))]
-    remarks: list[ReportMessage] = []
+    messages: list[ReportMessage] = []
     most, right = max(totals, default=0), sum(row[place] for place, row in enumerate(matrix))
     if total:
-        remarks = _constant_prediction_message(
+        messages = _constant_prediction_message(
             rows[totals.index(most)].get("label"), most / total, right / total
         )
     never = [
@@ -98,8 +98,8 @@ def label_messages(
     ]
     if never:
         rare = "; --classifier.thresholds f1 gives rare labels too, at some accuracy" if thresholds else ""
-        remarks.append(ReportMessage(f"never predicted: {_listed(never)}{rare}"))
-    return remarks
+        messages.append(ReportMessage(f"never predicted: {_listed(never)}{rare}"))
+    return messages
 
 
 def label_set_messages(scores: JsonMapping) -> list[ReportMessage]:
@@ -121,16 +121,16 @@ def label_set_messages(scores: JsonMapping) -> list[ReportMessage]:
     best = max(constant_scores)
     label_rows = [row for row in rows if isinstance(row, Mapping)]
     missed = [repr(row.get("label")) for row in label_rows if row.get("texts") and row.get("recall") == 0]
-    remarks = []
+    messages = []
     if missed:
         message = f"no text with {_listed(missed)} is found by its threshold: where none may be missed, cut"
-        remarks.append(ReportMessage(f"{message} lower at the probability:NAME of predictions"))
+        messages.append(ReportMessage(f"{message} lower at the probability:NAME of predictions"))
     if micro_f1 > best + _ROUNDING:
-        return remarks
+        return messages
     commonest = _listed([repr(name) for name, _ in counts[: constant_scores.index(best) + 1]])
     as_good = "a higher" if micro_f1 < best - _ROUNDING else "as high a"
     message = f"giving every text {commonest} would have {as_good} micro F1 ({100 * best:.1f} %)"
-    return [*remarks, ReportMessage(message, warning=True)]
+    return [*messages, ReportMessage(message, warning=True)]
 
 
 def plain_tag_messages(scores: JsonMapping) -> list[ReportMessage]:

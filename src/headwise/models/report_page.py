@@ -101,7 +101,7 @@ class ReportContents:
         metric_table: The metric table: which scores are shown.
         scores: The JSON of the evaluation.
         systems: Comparison systems on the same items.
-        remarks: Sentences about the scores.
+        messages: Sentences about the scores.
         data: The data splits, as stored in a model folder.
         lengths: The length of each evaluated item, in words.
         history: The scores of each epoch.
@@ -123,7 +123,7 @@ class ReportContents:
     metric_table: MetricTable
     scores: JsonMapping
     systems: Sequence[ComparisonSystem] = ()
-    remarks: Sequence[str] = ()
+    messages: Sequence[str] = ()
     data: JsonMapping = field(default_factory=dict)
     lengths: Sequence[int] = ()
     history: Sequence[JsonMapping] = ()
@@ -208,7 +208,7 @@ def _scores(material: ReportContents) -> Section:
                 *(Cell(gap[0], f"{gap[1]}; p {gap[2]}") if gap else "" for gap in gaps),
             ],
         )
-    return Section(tables=[Table(names, rows), *_intervals(material)], notes=material.remarks)
+    return Section(tables=[Table(names, rows), *_intervals(material)], notes=material.messages)
 
 
 def _intervals(material: ReportContents) -> list[Table]:

@@ -124,7 +124,7 @@ def test_what_was_learnt_stays(made, tmp_path):
     assert info["metrics"]["dev"].keys() >= {"accuracy", SELECTIVE_PREDICTION, OPERATING_POINTS}
     known = read_info(folder)["data"]
     assert {**info["data"], "dev": known["dev"]} == known
-    told = [remark.text for remark in evaluate_file(tmp_path / "o", new).remarks]
+    told = [remark.text for remark in evaluate_file(tmp_path / "o", new).messages]
     assert any("was chosen by these texts: the scores are a little too good" in own for own in told)
 
 

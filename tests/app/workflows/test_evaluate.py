@@ -33,7 +33,7 @@ def trained(tmp_path):
 
 
 def said(folder, file) -> str:
-    return " ".join(remark.text for remark in evaluate_file(folder, file).remarks if remark.warning)
+    return " ".join(remark.text for remark in evaluate_file(folder, file).messages if remark.warning)
 
 
 def test_texts_that_a_model_was_trained_on(trained):
@@ -70,8 +70,8 @@ def test_weights_are_said_not_to_count(trained):
     alike.write_text("\n".join(["text,label,weight", *(f"{row[:-1]}2" for row in rows)]) + "\n")
     with_weights, without = (evaluate_file(folder / "split", file) for file in (weighed, alike))
     told = "scores count all texts the same, whatever their weights"
-    assert told in [remark.text for remark in with_weights.remarks]
-    assert told not in [remark.text for remark in without.remarks]
+    assert told in [remark.text for remark in with_weights.messages]
+    assert told not in [remark.text for remark in without.messages]
     assert with_weights.scores == without.scores
 
 

@@ -173,10 +173,10 @@ def test_the_linear_member_of_numbers_goes_on_too(tmp_path):
 def test_what_the_former_has_learnt_from_stays_known(tmp_path, first):
     go_on(tmp_path, first)
     films = write(tmp_path / "f.csv")
-    said = [own.text for own in evaluate_file(tmp_path / "model", films).remarks if own.warning]
+    said = [own.text for own in evaluate_file(tmp_path / "model", films).messages if own.warning]
     assert any("of 40 texts have the words of some that the model was" in text for text in said)
     books = write(tmp_path / "new.csv", word="play")
-    said = [own.text for own in evaluate_file(tmp_path / "model", books).remarks if own.warning]
+    said = [own.text for own in evaluate_file(tmp_path / "model", books).messages if own.warning]
     assert not any("have the words of some" in text for text in said)
 
 

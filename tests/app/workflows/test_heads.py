@@ -47,7 +47,7 @@ def test_scores_of_dev_are_not_of_texts_that_it_has_learnt_from(files, tmp_path,
     folder, paths = files
     told = list[str]()
     hears = Reporter()
-    hears.remark = lambda remark: told.append(remark.text)  # type: ignore[method-assign]
+    hears.message = lambda remark: told.append(remark.text)  # type: ignore[method-assign]
     prune_file(folder / "model", paths[file], tmp_path / "o", reporter=hears)
     dev = read_info(tmp_path / "o")["metrics"].get("dev", {})
     assert dev.get("texts", 0) == judged

@@ -113,10 +113,10 @@ def test_tasks_know_what_to_remark():
     """Numbers are those of the training, which the folder names."""
     labels = dict.fromkeys(SIZES, 1)
     for name in ("regress", "pair-score"):
-        [found] = find_task(name).remarks(labels, numbers(mae=2.5))
+        [found] = find_task(name).score_messages(labels, numbers(mae=2.5))
         assert "train on their logarithm" in found.text
-        assert find_task(name).remarks({}, numbers()) == []
-    [found] = find_task("classify").remarks({}, scores([[3, 1, 0], [1, 1, 0], [0, 0, 0]]))
+        assert find_task(name).score_messages({}, numbers()) == []
+    [found] = find_task("classify").score_messages({}, scores([[3, 1, 0], [1, 1, 0], [0, 0, 0]]))
     assert "always 'a'" in found.text
 
 

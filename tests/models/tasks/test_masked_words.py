@@ -12,10 +12,10 @@ from headwise.models.tasks.masked_words import MaskedWordsTask
 
 def test_where_nothing_was_hidden_the_scores_say_nothing():
     task = MaskedWordsTask()
-    told = task.remarks({}, MaskedScores(0, 0.0, 0).to_json())
+    told = task.score_messages({}, MaskedScores(0, 0.0, 0).to_json())
     assert [remark.warning for remark in told] == [True]
     assert "no word that the model knows was hidden" in told[0].text
-    assert task.remarks({}, MaskedScores(3, 6.0, 1).to_json()) == []
+    assert task.score_messages({}, MaskedScores(3, 6.0, 1).to_json()) == []
 
 
 @pytest.mark.parametrize("count", [0, 30, 1_000, 1_500, 2_000])

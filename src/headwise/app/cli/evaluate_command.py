@@ -88,8 +88,8 @@ def evaluate(
         print_json(report.to_json())
     else:
         _print(report)
-    for remark in report.remarks:
-        terminal.remark(remark)
+    for message in report.messages:
+        terminal.message(message)
     return 0
 
 

@@ -20,7 +20,7 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
     Args:
         outcome: The result of the training run.
         folder: The model folder.
-        reporter: Receives remarks.
+        reporter: Receives messages.
     """
     out, task, fitted = output(), outcome.task, outcome.fitted
     progress, many = fitted.progress, outcome.parts.item_type.nouns.many
@@ -53,16 +53,16 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
         print_metrics(out, metric_table, scores, [system for _, system in systems], indent=2)
         model = outcome.run_config.model
         plain = "classifier" in outcome.run_config.sections and model.classifier.thresholds == "none"
-        for remark in (
-            *task.remarks(read_info(folder).data.train.labels, scores, thresholds=plain),
+        for message in (
+            *task.score_messages(read_info(folder).data.train.labels, scores, thresholds=plain),
             *task.label_shift(fitted.model, outcome.parts.test, outcome.test),
         ):
-            reporter.remark(remark)
+            reporter.message(message)
         # Operating points of a label lower the accuracy on others, and the baseline has none.
         baseline = None if OPERATING_POINTS in fitted.dev else outcome.systems.get("baseline")
-        remark = baseline_message(metric_table, scores, baseline, task.advice)
-        if remark is not None:
-            reporter.remark(remark)
+        message = baseline_message(metric_table, scores, baseline, task.advice)
+        if message is not None:
+            reporter.message(message)
     if outcome.teaching and (speeds := outcome.teaching["texts_per_second"]):
         model_speed, teacher_speed, name = speeds["model"], speeds["teacher"], outcome.teaching["teacher"]
         ratio = model_speed / teacher_speed

@@ -31,6 +31,7 @@ from headwise.text.parsing import cache_warning
 _MANY_UNKNOWN_SYMBOLS = 0.01
 
 
+@renamed_parameters(remarks="messages")
 @dataclass(frozen=True)
 class EvaluationReport:
     """The evaluation of a model on a file.
@@ -43,7 +44,7 @@ class EvaluationReport:
         baseline: The baseline of the training run, if these are its test items; None otherwise.
         unseen: The model on the items that it was not trained on, if the file has others too.
         mistakes: The most confident errors.
-        remarks: Notes and warnings on the scores.
+        messages: Notes and warnings on the scores.
         novelty: Scores of the novelty detector; None without one.
         sure: Selective prediction, if requested: the confidence threshold (`probability`), the `share` of
             items above it, and their `accuracy` with its `accuracy_interval`.
@@ -56,7 +57,7 @@ class EvaluationReport:
     baseline: ComparisonSystem | None
     unseen: ComparisonSystem | None
     mistakes: list[JsonObject]
-    remarks: list[ReportMessage]
+    messages: list[ReportMessage]
     sure: JsonMapping | None = None
     novelty: NoveltyScores | None = None
 
@@ -88,7 +89,7 @@ class EvaluationReport:
     def _repr_html_(self) -> str:
         scores = self.scores
         systems = [system for system in (self.baseline, self.unseen) if system is not None]
-        messages = [remark.text for remark in self.remarks]
+        messages = [message.text for message in self.messages]
         return scores_fragment(
             ReportContents("", self.file, self.task.metric_table(scores), scores, systems, messages)
         )
@@ -251,7 +252,7 @@ class EvaluatedItems:
         """Notes and warnings on scores, as JSON."""
         task, labels = self.session.task, self.session.info.data.train.labels
         shift = task.label_shift(self.session.model, self.data.items, self.evaluation)
-        return [*task.remarks(labels, scores), *shift]
+        return [*task.score_messages(labels, scores), *shift]
 
     def report(self, errors: int = 0, least: float | None = None) -> EvaluationReport:
         """The evaluation report.

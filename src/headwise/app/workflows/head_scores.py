@@ -219,7 +219,7 @@ class _HeadAblation:
         check = ContaminationCheck(session, self.items)
         self.learnt = check.learnt
         for message in check.messages:
-            self.reporter.remark(message)
+            self.reporter.message(message)
         evaluation = session.evaluate(self.items)
         self.scores = evaluation.to_json()
         self.metric_table = task.metric_table(self.scores)

@@ -163,8 +163,8 @@ def predict_file(
         predicted = _predicted(start.chunks, predictor, workers, opening)
         seconds = _write(start, predicted, layout, predictor, output, Path(str(files)), reporter)
     reporter.notes(rows.closing_notes)
-    for remark in predictor.summary(seconds):
-        reporter.remark(remark)
+    for message in predictor.summary(seconds):
+        reporter.message(message)
     if predictor.trouble:
         reporter.warn(predictor.trouble)
     return predictor.items

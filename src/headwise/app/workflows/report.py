@@ -91,7 +91,7 @@ def report(session: ModelSession, evaluated: EvaluatedItems | None) -> str:
     named = dict(metrics.systems)
     if evaluated is None:
         scores, on = metrics.scores, f"its {metrics.scored_part} {many}"
-        messages = task.remarks(info.data.train.labels, scores)
+        messages = task.score_messages(info.data.train.labels, scores)
     else:
         scores, count = evaluated.scores, f"{len(evaluated.data.items):,}"
         on = f"{count} {evaluated.part}{many} of {_file_label(evaluated.data.path)}"
@@ -110,7 +110,7 @@ def report(session: ModelSession, evaluated: EvaluatedItems | None) -> str:
             metric_table=metric_table,
             scores=scores,
             systems=list(named.values()),
-            remarks=[message.text[:1].upper() + message.text[1:] + "." for message in messages],
+            messages=[message.text[:1].upper() + message.text[1:] + "." for message in messages],
             data=info["data"],
             history=info.training.history,
             facts=_facts(session, evaluated),

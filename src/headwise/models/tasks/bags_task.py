@@ -46,7 +46,7 @@ class BagTask(LabelTask[BagModel, Bag]):
         if thresholds != "none":
             raise ConfigError("labels of bags have no thresholds: a bag gets its most probable label")
 
-    def data_remarks(self, parts: DataParts[Sequence[Bag]], run_config: RunConfig) -> list[ReportMessage]:
+    def data_messages(self, parts: DataParts[Sequence[Bag]], run_config: RunConfig) -> list[ReportMessage]:
         sizes = sorted(len(bag.instances) for bag in (*parts.train, *parts.dev, *parts.test))
         features = parts.train[0].instances.shape[1]
         instances = (

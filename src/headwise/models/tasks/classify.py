@@ -362,16 +362,16 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
                 return {}
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 
-    def data_remarks(
+    def data_messages(
         self, parts: DataParts[Sequence[Example]], run_config: RunConfig
     ) -> list[ReportMessage]:
         from headwise.linear.linear_fit import MOST_CELLS
 
-        remarks, labels = super().data_remarks(parts, run_config), len(all_labels(parts.train))
+        messages, labels = super().data_messages(parts, run_config), len(all_labels(parts.train))
         if labels * len(parts.train) > MOST_CELLS and run_config.model.linear_model.kind == "linear":
             few = "a fifth of the texts, not all, and two folds say how to choose the linear model"
-            remarks.append(ReportMessage(f"{labels:,} labels: {few}, which saves time"))
-        return remarks
+            messages.append(ReportMessage(f"{labels:,} labels: {few}, which saves time"))
+        return messages
 
     def make(
         self, words: Vocabulary, parts: DataParts[Sequence[Example]], run_config: RunConfig

@@ -61,7 +61,7 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
                 "--vectors are of words, but a language model learns the vectors of its symbols"
             )
 
-    def data_remarks(self, parts: DataParts[SymbolStream], run_config: RunConfig) -> list[ReportMessage]:
+    def data_messages(self, parts: DataParts[SymbolStream], run_config: RunConfig) -> list[ReportMessage]:
         check_causal(run_config.model.encoder)
         language, length = run_config.model.language, len(parts.train)
         sizes = [f"{len(parts.train):,} training", f"{len(parts.dev):,} dev"]

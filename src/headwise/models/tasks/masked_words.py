@@ -115,7 +115,7 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
             lower=True,
         )
 
-    def remarks(
+    def score_messages(
         self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
     ) -> list[ReportMessage]:
         """A warning where no word was hidden, as a perplexity of 1 then means nothing."""

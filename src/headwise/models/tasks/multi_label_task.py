@@ -242,7 +242,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
             ),
         )
 
-    def remarks(
+    def score_messages(
         self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
     ) -> list[ReportMessage]:
         return label_set_messages(scores)

@@ -156,7 +156,7 @@ class NumberTask(
         check_labelled(data)
         self.item_type.label_type.numbers(data.items, data.path)  # type: ignore[attr-defined]
 
-    def remarks(
+    def score_messages(
         self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
     ) -> list[ReportMessage]:
         return regression_messages(scores, labels)

@@ -79,12 +79,12 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
     def suggested(self, parts: DataParts[Sequence[TaggedSentence]]) -> Settings:
         return {"train": {"score": self._score(parts)}}
 
-    def data_remarks(
+    def data_messages(
         self, parts: DataParts[Sequence[TaggedSentence]], run_config: RunConfig
     ) -> list[ReportMessage]:
         detection = _scheme(parts)
         scheme = ReportMessage(f"tag scheme {detection.scheme} guessed ({detection.reason})")
-        return [scheme, *super().data_remarks(parts, run_config)]
+        return [scheme, *super().data_messages(parts, run_config)]
 
     def make(
         self, words: Vocabulary, parts: DataParts[Sequence[TaggedSentence]], run_config: RunConfig
@@ -206,7 +206,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
             PerClassTable("entities.types", "type", "type", ("spans", "spans"), PER_CLASS_METRICS),
         )
 
-    def remarks(
+    def score_messages(
         self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
     ) -> list[ReportMessage]:
         return plain_tag_messages(scores)

@@ -275,7 +275,7 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
         """
         raise ConfigError(f"what a {self.title} says is not explained yet; headwise predict shows it")
 
-    def remarks(
+    def score_messages(
         self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False
     ) -> list[ReportMessage]:
         """Remarks on the scores of a model: for example, that a trivial guess is as good.
@@ -327,21 +327,21 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
     )
     """Advice for models that are worse than the baseline."""
 
-    def data_remarks(self, parts: DataParts[Items], run_config: RunConfig) -> list[ReportMessage]:
+    def data_messages(self, parts: DataParts[Items], run_config: RunConfig) -> list[ReportMessage]:
         """Messages about data and settings before training."""
         from headwise.nn.encoders.encoder import needs_trees
 
-        remarks = [ReportMessage(parts.sizes)]
+        messages = [ReportMessage(parts.sizes)]
         item_type, config = parts.item_type, run_config.model
         if not item_type.sides:
-            return remarks
+            return messages
         items = [item for part in (parts.train, parts.dev, parts.test) for item in items_of(part)]
         if needs_trees(config.encoder) and config.syntax.pipeline is None:
             bare = sum(not item_type.has_parses(item) for item in items)
             if bare:
                 have = f"{bare:,} of {len(items):,} {item_type.nouns.many} have no parses"
-                remarks.append(ReportMessage(f"{have} (see --parses and --syntax.pipeline)"))
-        return [*remarks, *long_texts(config, item_type, items)]
+                messages.append(ReportMessage(f"{have} (see --parses and --syntax.pipeline)"))
+        return [*messages, *long_texts(config, item_type, items)]
 
     def shape(self, config: ModelConfig) -> str:
         """A short description of the model's architecture."""
