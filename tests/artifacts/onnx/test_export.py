@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from headwise.artifacts import StoreError, load_model
-from headwise.artifacts.onnx import onnx_errors as errors
 from headwise.artifacts.onnx import export_agreement as compare_module
+from headwise.artifacts.onnx import onnx_errors as errors
 from headwise.artifacts.onnx import onnx_export as export
 from headwise.artifacts.onnx.graph import ENCODERS as EXPORTED_ENCODERS
 from headwise.artifacts.onnx.graph import check_exportable
