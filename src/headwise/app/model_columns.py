@@ -66,7 +66,7 @@ def columns_used(data: Any) -> dict[str, str]:
 
 
 def reading_options_as_trained(
-    item_type: ItemType[Any],
+    item_type: ItemType,
     info: ModelInfo,
     path: str,
     reading: JsonMapping,
@@ -136,7 +136,7 @@ def columns_of_training(info: ModelInfo) -> dict[str, str]:
 
 
 def _column_options_and_names(
-    item_type: ItemType[Any],
+    item_type: ItemType,
     path: str,
     reading: JsonMapping,
     trained_columns: Mapping[str, str],
@@ -167,7 +167,7 @@ def _column_options_and_names(
 
 
 def _table_column_names(
-    item_type: ItemType[Any], head: FileHead, reading: JsonMapping, trained_columns: Mapping[str, str]
+    item_type: ItemType, head: FileHead, reading: JsonMapping, trained_columns: Mapping[str, str]
 ) -> Sequence[str]:
     """The column names of a table; empty for other formats."""
     options = {

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from headwise.models.report_messages import ReportMessage
     from headwise.training.callbacks import TrainingCallback
+    from headwise.training.loop import EpochReport
+    from headwise.training.settings import RunConfig
 
 ProgressCallback = Callable[[int, int], None]
 """Receives the number of finished items, and the line of the last (or the total)."""
@@ -28,7 +30,9 @@ class Reporter:
         """Receive a warning."""
 
     @contextmanager
-    def training(self, run_config: Any, primary_metric: str, unit: str) -> Iterator[Callable[[Any], None]]:
+    def training(
+        self, run_config: "RunConfig", primary_metric: str, unit: str
+    ) -> "Iterator[Callable[[EpochReport], None]]":
         """Context of a training run. Its value is called with a `headwise.training.loop.EpochReport`
         after each update and each epoch.
 
@@ -78,7 +82,9 @@ class CallbackReporter(Reporter):
         self.reporter.warn(text)
 
     @contextmanager
-    def training(self, run_config: Any, primary_metric: str, unit: str) -> Iterator[Callable[[Any], None]]:
+    def training(
+        self, run_config: "RunConfig", primary_metric: str, unit: str
+    ) -> "Iterator[Callable[[EpochReport], None]]":
         from headwise.training.callbacks import notifying
 
         for callback in self.callbacks:

@@ -64,7 +64,7 @@ class Session(ABC):
     model: Any
     info: ModelInfo
     task_name: str
-    item_type: ItemType[Any]
+    item_type: ItemType
     schema: Any = None
     uses_trees = False
     on_cpu = True
@@ -76,7 +76,7 @@ class Session(ABC):
         parses: Path | str | None = None,
         reading: JsonMapping | None = None,
         reporter: Reporter = NULL_REPORTER,
-    ) -> InputRows[Any]:
+    ) -> InputRows:
         """The records of a file to predict, with their parses.
 
         Args:
@@ -106,7 +106,7 @@ class Session(ABC):
             reads = f"the columns {names}" if names else "no columns"
             raise ConfigError(f"--features is for training: this model reads {reads} beside the text")
 
-    def _rows_of_file(self, path: str, reading: JsonMapping) -> tuple[InputRows[Any], tuple[str, ...]]:
+    def _rows_of_file(self, path: str, reading: JsonMapping) -> tuple[InputRows, tuple[str, ...]]:
         """The records of one file to predict, and notes on its columns."""
         options, notes = reading_options_as_trained(self.item_type, self.info, path, reading, answers=False)
         return rows_to_predict(self.item_type, self.task_name, path, options, like=self.schema), notes

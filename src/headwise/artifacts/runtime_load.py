@@ -125,7 +125,7 @@ def load_for_prediction(folder: PathLike[str] | str) -> "NetworkModel":
     return model
 
 
-def builder_types(item_type: ItemType[Any]) -> tuple[type[Any], type[Any]]:
+def builder_types(item_type: ItemType) -> tuple[type[Any], type[Any]]:
     """The builder of models of an item type, and the type of their outputs."""
     if item_type.has_tags:
         from headwise.artifacts.runtime_tag_builder import TaggerBuilder

@@ -1,11 +1,9 @@
 """Softmax, sigmoid and their logarithms of arrays, without SciPy."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[Any]
+Floats = NDArray
 """Floating-point numbers, of the precision of the argument."""
 
 

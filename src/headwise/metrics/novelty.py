@@ -60,7 +60,7 @@ def mean_similarities(
     return out
 
 
-def unit_vectors(vectors: NDArray[Any]) -> NDArray[np.float32]:
+def unit_vectors(vectors: NDArray) -> NDArray[np.float32]:
     """Vectors `[texts, size]` at length 1; those of zeros stay so."""
     values = np.asarray(vectors, dtype=np.float32)
     return values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), np.float32(1e-12))

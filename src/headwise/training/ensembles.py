@@ -57,7 +57,7 @@ class HeldOut:
     """
 
     outputs: NDArray[np.float32]
-    targets: NDArray[Any]
+    targets: NDArray
     weights: Weights
     indices: NDArray[np.int64] | None = None
 

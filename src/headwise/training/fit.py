@@ -64,12 +64,12 @@ class TrainableTask(Protocol):
     """The part of a task that training uses (see `headwise.models.tasks.task.Task`)."""
 
     def build(
-        self, parts: DataParts[Any], run_config: RunConfig, vectors: WordVectors | None
+        self, parts: DataParts, run_config: RunConfig, vectors: WordVectors | None
     ) -> tuple[Any, Coverage | None]:
         """Build an untrained model for these data."""
         ...
 
-    def objective(self, model: Any, parts: DataParts[Any]) -> Objective:
+    def objective(self, model: Any, parts: DataParts) -> Objective:
         """The training objective."""
         ...
 
@@ -92,13 +92,13 @@ class TrainableTask(Protocol):
 @default_float32_cpu()
 def fit(
     task: TrainableTask,
-    parts: DataParts[Any],
+    parts: DataParts,
     run_config: RunConfig,
     folder: Path,
     *,
     vectors: WordVectors | None = None,
     resume: bool = False,
-    refit_parts: Callable[[DataParts[Any]], DataParts[Any]] | None = None,
+    refit_parts: Callable[[DataParts], DataParts] | None = None,
     report: Callable[[EpochReport], None] = lambda _: None,
     stage: Callable[[str], None] = lambda _: None,
 ) -> TrainResult:
@@ -186,7 +186,7 @@ class _NetworkTrainer:
 
     def train(
         self,
-        parts: DataParts[Any],
+        parts: DataParts,
         folder: Path,
         *,
         resume: bool,
@@ -241,7 +241,7 @@ class _Refit:
     resume: bool
     report: Callable[[EpochReport], None]
 
-    def train(self, parts: DataParts[Any], progress: RunProgress) -> _TrainedNetwork:
+    def train(self, parts: DataParts, progress: RunProgress) -> _TrainedNetwork:
         """Train for as many epochs as were best on dev; the time is added to `progress`."""
         network = self.trainer.train(
             parts,
@@ -264,12 +264,12 @@ def round_to_half(model: torch.nn.Module) -> None:
             weights.copy_(rounded)
 
 
-def merge_dev_into_train(parts: DataParts[Any]) -> DataParts[Any]:
+def merge_dev_into_train(parts: DataParts) -> DataParts:
     """Move the dev items into the training data."""
     return replace(parts, train=[*parts.train, *parts.dev])
 
 
-def item_locator(parts: DataParts[Any]) -> Callable[[int], str] | None:
+def item_locator(parts: DataParts) -> Callable[[int], str] | None:
     """A function from the index of a training item to its place, `file:line`; None where items have no
     lines."""
     path = getattr(parts.files.get("train"), "path", "")

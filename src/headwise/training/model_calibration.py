@@ -48,7 +48,7 @@ Logits = NDArray[np.floating]
 
 
 def _decide_single_labels(
-    model: AnyClassifier, logits: Logits, targets: NDArray[Any], weights: Weights
+    model: AnyClassifier, logits: Logits, targets: NDArray, weights: Weights
 ) -> JsonObject:
     """Set the decision thresholds of a classifier, if its configuration requests some, by calibrated logits
     of held-out items. Returns their scores, the accuracy at each confidence (selective prediction) and the
@@ -108,7 +108,7 @@ class Calibration:
     """
 
     fit_temperature: Callable[..., float]
-    chances: Callable[[NDArray[Any]], NDArray[Any]]
+    chances: Callable[[NDArray], NDArray]
     error: Callable[..., float]
     loss: Loss
     decide: Callable[..., JsonObject]
@@ -118,7 +118,7 @@ class Calibration:
         model: Any,
         outputs: Logits,
         logits: Logits,
-        targets: NDArray[Any],
+        targets: NDArray,
         weights: Weights,
         temperature: float | None,
     ) -> PostTrainingFit:
@@ -143,7 +143,7 @@ class Calibration:
             self.decide(model, model.calibrated(logits), targets, weights), (before, after)
         )
 
-    def refit(self, model: Any, logits: Logits, targets: NDArray[Any], weights: Weights) -> PostTrainingFit:
+    def refit(self, model: Any, logits: Logits, targets: NDArray, weights: Weights) -> PostTrainingFit:
         """Recalibrate: fit temperature, biases and thresholds of a finished model on its logits of other
         items than those held out in training. The first calibration error is that of the model as it was.
 

@@ -24,7 +24,7 @@ _LEAST_DISTANCE = 1e-4
 def fit_novelty_detector(
     objective: TextObjective[Any],
     logits: NDArray[np.floating],
-    targets: NDArray[Any],
+    targets: NDArray,
     indices: NDArray[np.int64] | None,
 ) -> NoveltyFit:
     """Fit the novelty detector of a model, and store it in the model with vectors of training texts.
@@ -80,7 +80,7 @@ def _sample(places: NDArray[np.int64], most: int, random: np.random.Generator) -
     return places if len(places) <= most else np.sort(random.permutation(places)[:most])
 
 
-def _shared_labels(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.bool_]:
+def _shared_labels(first: NDArray, second: NDArray) -> NDArray[np.bool_]:
     """Whether texts with these targets have a label in common, `[first, second]`."""
     if first.ndim == 2 and first.dtype == np.bool_:
         return first.astype(np.float32) @ second.astype(np.float32).T > 0

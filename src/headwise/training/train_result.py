@@ -46,7 +46,7 @@ class OutOfFold:
 
 def cross_fit(
     learn: Callable[..., Any],
-    all_parts: DataParts[Any],
+    all_parts: DataParts,
     config: TrainConfig,
     folder: Path,
     *,

@@ -57,7 +57,7 @@ class PreviousModel:
         """Its vocabulary, without the unknown word."""
         return self.model.features.vocabulary.words[1:]
 
-    def for_parts(self, parts: DataParts[Any]) -> "PreviousModel":
+    def for_parts(self, parts: DataParts) -> "PreviousModel":
         """A copy with `new` set for these data."""
         is_known = in_fingerprint(parts.item_type, self.seen, [*parts.train, *parts.dev])
         return replace(self, new=sum(is_known) <= _MOST_KNOWN * len(is_known))
@@ -69,7 +69,7 @@ class PreviousModel:
         anew = "" if self.new else ", and has learnt from these texts: the linear model is fitted anew"
         return f"goes on from the model {self.name}, which knows {len(self.words):,} words{anew}"
 
-    def overlaps(self, parts: DataParts[Any]) -> tuple[PartOverlap, ...]:
+    def overlaps(self, parts: DataParts) -> tuple[PartOverlap, ...]:
         """Dev and test texts that it was trained on, which make scores optimistic."""
         return fingerprint_overlaps(parts.item_type, self.seen, self.name, parts.named)
 

@@ -18,6 +18,8 @@ from headwise.app.reporter import ProgressCallback, Reporter
 
 if TYPE_CHECKING:
     from headwise.app.cli.train_display import TrainDisplay
+    from headwise.training.loop import EpochReport
+    from headwise.training.settings import RunConfig
 
 _RESEND_SECONDS = 0.05  # seconds until a lost signal is sent again
 
@@ -105,7 +107,9 @@ class TerminalReporter(Reporter):
             self._display.stage(text)
 
     @contextmanager
-    def training(self, run_config: Any, primary_metric: str, unit: str) -> Iterator[Callable[[Any], None]]:
+    def training(
+        self, run_config: "RunConfig", primary_metric: str, unit: str
+    ) -> "Iterator[Callable[[EpochReport], None]]":
         from headwise.app.cli.train_display import TrainDisplay  # with it comes torch
 
         with TrainDisplay(run_config.train, primary_metric, unit) as self._display:

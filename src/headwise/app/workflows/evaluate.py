@@ -240,7 +240,7 @@ class EvaluatedItems:
         """The scores as JSON."""
         return {**self.evaluation.to_json(), **novelty_json(self.novelty)}
 
-    def confidence(self) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    def confidence(self) -> tuple[NDArray, NDArray] | None:
         """The confidence of each prediction and whether it is right, see `Task.confidence`."""
         return self.session.task.confidence(self.session.model, self.data.items, self.evaluation)
 

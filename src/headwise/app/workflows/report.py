@@ -19,6 +19,7 @@ from headwise.data.files.compression import STANDARD_INPUT
 from headwise.data.files.file_lists import FilesArgument
 from headwise.data.files.file_lists import place as place_of
 from headwise.data.items.examples import Pair
+from headwise.data.items.item_type import ItemType
 from headwise.data.splits.contamination import in_fingerprint
 from headwise.data.splits.duplicates import find_near_duplicates
 from headwise.data.splits.text_signatures import words_for_comparison
@@ -196,7 +197,9 @@ def _isolate_bidi(content: Any) -> Any:
     return f"\u2068{content}\u2069" if turns else content
 
 
-def _duplicate_counts(item_type: Any, items: Sequence[object], seen: Any) -> list[tuple[str, int, int]]:
+def _duplicate_counts(
+    item_type: ItemType, items: Sequence[object], seen: object
+) -> list[tuple[str, int, int]]:
     """Counts of duplicates: what the items repeat, their number, and the number of items compared."""
     if not item_type.has_keys or not item_type.sides:
         return []
@@ -259,7 +262,7 @@ def _column_sizes(explanations: Sequence[Explanation]) -> list[tuple[str, float]
     return sorted(means, key=lambda pair: -pair[1])
 
 
-def _maps(model: Any, item_type: Any, items: Sequence[object]) -> str:
+def _maps(model: Any, item_type: ItemType, items: Sequence[object]) -> str:
     """Attention maps of the first text or pair that is short enough to draw, or of the beginning of one,
     and a table of attention spans, as HTML. Texts with parses cannot be cut, so only short ones are
     used."""

@@ -16,6 +16,7 @@ from headwise.data.columns.column_names import LABEL_NAMES, PAIR_LABEL_NAMES, mo
 from headwise.data.columns.multi_label_columns import LABEL_SET_NAMES as SET_NAMES
 from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import InputRow
+from headwise.data.items.item_type import ItemType
 from headwise.data.splits.contamination import in_fingerprint
 from headwise.data.splits.text_signatures import normal_text
 from headwise.linear.tfidf_features import BlockReader
@@ -154,7 +155,7 @@ def _columns(
     return [trained_name if named else "label"]
 
 
-def _vectors(model: Any, item_type: Any, items: list[Any]) -> Any:
+def _vectors(model: Any, item_type: ItemType, items: list[Any]) -> Any:
     """Vectors of the items, `[items, size]`: from the model's base, else TF-IDF vectors of their words."""
     single_texts = item_type.sides == 1 and not item_type.has_tags
     if single_texts and (vectors := model.base_vectors(model.encoded(items))) is not None:

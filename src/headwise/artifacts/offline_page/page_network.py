@@ -39,7 +39,7 @@ class PageNetwork(NamedTuple):
     """
 
     settings: JsonObject
-    tables: dict[str, NDArray[Any]]
+    tables: dict[str, NDArray]
 
 
 def encoder_reason(config: ModelConfig) -> str | None:
@@ -103,9 +103,9 @@ class _Tables:
     """
 
     def __init__(self) -> None:
-        self.arrays: dict[str, NDArray[Any]] = {}
+        self.arrays: dict[str, NDArray] = {}
 
-    def add(self, name: str, array: NDArray[Any]) -> str:
+    def add(self, name: str, array: NDArray) -> str:
         """Add an array; returns the name of its table."""
         self.arrays[f"encoder.{name}"] = np.ascontiguousarray(array)
         return f"encoder.{name}"

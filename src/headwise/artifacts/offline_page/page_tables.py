@@ -82,7 +82,7 @@ def _reads_base(model: Any) -> bool:
     return encoder or model.linear_model.vectors > 0 or _has_references(model)
 
 
-def _table(name: str, values: NDArray[Any]) -> PageTable:
+def _table(name: str, values: NDArray) -> PageTable:
     values = values.astype(np.float32) if np.issubdtype(values.dtype, np.floating) else values
     little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
     return PageTable(name, _ARRAYS[values.dtype.name], base64.b64encode(little.tobytes()).decode("ascii"))

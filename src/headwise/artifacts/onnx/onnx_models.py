@@ -149,7 +149,7 @@ class ExportedPairScorer(ExportedPairModel):
     predictor = NumberPredictor
 
 
-MODEL_CLASSES: dict[tuple[type[ItemType[Any]], type[LabelType]], Any] = {
+MODEL_CLASSES: dict[tuple[type[ItemType], type[LabelType]], Any] = {
     (TextItems, SingleLabelType): ExportedClassifier,
     (TextItems, LabelSetType): ExportedMultiLabel,
     (TextItems, NumericLabelType): ExportedRegressor,

@@ -58,9 +58,7 @@ class WordLimit:
     tokenizer: Tokenizer | None = None
 
     @classmethod
-    def of(
-        cls, parts: DataParts[Any], tokenizer: Tokenizer, words: int | None, batch_words: int
-    ) -> "WordLimit":
+    def of(cls, parts: DataParts, tokenizer: Tokenizer, words: int | None, batch_words: int) -> "WordLimit":
         """The limit for the data of a run.
 
         Args:
@@ -87,7 +85,7 @@ class WordLimit:
         places = [_place(parts, *items[-number]) for _, number in longest]
         return cls(words, tuple(places), longest[0][0], tokenizer)
 
-    def apply(self, parts: DataParts[Any]) -> DataParts[Any]:
+    def apply(self, parts: DataParts) -> DataParts:
         """The parts with longer texts cut."""
         item_type, tokenizer = parts.item_type, self.tokenizer
         if tokenizer is None:
@@ -115,12 +113,12 @@ class WordLimit:
 NO_LIMIT = WordLimit()
 
 
-def _has_outlier(item_type: ItemType[Any], items: Iterable[Any]) -> bool:
+def _has_outlier(item_type: ItemType, items: Iterable[Any]) -> bool:
     """Whether a text has more characters than `LEAST_WORDS` short words; without it nothing is counted."""
     return any(item_type.characters(item) > LEAST_WORDS for item in items)
 
 
-def _place(parts: DataParts[Any], name: str, item: Any) -> str:
+def _place(parts: DataParts, name: str, item: Any) -> str:
     data = parts.files.get(name) or parts.files.get("train")
     path, line = getattr(data, "path", ""), getattr(item, "line", 0)
     return place(path, line) if path and line else f"a text of the {name} data"

@@ -17,7 +17,7 @@ _SUFFIX = "_column"
 
 
 def read_files_as_one(
-    item_type: ItemType[Any],
+    item_type: ItemType,
     files: Files,
     options: Any = None,
     on_error: OnError = raise_error,
@@ -75,7 +75,7 @@ def read_files_as_one(
     return replace(first, **merged)
 
 
-def rows_of_files(first: InputRows[Any], rest: Iterator[InputRows[Any]]) -> InputRows[Any]:
+def rows_of_files(first: InputRows, rest: Iterator[InputRows]) -> InputRows:
     """The records of several files as one stream; each file is opened when it is reached.
 
     Raises:
@@ -91,7 +91,7 @@ def rows_of_files(first: InputRows[Any], rest: Iterator[InputRows[Any]]) -> Inpu
     return replace(first, rows=rows())
 
 
-def _placed(rows: InputRows[Any]) -> Iterator[InputRow[Any]]:
+def _placed(rows: InputRows) -> Iterator[InputRow[Any]]:
     for row in rows:
         line = FileLine(row.line, rows.path)
         yield replace(row, line=line, item=replace(row.item, line=line))

@@ -66,11 +66,11 @@ class TaskType(ABC, Generic[Model, Items, File, Evaluation]):
         """Class of its models."""
 
     @property
-    def item_type(self) -> ItemType[Any]:
+    def item_type(self) -> ItemType:
         """The item type."""
         return ITEM_TYPES[self.name]
 
-    def item_type_for(self, config: ModelConfig) -> ItemType[Any]:
+    def item_type_for(self, config: ModelConfig) -> ItemType:
         """The item type under these settings."""
         return self.item_type
 
@@ -432,9 +432,7 @@ def names_of(parts: DataParts[Sequence[Example]]) -> Sequence[str]:
     return list(dict.fromkeys(label for item in (*parts.train, *parts.dev) for label in item.labels))
 
 
-def long_texts(
-    config: ModelConfig, item_type: ItemType[Any], items: Sequence[object]
-) -> list[ReportMessage]:
+def long_texts(config: ModelConfig, item_type: ItemType, items: Sequence[object]) -> list[ReportMessage]:
     """A message about how many texts have more words than the encoder reads at once, and what happens to
     them."""
     words, _ = config.windows.sizes(config.encoder)

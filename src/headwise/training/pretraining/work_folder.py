@@ -102,7 +102,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
         yield part
 
 
-def write_array(array: NDArray[Any], path: Path) -> None:
+def write_array(array: NDArray, path: Path) -> None:
     """Write an array to a .npy file atomically. (NumPy's own writing does not always report a full disk.)
 
     Raises:
