@@ -47,15 +47,18 @@ def baseline_message(
     """
     if baseline is None:
         return None
-    better = ReportMessage(f"the baseline ({rival.name}) is better than this model; {advice}", warning=True)
-    if bounds := parse_interval(lookup(rival.difference, "interval")):
-        chance = lookup(rival.difference, "p_value")
+    better = ReportMessage(
+        f"the baseline ({baseline.name}) is better than this model; {advice}", warning=True
+    )
+    if bounds := parse_interval(lookup(baseline.difference, "interval")):
+        chance = lookup(baseline.difference, "p_value")
         why = "the interval contains 0" if bounds[0] <= 0 <= bounds[1] else ""
         if not why and is_number(chance) and chance > _CHANCE:  # few items: a degenerate interval
             why = f"p is {chance:.2f}"
         if why:
             return ReportMessage(
-                f"the model and the baseline do not differ significantly on the test {metric_table.of} ({why})"
+                f"the model and the baseline do not differ significantly on the test {metric_table.of} "
+                f"({why})"
             )
         return better if bounds[1] < 0 else None
     score, baseline_score = (
