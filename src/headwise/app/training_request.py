@@ -178,14 +178,16 @@ class TrainingRequest:
         if (name := self._base_name(task_settings.uses_embeddings)) != NONE:
             base, note = sources.base(name, self.run_config.model.words.tokenizer)
             if base is not None:
-                if not any(layer.get("encoder") for layer in layers):
-                    for_base = self.task.encoder_with_base(parts)
+                for_base = self._encoder_with_base(base, layers, parts)
                 if for_base:
                     encoder = for_base["encoder"]["name"]
                     by_size = task_settings.defaults(len(parts.train), vectors=False, encoder=encoder)
                 by_size = task_settings.defaults_with_base(by_size, len(parts.train))
                 base_name = base.name if name == AUTO else name
                 base_section = {"name": base_name, "size": base.size, "subwords": len(base.subwords)}
+                base_section["encoder"] = for_base.get("base", {}).get("encoder", "off")
+                if base_section["encoder"] == "on":
+                    note = f"{note}; starts from its encoder (--base.encoder off: without)"
         base_layer = {"base": base_section} if "base" in self.run_config.sections else {}
         run_config = build_config(by_size, for_base, self.task.suggested(parts), *layers, base_layer)
         if previous is not None:
@@ -193,6 +195,30 @@ class TrainingRequest:
             run_config = replace(run_config, init_from=previous)
         limit = _word_limit(run_config, data)
         return TrainingPlan(self.task, data, run_config, vectors, (note,) if note else (), limit)
+
+    def _encoder_with_base(
+        self, base: StaticEmbeddings, layers: Sequence[Sections], parts: DataParts
+    ) -> dict[str, JsonObject]:
+        """Settings of the encoder that suits a base, if the user names none: that of the base where it
+        suits the data or is requested.
+
+        Raises:
+            ConfigError: The encoder of the base is requested, but there is none.
+        """
+        requested = self.run_config.model.base.encoder
+        if requested == "on":
+            if not base.encoder or not self.task.supports_base_encoder:
+                reason = "the task " + self.task.name if base.encoder else f"the base {base.name}"
+                raise ConfigError(f"base.encoder: {reason} has no pretrained encoder; leave that out")
+            return {**base.encoder, "base": {"encoder": "on"}}
+        if any(layer.get("encoder") for layer in layers):
+            return {}
+        changed = any(
+            base.encoder[name].keys() & layer.get(name, {}).keys()
+            for layer in layers
+            for name in base.encoder
+        )
+        return self.task.encoder_with_base(parts, {} if changed or requested == "off" else base.encoder)
 
     def _base_name(self, by_default: bool) -> str:
         """The name of the requested base; NONE without one.

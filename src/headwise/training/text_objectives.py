@@ -38,6 +38,7 @@ from headwise.nn.networks.text_models import (
 )
 from headwise.training.label_names import append_label_names, label_counts
 from headwise.training.linear_probe import FOLDS, fit_linear_number_probe, fit_linear_probe
+from headwise.training.probe_inputs import ProbeInputs
 
 AnyReader = TypeVar("AnyReader", bound=TextEncoderModel | BagModel)
 
@@ -132,14 +133,10 @@ class TextObjective(Generic[AnyReader]):
         model: Any = self.model
         if model.probe.weight.any() or model.head.layers[-1].weight.any():
             return
-        probe, texts = model.probe, self.probed_indices
-        vectors = model.base_vectors(subset_of(self.train_items, texts))
-        fitted = self.fit_probe(
-            vectors, self.train_targets[texts], self.weights_of(texts), self.same(texts)
-        )
-        with torch.no_grad():
-            for parameter, values in zip((probe.weight, probe.bias), fitted, strict=True):
-                parameter.copy_(torch.from_numpy(values))
+        texts = self.probed_indices
+        inputs = ProbeInputs.of(model, subset_of(self.train_items, texts))
+        targets, weights = self.train_targets[texts], self.weights_of(texts)
+        inputs.add_to(model, *self.fit_probe(inputs.values, targets, weights, self.same(texts)))
 
     def held_out(self) -> np.ndarray:
         """The outputs of the network for the dev texts, `[texts, outputs]`, for
@@ -242,8 +239,9 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
         items = subset_of(self.train_items, texts)
         silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
         offsets = None if silent else model.outputs_of(items)
+        inputs = ProbeInputs.of(model, items)
         fitted = fit_linear_probe(
-            model.base_vectors(items),
+            inputs.values,
             targets,
             len(model.labels),
             weights=weights,
@@ -252,9 +250,7 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
             always=self.names,
             center=model.reads_pairs,
         )
-        with torch.no_grad():
-            for parameter, values in zip((model.probe.weight, model.probe.bias), fitted, strict=True):
-                parameter += torch.from_numpy(values).to(parameter)
+        inputs.add_to(model, *fitted)
 
     def evaluate(self) -> Mapping[str, float]:
         logits = self.model.logits(self.dev_items)

@@ -4,7 +4,7 @@ label per item.
 
 from __future__ import annotations  # the models, which need torch, are loaded when they are needed
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -326,10 +326,35 @@ def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) 
 _SEVERAL, _FEW_LABELS, _ENOUGH = 4_000, 25, 1_000
 """Minimum number of training texts for an encoder that learns word order; maximum number of labels, or more
 if each has `_ENOUGH` texts."""
+_TEXTS_OF_EACH, _MOST_WORDS = 20, 100_000
+"""Minimum number of training texts for each label, on average, and maximum number of words of all, for a
+start from the encoder of a base. It takes a minute for so many words."""
+_FEWEST = 500
+"""Number of training texts from which two epochs from such a start are as good as five."""
 _MANY, _LONG, _MOST = 20_000, 100, 10_000_000
 """Number of training texts above which that encoder is too slow for its gain if texts are long on average
 (`_LONG` words) or in total (`_MOST` words)."""
 _LOOKED_AT = 1_000
+
+
+def mean_words(parts: DataParts[Sequence[Example]]) -> float:
+    """The mean number of words of the training texts, in a sample of them."""
+    sample = parts.train[:: max(1, len(parts.train) // _LOOKED_AT)]
+    return sum(map(parts.item_type.size, sample)) / len(sample)
+
+
+def pretrained_encoder(
+    settings: Mapping[str, JsonObject], parts: DataParts[Sequence[Example]], labels: int
+) -> Settings:
+    """The settings of models that start from the encoder of a base, where it suits the training texts and
+    so many labels: it knows opinions and feelings, and confuses the many labels of finer topics."""
+    texts = len(parts.train)
+    if not settings or labels > _FEW_LABELS or not _TEXTS_OF_EACH * labels <= texts < _SEVERAL:
+        return {}
+    if texts * mean_words(parts) > _MOST_WORDS:
+        return {}
+    train: JsonObject = {"epochs": 5 if texts < _FEWEST else 2}
+    return {**settings, "base": {"encoder": "on"}, "train": train}
 
 
 class ClassifyTask(LabelTask["TextClassifierModel", Example]):
@@ -339,6 +364,7 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
     title, purpose = "text classifier", "text classification"
     in_python = True
     supports_cross_fitting = True
+    supports_base_encoder = True
 
     @property
     def model(self) -> type[TextClassifierModel]:
@@ -346,20 +372,21 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
 
         return TextClassifierModel
 
-    def encoder_with_base(self, parts: DataParts[Sequence[Example]]) -> Settings:
+    def encoder_with_base(
+        self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject]
+    ) -> Settings:
         """With several thousand texts, attention learns word order, which neither static embeddings nor the
         linear model know. The encoder is then a correction to these, not initialised from them, unless
-        there are many labels."""
+        there are many labels. With fewer texts, the encoder of the base has learnt it before."""
         texts, labels = len(parts.train), len(all_labels(parts.train))
-        if texts < _SEVERAL or labels > max(_FEW_LABELS, texts // _ENOUGH):
+        if texts < _SEVERAL:
+            return pretrained_encoder(pretrained, parts, labels)
+        if labels > max(_FEW_LABELS, texts // _ENOUGH):
             return {}
         if any(item.shares is not None for item in parts.train):
             return {}
-        if texts >= _MANY:
-            sample = parts.train[:: texts // _LOOKED_AT]
-            words = sum(map(parts.item_type.size, sample)) / len(sample)
-            if words > _LONG or words * texts > _MOST:
-                return {}
+        if texts >= _MANY and ((words := mean_words(parts)) > _LONG or words * texts > _MOST):
+            return {}
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 
     def data_messages(

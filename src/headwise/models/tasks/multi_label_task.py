@@ -32,9 +32,10 @@ from headwise.models.multi_label_evaluation import MultiLabelEvaluation, evaluat
 from headwise.models.novelty_evaluation import evaluate_novelty, novelty_messages
 from headwise.models.prediction_records import MultiLabelPredictor
 from headwise.models.report_messages import ReportMessage, label_set_messages
-from headwise.models.tasks.classify import LEAST, set_thresholds_setting
+from headwise.models.tasks.classify import LEAST, pretrained_encoder, set_thresholds_setting
 from headwise.models.tasks.tabular_config import tabular_columns, with_tabular_columns
 from headwise.models.tasks.task import Task, check_labels_of_model, location_of, names_of
+from headwise.models.tasks.task_settings import Settings
 from headwise.models.tasks.training_messages import (
     calibration_message,
     label_names_message,
@@ -65,6 +66,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
     predictor = MultiLabelPredictor
     post_training_step = "linear model, calibration, thresholds"
     supports_cross_fitting = True
+    supports_base_encoder = True
 
     @property
     def model(self) -> type[MultiLabelModel]:
@@ -84,6 +86,11 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         """
         if thresholds == "f1":
             raise ConfigError("classifier.thresholds: label sets have such thresholds anyway; leave it out")
+
+    def encoder_with_base(
+        self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject]
+    ) -> Settings:
+        return pretrained_encoder(pretrained, parts, len(label_names(names_of(parts))))
 
     def make(
         self, words: Vocabulary, parts: DataParts[Sequence[Example]], run_config: RunConfig

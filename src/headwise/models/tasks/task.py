@@ -85,9 +85,17 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
     """Whether it supports cross-fitting: fitting calibration and ensemble weights on out-of-fold
     outputs."""
 
-    def encoder_with_base(self, parts: DataParts[Items]) -> Settings:
+    supports_base_encoder: ClassVar[bool] = False
+    """Whether its models can start from the encoder of a base."""
+
+    def encoder_with_base(self, parts: DataParts[Items], pretrained: Mapping[str, JsonObject]) -> Settings:
         """Settings of the encoder that suits the data with static embeddings, if it differs from the
-        default and the user names none."""
+        default and the user names none.
+
+        Args:
+            parts: The data.
+            pretrained: Settings of models that start from the encoder of the base; empty without one.
+        """
         return {}
 
     def suggested(self, parts: DataParts[Items]) -> Settings:

@@ -27,10 +27,7 @@ def dropout(values: Tensor, probability: float) -> Tensor:
     stay."""
     if not probability:
         return values
-    usable = values.device.type == "cpu" and values.dtype in (torch.float32, torch.float64)
-    if not usable or probability >= 1 or values.numel() > _MOST or torch.compiler.is_compiling():
-        return functional.dropout(values, probability)
-    return keyed_dropout(values, draw_key(), probability)
+    return keyed_dropout(values, draw_key() if _is_keyed(values, probability) else 0, probability)
 
 
 def draw_key() -> int:
@@ -39,8 +36,18 @@ def draw_key() -> int:
 
 
 def keyed_dropout(values: Tensor, key: int, probability: float) -> Tensor:
-    """`dropout` of floats in the memory of the processor, with the mask of a key."""
-    return _KeyedDropout.apply(values, key, probability) if probability else values
+    """`dropout` with the mask of a key; where there are none, with a mask that torch draws."""
+    if not probability:
+        return values
+    if not _is_keyed(values, probability):
+        return functional.dropout(values, probability)
+    return _KeyedDropout.apply(values, key, probability)
+
+
+def _is_keyed(values: Tensor, probability: float) -> bool:
+    """Whether the masks of these values are computed from a key."""
+    usable = values.device.type == "cpu" and values.dtype in (torch.float32, torch.float64)
+    return usable and probability < 1 and values.numel() <= _MOST and not torch.compiler.is_compiling()
 
 
 class _KeyedDropout(torch.autograd.Function):

@@ -42,6 +42,8 @@ from headwise.runtime.outputs import (
     linear_scores,
 )
 from headwise.text.on_demand_texts import OnDemandTexts, encode_texts
+from headwise.text.static_embeddings import BaseError
+from headwise.text.static_embeddings.base_encoder import BaseEncoder, open_base_encoder
 from headwise.text.vocabulary import Vocabulary
 
 _TEXTS_AT_ONCE = 1_024  # whose vectors are computed together
@@ -105,10 +107,12 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
 
     Attributes:
         previous_linear_model: During training, the linear model of a previous model, for warm start.
+        base_encoder: During training, the encoder of the base that the model started from.
     """
 
     linear_model: TextLinearBuffers | None
     previous_linear_model: LinearWarmStart | None = None
+    base_encoder: BaseEncoder | None = None
     outputs: OutputsType
 
     labels = OfOutputs[tuple[str, ...]]()
@@ -148,6 +152,8 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
         numbers = isinstance(outputs, NumberOutputs)
         self.create_head(config.regressor.perceptron if numbers else config.classifier)
         self.create_linear_model()
+        if files is None and config.base.name and config.base.encoder == "on":
+            self.start_from_base_encoder(open_base_encoder(config.base.name))
         texts = config.unknown.texts
         self.reference_vectors = ReferenceVectors(texts, config.base.size) if texts else None
 
@@ -160,6 +166,29 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
         self.probe = None
         if isinstance(self.embedding, BaseEmbedding) and self.config.base.probe:
             self.probe = new_probe(self.embedding.config.size, self.head, self.outputs.count)
+
+    @torch.no_grad()
+    def start_from_base_encoder(self, encoder: BaseEncoder) -> None:
+        """Start from the encoder of the base; the probe and the last layer of the head stay as they are.
+
+        Raises:
+            BaseError: HW803, its weights do not fit the settings of the model.
+        """
+        parameters = dict(self.named_parameters())
+        hidden = self.head.layers[-1].in_features
+        shapes = {name: tuple(parameters[name].shape) for name in encoder.weights if name in parameters}
+        if (
+            shapes != {name: values.shape for name, values in encoder.weights.items()}
+            or encoder.outputs.shape[1] != self.config.base.size + hidden
+        ):
+            raise BaseError(
+                f"base {self.config.base.name!r}: its encoder does not fit these settings of encoder, "
+                "classifier and model.readout; leave them out, or use --base.encoder off",
+                code="HW803",
+            )
+        for name, values in encoder.weights.items():
+            parameters[name].copy_(torch.from_numpy(values))
+        self.base_encoder = encoder
 
     def create_linear_model(self) -> None:
         """Create an untrained linear model of the configured size, if it is enabled."""
@@ -266,6 +295,15 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
                 vectors = torch.cat(vectors.chunk(2), dim=1)
             out[places] = vectors.float().cpu().numpy()
         return check_finite(out)
+
+    @torch.no_grad()
+    def head_states(self, encoded: Sequence[Any]) -> NDArray[np.float32]:
+        """The hidden layer of the head, `[texts, hidden]`, in the order of the encoded texts."""
+        states = np.zeros((len(encoded), self.head.layers[-1].in_features), dtype=np.float32)
+        for places, batch in self.batches(encoded):
+            hidden = self.head.layers[:-1](self.readout(self.contextual(self.encode(batch))))
+            states[places] = hidden.float().cpu().numpy()
+        return check_finite(states)
 
     def contextual(self, encoded: Encoded) -> Encoded:
         """States of words after the layers between encoder and readout; here there are none."""

@@ -3,6 +3,7 @@
 base.json          metadata: format, name, sizes, sources; hashes of the other files
 words.json         the listed words in order
 base.safetensors   the 8-bit tables, the weights of the words
+encoder.safetensors   the weights of its encoder, if it has one (see `base_encoder` beside this file)
 README.md          the card, for people
 """
 
@@ -25,8 +26,9 @@ from headwise.text.static_embeddings.word_groups import WordClusters
 
 FORMAT = "headwise-base-1"
 ABOUT, WORDS, TENSORS, CARD = "base.json", "words.json", "base.safetensors", "README.md"
-FILES = (ABOUT, WORDS, TENSORS, CARD)
-_LARGEST = {ABOUT: 1 << 20, WORDS: 1 << 26, TENSORS: 1 << 30}
+ENCODER = "encoder.safetensors"
+FILES = (ABOUT, WORDS, TENSORS, ENCODER, CARD)
+_LARGEST = {ABOUT: 1 << 20, WORDS: 1 << 26, TENSORS: 1 << 30, ENCODER: 1 << 28}
 
 
 def load_base(folder: Path | str) -> StaticEmbeddings:
@@ -45,24 +47,45 @@ def load_base(folder: Path | str) -> StaticEmbeddings:
 
 @lru_cache(maxsize=1)
 def _load(folder: Path, _files: tuple[tuple[int, int, int], ...]) -> StaticEmbeddings:
+    about = read_about(folder)
+    words = _words(folder / WORDS, _verified(folder, WORDS, about))
+    return _base(about, words, read_tensors(folder, TENSORS, about), folder)
+
+
+def read_about(folder: Path) -> JsonObject:
+    """The metadata of a base.
+
+    Raises:
+        BaseError: HW802 they are missing or damaged.
+    """
     about = _json(folder / ABOUT, _read(folder / ABOUT, ABOUT))
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         actual = about.get("format") if isinstance(about, dict) else about
         raise BaseError(f"{folder / ABOUT}: expected the format {FORMAT!r}, found {actual!r:.80}")
-    contents = {}
-    for name in (WORDS, TENSORS):
-        contents[name] = _read(folder / name, name)
-        match about.get("files"):
-            case {**entries} if entries.get(name) == hashlib.sha256(contents[name]).hexdigest():
-                pass
-            case _:
-                raise BaseError(f"{folder / name}: damaged, or of another base; copy all of it again")
-    words = _words(folder / WORDS, contents[WORDS])
+    return about
+
+
+def read_tensors(folder: Path, name: str, about: JsonObject) -> dict[str, np.ndarray]:
+    """The tensors of a file of a base with these metadata.
+
+    Raises:
+        BaseError: HW802 the file is missing, damaged or too large.
+    """
+    content = _verified(folder, name, about)
     try:
-        tensors = load(contents[TENSORS])
+        return load(content)
     except (SafetensorError, ValueError, KeyError) as error:
-        raise BaseError(f"{folder / TENSORS}: cannot be read: {error}") from None
-    return _base(about, words, tensors, folder)
+        raise BaseError(f"{folder / name}: cannot be read: {error}") from None
+
+
+def _verified(folder: Path, name: str, about: JsonObject) -> bytes:
+    """The content of a file, whose hash the metadata name."""
+    content = _read(folder / name, name)
+    match about.get("files"):
+        case {**entries} if entries.get(name) == hashlib.sha256(content).hexdigest():
+            return content
+        case _:
+            raise BaseError(f"{folder / name}: damaged, or of another base; copy all of it again")
 
 
 def read_words(folder: Path) -> list[str]:
@@ -110,9 +133,18 @@ def _base(
             tensor("weights", np.floating, 1),
             card if isinstance(card, dict) else {},
             _groups(tensors),
+            _encoder_settings(about, folder),
         )
     except ConfigError as error:
         raise BaseError(f"{folder}: {error.args[0]}", code="HW803") from None
+
+
+def _encoder_settings(about: JsonObject, folder: Path) -> dict[str, JsonObject]:
+    """The settings of the encoder, sections of a recipe; empty for a base without one."""
+    match about.get("encoder", {}):
+        case {**sections} if all(isinstance(section, dict) for section in sections.values()):
+            return sections
+    raise BaseError(f"{folder / ABOUT}: encoder: expected the sections of a recipe", code="HW803")
 
 
 def _groups(tensors: Mapping[str, np.ndarray]) -> WordClusters | None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.core.config import JsonMapping
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import normalize_spelling
 from headwise.text.static_embeddings.word_groups import (
@@ -93,6 +93,7 @@ class StaticEmbeddings:
         weights: Weight of each word in the mean of its text, `[words + 1]`; the last is for unlisted words.
         about: Content of its card: sources, licences, teacher, scores.
         groups: Distributional word clusters, a feature of taggers; None if the base has none.
+        encoder: Settings of its encoder, sections of a recipe; empty if the base has none.
     """
 
     name: str
@@ -102,6 +103,7 @@ class StaticEmbeddings:
     weights: Floats
     about: JsonMapping = field(default_factory=dict)
     groups: WordClusters | None = None
+    encoder: Mapping[str, JsonObject] = field(default_factory=dict)
     _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
     _cache: dict[str, WordComposition] = field(init=False, repr=False, compare=False, default_factory=dict)
 

