@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 from campaign import Campaign
 from headwise.app.cli import main as command
 from headwise.core.config import from_dict
-from headwise.data.columns.reading_options import SoftLabelOptions, SplitConfig
+from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.items.item_types import ITEM_TYPES, infer_task
 from headwise.data.readers.labelled_files import read_examples
 from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.data.splits.line_lists import drop_listed_items
+from headwise.data.splits.split_config import SplitConfig
 from headwise.text.vector_files import load_vectors
 from headwise.training.pretraining.corpus import read_passages
 from inputs import EXPORTS, PIECES, SEEDS, altered, damaged, packed

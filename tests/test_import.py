@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import headwise
-from headwise.core.deprecation import MOVED_MODULES
+from headwise.core.moved_modules import MOVED_MODULES
 
 
 def fresh(code: str) -> str:
@@ -21,7 +21,7 @@ def fresh(code: str) -> str:
 def test_import_loads_nothing_large():
     loaded = fresh("import sys, headwise; print(*sorted({name.split('.')[0] for name in sys.modules}))")
     heavy = {"torch", "numpy", "scipy", "sklearn", "safetensors", "rich", "cyclopts", "regex"}
-    heavy |= {"jinja2", "filelock"}
+    heavy |= {"jinja2", "filelock", "typing", "dataclasses"}
     assert not heavy & set(loaded.split())
 
 
@@ -75,6 +75,50 @@ def test_predicting_texts_loads_nothing_of_other_tasks():
     assert not {f"headwise.{module}" for module in rooms} & set(loaded)
 
 
+def test_a_path_that_does_not_exist_is_reported_without_any_library():
+    code = "import sys; from headwise.app.cli import main; "
+    code += f"main(['predict', {str(Path(__file__).parent)!r}, 'missing.txt']); print(*sys.modules)"
+    loaded = fresh(code).split()
+    assert not {"numpy", "cyclopts", "dataclasses", "hashlib", "zipfile", "tempfile"} & set(loaded)
+
+
+def test_a_plain_prediction_imports_what_it_needs(tmp_path):
+    model, texts = tmp_path / "model", tmp_path / "texts.txt"
+    small_model(model)
+    texts.write_text("Hi, I've seen it. They don't!\n")
+    code = "import sys; from headwise.app.cli import main; "
+    code += f"main(['predict', {str(model)!r}, {str(texts)!r}]); print(*sys.modules)"
+    loaded = set(fresh(code).splitlines()[-1].split())
+    assert "headwise.runtime.text_network" in loaded
+    libraries = {"torch", "scipy", "cyclopts", "attr", "rich", "regex", "jinja2"}
+    libraries |= {"logging", "statistics", "difflib", "zipfile", "lzma", "concurrent.futures"}
+    modules = """
+        app.cli.flags app.cli.predict_command app.distillation_config training.settings models.metric_table
+        models.report_messages metrics.novelty metrics.operating_points metrics.classification_scores
+        data.formats.conll data.doctor.doctor_report data.readers.tagged_files data.splits.split_config
+        nn.encoders.transformer_configs nn.encoders.recurrent_configs nn.priors.notation linear.svm_solver
+        linear.linear_settings text.parsing text.character_features
+    """
+    assert not (libraries | {f"headwise.{module}" for module in modules.split()}) & loaded
+    for module in modules.split():  # a module that was moved is adapted here
+        assert find_spec(f"headwise.{module}")
+
+
+def small_model(folder: Path) -> None:
+    """Save a model of texts that the runtime without torch computes."""
+    from headwise.artifacts import save_model
+    from headwise.nn.encoders import MSTransformerConfig
+    from headwise.nn.networks.model_config import ModelConfig
+    from headwise.nn.networks.text_models import TextClassifierModel
+    from headwise.text.text_configs import WordConfig
+    from headwise.text.vocabulary import Vocabulary
+
+    encoder = MSTransformerConfig(width=8, heads=2, head_size=4, layers=1)
+    config = ModelConfig(words=WordConfig(vector_size=8), encoder=encoder)
+    model = TextClassifierModel(config, Vocabulary.build([["seen", "it"]]), ["no", "yes"])
+    save_model(model, folder, data={}, training={}, metrics={})
+
+
 @pytest.mark.parametrize("name", headwise.__all__)
 def test_public_names_exist(name):
     assert getattr(headwise, name) is not None
@@ -93,7 +137,7 @@ def test_unknown_name():
 
 @pytest.mark.parametrize("old", MOVED_MODULES)
 def test_old_modules_lead_to_modules(old):
-    """Who moves a module or renames a public class adapts the table in `headwise.core.deprecation`."""
+    """Who moves a module or renames a public class adapts the table in `headwise.core.moved_modules`."""
     new, names = MOVED_MODULES[old]
     module = importlib.import_module(new)
     assert all(hasattr(module, name) for name in names.values())

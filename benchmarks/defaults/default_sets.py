@@ -16,7 +16,8 @@ import numpy as np
 from benchmarks import DATA
 from benchmarks.common.runs import REVIEWS
 from benchmarks.defaults import made_sets, unseen_sets
-from headwise.data.columns.reading_options import PairOptions, ReadOptions, TagOptions
+from headwise.data.columns.item_options import PairOptions, TagOptions
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.readers.labelled_files import read_examples
 from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs
 from headwise.data.readers.tagged_files import read_tagged

@@ -26,7 +26,7 @@ from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.labels import label_names
 from headwise.data.readers.tagged_files import read_tagged
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_settings import LinearSettings
 from headwise.metrics.label_quality import find_label_issues
 from headwise.metrics.tag_schemes import read_spans, write_tags
 from headwise.text.static_embeddings.base_choice import AUTO, choose_base

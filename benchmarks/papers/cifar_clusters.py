@@ -21,7 +21,7 @@ from benchmarks.papers.mixture import Mixture, assigned, em_step, log_likelihood
 from benchmarks.papers.set_baselines import set_model
 from benchmarks.papers.set_tasks_training import EVALUATION, Scores, Task
 from headwise.core.errors import HeadwiseError
-from headwise.nn.encoders.encoder_configs import SetTransformerConfig
+from headwise.nn.encoders.set_configs import SetTransformerConfig
 from headwise.nn.ragged import Ragged, RaggedModule
 
 CLUSTERS, FEWEST, MOST = 4, 100, 500

@@ -19,9 +19,10 @@ from benchmarks.papers.set_tasks_training import EVALUATION, PART, Scores, Task
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.graph_attention import Edges, Graph
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder_configs import StarTransformerConfig, output_width
+from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.encoders.pooling import Readout
 from headwise.nn.encoders.star_transformer import StarStep, StarTransformer
+from headwise.nn.encoders.transformer_configs import StarTransformerConfig
 from headwise.nn.ragged import Layout, Ragged
 
 LENGTH, FEATURES, MARKED, WIDTH = 200, 10, 10, 100

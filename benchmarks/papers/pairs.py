@@ -22,7 +22,7 @@ from benchmarks import DATA
 from benchmarks.common.accuracy_tables import print_tables
 from benchmarks.common.runs import Found, Layers, read_recipe
 from benchmarks.papers.classifying import LINEAR, Classifying, Task, named
-from headwise.data.columns.reading_options import PairOptions
+from headwise.data.columns.item_options import PairOptions
 from headwise.data.items.examples import Pair
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs

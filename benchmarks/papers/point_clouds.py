@@ -20,7 +20,7 @@ from torch.nn.functional import cross_entropy
 
 from benchmarks.papers.set_tasks_training import EVALUATION, PART, Scores, Task
 from headwise.core.errors import HeadwiseError
-from headwise.nn.encoders.encoder_configs import SetModelConfig, SetTransformerConfig
+from headwise.nn.encoders.set_configs import SetModelConfig, SetTransformerConfig
 from headwise.nn.encoders.set_models import POOLINGS, SetModel
 from headwise.nn.ragged import Ragged
 

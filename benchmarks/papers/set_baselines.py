@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headwise.nn.encoders.encoder_configs import SetModelConfig
+from headwise.nn.encoders.set_configs import SetModelConfig
 from headwise.nn.encoders.set_models import SetModel
 from headwise.nn.ragged import Ragged, RaggedModule
 

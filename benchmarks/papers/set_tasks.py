@@ -36,7 +36,7 @@ from benchmarks.papers.set_tasks_training import EVALUATION, PART, Scores, Setti
 from benchmarks.papers.unique_characters import UniqueCharacters
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import HeadwiseError
-from headwise.nn.encoders.encoder_configs import SetTransformerConfig
+from headwise.nn.encoders.set_configs import SetTransformerConfig
 from headwise.nn.ragged import Ragged, RaggedModule
 
 RESULTS = Path(__file__).parent / "results"

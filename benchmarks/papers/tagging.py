@@ -31,7 +31,7 @@ from headwise.app.configuration import build_config
 from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData, TrainingPlan
 from headwise.artifacts import read_info
-from headwise.data.columns.reading_options import TagOptions
+from headwise.data.columns.item_options import TagOptions
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.readers.tagged_files import TaggedData, read_tagged
 from headwise.data.splits.data_parts import PART_NAMES, DataParts

@@ -15,7 +15,7 @@ from torch.nn.functional import linear
 from headwise.nn.encoders.bp_graph import partition_graph
 from headwise.nn.encoders.bp_transformer import BPTMemoryBlock, BPTransformer
 from headwise.nn.encoders.encoder import Positions
-from headwise.nn.encoders.encoder_configs import BPTransformerConfig
+from headwise.nn.encoders.transformer_configs import BPTransformerConfig
 from headwise.nn.ragged import Ragged
 
 BEGIN, END, UNKNOWN = 0, 1, 2

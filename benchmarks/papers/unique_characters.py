@@ -17,7 +17,7 @@ from torch.nn.functional import softplus
 
 from benchmarks.papers.set_baselines import set_model
 from benchmarks.papers.set_tasks_training import EVALUATION, PART, Scores, Task
-from headwise.nn.encoders.encoder_configs import SetTransformerConfig
+from headwise.nn.encoders.set_configs import SetTransformerConfig
 from headwise.nn.ragged import Ragged
 
 TRAIN, TEST = range(1200), range(1200, 1623)

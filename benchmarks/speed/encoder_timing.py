@@ -22,7 +22,8 @@ from rich.table import Table
 from torch import nn
 
 from benchmarks.common.timing import LayerSpeed, Speed, choose_clock, measure, random_batch, time_layers
-from headwise.app.cli.console import Integer, Integers, Switch, columns, fail, note, output, print_json
+from headwise.app.cli.argument_types import Integer, Integers, Switch
+from headwise.app.cli.console import columns, fail, note, output, print_json
 from headwise.app.cli.flags import flag_values, flags
 from headwise.artifacts import load_model
 from headwise.core.allocator import keep_freed_memory

@@ -19,7 +19,7 @@ def test_sums():
 
 def star(sizes, **edges):
     from benchmarks.papers.masked_summation import PartOfStar
-    from headwise.nn.encoders.encoder_configs import StarTransformerConfig
+    from headwise.nn.encoders.transformer_configs import StarTransformerConfig
     from headwise.nn.ragged import Ragged
 
     torch.manual_seed(0)

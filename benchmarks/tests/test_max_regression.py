@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from benchmarks.papers.max_regression import constant_error, max_sets
-from headwise.nn.encoders.encoder_configs import SetModelConfig, SetTransformerConfig
+from headwise.nn.encoders.set_configs import SetModelConfig, SetTransformerConfig
 from headwise.nn.encoders.set_models import SetModel
 from headwise.nn.ragged import Ragged
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from headwise.core.errors import ConfigError
-from headwise.nn.encoders.encoder_configs import SetTransformerConfig
+from headwise.nn.encoders.set_configs import SetTransformerConfig
 from headwise.nn.ragged import Ragged
 
 SETTINGS = {"inputs": 2, "outputs": 5, "rows": 3, "decoder_layers": 1}

@@ -5,12 +5,14 @@ library.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
-from headwise.core import deprecation
+from headwise.core import moved_modules
 from headwise.core.version import __version__
 
+TYPE_CHECKING = False  # `typing` takes longer to import than all the rest
 if TYPE_CHECKING:
+    from typing import Any
+
     from headwise.app.estimators.classifiers import TextClassifier
     from headwise.app.estimators.multi_label_classifier import MultiLabelClassifier
     from headwise.app.estimators.regressors import PairClassifier, PairRegressor, TextRegressor
@@ -140,8 +142,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name in _RENAMED:
+        from headwise.core import deprecation
+
         deprecation.warn_renamed(f"headwise.{name}", f"headwise.{_RENAMED[name]}")
         name = _RENAMED[name]
     if name not in _HOMES:
@@ -156,4 +160,4 @@ def __dir__() -> list[str]:
     return __all__
 
 
-deprecation.install()
+moved_modules.install()

@@ -19,7 +19,7 @@ from headwise.core.config import (
     unknown_name_error,
 )
 from headwise.core.errors import ConfigError
-from headwise.data.columns.reading_options import SplitConfig
+from headwise.data.splits.split_config import SplitConfig
 from headwise.nn.encoders import ENCODERS, MSTransformerConfig
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig

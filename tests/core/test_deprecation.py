@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import pytest
 
 import headwise
-from headwise.core.deprecation import MOVED_MODULES, install, renamed_parameters
+from headwise.core.deprecation import renamed_parameters
+from headwise.core.moved_modules import MOVED_MODULES, install
 
 MOVED_NAMES = [
     (old, old_name, new, new_name)

@@ -13,9 +13,10 @@ from contextlib import suppress
 import pytest
 
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.data.columns.reading_options import MultiLabelOptions, ReadOptions, StreamOptions
-from headwise.data.files.compression import XZ_MEMORY
+from headwise.data.columns.item_options import StreamOptions
+from headwise.data.columns.reading_options import MultiLabelOptions, ReadOptions
 from headwise.data.files.file_preview import read_preview
+from headwise.data.files.unpacking import XZ_MEMORY
 from headwise.data.items.item_types import ITEM_TYPES, infer_task
 from headwise.data.readers.labelled_files import read_examples
 

@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from headwise.data.columns.reading_options import BagOptions
+from headwise.data.columns.item_options import BagOptions
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.readers.bags import read_bags
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.errors import DataError
 from headwise.data.files.file_lists import list_files
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.data_parts import read_parts
 from headwise.data.splits.line_lists import drop_listed_items, reweight_listed_items
+from headwise.data.splits.split_config import SplitConfig
 
 
 @pytest.fixture

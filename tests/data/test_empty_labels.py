@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from headwise.data.columns.reading_options import BagOptions, MultiLabelOptions, TagOptions
+from headwise.data.columns.item_options import BagOptions, TagOptions
+from headwise.data.columns.reading_options import MultiLabelOptions
 from headwise.data.items.item_types import ITEM_TYPES, options_for
 
 SKIP = {"empty_labels": "skip"}

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from headwise.data.columns.reading_options import PairOptions, ReadOptions
+from headwise.data.columns.item_options import PairOptions
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.items.item_types import infer_task
 from headwise.data.readers.labelled_files import read_examples, read_rows

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.item_options import PairOptions
 from headwise.data.columns.pair_columns import PairColumns
-from headwise.data.columns.reading_options import PairOptions
 from headwise.data.errors import DataError
 from headwise.data.items.examples import Pair
 from headwise.data.items.item_types import ITEM_TYPES, infer_task

@@ -5,7 +5,6 @@ import random
 import pytest
 
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.errors import DataError
 from headwise.data.items.examples import Example, MultiLabelExample, Pair, TaggedSentence
@@ -13,6 +12,7 @@ from headwise.data.items.item_types import ITEM_TYPES, infer_task
 from headwise.data.items.parses import ParseFiles, ParseReader
 from headwise.data.items.stream_items import SymbolStreamItems
 from headwise.data.splits.data_parts import DataParts, read_parts
+from headwise.data.splits.split_config import SplitConfig
 
 SPLIT = SplitConfig()
 WORDS = [f"w{n}" for n in range(9)]

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from headwise.data.columns.reading_options import TagOptions
+from headwise.data.columns.item_options import TagOptions
 from headwise.data.files.text_lines import read_lines
 from headwise.data.readers.tag_format_guess import looks_tagged
 from headwise.data.readers.tagged_files import read_tagged

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from headwise.data.columns.reading_options import PairOptions
+from headwise.data.columns.item_options import PairOptions
 from headwise.data.items.symbols import SymbolVocabulary, choose_symbols
 from headwise.data.readers.bags import read_bags
 from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from headwise.core.errors import ConfigError
-from headwise.data.columns.reading_options import TagOptions
+from headwise.data.columns.item_options import TagOptions
 from headwise.data.readers.tagged_files import TagColumns, read_tagged
 
 NER = "Tom\tB-PER\nran\tO\n\nHe\tO\nmet\tO\nAl\tB-PER\nB\tI-PER\n"

@@ -7,7 +7,7 @@ from headwise.linear import linear_fit as text_fit
 from headwise.linear import setting_search as comparison
 from headwise.linear import training_data as text_data
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import STRENGTHS, LinearSettings
+from headwise.linear.linear_settings import STRENGTHS, LinearSettings
 from headwise.linear.setting_search import SettingSearch
 
 from .conftest import corpus

@@ -8,9 +8,10 @@ from scipy.sparse import csr_matrix
 from headwise.linear import linear_tables as text_tables
 from headwise.linear import svm_solver as solver
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.linear_warm_start import LinearWarmStart
-from headwise.linear.svm_solver import DesignMatrix, fit_svm_columns
+from headwise.linear.linear_weights import DesignMatrix
+from headwise.linear.svm_solver import fit_svm_columns
 from headwise.linear.tfidf_features import FeatureVocabulary
 from headwise.nn.networks.linear_members import TextLinearBuffers
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headwise.core.surface_features import FEATURE_COUNT, describe_value, surface_features
 from headwise.linear.dense_features import StandardizedFeatures
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.nn.networks.linear_members import TextLinearBuffers
 

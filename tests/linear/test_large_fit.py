@@ -9,7 +9,7 @@ import pytest
 from headwise.core.scratch import ScratchFile, scratch_folder
 from headwise.linear import large_fit, tfidf_features
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.tfidf_features import BlockReader
 
 from .conftest import corpus

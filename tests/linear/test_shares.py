@@ -14,7 +14,7 @@ from headwise.linear.attributions import (
     vector_attributions,
 )
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_settings import LinearSettings
 
 TEXTS = [
     f"I don't like {word} well-made things {n}!! <br /> Naïve"

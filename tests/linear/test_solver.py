@@ -6,7 +6,8 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.svm import LinearSVC
 
 from headwise.linear import svm_solver as solver
-from headwise.linear.svm_solver import DesignMatrix, fit_svm_columns
+from headwise.linear.linear_weights import DesignMatrix
+from headwise.linear.svm_solver import fit_svm_columns
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,9 @@ from scipy.sparse import csr_matrix, hstack, identity
 from sklearn.svm import LinearSVC
 
 from headwise.linear import svm_solver as solver
+from headwise.linear.linear_weights import DesignMatrix
 from headwise.linear.split_features import SplitFeatures
-from headwise.linear.svm_solver import DesignMatrix, fit_svm_columns
+from headwise.linear.svm_solver import fit_svm_columns
 
 TEXTS, FEATURES = 60, 30
 

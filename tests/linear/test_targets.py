@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.special import log_softmax
 
-from headwise.linear.svm_solver import DesignMatrix
+from headwise.linear.linear_weights import DesignMatrix
 from headwise.linear.targets import (
     LabelTargets,
     MultiLabelTargets,

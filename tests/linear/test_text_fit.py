@@ -9,7 +9,7 @@ import pytest
 from headwise.linear import linear_fit as text_fit
 from headwise.linear import training_data as text_data
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.tfidf_features import MIN_TEXTS
 from headwise.nn.networks.linear_members import TextLinearBuffers

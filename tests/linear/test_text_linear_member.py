@@ -10,7 +10,8 @@ from headwise.linear import linear_fit as text_fit
 from headwise.linear import linear_tables as text_tables
 from headwise.linear.attributions import text_attributions
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearModel, LinearSettings
+from headwise.linear.linear_model import LinearModel
+from headwise.linear.linear_settings import LinearSettings
 from headwise.nn.networks.linear_members import TextLinearBuffers
 
 TEXTS = [f"{word} text of number {n}" for n in range(30) for word in ("red", "green", "blue")]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.targets import Targets, TextWeights
 from headwise.linear.tfidf_features import BlockReader
 from headwise.linear.training_data import TrainingData

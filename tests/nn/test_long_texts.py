@@ -9,7 +9,7 @@ import torch
 from headwise.artifacts import load_model, save_model
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.items.examples import Pair, TaggedSentence
-from headwise.metrics.regression_scores import Scale
+from headwise.metrics.target_scale import Scale
 from headwise.models.label_evaluation import evaluate_labels, evaluate_numbers
 from headwise.nn.embeddings.encoded_batches import batch_of
 from headwise.nn.encoders import MSSANConfig, TransformerConfig

@@ -9,8 +9,9 @@ import torch
 from headwise.artifacts import load_model, save_model
 from headwise.artifacts.runtime_load import load_for_prediction, needs_torch
 from headwise.linear.linear_fit import fit_linear
-from headwise.metrics.regression_scores import Scale
-from headwise.nn.encoders.encoder_configs import MSSANConfig, MSTransformerConfig, WindowsConfig
+from headwise.metrics.target_scale import Scale
+from headwise.nn.encoders.encoder_configs import MSTransformerConfig, WindowsConfig
+from headwise.nn.encoders.transformer_configs import MSSANConfig
 from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig

@@ -7,13 +7,9 @@ import torch
 
 from headwise.artifacts import StoreError, load_model, save_model
 from headwise.artifacts.runtime_load import load_for_prediction, needs_torch, unsupported_reason
-from headwise.metrics.regression_scores import Scale
-from headwise.nn.encoders.encoder_configs import (
-    DiSANConfig,
-    MSSANConfig,
-    MSTransformerConfig,
-    WindowsConfig,
-)
+from headwise.metrics.target_scale import Scale
+from headwise.nn.encoders.encoder_configs import MSTransformerConfig, WindowsConfig
+from headwise.nn.encoders.transformer_configs import DiSANConfig, MSSANConfig
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel, TextClassifierModel, TextRegressorModel

@@ -11,7 +11,8 @@ from headwise.artifacts.runtime_load import load_for_prediction, needs_torch
 from headwise.data.items.examples import TaggedSentence, as_sentence
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.tag_schemes import convert_tags
-from headwise.nn.encoders.encoder_configs import MSSANConfig, MSTransformerConfig, WindowsConfig
+from headwise.nn.encoders.encoder_configs import MSTransformerConfig, WindowsConfig
+from headwise.nn.encoders.transformer_configs import MSSANConfig
 from headwise.nn.layers.layer_configs import TaggerConfig
 from headwise.nn.networks.linear_tag_member import TagLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig

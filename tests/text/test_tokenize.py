@@ -8,9 +8,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from headwise.core import tokenizer
 from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import UNNORMALIZED
-from headwise.core.tokenizer import TOKENIZERS, count_words, get_tokenizer, normalize_spelling
+from headwise.core.tokenizer import (
+    TOKENIZERS,
+    count_words,
+    ends_with_initial,
+    get_tokenizer,
+    normalize_spelling,
+    plain_words,
+)
 
 DATA = Path(os.environ.get("HEADWISE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 PENN, WHITESPACE = (get_tokenizer(name + UNNORMALIZED) for name in ("penn", "whitespace"))
@@ -62,6 +70,27 @@ SCOTLAND = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
 )
 def test_penn_splits_as_documented(text: str, words: str):
     assert PENN.words(text) == words.split()
+
+
+_CHUNK_PARTS = (
+    "a I n don can it Mr mrs co ETC J 5 2nd a-b well-made -a a- a--b no. U.S it's x_y C w/ é 's 'S 'm "
+    "'ll 'LL 'Ll 're 've 'd n't N'T 't 'em 'n ’s . .. , ! ? ; : ) \" - ;) .)"
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(parts=st.lists(st.sampled_from(_CHUNK_PARTS.split()), min_size=1, max_size=4))
+def test_plain_chunks_are_cut_as_the_pattern_cuts_them(parts: list[str]):
+    chunk = "".join(parts)
+    if (words := plain_words(chunk)) and not ends_with_initial(chunk):
+        assert list(words) == tokenizer._PENN_PATTERN.findall(chunk)
+
+
+def test_common_chunks_are_plain():
+    text = "Hi, I've typed it; they don't, so well-made? (no) It's 10 years."
+    cut = [chunk for chunk in text.split() if plain_words(chunk)]
+    assert cut == [chunk for chunk in text.split() if chunk != "(no)"]
+    assert [word for chunk in cut for word in plain_words(chunk)] == PENN.words(" ".join(cut))
 
 
 def test_tags_are_one_token_though_they_hold_spaces():

@@ -13,9 +13,9 @@ from pathlib import Path
 from headwise.core.config import JsonMapping, JsonObject, from_dict, unknown_name_error
 from headwise.core.deprecation import warn_renamed
 from headwise.core.errors import ConfigError
-from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.files.compression import STANDARD_INPUT
 from headwise.data.items.item_types import DEFAULT_TASK, options_for
+from headwise.data.splits.split_config import SplitConfig
 from headwise.models.tasks import find_task_settings
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
 from headwise.nn.networks.model_config import CONFIGS, ModelConfig

@@ -12,20 +12,16 @@ from typing import Any
 from headwise.artifacts.model_info import ModelInfo
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
+from headwise.core.json_values import section_of
 from headwise.data.columns.column_names import COLUMN_JOINER, joined_column_names, normal_name
-from headwise.data.columns.reading_options import ReadOptions, TagOptions
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.columns.text_columns import find_column, names_in
 from headwise.data.errors import DataError
 from headwise.data.files.file_preview import FileHead, read_preview
 from headwise.data.files.file_source import look_ahead
-from headwise.data.formats import FORMATS, conll, conll2012, conllu_tags
-from headwise.data.formats.csv import read_cells
-from headwise.data.formats.token_lists import sample_rows
+from headwise.data.formats import FORMATS
 from headwise.data.items.item_type import ItemType
-from headwise.data.items.sentence_items import is_tokenized_file
 from headwise.data.readers.labelled_files import find_format
-from headwise.data.readers.tag_format_guess import RECOGNISERS, guess_tagged_format
-from headwise.models.metric_table import section_of
 
 _TEXT_OPTIONS = {
     "text_column": "text",
@@ -149,6 +145,9 @@ def _column_options_and_names(
     """
     head = read_preview(path, str(reading.get("encoding") or "utf-8"))
     if item_type.has_tags:
+        from headwise.data.items.sentence_items import is_tokenized_file
+        from headwise.data.readers.tag_format_guess import RECOGNISERS, guess_tagged_format
+
         form = reading.get("format")
         if form is None and (answers or is_tokenized_file(path, reading, head)):
             form = guess_tagged_format(path, head.lines, labelled=answers)[0]
@@ -191,6 +190,11 @@ def _table_column_names(
 
 def _tagged_column_names(form: str, head: FileHead) -> Sequence[str]:
     """The column names of a table of tagged words; empty without a header."""
+    from headwise.data.columns.item_options import TagOptions
+    from headwise.data.formats import conll, conll2012, conllu_tags
+    from headwise.data.formats.csv import read_cells
+    from headwise.data.formats.token_lists import sample_rows
+
     source = head.source(ReadOptions())
     if form == "columns":
         return conll.choose_token_columns(head.lines, source, TagOptions(), labelled=False).names

@@ -3,16 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from headwise.app.session_base import Session
 from headwise.app.task_session import TaskSession
 from headwise.core.errors import ConfigError
 from headwise.text.parsing import new_parser
 from headwise.text.text_configs import SyntaxConfig
-
-if TYPE_CHECKING:
-    pass
 
 
 class ModelSession(TaskSession):

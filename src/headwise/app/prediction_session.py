@@ -15,7 +15,6 @@ from headwise.core.threads import limit_threads, usable_threads
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, TagSequenceType
 from headwise.data.items.text_items import TextSchema
-from headwise.metrics.operating_points import confidence_threshold
 from headwise.models.predictor import LabelPredictor, Predictor
 
 if TYPE_CHECKING:
@@ -72,6 +71,8 @@ class PredictionSession(TaskSession):
         if unsure is not None:
             if not self.item_type.label_type.one_label:
                 return self._with_torch("a confidence threshold").predictor(batch_tokens, reading, unsure)
+            from headwise.metrics.operating_points import confidence_threshold
+
             predictor.least = confidence_threshold(unsure, self.info.metrics.risk_coverage)
         return predictor
 

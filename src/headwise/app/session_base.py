@@ -15,8 +15,6 @@ from headwise.data.files.file_lists import FilesArgument, list_files, paths_of
 from headwise.data.items.dataset import InputRows
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import rows_to_predict
-from headwise.data.items.parses import rows_with_parses
-from headwise.data.readers.file_sets import rows_of_files
 from headwise.models.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -92,10 +90,13 @@ class Session(ABC):
         self._check_features(reading or {})
         rows, column_notes = self._rows_of_file(first, reading or {})
         if rest:
+            from headwise.data.readers.file_sets import rows_of_files
+
             rows = rows_of_files(rows, (self._rows_of_file(path, reading or {})[0] for path in rest))
         reporter.notes((*rows.notes, *column_notes, *self._unused_parses_notes(parses)))
         if parses is None:
             return rows
+        from headwise.data.items.parses import rows_with_parses
         from headwise.text.parse_files import iterate_parses
 
         return replace(rows, rows=rows_with_parses(self.item_type, iter(rows), str(parses), iterate_parses))

@@ -8,12 +8,9 @@ from headwise.app.model_columns import reading_options_as_trained
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.session_base import Session
 from headwise.core.config import JsonMapping
-from headwise.core.tokenizer import get_tokenizer
 from headwise.data.errors import NO_LABEL_CODES, DataError
 from headwise.data.files.file_lists import FilesArgument, first_path, list_files
 from headwise.data.items.item_types import options_for
-from headwise.data.items.parses import ParseReader, with_parses
-from headwise.data.readers.file_sets import read_files_as_one
 from headwise.linear.tabular_features import unseen_notes, unseen_values
 from headwise.models.predictor import Predictor
 
@@ -72,6 +69,9 @@ class TaskSession(Session):
             HeadwiseError: The file cannot be read, an answer is not one of the model's, or no item or every
                 item has the unknown label.
         """
+        from headwise.core.tokenizer import get_tokenizer
+        from headwise.data.items.parses import ParseReader, with_parses
+        from headwise.data.readers.file_sets import read_files_as_one
         from headwise.models.novelty_evaluation import split_off_unknown
         from headwise.text.parse_files import read_parses, read_phrase_parses
 

@@ -11,9 +11,9 @@ from headwise.data.items.labels import evaluated_items, label_targets
 from headwise.data.splits.contamination import PartOverlap
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.novelty import NoveltyScores, novelty_json
+from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.evaluation_types import Evaluation, score_by_name
 from headwise.models.label_evaluation import SingleLabelEvaluation
-from headwise.models.metric_table import ComparisonSystem
 from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks.classify import label_baseline
 from headwise.models.tasks.task import Task

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any, Self
 
 from headwise.core.config import JsonMapping, JsonObject
-from headwise.metrics.novelty import NOVELTY
-from headwise.metrics.operating_points import SELECTIVE_PREDICTION
-from headwise.models.metric_table import ComparisonSystem, is_number, lookup, section_of
+from headwise.core.json_values import is_number, lookup, section_of
+from headwise.metrics.metric_keys import NOVELTY, SELECTIVE_PREDICTION
+from headwise.models.comparison_system import ComparisonSystem
 
 
 @dataclass(frozen=True)

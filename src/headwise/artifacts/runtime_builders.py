@@ -13,7 +13,6 @@ from headwise.core.config import JsonObject
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
 from headwise.linear.linear_tables import TextTableFormat
-from headwise.metrics.novelty import unit_vectors
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.runtime.layers import LayerWeights
@@ -197,6 +196,8 @@ class ItemBuilder(NetworkBuilder[TextTableFormat, TextModel]):
         model = self.network_model((features, base, member, self.outputs), inputs, weights)
         model.tabular = config.linear_model.tabular or ()
         if config.unknown.texts:
+            from headwise.metrics.novelty import unit_vectors
+
             model.references = unit_vectors(weights.arrays["reference_vectors.values"])
         return model
 

@@ -24,7 +24,7 @@ from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import CALIBRATION, CONFIG, LABELS, STATIC_EMBEDDINGS, WEIGHTS
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES
-from headwise.nn.encoders.encoder_configs import MSSANConfig, MSTransformerConfig, encoder_name
+from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.priors.base import Prior, strictest
 from headwise.runtime.layers import LayerWeights
@@ -52,9 +52,9 @@ def unsupported_reason(config: ModelConfig) -> str | None:
         return f"models of the task {config.task}"
     if config.pretrained.name:
         return "pretrained encoders"
-    encoder = config.encoder
-    if not isinstance(encoder, MSTransformerConfig | MSSANConfig):
-        return f"the encoder {encoder_name(encoder)}"
+    encoder: Any = config.encoder
+    if (name := encoder_name(encoder)) not in ("ms-transformer", "ms-san"):
+        return f"the encoder {name}"
     if not item_type.has_tags and (reason := _readout_reason(config)):
         return reason
     if getattr(encoder, "positions", "none") != "none":
@@ -144,7 +144,7 @@ def _listed_words(files: VerifiedFolder) -> tuple[str, ...]:
     """The words of the base."""
     match files.json(STATIC_EMBEDDINGS):
         case {"words": list(words)}:
-            if all(isinstance(word, str) for word in words) and len(set(words)) == len(words):
+            if set(map(type, words)) <= {str} and len(set(words)) == len(words):
                 return tuple(words)
     raise StoreError(f"{files.name(STATIC_EMBEDDINGS)}: expected a list of different words", code="HW507")
 

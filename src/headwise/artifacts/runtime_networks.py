@@ -1,9 +1,11 @@
 """The parts of networks without torch, from the weights of a model folder."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from headwise.artifacts.tensor_specs import fusion_name
-from headwise.nn.encoders.encoder_configs import EncoderConfig, MSSANConfig, MSTransformerConfig
+from headwise.nn.encoders.encoder_configs import MSTransformerConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.runtime.encoders import (
     EncoderNetwork,
@@ -16,6 +18,9 @@ from headwise.runtime.layers import LayerWeights, Perceptron
 from headwise.runtime.text_network import WindowedEncoder, WordInputs
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
+
+if TYPE_CHECKING:
+    from headwise.nn.encoders.encoder_configs import EncoderConfig
 
 
 def attentive_scores(weights: LayerWeights) -> Perceptron | None:
@@ -32,12 +37,12 @@ def word_inputs(config: ModelConfig, weights: LayerWeights, listed: tuple[str, .
         if "embedding.extra.weight" in arrays:
             parts.append(arrays["embedding.extra.weight"])
         return inputs_from(WordLookup(np.concatenate(parts)), weights)
-    values, scales = arrays["embedding.values"], arrays["embedding.scales"]
+    table = QuantizedMatrix(arrays["embedding.values"], arrays["embedding.scales"])
     rows = slice(len(listed)), slice(len(listed), None)
-    tables = (QuantizedMatrix(values[part], scales[part]) for part in rows)
+    tables = (QuantizedMatrix(table.values[part], table.scales[part]) for part in rows)
     listed_vectors, subwords = tables
     base = StaticEmbeddings("saved", listed, listed_vectors, subwords, arrays["embedding.weights"])
-    return inputs_from(BaseLookup(base, arrays.get("embedding.vectors.weight")), weights)
+    return inputs_from(BaseLookup(base, arrays.get("embedding.vectors.weight"), table), weights)
 
 
 def inputs_from(lookup: WordLookup | BaseLookup, weights: LayerWeights) -> WordInputs:
@@ -51,13 +56,15 @@ def windowed_encoder(config: ModelConfig, weights: LayerWeights) -> WindowedEnco
     return WindowedEncoder(_encoder(config.encoder, weights), *config.windows.sizes(config.encoder))
 
 
-def _encoder(encoder: EncoderConfig, weights: LayerWeights) -> EncoderNetwork:
+def _encoder(encoder: "EncoderConfig", weights: LayerWeights) -> EncoderNetwork:
     if isinstance(encoder, MSTransformerConfig):
         layers = [
             MultiScaleLayer.of(weights, f"encoder.blocks.{number}", priors, encoder.head_size)
             for number, priors in enumerate(encoder.layer_priors)
         ]
         return MultiScaleNetwork(layers, weights.arrays.get("encoder.node.state"))
+    from headwise.nn.encoders.transformer_configs import MSSANConfig
+
     if not isinstance(encoder, MSSANConfig):
         raise TypeError(f"no network for {type(encoder).__name__}")
     fusion = [

@@ -58,9 +58,9 @@ from headwise.core.folder_layout import (
     VOCABULARY,
     WEIGHTS,
 )
+from headwise.core.json_values import section_of
 from headwise.core.version import __version__
 from headwise.data.files.fingerprint import file_sha256
-from headwise.models.metric_table import section_of
 from headwise.models.tasks import find_task_settings
 from headwise.nn.attention.cpu.kernel_rows import describe_kernels
 from headwise.nn.embeddings.base_embedding import BaseEmbedding

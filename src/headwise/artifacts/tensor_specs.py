@@ -1,18 +1,20 @@
 """The tensors of models that predict without torch: their names, shapes and types in a model folder."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from headwise.artifacts.weights import TensorSpec
-from headwise.nn.encoders.encoder_configs import MSSANConfig, MSTransformerConfig, output_width
+from headwise.nn.encoders.encoder_configs import MSTransformerConfig, output_width
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.text.character_features import SHAPES
 from headwise.text.text_configs import CharacterConfig
 from headwise.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from headwise.nn.encoders.transformer_configs import MSSANConfig
 
 LinearShapes = Mapping[str, tuple[DTypeLike, tuple[int, ...]]]
 """Types and shapes of the tables of a linear model, by name."""
@@ -158,6 +160,8 @@ class TensorSpecs(dict[str, TensorSpec]):
         if config.ngrams:
             self.add(f"{name}.ngrams.weight", config.buckets, config.ngrams)
         if config.shape:
+            from headwise.text.character_features import SHAPES
+
             self.linear(f"{name}.shape", len(SHAPES), config.shape)
         self.linear("spelling.project", words + config.size, width)
 
@@ -182,7 +186,7 @@ CHAIN = "tagger.crf"
 """Name of the CRF of a tagger."""
 
 
-def fusion_name(encoder: MSSANConfig, number: int) -> str:
+def fusion_name(encoder: "MSSANConfig", number: int) -> str:
     """Name of a layer of MS-SAN."""
     stack, layer = divmod(number, encoder.layers)
     return f"encoder.stacks.{stack}.{layer}"

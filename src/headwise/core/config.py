@@ -2,17 +2,17 @@
 
 import json
 import math
-import re
 import sys
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, fields, is_dataclass
-from difflib import get_close_matches
 from functools import cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from headwise.core.close_names import close_names
 from headwise.core.errors import ConfigError
+from headwise.core.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -29,17 +29,16 @@ JsonMapping = Mapping[str, Any]
 
 _LARGEST = sys.float_info.max
 _MAX_DIFFERENCES = 6  # differences listed in a message
-_FINGERPRINT = re.compile("[0-9a-f]{64}")
+_FINGERPRINT = lazy_pattern("[0-9a-f]{64}")
 
 
-_hints = cache(get_type_hints)
-"""Types of the fields of a dataclass; cached, since resolving them dominates the run time of this
-module."""
+field_types = cache(get_type_hints)
+"""The types of the fields of a dataclass, by name; cached, since resolving them takes long."""
 
 
 def unknown_name_error(kind: str, name: str, choices: list[str]) -> ConfigError:
     """The error for an unknown name; it suggests the nearest of `choices`."""
-    matches = get_close_matches(name, choices, n=1)
+    matches = close_names(name, choices)
     hint = f"did you mean {matches[0]!r}?" if matches else f"known are {', '.join(choices)}"
     return ConfigError(f"unknown {kind} {name!r}; {hint}")
 
@@ -59,7 +58,7 @@ def from_dict(cls: type[ConfigType], data: Mapping[str, object], where: str = ""
     at = f"{where}: " if where else ""
     if not isinstance(data, Mapping):
         raise ConfigError(f"{at}expected a table of settings, got {data!r}")
-    hints = _hints(cls)
+    hints = field_types(cls)
     fields_by_name = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
     values = {}
     for key, value in data.items():

@@ -1,10 +1,10 @@
 """Invisible characters in names: byte order marks, zero-width signs, soft hyphens, no-break spaces."""
 
-import re
+from headwise.core.lazy_pattern import lazy_pattern
 
-_ANYWHERE = re.compile("[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+_ANYWHERE = lazy_pattern("[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 _JOINERS = "\u200c\u200d"  # within a word they belong to its spelling (Persian, emoji), at its ends never
-_SPACES = re.compile("[\u00a0\u2007\u202f]")
+_SPACES = lazy_pattern("[\u00a0\u2007\u202f]")
 
 
 def without_invisible(name: str) -> str:

@@ -19,7 +19,7 @@ import re
 from itertools import accumulate
 from unicodedata import is_normalized, normalize
 
-import regex
+from headwise.core.lazy_pattern import lazy_pattern, lazy_regex
 
 _QUOTES = dict.fromkeys("‘’‚‛ʼ", "'") | dict.fromkeys("“”„‟", '"')
 _WORDED = {"…": "...", "—": "--"}
@@ -47,13 +47,13 @@ def _replacements() -> dict[str, str]:
 
 REPLACEMENTS = _replacements()
 """What `normalize_text` writes for characters, before it composes letters."""
-_REPLACED = re.compile("[" + "".join(map(re.escape, REPLACEMENTS)) + "]")
-STRAY_JOINER = regex.compile(
+_REPLACED = lazy_pattern("[" + "".join(map(re.escape, REPLACEMENTS)) + "]")
+STRAY_JOINER = lazy_regex(
     r"(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}])\u200D|\u200D(?!\p{Extended_Pictographic})"
 )
 """A zero-width joiner that does not join two pictographs."""
-_LONG_RUN = regex.compile(rf"\p{{M}}{{{MOST_MARKS},}}")
-_CLUSTER = regex.compile(r"(?s:.)(?:\P{ccc=0}|\p{NFC_QC=Maybe})*+", regex.V1)
+_LONG_RUN = lazy_regex(rf"\p{{M}}{{{MOST_MARKS},}}")
+_CLUSTER = lazy_regex(r"(?s:.)(?:\P{ccc=0}|\p{NFC_QC=Maybe})*+", version1=True)
 """A character, and what may be composed with it."""
 
 

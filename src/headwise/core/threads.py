@@ -5,18 +5,19 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from threadpoolctl import ThreadpoolController
 
 Job = TypeVar("Job")
 
 _lock = threading.Lock()
-_pool: tuple[ThreadPoolExecutor, int] | None = None
+_pool: "tuple[ThreadPoolExecutor, int] | None" = None
 _thread_state = threading.local()
 
 
@@ -117,9 +118,11 @@ def run_jobs(work: Callable[[Job], None], jobs: Iterable[Job], threads: int) -> 
             raise failure
 
 
-def _threads(count: int) -> ThreadPoolExecutor:
+def _threads(count: int) -> "ThreadPoolExecutor":
     """The thread pool of this process, with `count` or more threads."""
     global _pool
+    from concurrent.futures import ThreadPoolExecutor  # most processes need none
+
     with _lock:
         if _pool is None or _pool[1] < count:
             _pool = ThreadPoolExecutor(count, "headwise"), count

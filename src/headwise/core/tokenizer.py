@@ -8,15 +8,14 @@ are made of: links, addresses, mentions, tags, emoji and emoticons are one token
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from difflib import get_close_matches
 from itertools import chain
 from typing import Protocol
 from unicodedata import normalize as unicode_normalize
 
-import regex
-
+from headwise.core.close_names import close_names
 from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import UNNORMALIZED
+from headwise.core.lazy_pattern import lazy_regex
 from headwise.core.text_normalization import normalize_text, original_spans
 
 
@@ -121,12 +120,15 @@ _PENN = [
     r"\*++|-{2,}+|=++|_++|~++|\+++|\#++|\$++",  # rules and emphasis: ****, ----
     rf"[^{_SPACE}][\p{{M}}\u200C\u200D]*+",  # one character, with its marks
 ]
-_PLAINLY_PATTERN = regex.compile(rf"[{_CJK}]|{_CLUSTER}|[^{_SPACE}{_UNSPACED}]++", regex.V1)
-_WHITESPACE_PATTERN = regex.compile(rf"[^{_SPACE}]++")
-_PENN_PATTERN = regex.compile(rf"(?![{_SPACE}])(?:" + "|".join(_PENN) + ")", regex.V1)
+_PLAINLY_PATTERN = lazy_regex(rf"[{_CJK}]|{_CLUSTER}|[^{_SPACE}{_UNSPACED}]++", version1=True)
+_WHITESPACE_PATTERN = lazy_regex(rf"[^{_SPACE}]++")
+_PENN_PATTERN = lazy_regex(rf"(?![{_SPACE}])(?:" + "|".join(_PENN) + ")", version1=True)
 TOKEN_PATTERNS = {"penn": _PENN_PATTERN.pattern, "whitespace": _WHITESPACE_PATTERN.pattern}
 """The pattern of a word of each tokenizer."""
-_INITIAL = regex.compile(r"[A-HJ-Z]\.\Z")
+_INITIALS = frozenset("ABCDEFGHJKLMNOPQRSTUVWXYZ")
+_CLITICS = frozenset(("s", "S", "m", "M", "d", "D", "ll", "LL", "re", "RE", "ve", "VE"))
+_MARKS = frozenset(',!?;:)".')
+_ABBREVIATED = frozenset(("mr", "mrs", *_ABBREVIATIONS.split("|")))
 _CACHED, _LONGEST_CACHED = 1 << 15, 32
 
 
@@ -140,7 +142,7 @@ class _Chunks(dict[str, tuple[str, ...]]):
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         if ends_with_initial(chunk):
             raise KeyError(chunk)
-        words = tuple(_PENN_PATTERN.findall(chunk))
+        words = plain_words(chunk) or tuple(_PENN_PATTERN.findall(chunk))
         if len(self) < _CACHED and len(chunk) <= _LONGEST_CACHED:
             self[chunk] = words
         return words
@@ -279,7 +281,29 @@ def remembered_words() -> Iterator[None]:
 
 def ends_with_initial(piece: str) -> bool:
     """Whether a piece of text ends with an initial, `J.`, whose full stop may depend on what follows."""
-    return _INITIAL.search(piece) is not None
+    return piece.endswith(".") and piece[-2:-1] in _INITIALS
+
+
+def plain_words(chunk: str) -> tuple[str, ...]:
+    """The words that `PennTokenizer` finds in a chunk of ASCII letters and digits that may have hyphens, a
+    clitic and a mark at its end; empty for other chunks. A text of such chunks needs no pattern, whose
+    compilation takes as long as predicting it."""
+    if not chunk.isascii():
+        return ()
+    mark = chunk[-1:] if chunk[-1:] in _MARKS else ""
+    body, marks = chunk.removesuffix(mark), (mark,) if mark else ()
+    if mark == "." and (len(body) < 2 or body.lower() in _ABBREVIATED):
+        return ()
+    if body.isalnum():
+        return (body, *marks)
+    stem, apostrophe, clitic = body.partition("'")
+    if not apostrophe:
+        return (body, *marks) if all(map(str.isalnum, body.split("-"))) else ()
+    if stem.isalnum() and clitic in _CLITICS:
+        return (stem, f"'{clitic}", *marks)
+    if stem.isalpha() and len(stem) > 1 and stem[-1] in "nN" and clitic in ("t", "T"):
+        return (stem[:-1], body[len(stem) - 1 :], *marks)
+    return ()
 
 
 def normalize_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> Sequence[str]:
@@ -296,7 +320,7 @@ def get_tokenizer(name: str) -> Tokenizer:
     """
     if name in TOKENIZERS:
         return TOKENIZERS[name]
-    close = get_close_matches(name.lower(), TOKENIZERS, n=1, cutoff=0.5)
+    close = close_names(name.lower(), TOKENIZERS, cutoff=0.5)
     hint = f"Did you mean {close[0]!r}?" if close else f"Choose from: {', '.join(TOKENIZERS)}."
     raise ConfigError(f"There is no tokenizer called {name!r}. {hint}")
 

@@ -2,11 +2,7 @@
 
 from collections.abc import Callable
 
-from headwise.core.error_codes import error_codes
 from headwise.core.errors import HeadwiseError
-
-CODES = {code: row.cause for code, row in error_codes().items() if code.startswith(("HW1", "HW2"))}
-"""The causes of errors in data files and of findings of the doctor, by code."""
 
 NO_LABEL_CODES = ("HW130", "HW131", "HW285")
 """Codes of the errors that no labels can be found."""
@@ -16,7 +12,7 @@ class DataError(HeadwiseError):
     """Something in a data file that headwise cannot use.
 
     Attributes:
-        code: One of `CODES`.
+        code: A code of `headwise.core.error_codes`, HW1.. or HW2...
         path: The file as the user named it ("-" is standard input).
         line: The line of the file, from 1, or None where the whole file is meant.
         column: The character of the line, from 1, or None.

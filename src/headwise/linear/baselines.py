@@ -21,12 +21,13 @@ from headwise.linear.large_baseline import SAMPLED, fit_stored, sample_step, sam
 from headwise.linear.large_fit import is_large
 from headwise.linear.linear_fit import MOST_CELLS
 from headwise.linear.linear_model import LinearModel, expand_columns, signs_of, stack_blocks
+from headwise.linear.linear_weights import DesignMatrix
 from headwise.linear.pair_features import OVERLAPS, compare_matrices, overlap
 from headwise.linear.sklearn_models import SVM_STRENGTHS, fit_ridge, fit_svm, fit_tfidf, train_plus_dev
-from headwise.linear.svm_solver import DesignMatrix, fit_svm_columns, fit_svm_path
+from headwise.linear.svm_solver import fit_svm_columns, fit_svm_path
 from headwise.linear.targets import Targets
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
-from headwise.metrics.regression_scores import Scale
+from headwise.metrics.target_scale import Scale
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer

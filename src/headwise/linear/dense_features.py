@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from headwise.core.threads import one_blas_thread
 from headwise.linear.linear_model import DenseScale
-from headwise.linear.svm_solver import Floats
+from headwise.linear.linear_weights import Floats
 
 _ROWS = 8_192
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from headwise.linear.svm_solver import Floats, LinearProblem
+from headwise.linear.linear_weights import Floats
+from headwise.linear.svm_solver import LinearProblem
 
 
 @dataclass

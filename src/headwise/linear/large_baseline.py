@@ -14,8 +14,9 @@ from headwise.core.scratch import ScratchFile
 from headwise.data.items.dataset import chunks_by_length, items_at
 from headwise.linear.large_fit import entries_per_text
 from headwise.linear.linear_model import LinearModel, stack_blocks
+from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.stored_problems import StoredProblems
-from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights, fit_svm_portions
+from headwise.linear.svm_solver import fit_svm_portions
 from headwise.linear.targets import Targets
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
 

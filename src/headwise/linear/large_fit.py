@@ -19,10 +19,12 @@ from headwise.core.scratch import ScratchFile
 from headwise.data.items.dataset import items_at
 from headwise.data.splits.duplicates import first_in_group
 from headwise.linear.feature_counts import FeatureCounts
-from headwise.linear.linear_model import LinearFit, LinearSettings, expand_columns
+from headwise.linear.linear_model import expand_columns
+from headwise.linear.linear_settings import LinearFit, LinearSettings
+from headwise.linear.linear_weights import Floats, LinearWeights
 from headwise.linear.setting_search import MOST_COMPARED, MOST_EDGED, MOST_WORK, SettingSearch
 from headwise.linear.stored_problems import StoredProblems
-from headwise.linear.svm_solver import Floats, LinearWeights, fit_svm_portions
+from headwise.linear.svm_solver import fit_svm_portions
 from headwise.linear.targets import Targets, TextWeights
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
 from headwise.linear.training_data import LEAST_FEATURES, MOST_WEIGHTS, RARE, TrainingData

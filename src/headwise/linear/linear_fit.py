@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from headwise.core.config import JsonObject
 from headwise.data.splits.duplicates import first_in_group
 from headwise.linear.large_fit import LargeTexts, VectorRows, fit_large, is_large
-from headwise.linear.linear_model import LinearFit, LinearSettings
+from headwise.linear.linear_settings import LinearFit, LinearSettings
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.setting_search import (
     MOST_COMPARED,

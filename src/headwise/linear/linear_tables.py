@@ -14,8 +14,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from headwise.core.surface_features import FEATURE_COUNT
 from headwise.linear.linear_model import DenseScale, LinearModel
+from headwise.linear.linear_weights import Floats, LinearWeights
 from headwise.linear.pair_features import GROUPS, NUMBERS
-from headwise.linear.svm_solver import Floats, LinearWeights
 from headwise.linear.tfidf_features import BlockName, FeatureVocabulary
 
 if TYPE_CHECKING:

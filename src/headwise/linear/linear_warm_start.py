@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from headwise.linear.linear_model import LinearModel
-from headwise.linear.svm_solver import DesignMatrix, Floats, LinearWeights
+from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.tfidf_features import BlockName, FeatureVocabulary
 
 FEW_LABELS = 32

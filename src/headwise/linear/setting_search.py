@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.threads import run_jobs, usable_threads
-from headwise.linear.linear_model import TABULAR_SCALES, WARM_START_SCALES, LinearSettings
+from headwise.linear.linear_settings import TABULAR_SCALES, WARM_START_SCALES, LinearSettings
+from headwise.linear.linear_weights import Floats
 from headwise.linear.split_features import SplitFeatures
-from headwise.linear.svm_solver import Floats
 from headwise.linear.tfidf_features import BlockName
 from headwise.linear.training_data import TrainingData
 

@@ -19,7 +19,7 @@ from headwise.linear.linear_model import LinearModel
 from headwise.linear.targets import Targets as TargetTypes
 from headwise.linear.tfidf_features import BlockReader
 from headwise.metrics.multi_label_scores import fit_binary_temperature
-from headwise.metrics.regression_scores import Scale
+from headwise.metrics.target_scale import Scale
 from headwise.metrics.thresholds import Targets, best_threshold, fit_thresholds
 
 if TYPE_CHECKING:

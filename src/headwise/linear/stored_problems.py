@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.scratch import ScratchFile, StoredArray
-from headwise.linear.svm_solver import DesignMatrix, LinearProblem
+from headwise.linear.linear_weights import DesignMatrix
+from headwise.linear.svm_solver import LinearProblem
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -21,71 +21,19 @@ model, and stay small where those were right.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core import native
 from headwise.core.threads import raise_if_halted, run_jobs, usable_threads
+from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.split_features import SplitFeatures, feature_norms
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
-Floats = NDArray[np.float32]
 
 TOLERANCE = 0.05
 """Training ends when no text violates its optimality condition by more than this, in units of the
 margin."""
 MAX_EPOCHS = 60
-
-
-@dataclass(frozen=True)
-class DesignMatrix:
-    """The design matrix of a linear model: one row per text.
-
-    Attributes:
-        sparse: Word and character features, `[texts, features]`.
-        dense: Dense features, `[texts, size]`; the size may be 0.
-    """
-
-    sparse: "csr_matrix"
-    dense: Floats
-
-    def __len__(self) -> int:
-        return self.dense.shape[0]
-
-    @property
-    def features(self) -> int:
-        """Number of sparse features."""
-        return int(self.sparse.shape[1])  # type: ignore[index]
-
-    def take(self, texts: NDArray[np.int64]) -> "DesignMatrix":
-        """The rows of a subset of the texts."""
-        return DesignMatrix(self.sparse[texts], self.dense[texts])
-
-
-@dataclass(frozen=True)
-class LinearWeights:
-    """The weights of a linear model; with two labels, only the second has a column.
-
-    Attributes:
-        weights: Weights of the sparse features, `[features, columns]`; a sparse matrix where very many
-            labels have mostly zeros.
-        dense: Weights of the dense features, `[size, columns]`.
-        bias: `[columns]`.
-    """
-
-    weights: "Floats | csr_matrix"
-    dense: Floats
-    bias: Floats
-
-    def scores(self, rows: DesignMatrix) -> Floats:
-        """The scores of the rows, `[texts, columns]`."""
-        products = rows.sparse @ self.weights
-        products = products if isinstance(products, np.ndarray) else products.toarray()
-        return np.asarray(products + rows.dense @ self.dense + self.bias, dtype=np.float32)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.duplicates import first_in_group
 from headwise.linear.chain_decoding import marginals, viterbi
-from headwise.linear.svm_solver import Floats
+from headwise.linear.linear_weights import Floats
 from headwise.linear.tag_features import features_of, look_up
 from headwise.metrics.tag_schemes import Scheme, convert_tags
 from headwise.text.static_embeddings.word_groups import WordClusters

@@ -14,7 +14,8 @@ from scipy.sparse import csr_matrix, vstack
 
 from headwise.linear.ensemble_weights import fit_ensemble
 from headwise.linear.linear_model import signs_of
-from headwise.linear.svm_solver import DesignMatrix, Floats, LinearProblem
+from headwise.linear.linear_weights import DesignMatrix, Floats
+from headwise.linear.svm_solver import LinearProblem
 from headwise.metrics.multi_label_scores import fit_binary_temperature, mean_binary_loss
 
 TargetArray = NDArray[np.int64] | NDArray[np.floating] | NDArray[np.bool_]

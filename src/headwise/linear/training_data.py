@@ -12,7 +12,8 @@ from headwise.core.surface_features import LEAST, WIDTHS, surface_features
 from headwise.core.tokenizer import get_tokenizer
 from headwise.linear.dense_features import CentredVectors, StandardizedFeatures
 from headwise.linear.feature_counts import FeatureCounts
-from headwise.linear.linear_model import (
+from headwise.linear.linear_model import DenseScale, LinearModel, expand_columns, stack_blocks
+from headwise.linear.linear_settings import (
     DENSE,
     MOST_RATIO_CLASSES,
     PAIR_DENSE,
@@ -20,15 +21,12 @@ from headwise.linear.linear_model import (
     STRENGTHS,
     TABULAR_SCALES,
     WARM_START_SCALES,
-    DenseScale,
-    LinearModel,
     LinearSettings,
-    expand_columns,
-    stack_blocks,
 )
 from headwise.linear.linear_warm_start import LinearWarmStart, PriorScores
+from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.split_features import SplitFeatures
-from headwise.linear.svm_solver import DesignMatrix, Floats, LinearProblem, LinearWeights, fit_svm_columns
+from headwise.linear.svm_solver import LinearProblem, fit_svm_columns
 from headwise.linear.targets import NumericTargets, Targets, TextWeights
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary, LinearTexts
 

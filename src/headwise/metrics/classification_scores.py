@@ -6,7 +6,6 @@ Targets are label indices, `[texts]`, or soft labels (probabilities), `[texts, c
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +113,8 @@ def weighted_rates(
 def wilson_interval(right: int, texts: int, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson interval of a proportion (Wilson 1927), valid for small counts and near 0 and 1."""
     # scipy.stats has it too, and takes longer to load than all scores of a training to compute.
+    from statistics import NormalDist  # with it come fractions and decimals
+
     z, share = NormalDist().inv_cdf((1 + confidence) / 2), right / texts
     middle = share + z * z / (2 * texts)
     width = z * (share * (1 - share) / texts + (z / texts / 2) ** 2) ** 0.5

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.metrics.classification_scores import wilson_interval
+from headwise.metrics.metric_keys import NOVELTY
 
-NOVELTY = "novelty"
-"""The key of novelty scores in evaluations and in the dev scores of a model folder."""
 NEIGHBOURS = 5
 """Number of nearest training texts whose mean similarity counts."""
 MAX_REFERENCES = 4_096

@@ -8,7 +8,6 @@ With few texts the required rate may be out of reach; the expected rate is repor
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -17,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.errors import ConfigError
+from headwise.core.lazy_pattern import lazy_pattern
 
 _KEPT = 100  # points of the curve that are saved in a model folder
-SELECTIVE_PREDICTION = "sureness"
-"""The key of the curve among the dev scores in the metrics of a model."""
 MIN_ITEMS = 5
 """The fewest items for which a precision is computed."""
 PSEUDO_ITEMS = 10
@@ -153,14 +151,12 @@ def confidence_threshold(request: str, saved: Any) -> float:
 
 
 Rate = Literal["recall", "precision", "fpr"]
-_ONE = re.compile(r"(.+?):(recall|precision|fpr)=([0-9.]+(?:e-?[0-9]+)?)(?:,|$)")
+_ONE = lazy_pattern(r"(.+?):(recall|precision|fpr)=([0-9.]+(?:e-?[0-9]+)?)(?:,|$)")
 _FARTHEST = 17.0
 """The largest absolute log-ratio of probabilities; larger ones are clipped to keep thresholds finite."""
 _ALIKE = 1e-6
 """Scores closer than this are treated as equal: those of equal texts differ by about as much, depending on
 the other texts of the batch."""
-OPERATING_POINTS = "operating_points"
-"""The key of the operating points among the dev scores in the metrics of a model."""
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,10 @@
-"""Metrics of a regression model, with confidence intervals, and the standardisation of
-its targets (`Scale`).
-"""
+"""Metrics of a regression model, with confidence intervals."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from headwise.core.config import JsonMapping
-from headwise.core.errors import ConfigError
 from headwise.metrics.classification_scores import NORMAL_QUANTILE, central_interval
 from headwise.metrics.resampling import ScoreDifference
 
@@ -151,66 +147,3 @@ def compare_errors(first: np.ndarray, second: np.ndarray, targets: np.ndarray) -
         signs = random.integers(0, 2, (_AT_ONCE, texts)) * 2 - 1
         extreme += int((np.abs((signs * gains).mean(1)) >= abs(gain) - 1e-12).sum())
     return ScoreDifference(gain, central_interval(np.concatenate(means)), (extreme + 1) / (_DRAWS + 1))
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The standardisation of regression targets to mean 0 and standard deviation 1.
-
-    Attributes:
-        mean: The mean of the training targets.
-        deviation: The standard deviation of the training targets, above 0.
-    """
-
-    mean: float
-    deviation: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.mean) and math.isfinite(self.deviation) and self.deviation > 0):
-            raise ConfigError(
-                f"the targets' mean {self.mean!r} and deviation {self.deviation!r} must be finite numbers, "
-                "the deviation above 0"
-            )
-
-    @classmethod
-    def of(cls, targets: np.ndarray, weights: np.ndarray | None = None) -> "Scale":
-        """The scale of training targets, `[texts]`, with text weights; constant targets get the deviation
-        1."""
-        if weights is not None:  # targets of weight 0 may be any number, also NaN
-            targets, weights = targets[weights > 0], weights[weights > 0].astype(np.float64)
-        mean = np.average(targets, weights=weights)
-        deviation = np.sqrt(np.average((targets - mean) ** 2, weights=weights))
-        return cls(float(mean), float(deviation) or 1.0)
-
-    def written(self, number: float) -> str:
-        """A number as text, rounded to 6 significant digits of the standard deviation."""
-        places = min(15, 5 - math.floor(math.log10(self.deviation)))
-        return f"{round(number, places):.{max(places, 0)}f}"
-
-    @classmethod
-    def from_json(cls, data: JsonMapping) -> "Scale":
-        """Undo `to_json`.
-
-        Raises:
-            ConfigError: The numbers are missing or invalid.
-        """
-        values = data.get("mean"), data.get("deviation")
-        for value in values:
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ConfigError("mean and deviation of the targets are missing or of the wrong type")
-        return cls(float(data["mean"]), float(data["deviation"]))
-
-    def to_json(self) -> dict[str, float]:
-        return {"mean": self.mean, "deviation": self.deviation}
-
-    def deviations(self, targets: np.ndarray) -> np.ndarray:
-        """Standardised targets, `[texts]`, in float64, where extreme targets do not overflow."""
-        return (targets.astype(np.float64) - self.mean) / self.deviation
-
-    def standardize(self, targets: np.ndarray) -> np.ndarray:
-        """Standardised targets, `[texts]`, in float32, for training."""
-        return self.deviations(targets).astype(np.float32)
-
-    def restore(self, outputs: np.ndarray) -> np.ndarray:
-        """Targets of standardised numbers, `[texts]`, float64: the inverse of `standardize`."""
-        return outputs.astype(np.float64) * self.deviation + self.mean

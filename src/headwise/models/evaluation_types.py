@@ -2,9 +2,9 @@
 
 from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
+from headwise.core.json_values import is_number, lookup
 from headwise.metrics.perplexity import LanguageScores, MaskedScores
 from headwise.models.label_evaluation import NumberEvaluation, SingleLabelEvaluation
-from headwise.models.metric_table import is_number, lookup
 from headwise.models.multi_label_evaluation import MultiLabelEvaluation
 from headwise.models.tag_evaluation import TagEvaluation
 

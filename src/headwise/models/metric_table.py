@@ -1,15 +1,15 @@
 """Metric tables: which scores of an evaluation the terminal, the model card and the HTML report show.
 
 A metric table lists the keys in the JSON of an evaluation, with their titles and formats. A key that is
-missing, or whose value is no number, is left out, as tables are also made from saved files. A
-`ComparisonSystem` is another model evaluated on the same items.
+missing, or whose value is no number, is left out, as tables are also made from saved files.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
-from headwise.core.config import JsonMapping, JsonObject
+from headwise.core.config import JsonMapping
+from headwise.core.json_values import is_number, lookup
 
 MISSING = "–"
 
@@ -191,26 +191,6 @@ PER_CLASS_METRICS = (
 """The per-class metrics."""
 
 
-def lookup(data: Any, key: str) -> Any:
-    """The value under a key of a JSON object, where dots separate levels; None if it is missing."""
-    for name in key.split("."):
-        if not isinstance(data, Mapping):
-            return None
-        data = data.get(name)
-    return data
-
-
-def section_of(data: Any, key: str) -> JsonMapping:
-    """The JSON object under a key, see `lookup`; empty if it is missing."""
-    value = lookup(data, key)
-    return value if isinstance(value, Mapping) else {}
-
-
-def is_number(value: Any) -> TypeGuard[float]:
-    """Whether a value of a JSON file is a number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def format_number(value: Any, form: str) -> str:
     """A number in one of `FORMATS`; "" if `value` is no number."""
     return FORMATS[form](value) if is_number(value) else ""
@@ -221,43 +201,3 @@ def parse_interval(bounds: Any) -> tuple[float, float] | None:
     if not isinstance(bounds, Sequence) or len(bounds) != 2 or not all(map(is_number, bounds)):
         return None
     return bounds[0], bounds[1]
-
-
-@dataclass(frozen=True)
-class ComparisonSystem:
-    """A comparison system: another model evaluated on the same items.
-
-    Attributes:
-        name: Its name, such as "TF-IDF + linear SVM".
-        scores: Its scores, under the same keys as the model's.
-        difference: The paired difference, model minus comparison system: the score, its 95 % `interval` and
-            a `p_value`; None if the two were not compared item by item.
-    """
-
-    name: str
-    scores: JsonMapping
-    difference: JsonMapping | None = None
-
-    def to_json(self) -> JsonObject:
-        """A JSON object that `from_json` reads."""
-        return {"name": self.name, **self.scores, "difference": self.difference}
-
-    @classmethod
-    def all_from_metrics(cls, metrics: JsonMapping) -> "dict[str, ComparisonSystem]":
-        """The comparison systems in the metrics of a model folder, by key, the baseline last."""
-        return {
-            name: cls.from_json(entry)
-            for name, entry in sorted(metrics.items(), key=lambda pair: (pair[0] == "baseline", pair[0]))
-            if isinstance(entry, Mapping) and isinstance(entry.get("name"), str)
-        }
-
-    @classmethod
-    def from_json(cls, data: JsonMapping) -> "ComparisonSystem":
-        """The inverse of `to_json`, for untrusted data."""
-        scores = {name: value for name, value in data.items() if name not in ("name", "difference")}
-        difference = data.get("difference")
-        return cls(
-            str(data.get("name", "baseline")),
-            scores,
-            difference if isinstance(difference, Mapping) else None,
-        )

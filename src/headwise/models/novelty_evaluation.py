@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.errors import ConfigError
+from headwise.core.json_values import is_number, lookup
 from headwise.data.splits.data_parts import split_off_label
-from headwise.metrics.novelty import NOVELTY, NoveltyScores, score_novelty
-from headwise.models.metric_table import is_number, lookup
+from headwise.metrics.metric_keys import NOVELTY
+from headwise.metrics.novelty import NoveltyScores, score_novelty
 
 if TYPE_CHECKING:
     from headwise.training.train_result import TrainResult

@@ -6,8 +6,9 @@ from typing import Any
 
 from headwise.core.config import JsonMapping
 from headwise.core.html import Section, Series, Table, plot
-from headwise.metrics.novelty import NOVELTY
-from headwise.models.metric_table import format_number, is_number, lookup, section_of
+from headwise.core.json_values import is_number, lookup, section_of
+from headwise.metrics.metric_keys import NOVELTY
+from headwise.models.metric_table import format_number
 
 
 def novelty_section(scores: JsonMapping, of: str) -> Section:

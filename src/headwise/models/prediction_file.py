@@ -1,9 +1,6 @@
 """Prediction files: formats, columns and records, and opening them for writing."""
 
-import gzip
 import json
-import lzma
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -17,6 +14,7 @@ from numpy.typing import NDArray
 from headwise.core import native
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import atomic_output
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import InputRow
 from headwise.metrics.thresholds import predict_labels
@@ -102,10 +100,14 @@ def open_output(path: Path | None, *, append: bool = False, atomic: bool = False
     with reporting_write_errors(path), place as part, open(part, "ab" if append else "wb") as file:
         if path.suffix.lower() == ".gz":
             # Neither name nor time in the file: the same predictions are the same bytes.
-            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            from gzip import GzipFile
+
+            with GzipFile("", "wb", fileobj=file, mtime=0) as packed:
                 yield packed  # type: ignore[misc]
         elif path.suffix.lower() == ".xz":
-            with lzma.LZMAFile(file, "wb") as packed:
+            from lzma import LZMAFile
+
+            with LZMAFile(file, "wb") as packed:
                 yield packed
         else:
             yield file
@@ -345,7 +347,7 @@ class RecordLayout:
         return OutputError(f"{where}: {problem}; {advice}", code="HW603")
 
 
-_FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d*\.?\d+(e[+-]?\d+)?$)")
+_FORMULA = lazy_pattern(r"[=@\t\r]|[+-](?!\d*\.?\d+(e[+-]?\d+)?$)")
 """The beginning of a cell that a spreadsheet evaluates as a formula; numbers do not match."""
 
 
@@ -362,7 +364,7 @@ def _breaking(names: Sequence[str], cells: Sequence[str]) -> tuple[str, str] | N
 
 # Characters that some programs treat as line ends; JSON can escape them.
 _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
-_SPECIAL = re.compile(r'[",\r\n]')
+_SPECIAL = lazy_pattern(r'[",\r\n]')
 
 
 def _csv_cell(cell: str) -> str:

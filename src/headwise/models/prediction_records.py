@@ -5,7 +5,6 @@ Those of single labels are in `headwise.models.predictor`.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
@@ -14,10 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headwise.core.config import JsonObject
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.formats.conll import DOCUMENT
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import TaggedSentence
-from headwise.metrics.regression_scores import Scale
+from headwise.metrics.target_scale import Scale
 from headwise.models.prediction_file import TOLERANCE, OutputError, RecordLayout, free_name, json_text
 from headwise.models.predictor import MAX_LISTED, LabelPredictor, Predictor
 from headwise.runtime.tag_outputs import TaggedText
@@ -167,7 +167,7 @@ class NumberPredictor(Predictor):
         return [f"predicted {low} to {high}, mean {mean}"]
 
 
-_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]+")
+_SPACE = lazy_pattern(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]+")
 _DOCUMENT = f"{DOCUMENT}\tO\n\n"
 
 

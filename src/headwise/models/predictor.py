@@ -13,8 +13,7 @@ from headwise.data.items.examples import DisplayNames
 from headwise.linear.tabular_features import unseen_notes, unseen_values
 from headwise.metrics.thresholds import predict_labels
 from headwise.models.prediction_file import FORMATS, RecordLayout
-from headwise.models.report_messages import ReportMessage
-from headwise.text.parsing import cache_warning
+from headwise.models.report_message import ReportMessage
 
 _MANY_UNKNOWN = 0.2
 """The fraction of unknown words up to which predictions are never doubtful."""
@@ -121,8 +120,15 @@ class Predictor(ABC):
         unknown, cut = sum(item.unknown for item in read), sum(item.cut > 0 for item in read)
         encodings = self.model.config.linear_model.tabular if hasattr(self.model, "config") else None
         unseen = unseen_values(encodings or (), items)
-        trouble = cache_warning(self.model)
+        trouble = self._parse_cache_warning()
         return PredictionBatch(predictions, sum(map(len, read)), unknown, cut, trouble, unseen)
+
+    def _parse_cache_warning(self) -> str | None:
+        if getattr(getattr(self.model, "features", None), "parser", None) is None:
+            return None
+        from headwise.text.parsing import cache_warning
+
+        return cache_warning(self.model)
 
     def take(self, batch: PredictionBatch) -> Sequence[Any]:
         """Add a batch to the counts; returns its predictions."""

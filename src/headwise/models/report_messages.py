@@ -1,37 +1,19 @@
 """Messages about a model's scores, such as that a simple baseline is as good."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any
 
 from headwise.core.config import JsonMapping
-from headwise.models.metric_table import (
-    FORMATS,
-    ComparisonSystem,
-    MetricTable,
-    is_number,
-    lookup,
-    parse_interval,
-)
+from headwise.core.json_values import is_number, lookup
+from headwise.models.comparison_system import ComparisonSystem
+from headwise.models.metric_table import FORMATS, MetricTable, parse_interval
+from headwise.models.report_message import ReportMessage
 
 _LISTED = 8  # labels
 _ROUNDING = 1e-9
 _CHANCE = 0.05  # p value above which a difference between two models is not significant
 _WIDE, _SKEWED = 100.0, 2.0  # ratios for positive numbers: 95th to 5th percentile, mean to median
-
-
-@dataclass(frozen=True)
-class ReportMessage:
-    """A message of a report.
-
-    Attributes:
-        text: The message, one sentence.
-        warning: Whether the user should act on it.
-    """
-
-    text: str
-    warning: bool = False
 
 
 def baseline_message(

@@ -12,16 +12,10 @@ from markupsafe import Markup
 
 from headwise.core.config import JsonMapping
 from headwise.core.html import Cell, Page, Section, Series, Table, isolated, plot, render
+from headwise.core.json_values import is_number, lookup
 from headwise.metrics.operating_points import MIN_ITEMS, RiskCoverageCurve
-from headwise.models.metric_table import (
-    MISSING,
-    ComparisonSystem,
-    MetricTable,
-    format_number,
-    is_number,
-    lookup,
-    parse_interval,
-)
+from headwise.models.comparison_system import ComparisonSystem
+from headwise.models.metric_table import MISSING, MetricTable, format_number, parse_interval
 from headwise.models.novelty_section import novelty_section
 
 _EXCERPT = 600  # characters of a text without an explanation

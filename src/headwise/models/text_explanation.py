@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from headwise.core.activations import log_softmax, softmax
 from headwise.data.columns.tabular_columns import TabularRow
 from headwise.data.items.examples import Example
-from headwise.metrics.regression_scores import Scale
+from headwise.metrics.target_scale import Scale
 from headwise.metrics.thresholds import predict_labels
 from headwise.models.explanation import (
     ColumnAttribution,

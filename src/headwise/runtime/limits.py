@@ -3,12 +3,12 @@
 Check of model outputs for NaN and infinity.
 """
 
-import re
 from typing import Any
 
 import numpy as np
 
 from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.lazy_pattern import lazy_pattern
 
 # Settings that may be large; all others count modules (layers, heads, ...).
 _SIZES = {
@@ -20,7 +20,7 @@ _SIZES = {
 }
 _LARGEST_SIZE = 1 << 24
 _LARGEST_COUNT = 1 << 12
-_SCALE = re.compile(r"[n0-9./ ]{1,40}")  # no exponents: Fraction("1e999999999") takes forever
+_SCALE = lazy_pattern(r"[n0-9./ ]{1,40}")  # no exponents: Fraction("1e999999999") takes forever
 
 
 def check_limits(settings: Any, where: str = "") -> None:

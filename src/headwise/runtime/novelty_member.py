@@ -4,14 +4,16 @@ This module does not import torch.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.errors import ConfigError
-from headwise.metrics.novelty import FamiliarityFeatures, NoveltyDetector, mean_similarities
 from headwise.runtime.outputs import OfOutputs
+
+if TYPE_CHECKING:
+    from headwise.metrics.novelty import FamiliarityFeatures, NoveltyDetector
 
 
 class NoveltyMember:
@@ -22,7 +24,7 @@ class NoveltyMember:
         references: Vectors of training texts at length 1, `[texts, size]`; None if the detector has none.
     """
 
-    novelty = OfOutputs[NoveltyDetector | None]()
+    novelty: "OfOutputs[NoveltyDetector | None]" = OfOutputs()
     novelty_offset = OfOutputs[float | None]()
     novelty_logit = OfOutputs[float | None]()
     novelty_similarity = OfOutputs[float | None]()
@@ -56,7 +58,7 @@ def familiarity(
     logits: NDArray[np.floating],
     references: NDArray[np.float32] | None,
     excluded: NDArray[np.bool_] | None = None,
-) -> FamiliarityFeatures:
+) -> "FamiliarityFeatures":
     """What the novelty score of encoded texts is computed from.
 
     Args:
@@ -66,6 +68,8 @@ def familiarity(
         references: Vectors of training texts at length 1, `[references, size]`; None without.
         excluded: See `headwise.metrics.novelty.mean_similarities`.
     """
+    from headwise.metrics.novelty import FamiliarityFeatures, mean_similarities
+
     largest = logits.max(axis=1) if len(encoded) else np.zeros(0)
     if references is None:
         return FamiliarityFeatures(largest)

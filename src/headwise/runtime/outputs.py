@@ -5,7 +5,7 @@ network and linear member is computed here, too. This module does not import tor
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,12 @@ from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
 from headwise.data.items.dataset import in_chunks
-from headwise.metrics.novelty import NoveltyDetector
-from headwise.metrics.regression_scores import Scale
 from headwise.metrics.thresholds import predict_labels
 from headwise.runtime.limits import check_finite
+
+if TYPE_CHECKING:
+    from headwise.metrics.novelty import NoveltyDetector
+    from headwise.metrics.target_scale import Scale
 
 
 class OutputsError(ConfigError):
@@ -84,12 +86,16 @@ class CalibratedLogits:
         self.novelty_threshold: float | None = None
 
     @property
-    def novelty(self) -> NoveltyDetector | None:
+    def novelty(self) -> "NoveltyDetector | None":
         values = [getattr(self, name) for name in NOVELTY_FACTORS]
-        return None if None in values else NoveltyDetector(*values)
+        if None in values:
+            return None
+        from headwise.metrics.novelty import NoveltyDetector
+
+        return NoveltyDetector(*values)
 
     @novelty.setter
-    def novelty(self, detector: NoveltyDetector | None) -> None:
+    def novelty(self, detector: "NoveltyDetector | None") -> None:
         for name in NOVELTY_FACTORS:
             value = None if detector is None else getattr(detector, name.removeprefix("novelty_"))
             setattr(self, name, value)
@@ -256,12 +262,14 @@ class NumberOutputs:
     OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset(LINEAR_FACTORS)  # of folders of earlier versions
     count = 1
 
-    def __init__(self, scale: Scale):
+    def __init__(self, scale: "Scale"):
         self.scale = scale
 
     @staticmethod
     def read_outputs(outputs: JsonMapping) -> JsonObject:
         """See `BaseModel.read_outputs`."""
+        from headwise.metrics.target_scale import Scale
+
         try:
             return {"scale": Scale.from_json(outputs)}
         except ConfigError as error:

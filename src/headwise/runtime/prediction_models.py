@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from headwise.data.items.examples import Example
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.pair_features import PairSide, compare_words
 from headwise.linear.tabular_features import encode_rows, tabular_features, tabular_rows
-from headwise.metrics.regression_scores import Scale
 from headwise.runtime.layers import Floats
 from headwise.runtime.novelty_member import NoveltyMember
 from headwise.runtime.outputs import (
@@ -29,6 +28,9 @@ from headwise.runtime.outputs import (
 from headwise.runtime.pair_outputs import PairInputs
 from headwise.runtime.word_lookup import BaseLookup
 from headwise.text.text_features import EncodedPair, EncodedText, TextFeatures
+
+if TYPE_CHECKING:
+    from headwise.metrics.target_scale import Scale
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class PredictionModel(NoveltyMember):
     biases = OfOutputs[list[float] | None]()
     thresholds = OfOutputs[Any]()
     separator = OfOutputs[str]()
-    scale = OfOutputs[Scale]()
+    scale: "OfOutputs[Scale]" = OfOutputs()
     calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
     probabilities = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
     chosen_labels = OfOutputs[Callable[[np.ndarray], np.ndarray]]()

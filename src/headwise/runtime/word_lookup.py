@@ -7,7 +7,12 @@ from numpy.typing import NDArray
 
 from headwise.core import native
 from headwise.runtime.layers import Floats
-from headwise.text.static_embeddings.base_vectors import BaseTokens, DistinctWords, StaticEmbeddings
+from headwise.text.static_embeddings.base_vectors import (
+    BaseTokens,
+    DistinctWords,
+    QuantizedMatrix,
+    StaticEmbeddings,
+)
 from headwise.text.text_features import EncodedText
 
 _KEPT = 1 << 16  # distinct words whose vectors are cached
@@ -53,13 +58,20 @@ class BaseLookup:
         base: The base, without corrections.
         corrections: Trained corrections of the word vectors, `[vocabulary, size]`; None if the base was not
             trained.
+        table: The vectors of words and subwords in one matrix; None to copy those of the base.
     """
 
-    def __init__(self, base: StaticEmbeddings, corrections: Floats | None):
+    def __init__(
+        self, base: StaticEmbeddings, corrections: Floats | None, table: QuantizedMatrix | None = None
+    ):
         self.base, self.corrections, self.size = base, corrections, base.size
-        tables = base.table, base.subwords
-        self._values = np.concatenate([table.values for table in tables])
-        self._scales = np.concatenate([table.scales for table in tables])
+        if table is None:
+            tables = base.table, base.subwords
+            table = QuantizedMatrix(
+                np.concatenate([table.values for table in tables]),
+                np.concatenate([table.scales for table in tables]),
+            )
+        self._values, self._scales = table.values, table.scales
 
     def prepare(self, texts: Sequence[Sequence[str]]) -> list[BaseTokens]:
         """Compositions of the words of tokenised texts."""

@@ -17,6 +17,8 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.lazy_pattern import lazy_pattern
+
 MarkName = str
 WordMarks = Mapping[MarkName, NDArray[np.int64]]
 """By the name of the mark, the number of the unit that each word belongs to, from 0, `[words]`."""
@@ -30,15 +32,15 @@ ABBREVIATIONS = frozenset(word for line in _ABBREVIATIONS for word in line.split
 """Words, without their last full stop and in small letters, behind which a full stop ends no sentence."""
 
 _LINE_BREAK = r"(?:\r\n|\r(?!\n)|[\n\v\f\x85\u2028])"
-_BLANK_LINE = re.compile(rf"{_LINE_BREAK}\s*?{_LINE_BREAK}\s*|\u2029\s*")
+_BLANK_LINE = lazy_pattern(rf"{_LINE_BREAK}\s*?{_LINE_BREAK}\s*|\u2029\s*")
 _SPACED, _UNSPACED = ".!?…‽؟۔।॥։።", "。！？｡"
 _CLOSING = "\"'”’»›)\\]}」』）】"
 # Marks are looked at from the first of a row on: from each of a million would take a million times as long.
-_END = re.compile(
+_END = lazy_pattern(
     rf"(?<![{_SPACED}{_UNSPACED}])(?:(?P<marks>[{_SPACED}]+)[{_CLOSING}]*\s+"
     rf"|[{_SPACED}]*[{_UNSPACED}][{_SPACED}{_UNSPACED}]*[{_CLOSING}]*\s*)"
 )
-_LAST_WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*\Z")
+_LAST_WORD = lazy_pattern(r"[^\W_]+(?:\.[^\W_]+)*\Z")
 
 
 def paragraph_starts(text: str) -> list[int]:

@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.files.compression import plain_name
 from headwise.data.files.file_source import DataSource, look_ahead
 from headwise.data.files.text_lines import Line, read_lines
@@ -243,7 +244,7 @@ def read_phrase_parses(path: str, phrases: Sequence[tuple[int, str]]) -> list[De
     return parses
 
 
-_TOKEN = re.compile(r"\(\s*[^\s()]*|\)|[^\s()]+")
+_TOKEN = lazy_pattern(r"\(\s*[^\s()]*|\)|[^\s()]+")
 
 
 def constituency_heads(text: str, where: str = "") -> tuple[list[str], DependencyHeads]:

@@ -17,7 +17,7 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.files.compression import XzFile
+from headwise.data.files.unpacking import XzFile
 from headwise.text.vocabulary import VectorsError, WordVectors
 
 

@@ -21,10 +21,11 @@ from headwise.linear.ensemble_weights import (
     fit_number_weights,
 )
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearFit, LinearModel, LinearSettings
+from headwise.linear.linear_model import LinearModel
+from headwise.linear.linear_settings import LinearFit, LinearSettings
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
+from headwise.metrics.metric_keys import NOVELTY
 from headwise.metrics.multi_label_scores import fit_binary_ensemble, fit_binary_temperature
-from headwise.metrics.novelty import NOVELTY
 from headwise.metrics.regression_scores import number_scores
 from headwise.metrics.thresholds import Weights
 from headwise.nn.networks.bag_model import BagModel

@@ -21,6 +21,7 @@ from headwise.metrics.calibration import (
     one_label_loss,
 )
 from headwise.metrics.classification_scores import correctness, hard_labels
+from headwise.metrics.metric_keys import OPERATING_POINTS, SELECTIVE_PREDICTION
 from headwise.metrics.multi_label_scores import (
     binary_calibration_error,
     fit_binary_temperature,
@@ -29,8 +30,6 @@ from headwise.metrics.multi_label_scores import (
     set_rates,
 )
 from headwise.metrics.operating_points import (
-    OPERATING_POINTS,
-    SELECTIVE_PREDICTION,
     RiskCoverageCurve,
     choose_threshold,
     label_thresholds,

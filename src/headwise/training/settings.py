@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from headwise.core.config import JsonObject, check_choice, check_range, to_dict
 from headwise.core.errors import ConfigError
-from headwise.data.columns.reading_options import SoftLabelOptions, SplitConfig
-from headwise.nn.networks.model_config import LABEL_SECTIONS, ModelConfig
+from headwise.data.columns.reading_options import SoftLabelOptions
+from headwise.data.splits.split_config import SplitConfig
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.networks.model_sections import LABEL_SECTIONS
 
 if TYPE_CHECKING:
     from headwise.training.warm_start import PreviousModel

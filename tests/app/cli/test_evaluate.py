@@ -7,7 +7,7 @@ import pytest
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.readers.labelled_files import read_examples
-from headwise.models.metric_table import ComparisonSystem
+from headwise.models.comparison_system import ComparisonSystem
 
 
 @pytest.fixture

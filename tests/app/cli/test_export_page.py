@@ -5,7 +5,7 @@ import pytest
 
 from headwise.artifacts import load_model, save_model
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_settings import LinearSettings
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.text_models import TextClassifierModel
 

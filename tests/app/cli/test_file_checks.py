@@ -115,7 +115,7 @@ def test_a_python_call_leaves_no_folder(tmp_path):
 )
 def test_the_first_check_says_what_the_complete_check_says(words, tmp_path, monkeypatch, capsys):
     from headwise.app.cli import main
-    from headwise.app.cli.command_line import run
+    from headwise.app.cli.command_run import run
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(

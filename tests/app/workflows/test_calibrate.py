@@ -10,7 +10,7 @@ from headwise.app.reporter import Reporter
 from headwise.artifacts import read_info
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.metrics.calibration import SPREADS
-from headwise.metrics.operating_points import OPERATING_POINTS, SELECTIVE_PREDICTION
+from headwise.metrics.metric_keys import OPERATING_POINTS, SELECTIVE_PREDICTION
 
 ENCODER = {"width": 8, "heads": 2, "head_size": 4, "layers": 1}
 SMALL = {

@@ -6,7 +6,7 @@ from headwise.app.reporter import Reporter
 from headwise.app.workflows.head_scores import prune_file
 from headwise.app.workflows.train import train_files
 from headwise.artifacts import read_info
-from headwise.metrics.operating_points import SELECTIVE_PREDICTION
+from headwise.metrics.metric_keys import SELECTIVE_PREDICTION
 
 SMALL = {
     "model": {"task": "classify"},

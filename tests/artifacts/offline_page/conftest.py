@@ -16,9 +16,9 @@ import torch
 from headwise.artifacts.offline_page.page_export import offline_page
 from headwise.artifacts.offline_page.page_tables import script_json
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_settings import LinearSettings
 from headwise.metrics.novelty import NoveltyDetector
-from headwise.metrics.regression_scores import Scale
+from headwise.metrics.target_scale import Scale
 from headwise.nn.encoders import MSTransformerConfig
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig

@@ -1,6 +1,6 @@
-from headwise.data.columns.reading_options import BagOptions
+from headwise.core.error_codes import error_codes
+from headwise.data.columns.item_options import BagOptions
 from headwise.data.doctor.diagnose import diagnose
-from headwise.data.errors import CODES
 from headwise.data.items.item_types import ITEM_TYPES
 
 GOOD = "label,bag,x,y\n" + "".join(f"{n % 2},b{n},{n},{-n}\n{n % 2},b{n},{n + 1},0\n" for n in range(12))
@@ -8,7 +8,7 @@ GOOD = "label,bag,x,y\n" + "".join(f"{n % 2},b{n},{n},{-n}\n{n % 2},b{n},{n + 1}
 
 def codes(diagnosis):
     found = [(finding.severity, finding.code) for finding in diagnosis.findings]
-    assert all(code in CODES for _, code in found)
+    assert all(code in error_codes() for _, code in found)
     return found
 
 

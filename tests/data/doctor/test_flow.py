@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.core.error_codes import error_codes
 from headwise.core.errors import ConfigError
 from headwise.data import ReadOptions
 from headwise.data.doctor.diagnose import diagnose, doctor_files, guess_roles, summarize_lengths
-from headwise.data.errors import CODES
 from headwise.data.items.item_types import ITEM_TYPES
 
 CLASSIFY = ITEM_TYPES["classify"]
@@ -104,7 +104,7 @@ def test_findings_are_sorted_have_known_codes_and_are_json(write):
     order = [("error", "warning", "info").index(severity) for severity, _ in codes(diagnosis)]
     assert order == sorted(order)
     assert {code for _, code in codes(diagnosis)} >= {"HW110", "HW154", "HW156", "HW160", "HW161"}
-    assert all(code in CODES for _, code in codes(diagnosis))
+    assert all(code in error_codes() for _, code in codes(diagnosis))
     assert json.loads(json.dumps(diagnosis.to_json()))["files"][0]["words"]["max"] == 1
 
 

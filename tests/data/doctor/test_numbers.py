@@ -5,7 +5,7 @@ import pytest
 
 from headwise.app.cli import main
 from headwise.data.doctor.diagnose import diagnose
-from headwise.data.doctor.findings import NumberSummary
+from headwise.data.doctor.doctor_report import NumberSummary
 from headwise.data.items.item_types import ITEM_TYPES
 
 

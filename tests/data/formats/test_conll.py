@@ -1,7 +1,7 @@
 import pytest
 
 from headwise.core.errors import ConfigError
-from headwise.data.columns.reading_options import TagOptions
+from headwise.data.columns.item_options import TagOptions
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.conll import choose_token_columns, read_sentences, recognise, split_row
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from headwise.data.columns.reading_options import SoftLabelOptions, TagOptions
+from headwise.data.columns.item_options import TagOptions
+from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.items.item_types import ITEM_TYPES, infer_task
 
 TOLD = "Prodigy's tasks that were not accepted, left out: 'reject' 1, 'ignore' 1"

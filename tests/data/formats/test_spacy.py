@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from headwise.data.columns.reading_options import TagOptions
+from headwise.data.columns.item_options import TagOptions
 from headwise.data.items.item_types import ITEM_TYPES, infer_task
 
 TEXTS = ("Tom ran", "Oslo is cold", "nobody met Ann")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from headwise.data.columns.reading_options import TagOptions
+from headwise.data.columns.item_options import TagOptions
 from headwise.data.errors import DataError
 from headwise.data.items.item_types import ITEM_TYPES, infer_task
 from headwise.data.items.sentence_items import TaggedSentenceItems

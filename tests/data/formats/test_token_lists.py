@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from headwise.data.columns.reading_options import TagOptions
+from headwise.data.columns.item_options import TagOptions
 from headwise.data.errors import DataError
 from headwise.data.items.item_types import ITEM_TYPES, infer_task
 from headwise.data.readers.tagged_files import read_tagged

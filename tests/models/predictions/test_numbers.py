@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from headwise.data.items.item_types import ITEM_TYPES
-from headwise.metrics.regression_scores import Scale
+from headwise.metrics.target_scale import Scale
 from headwise.models.prediction_records import NumberPredictor
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headwise.core.html import Series, plot, ticks
-from headwise.models.metric_table import ComparisonSystem
+from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.report_page import Mistake, ReportContents, report_page, scores_fragment
 from headwise.models.tasks import find_task
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwise.models.metric_table import ComparisonSystem
+from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.report_messages import (
     baseline_message,
     label_messages,

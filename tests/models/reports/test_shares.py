@@ -6,7 +6,7 @@ import torch
 
 from headwise.data.items.examples import Pair
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearSettings
+from headwise.linear.linear_settings import LinearSettings
 from headwise.models.encoder_attributions import encoder_attributions
 from headwise.models.tasks.training_messages import linear_model_message
 from headwise.models.text_explanation import explain_labels

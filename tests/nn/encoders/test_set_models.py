@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from headwise.core.errors import ConfigError
-from headwise.nn.encoders.encoder_configs import SetModelConfig, SetTransformerConfig
+from headwise.nn.encoders.set_configs import SetModelConfig, SetTransformerConfig
 from headwise.nn.encoders.set_models import SetModel
 
 BLOCKS = SetTransformerConfig(width=12, heads=3)

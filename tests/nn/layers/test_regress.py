@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from headwise.core.errors import ConfigError
-from headwise.metrics.regression_scores import Scale, number_scores, score_numbers
+from headwise.metrics.regression_scores import number_scores, score_numbers
+from headwise.metrics.target_scale import Scale
 from headwise.models.tasks import find_task
 from headwise.nn.layers.output_layers import squared_error
 

@@ -8,7 +8,7 @@ from headwise.artifacts import StoreError, load_model, save_model
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import Pair
 from headwise.linear.linear_fit import fit_linear
-from headwise.metrics.regression_scores import Scale
+from headwise.metrics.target_scale import Scale
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig, RegressorConfig
 from headwise.nn.networks.linear_members import TextLinearBuffers

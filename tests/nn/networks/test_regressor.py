@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from headwise.artifacts import load_model, save_model
-from headwise.metrics.regression_scores import Scale
+from headwise.metrics.target_scale import Scale
 from headwise.models.label_evaluation import evaluate_numbers
 from headwise.nn.encoders import MSTransformerConfig
 from headwise.nn.layers.layer_configs import RegressorConfig

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if (problem := _missing_path(words)) is not None:
         print(f"error {problem}", file=sys.stderr)
         return _USAGE
-    from headwise.app.cli.command_line import run
+    from headwise.app.cli.command_run import run
 
     return run(words)
 
@@ -60,19 +60,12 @@ def _problem_of(role: str, path: str) -> str | None:
     """The error about a path that does not exist: that of the complete check."""
     from pathlib import Path
 
+    from headwise.app.cli.path_checks import check_input, check_model
     from headwise.core.errors import HeadwiseError
 
     try:
-        if role == "model":
-            from headwise.artifacts.model_folder import VerifiedFolder
-
-            VerifiedFolder(path)
-        else:
-            from headwise.data.files.file_checks import check_input_file
-            from headwise.data.files.file_lists import list_files, paths_of
-
-            for file in paths_of(list_files(Path(path))):
-                check_input_file(file)
+        check = check_model if role == "model" else check_input
+        check(Path(path))
     except HeadwiseError as error:
         return str(error)
     return None

@@ -1,10 +1,7 @@
-"""The command line: its commands, and the errors that stop them. Each subcommand, and with it torch, is
-imported only when it is called."""
+"""The command line as cyclopts parses it: its commands, and the messages about wrong usage. Each
+subcommand is imported only when it is called."""
 
-import os
-import sys
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from cyclopts import (
@@ -16,13 +13,11 @@ from cyclopts import (
     UnusedCliTokensError,
 )
 
-from headwise.app.cli.console import fail, forget_output, log_to_console, make_streams_safe, note
+from headwise.app.cli.console import note
 from headwise.app.cli.deferred_checks import forget_checks, run_checks
-from headwise.app.cli.terminal import reliable_interrupts, signal_of
-from headwise.artifacts.onnx.onnx_errors import installed
-from headwise.core.allocator import is_out_of_memory
-from headwise.core.errors import HeadwiseError
-from headwise.core.garbage import resume_collection
+from headwise.app.cli.log_notes import log_to_console
+from headwise.app.cli.usage_error import UsageError
+from headwise.core.close_names import close_names
 from headwise.core.version import __version__
 
 COMMANDS = {
@@ -81,19 +76,6 @@ _RENAMED_OPTIONS = {
 }
 """Old names of options, which work for one release, with a note."""
 
-_MEMORY_ADVICE = {
-    "train": "take a smaller --batch-tokens, or shorter --windows.words",
-    "predict": "take a smaller --batch-tokens",
-    "serve": "take a smaller --batch-tokens",
-}
-"""Advice after running out of memory, by command."""
-_LOADS_MODELS = (["predict"],)
-"""Commands that resume the search for garbage themselves, when their model is loaded."""
-
-USAGE = 2  # exit codes
-BROKEN_PIPE = 141
-
-
 HELP = ("--help", "-h")
 ALL = "--help-all"
 
@@ -131,50 +113,27 @@ def build_app(command: str = "", arguments: Sequence[str] = ()) -> App:
     return app
 
 
-def run(words: Sequence[str]) -> int:
-    """Run a command line; see `headwise.app.cli.main`."""
-    # Threads that wait by spinning slow small models down on a busy machine. OpenMP reads this variable
-    # when torch is loaded, so it is set before.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    make_streams_safe()
+def parse(words: Sequence[str]) -> Callable[[], Any]:
+    """The call of a command with the arguments of a command line, whose files and folders are checked.
+
+    Raises:
+        UsageError: The command line is wrong.
+        HeadwiseError: A file or folder cannot be used.
+    """
+    words = _rename_options(words)
+    forget_checks()
+    app = build_app(words[0] if words else "", words[1:])
     try:
-        with reliable_interrupts(), log_to_console(), installed():
-            words = _rename_options(words)
-            forget_checks()
-            app = build_app(words[0] if words else "", words[1:])
-            command, bound, _ = app.parse_args(["--help" if word == ALL else word for word in words])
-            run_checks()
-            if words[:1] not in _LOADS_MODELS:
-                resume_collection()
-            result = command(*bound.args, **bound.kwargs)
-        sys.stdout.flush()  # here, where a broken pipe is still caught
-        return result if isinstance(result, int) else 0
+        command, bound, _ = app.parse_args(["--help" if word == ALL else word for word in words])
     except CycloptsError as error:
-        fail(_usage(error))
-        return USAGE
-    except HeadwiseError as error:
-        if os.environ.get("HEADWISE_TRACEBACK", "0") not in ("", "0"):
-            raise
-        fail(str(error))
-        return USAGE
-    except (MemoryError, RuntimeError, ImportError) as error:
-        if not is_out_of_memory(error):
-            raise
-        fail(_no_memory(error, words[0] if words else ""))
-        return USAGE
-    except KeyboardInterrupt as error:
-        return 128 + signal_of(error)
-    except SystemError as error:
-        if not isinstance(error.__cause__, KeyboardInterrupt):  # raised while compiled code was running
-            raise
-        return 128 + signal_of(error.__cause__)
-    except BrokenPipeError:  # the reader of the output has closed it
-        forget_output()
-        return BROKEN_PIPE
-    except OSError as error:  # for example a full disk
-        fail(f"[HW604] {error.filename or 'standard output'}: {error.strerror or error}")
-        forget_output()
-        return USAGE
+        raise UsageError(_usage(error)) from error
+    run_checks()
+
+    def call() -> Any:
+        with log_to_console():
+            return command(*bound.args, **bound.kwargs)
+
+    return call
 
 
 def _rename_options(words: Sequence[str]) -> list[str]:
@@ -192,19 +151,11 @@ def _rename_options(words: Sequence[str]) -> list[str]:
     return renamed
 
 
-def _no_memory(error: Exception, command: str) -> str:
-    """The error message after running out of memory, with advice."""
-    if isinstance(error, ImportError):
-        return f"[HW410] out of memory while loading the libraries: {error}; give this process more memory"
-    advice = _MEMORY_ADVICE.get(command, "give this process more memory")
-    return f"[HW410] out of memory in headwise {command}: {advice}"
-
-
 def _suggestion(name: str, arguments: Iterable[Argument]) -> str:
     """A hint at the option most similar to an unknown one; "." if there is none."""
     names = ["--help", *(name for argument in arguments for name in argument.names)]
     usual = _COMMON_ALIASES.get(name)
-    matches = [usual] if usual in names else get_close_matches(name, names, n=1, cutoff=0.7)
+    matches = [usual] if usual in names else close_names(name, names, cutoff=0.7)
     return f"; did you mean {matches[0]}?" if matches else "."
 
 
@@ -214,7 +165,7 @@ def _usage(error: CycloptsError) -> str:
     if isinstance(error, UnknownCommandError) and error.unused_tokens:
         # The error's own text would import every command, to check whether it is hidden.
         name = error.unused_tokens[0]
-        matches = get_close_matches(name, COMMANDS, n=1)
+        matches = close_names(name, COMMANDS)
         hint = f"did you mean {matches[0]!r}?" if matches else f"known are {', '.join(COMMANDS)}"
         return f"unknown command {name!r}; {hint}"
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:

@@ -1,63 +1,21 @@
 """The consoles of the commands: results go to standard output, everything else to standard error.
 
-Beside printing there are types of arguments that any command may have (`parse_integers`, `parse_workers`),
-and files of output: pictures and pages are checked before the work starts, and all are written atomically.
+Beside printing there are files of output: pictures and pages are checked before the work starts, and all
+are written atomically.
 """
 
 import io
 import json
-import logging
 import os
 import sys
-from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Container
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
-
-from cyclopts import Parameter, Token
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-
-
-def parse_integers(type_: object, tokens: Sequence[Token]) -> int | tuple[int, ...]:
-    """Convert tokens to an integer, or to a tuple of integers; a fraction is an error."""
-    is_tuple, integers = "tuple" in str(type_), []
-    for token in tokens:
-        try:
-            integers.append(int(token.value))
-        except ValueError:
-            flag = f"{token.keyword}: " if is_tuple and token.keyword else ""  # cyclopts adds it else
-            raise ValueError(f"{flag}{token.value!r} is no whole number") from None
-    return tuple(integers) if is_tuple else integers[0]
-
-
-def parse_workers(type_: object, tokens: Sequence[Token]) -> int | str:
-    """Convert a token to a number of processes, or `auto`."""
-    value = tokens[0].value
-    if value == "auto":
-        return value
-    try:
-        return int(value)
-    except ValueError:
-        raise ValueError(f"{value!r} is neither a whole number nor auto") from None
-
-
-Workers = Annotated[int | Literal["auto"], Parameter(converter=parse_workers)]
-"""A number of processes, or `auto`."""
-
-Integer = Annotated[int, Parameter(converter=parse_integers)]
-"""An integer."""
-
-OptionalInteger = Annotated[int | None, Parameter(converter=parse_integers)]
-"""An optional integer."""
-
-Integers = Annotated[tuple[int, ...], Parameter(converter=parse_integers)]
-"""Integers."""
-
-Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
-"""A flag without a value, off by default."""
 
 
 STANDARD_OUTPUT = "-"
@@ -132,25 +90,6 @@ def warn(text: str) -> None:
 def fail(text: str) -> None:
     """Print the error that stops the command."""
     _print_message(("error ", "bold red"), (visible(text), "red"))
-
-
-class _Notes(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        note(record.getMessage())
-
-
-@contextmanager
-def log_to_console() -> Iterator[None]:
-    """Within this context, log records of the package are printed as notes."""
-    log, handler = logging.getLogger("headwise"), _Notes(logging.INFO)
-    before = log.level
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(before)
 
 
 _TERMINAL_VARIABLES = ("FORCE_COLOR", "TTY_COMPATIBLE")

@@ -6,7 +6,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from headwise.app.cli.console import Switch
+from headwise.app.cli.argument_types import Switch
 from headwise.app.cli.file_arguments import FileArgument, OptionalFile, OptionalOutput, OptionalRecipe
 from headwise.app.cli.flags import flag_values, flags_of, section_flags
 from headwise.app.cli.train_command import train

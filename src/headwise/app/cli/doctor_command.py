@@ -15,7 +15,8 @@ from rich.text import Text
 from headwise.app.cli.console import columns, note, output, print_json, visible
 from headwise.app.cli.file_arguments import UncheckedFile
 from headwise.app.cli.flags import flag_values, section_flags
-from headwise.data.doctor.findings import DoctorReport, FileReport, Finding
+from headwise.data.doctor.doctor_report import DoctorReport, FileReport
+from headwise.data.doctor.findings import Finding
 
 MOST_CLASSES = 12  # classes listed
 _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}

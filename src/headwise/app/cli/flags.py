@@ -12,20 +12,15 @@ from dataclasses import asdict, dataclass, field, fields, make_dataclass
 from functools import cache
 from itertools import pairwise
 from types import MappingProxyType, NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Group, Parameter
 
-from headwise.app.cli.console import parse_integers
-from headwise.app.distillation_config import DistillationConfig
-from headwise.core.config import JsonObject
-from headwise.data.columns.reading_options import SplitConfig
+from headwise.app.cli.argument_types import parse_integers
+from headwise.core.config import JsonObject, field_types
 from headwise.models.tasks import TASKS
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, ENCODER_CONFIGS
-from headwise.nn.layers.layer_configs import LinearMemberConfig
-from headwise.nn.networks.model_config import CONFIGS
-from headwise.training.settings import TrainConfig, VectorsConfig
 
 
 def flags(
@@ -91,7 +86,7 @@ def describe(
         defaults = {_shown(field.default) for field in fields_by_owner.values()}
         default = "by data" if item in by_data else defaults.pop() if len(defaults) == 1 else "by encoder"
         text += f" \\[{default}]" if default else ""
-        kinds = [get_type_hints(configs[owner])[item] for owner in fields_by_owner]
+        kinds = [field_types(configs[owner])[item] for owner in fields_by_owner]
         # A value that fits any of them is accepted here; the selected configuration checks it again.
         kind = kinds[0] if all(kind == kinds[0] for kind in kinds) else _any_of(kinds)
         described.append(
@@ -157,6 +152,7 @@ def flag_values(held: Any) -> JsonObject:
     return {name: value for name, value in asdict(held).items() if value is not None}
 
 
+@cache
 def _help_of(config: type) -> dict[str, str]:
     """The docstrings of a configuration's fields, also of inherited ones."""
     docs: dict[str, str] = {}
@@ -227,20 +223,37 @@ LABEL_SETTINGS = frozenset(
 )
 """Reading settings for training; commands that ignore labels hide them."""
 
-_CONFIGS: dict[str, type] = {
-    "teach": DistillationConfig,
-    "split": SplitConfig,
-    "train": TrainConfig,
-    "vectors": VectorsConfig,
-    **CONFIGS,
-}
-"""The configuration of each section, except those that depend on the task or on the encoder."""
 
-_OMIT = {  # settings without a flag
+@cache
+def _configs() -> dict[str, type]:
+    """The configuration of each section, except those that depend on the task or on the encoder."""
+    from headwise.app.distillation_config import DistillationConfig
+    from headwise.data.splits.split_config import SplitConfig
+    from headwise.nn.networks.model_config import CONFIGS
+    from headwise.training.settings import TrainConfig, VectorsConfig
+
+    return {
+        "teach": DistillationConfig,
+        "split": SplitConfig,
+        "train": TrainConfig,
+        "vectors": VectorsConfig,
+        **CONFIGS,
+    }
+
+
+def _omitted(section: str) -> Collection[str]:
+    """The settings of a section without a flag."""
+    if section == "linear_model":
+        from headwise.nn.layers.layer_configs import LinearMemberConfig
+
+        return {*LinearMemberConfig.SIZES, "tabular"}
+    return _OMIT.get(section, ())
+
+
+_OMIT = {
     "vectors": {"file"},
     "base": {"name", "size", "subwords"},
     "pretrained": {"name"},
-    "linear_model": {*LinearMemberConfig.SIZES, "tabular"},
     "unknown": {"detect", "label", "texts"},
 }
 
@@ -278,11 +291,11 @@ def flags_of(section: str) -> tuple[Flag, ...]:
     if section == "data":
         configs = {name: task.options for name, task in TASKS.items()}
     else:
-        configs = dict(ENCODER_CONFIGS) if section == "encoder" else {"": _CONFIGS[section]}
+        configs = dict(ENCODER_CONFIGS) if section == "encoder" else {"": _configs()[section]}
     by_data = {name for settings in _data_dependent_defaults() for name in settings.get(section, ())}
     if section == "language":
         by_data = {"windows"}
-    return tuple(describe(configs, omit=_OMIT.get(section, ()), by_data=by_data))
+    return tuple(describe(configs, omit=_omitted(section), by_data=by_data))
 
 
 @cache

@@ -10,7 +10,9 @@ from rich.text import Text
 
 from headwise.app.cli.console import columns, percent, visible
 from headwise.core.config import JsonMapping
-from headwise.models.metric_table import ComparisonSystem, MetricTable, PerClassTable, format_number, lookup
+from headwise.core.json_values import lookup
+from headwise.models.comparison_system import ComparisonSystem
+from headwise.models.metric_table import MetricTable, PerClassTable, format_number
 
 MATRIX_LABELS = 12  # most labels of a confusion matrix
 _NARROWEST = 16  # least width of the label names beside the matrix

@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from headwise.app.cli.console import OptionalInteger, Switch, messages, note, warn
+from headwise.app.cli.argument_types import OptionalInteger, Switch
+from headwise.app.cli.console import messages, note, warn
 from headwise.app.cli.console import output as results
 from headwise.app.cli.file_arguments import FileArgument, OptionalFile
 from headwise.app.cli.flags import flag_values, flags

@@ -10,16 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headwise.app.cli.console import Integer, Switch, note
-from headwise.app.cli.file_arguments import (
-    ModelFolder,
-    OptionalOutput,
-    OptionalParses,
-    TextsArgument,
-    check_one_standard_input,
-    is_standard,
-)
+from headwise.app.cli.argument_types import Integer, Switch
+from headwise.app.cli.console import note
+from headwise.app.cli.file_arguments import ModelFolder, OptionalOutput, OptionalParses, TextsArgument
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
+from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.predict_command import check_file
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory

@@ -17,11 +17,9 @@ from headwise.app.cli.file_arguments import (
     OptionalOutputFile,
     OptionalParses,
     OptionalRecipe,
-    check_one_standard_input,
-    check_output_is_folder,
-    is_standard,
 )
 from headwise.app.cli.flags import all_section_flags, section_values
+from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder, is_standard
 from headwise.app.cli.terminal import QuietReporter, TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import JsonObject

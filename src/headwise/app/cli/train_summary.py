@@ -9,7 +9,7 @@ from headwise.app.cli.train_display import UNBOUNDED_METRICS
 from headwise.app.reporter import Reporter
 from headwise.app.training_report import TrainingReport
 from headwise.artifacts import read_info
-from headwise.metrics.operating_points import OPERATING_POINTS
+from headwise.metrics.metric_keys import OPERATING_POINTS
 from headwise.models.metric_table import FORMATS
 from headwise.models.report_messages import baseline_message
 

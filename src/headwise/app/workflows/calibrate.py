@@ -14,9 +14,10 @@ from headwise.artifacts import save_model
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
+from headwise.core.json_values import lookup
 from headwise.data.items.examples import DisplayNames
-from headwise.metrics.operating_points import OPERATING_POINTS
-from headwise.models.metric_table import MetricTable, lookup
+from headwise.metrics.metric_keys import OPERATING_POINTS
+from headwise.models.metric_table import MetricTable
 from headwise.models.tasks.training_messages import operating_point_messages
 from headwise.training.train_result import calibration_json
 

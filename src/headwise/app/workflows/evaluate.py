@@ -15,14 +15,15 @@ from headwise.artifacts.model_info import DataInfo
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
+from headwise.core.json_values import is_number, lookup
 from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
 from headwise.metrics.classification_scores import wilson_interval
 from headwise.metrics.novelty import NoveltyScores, novelty_json
+from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.evaluation_types import Evaluation, score_by_name
-from headwise.models.metric_table import ComparisonSystem, is_number, lookup
 from headwise.models.predictor import many_unknown
-from headwise.models.report_messages import ReportMessage
+from headwise.models.report_message import ReportMessage
 from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks.task import Task
 from headwise.models.tasks.unseen_scores import score_unseen

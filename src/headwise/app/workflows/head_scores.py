@@ -18,9 +18,11 @@ from headwise.artifacts import save_model
 from headwise.core.config import JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
+from headwise.core.json_values import is_number, lookup
 from headwise.metrics.classification_scores import paired_interval
-from headwise.metrics.operating_points import SELECTIVE_PREDICTION, RiskCoverageCurve
-from headwise.models.metric_table import MetricTable, is_number, lookup
+from headwise.metrics.metric_keys import SELECTIVE_PREDICTION
+from headwise.metrics.operating_points import RiskCoverageCurve
+from headwise.models.metric_table import MetricTable
 from headwise.models.pictures import learned_priors_figure
 from headwise.nn.networks.head_pruning import (
     AttentionHead,

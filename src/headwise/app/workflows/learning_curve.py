@@ -34,7 +34,7 @@ from headwise.data.items.labels import (
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.duplicates import indices_by_text
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearFit, LinearSettings
+from headwise.linear.linear_settings import LinearFit, LinearSettings
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.multi_label_scores import micro_f1, set_counts
 from headwise.metrics.power_law import PowerLaw, fit_power_law

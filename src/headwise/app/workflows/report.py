@@ -23,7 +23,7 @@ from headwise.data.items.item_type import ItemType
 from headwise.data.splits.contamination import in_fingerprint
 from headwise.data.splits.duplicates import find_near_duplicates
 from headwise.data.splits.text_signatures import words_for_comparison
-from headwise.metrics.operating_points import OPERATING_POINTS
+from headwise.metrics.metric_keys import OPERATING_POINTS
 from headwise.models.explanation import Explanation
 from headwise.models.pictures import attention_span_table, heat_maps
 from headwise.models.report_messages import baseline_message

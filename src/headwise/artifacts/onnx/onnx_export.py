@@ -64,7 +64,7 @@ from headwise.core.folder_layout import (
 from headwise.core.version import __version__
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.linear.pair_features import dense_pair_size
-from headwise.metrics.operating_points import SELECTIVE_PREDICTION
+from headwise.metrics.metric_keys import SELECTIVE_PREDICTION
 from headwise.models.tasks import find_task_settings
 from headwise.nn.attention import SelfAttention
 from headwise.nn.embeddings.base_embedding import BaseEmbedding

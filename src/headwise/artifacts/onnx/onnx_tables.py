@@ -17,7 +17,7 @@ from safetensors.numpy import load, save
 from headwise.artifacts.model_folder import StoreError, current_tensor_name
 from headwise.artifacts.onnx.onnx_settings import BaseSizes
 from headwise.linear.linear_tables import TextTableFormat
-from headwise.linear.svm_solver import Floats
+from headwise.linear.linear_weights import Floats
 from headwise.nn.layers.layer_configs import LinearMemberConfig
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
 from headwise.text.character_features import Alphabet, CharacterFeatureCache

@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from headwise.nn.attention import SelfAttention
 from headwise.nn.attention.padded import cross_attention, memo_of
 from headwise.nn.encoders.encoder import Encoded, Positions, sinusoids
-from headwise.nn.encoders.encoder_configs import Ring
 from headwise.nn.encoders.set_transformer import MAB, LearnedSet
 from headwise.nn.encoders.star_transformer import StarStep, StarTransformer
+from headwise.nn.encoders.transformer_configs import Ring
 from headwise.nn.ragged import Layout, Ragged
 
 

@@ -4,14 +4,16 @@ import ast
 import json
 import re
 
+from headwise.core.lazy_pattern import lazy_pattern
+
 CHOICES = "choices"
 """The only key of an object in which Label Studio writes several choices of a text."""
 
-_BETWEEN_NUMBERS = re.compile(r"(?<=[\w.])\s+(?=[-\w.])")  # of a NumPy array
-_WRAPPED = re.compile(r"(?:array|frozenset|list|tuple|set)\((.*?)(?:,\s*dtype=[\w<>.']+)?\)", re.DOTALL)
+_BETWEEN_NUMBERS = lazy_pattern(r"(?<=[\w.])\s+(?=[-\w.])")  # of a NumPy array
+_WRAPPED = lazy_pattern(r"(?:array|frozenset|list|tuple|set)\((.*?)(?:,\s*dtype=[\w<>.']+)?\)", re.DOTALL)
 _BRACKETS = ("[]", "()", "{}")
-_QUOTED = re.compile(r"""(["'])(?:\\.|(?!\1).)*\1""", re.DOTALL)
-_LINK = re.compile(r"(?:https?|ftp)://\S+|www\.\S+\.\S+")
+_QUOTED = lazy_pattern(r"""(["'])(?:\\.|(?!\1).)*\1""", re.DOTALL)
+_LINK = lazy_pattern(r"(?:https?|ftp)://\S+|www\.\S+\.\S+")
 
 
 def parse_cell(cell: object) -> object:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import is_link, is_structured
 from headwise.data.columns.column_names import HEADING_NAMES, is_never_label, normal_name
 from headwise.data.items.labels import parse_number, with_decimal_point
@@ -105,27 +106,27 @@ class Column:
         return 2 * sum(numeric) > len(numeric)
 
 
-_CODE = re.compile(r"[\w.:/#{}-]*\d[\w.:/#{}-]*|[0-9A-Fa-f]{8,}")
+_CODE = lazy_pattern(r"[\w.:/#{}-]*\d[\w.:/#{}-]*|[0-9A-Fa-f]{8,}")
 _CLOCK = r"\d\d?:\d\d(:\d\d([.,]\d+)?)?( ?[ap]m)?"
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?"
 _ZONE = r"(Z|UTC|(GMT)?[+-]\d\d?(:?\d\d)?)"
-_DATE = re.compile(
+_DATE = lazy_pattern(
     rf"(\d{{4}}[-/]\d\d?[-/]\d\d?|\d\d?[./-]\d\d?[./-]\d{{2,4}})([T ]+{_CLOCK} ?{_ZONE}?)?"
     rf"|{_CLOCK}|((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?(\d\d? )?{_MONTH} (\d\d?(st|nd|rd|th)?,? )?"
     rf"({_CLOCK} ([A-Z]{{3,4}} |[+-]\d{{4}} )?)?\d{{4}}( {_CLOCK}( [+-]\d{{4}}| GMT| UTC)?)?",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(
+_ADDRESS = lazy_pattern(
     r"[^@\s]+@[^@\s]+\.[^@\s]+|@\w+|\d{1,3}(\.\d{1,3}){3}|([a-z\d][a-z\d-]*\.)+(com|org|net|edu|gov|info|io|de|uk)"
 )
-_HASH = re.compile(r"(?=.*\d)[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_FILE = re.compile(
+_HASH = lazy_pattern(r"(?=.*\d)[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_FILE = lazy_pattern(
     r"[^\n<>|*?\"]*\.(txt|csv|tsv|jsonl?|xml|html?|pdf|docx?|md|eml|msg|png|jpe?g|gif|tiff?|bmp|webp|wav|mp[34]|zip|gz)",
     re.IGNORECASE,
 )
-_MONEY = re.compile(r"[$€£¥]\s?\d[\d.,]*|\d[\d.,]*\s?[$€£¥]")
-_UNIX_TIME = re.compile(r"1[0-9]{9}([0-9]{3})?(\.\d+)?")
-_LANGUAGE_CODE = re.compile(r"[a-zA-Z]{2,3}([-_][a-zA-Z]{2,4})?")
+_MONEY = lazy_pattern(r"[$€£¥]\s?\d[\d.,]*|\d[\d.,]*\s?[$€£¥]")
+_UNIX_TIME = lazy_pattern(r"1[0-9]{9}([0-9]{3})?(\.\d+)?")
+_LANGUAGE_CODE = lazy_pattern(r"[a-zA-Z]{2,3}([-_][a-zA-Z]{2,4})?")
 
 
 def is_date(value: str) -> bool:

@@ -5,10 +5,10 @@ Texts joined from several columns, such as a subject and a body, which are named
 A model reads one text, with a part in each line.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 
 from headwise.core.invisible import without_invisible
+from headwise.core.lazy_pattern import lazy_pattern
 
 # fmt: off
 TEXT_NAMES = (
@@ -83,7 +83,7 @@ _MEASURE_ENDS = {
 }
 _MACHINE_WORDS = {"model", "prediction", "predicted", "classifier"}  # whose scores are no labels
 _PEOPLE = {"annotator", "worker", "reviewer", "rater", "moderator"}  # `annotator_name`
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_CAMEL = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 
 FLAG_NAMES = ("is_spam", "spam")
 """Label column names that are themselves a label, each a yes/no column (multi-hot encoding)."""

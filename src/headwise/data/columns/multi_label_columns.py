@@ -3,11 +3,11 @@
 Codes: HW120 (null), HW123, HW124.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import (
     holds_choices,
     is_link,
@@ -67,7 +67,7 @@ SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",", "#", "><")
 """Separators of labels to try if the user gives none, the most reliable first. doccano writes `a#b`, Stack
 Overflow `<a><b>`."""
 
-_TAG = re.compile("O|[BIESLUM]-.+")
+_TAG = lazy_pattern("O|[BIESLUM]-.+")
 """A tag of a word, such as `B-PER`."""
 
 LIST_SEPARATOR = "[]"

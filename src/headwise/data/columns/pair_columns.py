@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from headwise.data.columns.column_contents import Column
 from headwise.data.columns.column_names import PAIR_LABEL_NAMES, PAIR_NAMES, normal_name
-from headwise.data.columns.reading_options import PairOptions
+from headwise.data.columns.item_options import PairOptions
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
 from headwise.data.columns.text_columns import (
     ambiguous_columns_error,

@@ -8,7 +8,6 @@ Importing this file loads neither torch nor NumPy.
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Literal, get_args
 
 from headwise.core.config import check_range
 from headwise.core.errors import ConfigError
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import normal_name
 
 ColumnType = Literal["number", "decimal-comma", "category", "date", "day-first", "month-first"]
@@ -42,18 +42,18 @@ _LONG_TEXT = 6  # mean number of words of a column that is a text and no categor
 _NULLS = {"", "nan", "null", "<na>", "nat"}
 _MISSING = _NULLS | {"-", "--", "?", ".", "n/a", "#n/a", "na", "none"}
 _AROUND = "$€£¥%  "
-_ENGLISH = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
+_ENGLISH = lazy_pattern(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+_COMMA = lazy_pattern(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_WHOLE = re.compile(r"[+-]?\d+(\.0+)?")
-_ISO = re.compile(
+_WHOLE = lazy_pattern(r"[+-]?\d+(\.0+)?")
+_ISO = lazy_pattern(
     r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?"
     r" ?(?:Z|UTC|[+-]\d{2}:?\d{2})?)?"
 )
-_SHORT = re.compile(
+_SHORT = lazy_pattern(
     r"(\d{1,2})[-/.] ?(\d{1,2})[-/.] ?(\d{4})(?:[T ,]+(\d{1,2}):(\d{2})(?::(\d{2}))? ?([AaPp][Mm])?)?"
 )
-_EPOCH = re.compile(r"1\d{9}(\d{3})?(\.\d+)?")  # seconds or milliseconds from 2001 to 2033
+_EPOCH = lazy_pattern(r"1\d{9}(\d{3})?(\.\d+)?")  # seconds or milliseconds from 2001 to 2033
 
 
 @dataclass(frozen=True, slots=True)

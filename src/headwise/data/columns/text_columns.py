@@ -1,10 +1,10 @@
 """Choose the text column and the label column of a table, and explain the choice."""
 
-import difflib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from headwise.core.close_names import close_names
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_contents import Column
 from headwise.data.columns.column_names import (
@@ -149,7 +149,7 @@ def find_column(requested: str, names: Sequence[str], source: DataSource, flag: 
         return normal.index(normal_name(requested))
     if requested.isdecimal() and len(requested) < 10 and 1 <= int(requested) <= len(names):
         return int(requested) - 1
-    close = difflib.get_close_matches(requested, names, n=1)
+    close = close_names(requested, names)
     advice = f"did you mean {flag} {close[0]!r}?" if close else f"give another {flag}"
     if len(parts := [normal_name(part) for part in requested.split(",")]) > 1 and {*parts} <= {*normal}:
         advice = f"{flag} names one column"

@@ -10,17 +10,9 @@ from typing import Any
 
 from headwise.core.config import unknown_name_error
 from headwise.core.errors import ConfigError
+from headwise.data.doctor.doctor_report import DoctorReport, FactNames, FileReport, LengthSummary
 from headwise.data.doctor.examined_file import CheckedFile
-from headwise.data.doctor.findings import (
-    SHOWN,
-    DoctorReport,
-    FactNames,
-    FileReport,
-    Finding,
-    LengthSummary,
-    count,
-    with_remainder,
-)
+from headwise.data.doctor.findings import SHOWN, Finding, count, with_remainder
 from headwise.data.doctor.label_checks import spread
 from headwise.data.errors import DataError
 from headwise.data.files.compression import read_once

@@ -1,16 +1,17 @@
 """The doctor's checks of labels: classes, sets of labels, numbers, and the weights of items."""
 
-import difflib
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
 
+from headwise.core.close_names import close_names
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.core.text_normalization import normalize_text
+from headwise.data.doctor.doctor_report import NumberSummary
 from headwise.data.doctor.examined_file import CheckedFile
-from headwise.data.doctor.findings import Finding, NumberSummary, abbreviate, count
+from headwise.data.doctor.findings import Finding, abbreviate, count
 from headwise.data.formats.glued_labels import GLUED_FORMATS, labels_with_words
 from headwise.data.items.labels import (
     all_labels,
@@ -24,7 +25,7 @@ from headwise.data.items.labels import (
 )
 
 RARE = 5  # items below which a class can hardly be learnt
-_DASHES = re.compile("[\u2010-\u2015\u2212_]")
+_DASHES = lazy_pattern("[\u2010-\u2015\u2212_]")
 _EXACT = 15  # digits up to which different numbers stay different as floats
 
 
@@ -131,7 +132,7 @@ def unknown_labels(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
         for label, times in file.data.labels.items():
             if label in training_labels or label in names:
                 continue
-            close = difflib.get_close_matches(label, training_labels, n=1, cutoff=0.4)
+            close = close_names(label, training_labels, cutoff=0.4)
             message = f"{file.count(times)} of {file.role} with the label {label!r}, unseen in train"
             fix = f"add such {file.item_type.nouns.many} to train"
             fix = f"write {close[0]!r} if that is meant" if close else fix

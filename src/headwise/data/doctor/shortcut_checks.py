@@ -9,7 +9,6 @@ capitals, line ends, ...) the best threshold is found. Of pairs, one text alone 
 
 import hashlib
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.doctor.findings import Finding, abbreviate
 from headwise.data.splits.text_signatures import normal_text
@@ -33,7 +33,7 @@ _LEAST = 50  # least number of items with the label, and of items without it
 _MOST = 20_000  # items that are searched, evenly over the file
 _SHOWN = 3  # labels that have a finding of their own
 
-_WORD = re.compile(r"\w+|[^\w\s]")
+_WORD = lazy_pattern(r"\w+|[^\w\s]")
 _Z = 1.96
 
 

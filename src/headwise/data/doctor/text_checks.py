@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.doctor.examined_file import CheckedFile, pairs_of
 from headwise.data.doctor.findings import SHOWN, Finding, quoted_beginning, with_remainder
 from headwise.data.items.labels import is_missing_value
@@ -12,16 +13,18 @@ LONG = 512  # words above which an item that stands out is very long
 _MANY = 0.05  # share of near-duplicates from which on they are reported
 _COMPARED = 20_000  # different items that are compared, at most
 
-_CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]|\r(?!\n)")  # \r\n ends a line of a field
-_HTML = re.compile(
+_CONTROL = lazy_pattern(
+    "[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]|\r(?!\n)"
+)  # \r\n ends a line of a field
+_HTML = lazy_pattern(
     r"</?(?:br|p|div|span|a|b|i|u|em|strong|font|img|table|t[dr]|ul|li|hr|h[1-6])\b[^<>]*>"
     r"|&(?:[a-z]{2,8}|#\d{1,6}|#x[0-9a-f]{1,5});",
     re.IGNORECASE,
 )
 _LETTER = "[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]"  # of scripts that have spaces between words
-_INVISIBLE = re.compile(f"(?<={_LETTER})[\u00ad\u200b\u2060-\u2064](?={_LETTER})")
-_MOJIBAKE = re.compile("\ufffd|\u00c3[\u0080-\u00bf]|\u00c2[\u0080-\u00bf]|\u00e2\u20ac|\u00e2\u0080")
-_BYTES = re.compile(r"""\Ab(["'])(?=.*\1\Z)""", re.DOTALL)
+_INVISIBLE = lazy_pattern(f"(?<={_LETTER})[\u00ad\u200b\u2060-\u2064](?={_LETTER})")
+_MOJIBAKE = lazy_pattern("\ufffd|\u00c3[\u0080-\u00bf]|\u00c2[\u0080-\u00bf]|\u00e2\u20ac|\u00e2\u0080")
+_BYTES = lazy_pattern(r"""\Ab(["'])(?=.*\1\Z)""", re.DOTALL)
 _CHARACTERS = (
     (
         "HW157",

@@ -1,17 +1,19 @@
 """Read a member of a zip as a file (`data.zip!train.txt`), or several (`data.zip!folder/*.mrg`)."""
 
-import difflib
 import fnmatch
 import os
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
-from typing import IO, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
+from headwise.core.close_names import close_names
 from headwise.data.errors import DataError
-from headwise.data.files.compression import ZIP_TROUBLE, open_bytes
+from headwise.data.files.compression import open_bytes
 from headwise.data.files.text_lines import Line, decoded_lines, read_lines
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
 
 SEPARATOR = "!"
 
@@ -91,9 +93,13 @@ def open_file(path: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _opened(archive: str) -> Iterator[zipfile.ZipFile]:
+def _opened(archive: str) -> "Iterator[ZipFile]":
+    from zipfile import ZipFile
+
+    from headwise.data.files.unpacking import ZIP_TROUBLE
+
     try:
-        file = zipfile.ZipFile(archive)
+        file = ZipFile(archive)
     except OSError as error:
         problem = f"cannot be opened: {error.strerror or error}"
         raise DataError("HW101", problem, path=archive) from None
@@ -104,7 +110,9 @@ def _opened(archive: str) -> Iterator[zipfile.ZipFile]:
         yield file
 
 
-def _member(file: zipfile.ZipFile, name: str, path: str) -> IO[bytes]:
+def _member(file: "ZipFile", name: str, path: str) -> IO[bytes]:
+    from headwise.data.files.unpacking import ZIP_TROUBLE
+
     try:
         return file.open(name)
     except KeyError:
@@ -114,14 +122,12 @@ def _member(file: zipfile.ZipFile, name: str, path: str) -> IO[bytes]:
 
 
 def _missing(archive: str, member: str, names: list[str]) -> DataError:
-    close = difflib.get_close_matches(member, names, n=1)
+    close = close_names(member, names)
     listing = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
     advice = f"did you mean {archive}{SEPARATOR}{close[0]}?" if close else f"it holds {listing}"
     return DataError("HW101", f"the zip holds no {member!r}", advice=advice, path=archive)
 
 
-def _member_lines(
-    file: zipfile.ZipFile, name: str, path: str, encoding: str, errors: str
-) -> Iterator[Line]:
+def _member_lines(file: "ZipFile", name: str, path: str, encoding: str, errors: str) -> Iterator[Line]:
     with _member(file, name, path) as stream:
         yield from decoded_lines(cast(BinaryIO, stream), path, encoding, errors)

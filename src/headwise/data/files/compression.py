@@ -1,23 +1,15 @@
 """Open files decompressed; the first bytes of a file, not its name, tell the compression."""
 
-import bz2
-import difflib
-import gzip
-import lzma
 import os
-import shutil
 import stat
-import struct
 import sys
-import tempfile
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from io import BufferedReader, RawIOBase
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
+from headwise.core.close_names import close_names
 from headwise.data.errors import DataError
 from headwise.data.files.file_signatures import (
     BEGINNING,
@@ -32,9 +24,6 @@ STANDARD_INPUT = "-"
 _peeked_pipes: dict[str, BufferedReader] = {}
 """Pipes whose first bytes were looked at, by path; reading continues with them."""
 
-DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
-"""Exceptions that damaged data raise; bz2 raises a bare OSError, which `_Bzip2` turns into an EOFError."""
-
 SIGNATURES = {
     "gzip": b"\x1f\x8b\x08",
     "xz": b"\xfd7zXZ\x00",
@@ -42,13 +31,6 @@ SIGNATURES = {
     "zip": b"PK\x03\x04",
 }
 SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2", ".zip": "zip"}
-ZIP_TROUBLE = (
-    *(zipfile.BadZipFile, RuntimeError, OSError, ValueError, EOFError, OverflowError, struct.error),
-)
-"""Exceptions that `zipfile` raises for archives it cannot read: those with a password, and damaged ones."""
-
-XZ_MEMORY = 1 << 28
-"""Memory limit in bytes for unpacking an xz file; the file's header states what it needs."""
 
 
 def size_on_disk(path: str) -> int | None:
@@ -133,7 +115,7 @@ def _similar(path: str) -> str:
         names = [entry.name for entry in Path(path).parent.iterdir() if entry.is_file()]
     except OSError:
         return "its folder does not exist either"
-    close = difflib.get_close_matches(Path(path).name, names, n=1)
+    close = close_names(Path(path).name, names)
     return f"did you mean {Path(path).with_name(close[0])}?" if close else ""
 
 
@@ -147,11 +129,17 @@ def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
         raise foreign_error(kind, path)
     kind = next((k for k, signature in SIGNATURES.items() if first.startswith(signature)), "")
     if kind == "gzip":
-        return cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=raw)))
+        from gzip import GzipFile
+
+        return cast(BinaryIO, stack.enter_context(GzipFile(fileobj=raw)))
     if kind == "xz":
+        from headwise.data.files.unpacking import XzFile
+
         return cast(BinaryIO, stack.enter_context(BufferedReader(XzFile(raw))))
     if kind == "bzip2" and _is_bzip2(first):
-        return cast(BinaryIO, stack.enter_context(_Bzip2(raw)))
+        from headwise.data.files.unpacking import Bzip2File
+
+        return cast(BinaryIO, stack.enter_context(Bzip2File(raw)))
     if kind == "zip":
         return _only_member(raw, path, stack)
     promised = SUFFIXES.get(Path(path).suffix.lower())
@@ -183,7 +171,14 @@ def _is_bzip2(first: bytes) -> bool:
 
 
 def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
+    import zipfile
+
+    from headwise.data.files.unpacking import ZIP_TROUBLE
+
     if read_once(path):  # the list of a zip's members stands at its end
+        import shutil
+        import tempfile
+
         copy = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         shutil.copyfileobj(raw, copy)
         raw = cast(BufferedReader, copy)
@@ -216,43 +211,3 @@ def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
 
 def _is_clutter(name: str) -> bool:
     return name.startswith("__MACOSX/") or name.rpartition("/")[2] in (".DS_Store", "Thumbs.db")
-
-
-class XzFile(RawIOBase):
-    """The unpacked bytes of an xz file, of one or several streams, in bounded memory."""
-
-    def __init__(self, packed: IO[bytes]):
-        self._packed, self._rest = packed, b""
-        self._stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while True:
-            if self._stream.eof:
-                # What follows is another stream, or zeros that fill a block.
-                more = self._stream.unused_data.lstrip(b"\0") or self._packed.read(1 << 16)
-                self._rest = more.lstrip(b"\0")
-                if not self._rest:
-                    return 0
-                self._stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
-            if self._stream.needs_input and not self._rest:
-                self._rest = self._packed.read(1 << 16)
-                if not self._rest:
-                    raise EOFError("it ended before its end was marked")
-            unpacked = self._stream.decompress(self._rest, max_length=len(buffer))
-            self._rest = b""
-            if unpacked:
-                buffer[: len(unpacked)] = unpacked
-                return len(unpacked)
-
-
-class _Bzip2(bz2.BZ2File):
-    def read1(self, size: int = -1) -> bytes:
-        try:
-            return super().read1(size)
-        except OSError as error:
-            if error.errno is None:
-                raise EOFError(str(error)) from None
-            raise

@@ -7,8 +7,8 @@ Codes: HW101 no file matches a pattern.
 import glob
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from os import PathLike
+from typing import NamedTuple
 
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
@@ -40,8 +40,7 @@ def place(path: str, line: int) -> str:
     return f"{getattr(line, 'file', path)}:{int(line)}"
 
 
-@dataclass(frozen=True)
-class FileList:
+class FileList(NamedTuple):
     """Two or more files that are read as one, in this order."""
 
     paths: tuple[str, ...]

@@ -2,11 +2,11 @@
 
 import codecs
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.archives import open_file, read_files
@@ -88,7 +88,7 @@ def read_preview(path: str, encoding: str = "utf-8") -> FileHead:
     return FileHead(path, ())
 
 
-_BRAT = re.compile(r"T\d+\t\S+ \d+ \d+(;\d+ \d+)*\t")
+_BRAT = lazy_pattern(r"T\d+\t\S+ \d+ \d+(;\d+ \d+)*\t")
 
 
 def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[str, str]:

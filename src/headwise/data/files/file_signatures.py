@@ -4,10 +4,10 @@ Code: HW104.
 """
 
 import os
-import re
 import zlib
 from collections.abc import Sequence
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
 
 PARQUET = b"PAR1"
@@ -82,7 +82,7 @@ TABLE_DOCUMENTS = ("an Excel workbook", "a Parquet file")
 """Foreign files that can be read as tables, but not from a pipe."""
 
 _SAVED_DATASET = ("dataset_dict.json", "state.json")
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_CONTROL = lazy_pattern(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def foreign_kind(first: bytes) -> tuple[str, str] | None:

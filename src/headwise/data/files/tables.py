@@ -8,12 +8,12 @@ Codes: HW104 rows that take far more than the file; HW107 a row that is longer t
 
 import json
 import os
-import zipfile
 from collections.abc import Callable, Iterator
+from typing import IO
 
 from headwise.data.errors import DataError
 from headwise.data.files.archives import read_files, split_member
-from headwise.data.files.compression import SIGNATURES, ZIP_TROUBLE, read_once
+from headwise.data.files.compression import SIGNATURES, read_once
 from headwise.data.files.file_signatures import PARQUET, WORKBOOK
 from headwise.data.files.parquet import parquet_rows
 from headwise.data.files.text_lines import BOMB_RATIO, BOMB_SIZE, LONGEST_LINE, Line
@@ -39,11 +39,22 @@ def table_kind(path: str) -> str | None:
             first = opened.read(4)
             if first == PARQUET:
                 return "parquet"
-            if first == SIGNATURES["zip"] and WORKBOOK in zipfile.ZipFile(opened).namelist():
+            if first == SIGNATURES["zip"] and _is_workbook(opened):
                 return "xlsx"
-    except ZIP_TROUBLE:  # the reader of the file reports the damage
+    except OSError:  # the reader of the file reports it
         pass
     return None
+
+
+def _is_workbook(opened: IO[bytes]) -> bool:
+    from zipfile import ZipFile
+
+    from headwise.data.files.unpacking import ZIP_TROUBLE
+
+    try:
+        return WORKBOOK in ZipFile(opened).namelist()
+    except ZIP_TROUBLE:  # the reader of the file reports the damage
+        return False
 
 
 def table_rows(kind: str, path: str, notes: list[str]) -> Iterator[TableRow]:

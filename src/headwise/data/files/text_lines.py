@@ -8,9 +8,7 @@ from typing import BinaryIO
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.files.compression import (
-    DAMAGED,
     SIGNATURES,
-    ZIP_TROUBLE,
     foreign_error,
     open_bytes,
     size_on_disk,
@@ -220,11 +218,13 @@ def read_piece(stream: BinaryIO, path: str, number: int | None = None) -> bytes:
     """
     try:
         return stream.read1(CHUNK)  # type: ignore[attr-defined]
-    except OSError as error:
-        if not isinstance(error, DAMAGED):
+    except Exception as error:
+        from headwise.data.files.unpacking import DAMAGED, ZIP_TROUBLE
+
+        if isinstance(error, OSError) and not isinstance(error, DAMAGED):
             raise DataError("HW101", f"reading failed: {error.strerror or error}", path=path) from None
-        raise _cut_short(error, path, number) from None
-    except (*DAMAGED, *ZIP_TROUBLE) as error:
+        if not isinstance(error, (*DAMAGED, *ZIP_TROUBLE)):
+            raise
         raise _cut_short(error, path, number) from None
 
 

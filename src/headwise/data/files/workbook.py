@@ -7,16 +7,15 @@ Codes: HW101 no such sheet; HW102 damage; HW103 nothing in it; HW104 far larger 
 formulas without values.
 """
 
-import difflib
-import re
 import warnings
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any
 
+from headwise.core.close_names import close_names
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.files.archives import SEPARATOR
@@ -26,7 +25,7 @@ from headwise.data.files.text_lines import BOMB_RATIO
 MOST_ROWS = 1 << 20  # Excel has no more
 LARGEST_PART = 1 << 26  # bytes of XML in a small file; parsing may take 30 times as much memory
 _AT_ONCE, _LOOKED_AT = 100, 1000  # rows
-_ESCAPED = re.compile("_x00(?!00)([01][0-9A-Fa-f])_")  # how Excel writes control characters
+_ESCAPED = lazy_pattern("_x00(?!00)([01][0-9A-Fa-f])_")  # how Excel writes control characters
 _SAVE_AGAIN = "open it in Excel or LibreOffice and save it as .xlsx again"
 
 Cells = tuple[int, list[str]]
@@ -84,7 +83,9 @@ def _damage_as_error(file: str) -> Iterator[None]:
 
 def _check_sizes(opened: IO[bytes], file: str) -> None:
     """Raise HW104 for a decompression bomb."""
-    with _damage_as_error(file), zipfile.ZipFile(opened) as archive:
+    from zipfile import ZipFile
+
+    with _damage_as_error(file), ZipFile(opened) as archive:
         for part in archive.infolist():
             if part.file_size > max(LARGEST_PART, BOMB_RATIO * part.compress_size):
                 problem = f"a workbook in which {part.compress_size:,} bytes stand for {part.file_size:,}"
@@ -96,7 +97,7 @@ def _choose(book: Any, file: str, sheet: str | None, notes: list[str]) -> tuple[
     names = [worksheet.title for worksheet in book.worksheets]
     if sheet is not None:
         if sheet not in names:
-            close = difflib.get_close_matches(sheet, names, n=1)
+            close = close_names(sheet, names)
             advice = f"did you mean {file}{SEPARATOR}{close[0]}?" if close else f"it has {_shown(names)}"
             raise DataError("HW101", f"the workbook has no sheet {sheet!r}", advice=advice, path=file)
         candidates = [sheet]

@@ -17,12 +17,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
 from headwise.data.files.text_lines import Line, read_lines
 from headwise.data.formats.span_offsets import CharacterSpan, mismatch, resolve_offsets
 
 SUFFIX = ".ann"
-_SPAN = re.compile(r"T\S+\t(?P<type>\S+) (?P<places>\d+ \d+(?:;\d+ \d+)*)\t?(?P<text>.*)$")
+_SPAN = lazy_pattern(r"T\S+\t(?P<type>\S+) (?P<places>\d+ \d+(?:;\d+ \d+)*)\t?(?P<text>.*)$")
 
 
 def is_brat(path: str) -> bool:

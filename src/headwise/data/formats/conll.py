@@ -9,14 +9,14 @@ a token; HW254 tags that look like words; HW255 a head that is no token of the s
 depend on each other in a circle.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import normal_name
-from headwise.data.columns.reading_options import TagOptions
+from headwise.data.columns.item_options import TagOptions
 from headwise.data.columns.text_columns import check_distinct_columns, find_column
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, fraction_true, values_recur
@@ -32,10 +32,10 @@ TAG_NAMES = (
     *("tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags", "entity", "iob", "bio"),
     *("pos", "pos_tag", "upos", "xpos", "chunk", "chunk_tag"),
 )
-_COMMENT = re.compile(r"#\s+(id\b|[\w.:-]+( [\w.:-]+)? = )|#\s*(\w+_)?id\s*[:=]")
-_TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
-_DOCUMENT_COMMENT = re.compile(r"#\s*newdoc\b")
-FIELD = re.compile(r"[^ \t]+")
+_COMMENT = lazy_pattern(r"#\s+(id\b|[\w.:-]+( [\w.:-]+)? = )|#\s*(\w+_)?id\s*[:=]")
+_TEXT = lazy_pattern(r"#\s*text\s*=\s*(.*)")
+_DOCUMENT_COMMENT = lazy_pattern(r"#\s*newdoc\b")
+FIELD = lazy_pattern(r"[^ \t]+")
 _EMPTY_CELLS = {"_", "-", ""}
 
 Block = list[tuple[int, list[str]]]

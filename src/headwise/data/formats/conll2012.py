@@ -11,10 +11,10 @@ part of a document counts as a document.
 Codes: HW250 a row of too few columns; HW258 brackets that do not fit together.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line, without_returns
@@ -25,8 +25,8 @@ COLUMNS = ("ner", "pos")
 _NUMBER, _WORD, _POS, _PARSE, _NAMES = 2, 3, 4, 5, 10
 _LEAST = 12
 _BEGIN = "#begin document"
-_BRACKETS = re.compile(r"(\(([^\s()*]+))?\*?(\))?")
-_PARSE_BIT = re.compile(r"(\([^\s()*]+)*\*\)*")
+_BRACKETS = lazy_pattern(r"(\(([^\s()*]+))?\*?(\))?")
+_PARSE_BIT = lazy_pattern(r"(\([^\s()*]+)*\*\)*")
 
 
 def recognise(head: Sequence[Line]) -> str | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import NamedTuple
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_source import DataSource
@@ -26,8 +27,8 @@ COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DE
 _HEAD = COLUMNS.index("HEAD")
 
 _NUMBER = r"(0|[1-9][0-9]{0,8})"
-_RANGE = re.compile(rf"{_NUMBER}-{_NUMBER}")
-_EMPTY_NODE = re.compile(rf"{_NUMBER}\.{_NUMBER}")
+_RANGE = lazy_pattern(rf"{_NUMBER}-{_NUMBER}")
+_EMPTY_NODE = lazy_pattern(rf"{_NUMBER}\.{_NUMBER}")
 
 
 class MultiWord(NamedTuple):

@@ -1,8 +1,8 @@
 """Tagged sentences from CoNLL-U: the tags are parts of speech, features, lemmas or relations."""
 
-import re
 from collections.abc import Iterator, Sequence
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line
@@ -13,7 +13,7 @@ from headwise.data.items.examples import TaggedSentence, align
 
 COLUMNS = ("upos", "xpos", "feats", "deprel", "lemma")
 UNKNOWN = "_"
-_ID = re.compile(r"\d+([-.]\d+)?\t")
+_ID = lazy_pattern(r"\d+([-.]\d+)?\t")
 
 
 def recognise(head: Sequence[Line]) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from headwise.core import native
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 from headwise.data.files.text_lines import Line
@@ -66,9 +67,9 @@ class Dialect:
         return re.sub(rf"{re.escape(self.escape)}([{ordinary}])", r"\1", text)
 
 
-_INSIDE = re.compile(r'[^"]*+(?:""[^"]*+)*+')
-_BLANKS_AND_QUOTE = re.compile(r' +(?=")')
-_BLANKS = re.compile(r" *")
+_INSIDE = lazy_pattern(r'[^"]*+(?:""[^"]*+)*+')
+_BLANKS_AND_QUOTE = lazy_pattern(r' +(?=")')
+_BLANKS = lazy_pattern(r" *")
 
 
 def read_records(lines: Iterator[Line], dialect: Dialect, source: DataSource) -> Iterator[Cells]:

@@ -1,14 +1,14 @@
 """The format of fastText: `__label__name text` per line; for multi-label data any number of labels."""
 
-import re
 from collections.abc import Iterator, Sequence
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.reading_options import MultiLabelOptions
 from headwise.data.files.file_source import DataSource, Record, most_true
 from headwise.data.files.text_lines import Line, without_returns
 
 PREFIX = "__label__"
-_LABEL = re.compile(rf"{PREFIX}(\S*)\s?")
+_LABEL = lazy_pattern(rf"{PREFIX}(\S*)\s?")
 
 
 def recognise(texts: Sequence[str]) -> bool:

@@ -1,13 +1,14 @@
 """Recognise data frames that pandas wrote as one JSON object, which holds columns instead of records."""
 
 import json
-import re
 from collections.abc import Sequence
+
+from headwise.core.lazy_pattern import lazy_pattern
 
 ADVICE = "write it with to_json(PATH, orient='records', lines=True)"
 
 _NAME = r'"(?:[^"\\]|\\.)*"\s*:\s*'
-_INDENTED = re.compile(rf'\{{\s*(?:{_NAME}\{{\s*"0"\s*:|"0"\s*:\s*\{{|"schema"\s*:\s*\{{\s*"fields"\s*:)')
+_INDENTED = lazy_pattern(rf'\{{\s*(?:{_NAME}\{{\s*"0"\s*:|"0"\s*:\s*\{{|"schema"\s*:\s*\{{\s*"fields"\s*:)')
 _SPLIT = {"columns", "data"}
 
 

@@ -1,12 +1,13 @@
 """Labels that hold the first word of a text, for want of a blank (`__label__garden,my new rake`)."""
 
-import re
 from collections.abc import Mapping
+
+from headwise.core.lazy_pattern import lazy_pattern
 
 GLUED_FORMATS = ("fasttext", "label-text")
 """Formats of lines in which a label ends at the first separator."""
 
-_GLUE = re.compile(r"(?P<label>[^\s,;:|]+)[,;:|]+.*")
+_GLUE = lazy_pattern(r"(?P<label>[^\s,;:|]+)[,;:|]+.*")
 _LEAST_LABELS = 3  # that begin alike, for what they begin with to be the label
 _LARGEST_COUNT = 4  # mean number of texts of labels that hold words of texts
 _FREQUENT = 5  # texts of a label to which a word may be glued

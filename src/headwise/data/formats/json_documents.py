@@ -2,11 +2,11 @@
 training data and the annotations of NER Annotator, or one after the other, each over several lines."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 from typing import NamedTuple
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import TEXT_NAMES, name_rank
 from headwise.data.files.file_source import DataSource
 from headwise.data.files.text_lines import Line
@@ -15,13 +15,13 @@ from headwise.data.formats.csv_records import LONGEST_FIELD
 LIST_NAMES = ("common_examples", "annotations", "data", "examples", "records", "rows", "documents", "items")
 """Names of the list of records in a file that is one object."""
 
-_ARRAY = re.compile(r"\[\s*(\{|\[\s*\"|\]?\s*$)")
-_LIST = re.compile(r"\[\s*(\{|\[\s*\"|null|$)")
-_SPACE = re.compile(r"\s*")
+_ARRAY = lazy_pattern(r"\[\s*(\{|\[\s*\"|\]?\s*$)")
+_LIST = lazy_pattern(r"\[\s*(\{|\[\s*\"|null|$)")
+_SPACE = lazy_pattern(r"\s*")
 _RASA = "rasa_nlu_data"
 _BESIDE_LIST = {_RASA, "meta", "metadata", "info", "includes", "links"}
 """Names of objects beside a list of records."""
-_ELEMENT_SEPARATOR = re.compile(r"[\s,]*")
+_ELEMENT_SEPARATOR = lazy_pattern(r"[\s,]*")
 
 
 class ObjectsStart(NamedTuple):

@@ -1,9 +1,9 @@
 """JSON Lines: one JSON object per line, blank lines ignored; or a file with one array of objects."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.annotation_exports import flatten_exports
@@ -18,7 +18,7 @@ from headwise.data.formats.json_documents import (
 from headwise.data.formats.spacy_training import fields_of
 
 _MISSING = object()
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = lazy_pattern("[\ud800-\udfff]")
 
 
 def recognise(texts: Sequence[str]) -> bool:

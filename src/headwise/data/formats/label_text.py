@@ -3,10 +3,10 @@
 The majority of the lines decides what separates, so that a bad line is named and changes no other.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 from headwise.core.errors import ConfigError
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
 from headwise.data.files.file_source import (
     DataSource,
@@ -20,7 +20,7 @@ from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.table_header import has_header, is_text_name
 from headwise.data.formats.tsv import unquoted
 
-_NUMBER = re.compile(r"-?\d+ ")
+_NUMBER = lazy_pattern(r"-?\d+ ")
 _MAJORITY = 0.9  # of the lines must begin with a number, where a space separates
 
 

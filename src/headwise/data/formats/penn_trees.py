@@ -7,18 +7,18 @@ A tree may take several lines. Traces (`-NONE-`) are left out; words are not une
 Codes: HW258 brackets that do not fit together, or a word without a part of speech.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.items.examples import TaggedSentence
 
 TRACE = "-NONE-"
-_TOKEN = re.compile(r"[()]|[^ \t()]+")
-_LEAF = re.compile(r"\(([^\s()]+) [^\s()]+\)")
-_WORD_AFTER_BRACKET = re.compile(r"\)[ \t]*[^ \t()]")
+_TOKEN = lazy_pattern(r"[()]|[^ \t()]+")
+_LEAF = lazy_pattern(r"\(([^\s()]+) [^\s()]+\)")
+_WORD_AFTER_BRACKET = lazy_pattern(r"\)[ \t]*[^ \t()]")
 """A word after a closing bracket, which occurs in running text but not in trees."""
 
 Leaf = tuple[int, str, str]

@@ -16,18 +16,19 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.files.text_lines import Line, without_returns
 
-_INTENT = re.compile(
+_INTENT = lazy_pattern(
     r"""\s*-\s+intent:\s*(?P<yaml>"[^"]*"|'[^']*'|.+?)\s*(?:\s#.*)?$|##\s*intent:\s*(?P<markdown>.+?)\s*$"""
 )
-_OTHER_LIST = re.compile(r"\s*-\s+(?:synonym|regex|lookup|rule|story):|##\s|\S")
-_EXAMPLE = re.compile(r"\s*(?:-\s+text:\s*(?:\||>|)|-\s+|\*\s+)(?P<text>.*)$", re.DOTALL)
-_SECTION = re.compile(r"(\w+):")  # stories and rules have intents, too, and no examples
-_BLOCK = re.compile(r"(?P<key>\s*-\s+text:)\s*[|>][-+]?\s*$")  # the text is what is indented below
-_KEY = re.compile(r"\s*[-\s]*(?:examples|metadata|sentiment|text|intent):\s*[|>]?\s*$")
-_ENTITY = re.compile(r"\[(?P<text>[^\[\]]+)\](?:\((?P<name>[^()]+)\)|(?P<object>\{[^{}]*\}))")
+_OTHER_LIST = lazy_pattern(r"\s*-\s+(?:synonym|regex|lookup|rule|story):|##\s|\S")
+_EXAMPLE = lazy_pattern(r"\s*(?:-\s+text:\s*(?:\||>|)|-\s+|\*\s+)(?P<text>.*)$", re.DOTALL)
+_SECTION = lazy_pattern(r"(\w+):")  # stories and rules have intents, too, and no examples
+_BLOCK = lazy_pattern(r"(?P<key>\s*-\s+text:)\s*[|>][-+]?\s*$")  # the text is what is indented below
+_KEY = lazy_pattern(r"\s*[-\s]*(?:examples|metadata|sentiment|text|intent):\s*[|>]?\s*$")
+_ENTITY = lazy_pattern(r"\[(?P<text>[^\[\]]+)\](?:\((?P<name>[^()]+)\)|(?P<object>\{[^{}]*\}))")
 
 
 def recognise(texts: Sequence[str]) -> bool:

@@ -1,15 +1,15 @@
 """Trees of the Stanford Sentiment Treebank: `(3 (2 It) (4 works))`, one per line (Socher 2013)."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record, most_true
 from headwise.data.files.text_lines import Line
 
-_TOKEN = re.compile(r"[()]|[^\s()]+")
-_TREE = re.compile(r"\([0-4] ")
+_TOKEN = lazy_pattern(r"[()]|[^\s()]+")
+_TREE = lazy_pattern(r"\([0-4] ")
 BINARY = {"0": "0", "1": "0", "3": "1", "4": "1"}  # 2 is neutral
 
 

@@ -9,9 +9,9 @@ brackets, or at a rule.
 Codes: HW251 a token without a tag; HW257 a token without a slash.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 from headwise.data.files.text_lines import Line, without_returns
@@ -20,7 +20,7 @@ from headwise.data.items.examples import TaggedSentence
 from headwise.data.readers.tag_checks import shown_tags
 
 RULE = "====="
-_SLASHED = re.compile(r".+/[^/]+")
+_SLASHED = lazy_pattern(r".+/[^/]+")
 
 Token = tuple[int, str, str]
 """The line number, the token and its tag."""

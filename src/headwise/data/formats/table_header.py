@@ -5,10 +5,10 @@ Titles above the header of a table in a spreadsheet, in the first cell of a sepa
 The two rows below the header of a table written by Orange: the types and the roles of the columns.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_contents import MACHINE_WRITTEN
 from headwise.data.columns.column_names import (
     LABEL_NAMES,
@@ -79,7 +79,7 @@ def _is_name_above_labels(first: Sequence[str], columns: Sequence[Sequence[str]]
     return any(1 < len(values) * 4 <= values.total() and min(values.values()) > 1 for values in counts)
 
 
-_NAME = re.compile(r"[^\W\d][\w .-]*")
+_NAME = lazy_pattern(r"[^\W\d][\w .-]*")
 _MANY_ROWS = 10  # below which values that recur tell nothing
 _NAME_START = 64  # characters of a cell
 
@@ -158,7 +158,7 @@ def title_rows(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     return start if has_header(rows[start:], options) else 0
 
 
-_RULE = re.compile(r":?-{2,}:?|-+(?:\+-+)+|")
+_RULE = lazy_pattern(r":?-{2,}:?|-+(?:\+-+)+|")
 
 
 def is_rule(row: Sequence[str]) -> bool:

@@ -107,8 +107,12 @@ def _is_other_header(header: Sequence[str], cells: Sequence[str]) -> bool:
     of a text and a label."""
     if len(cells) < 2:
         return False
+    header_names = sorted(map(normal_name, header))
+    shortest = normal_name(min(cells, key=len))
+    if not any(shortest in names for names in (header_names, TEXT_NAMES, LABEL_NAMES)):
+        return False  # long cells need not be looked at
     names = [normal_name(cell) for cell in cells]
-    if header and sorted(names) == sorted(map(normal_name, header)) and len({*names}) == len(names):
+    if header and sorted(names) == header_names and len({*names}) == len(names):
         return any(name in TEXT_NAMES or name in LABEL_NAMES for name in names)
     usual = all(name in TEXT_NAMES or name in LABEL_NAMES for name in names)
     return usual and not {*names}.isdisjoint(TEXT_NAMES) and not {*names}.isdisjoint(LABEL_NAMES)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
 from headwise.data.columns.column_names import most_usual_column
-from headwise.data.columns.reading_options import TagOptions
+from headwise.data.columns.item_options import TagOptions
 from headwise.data.columns.text_columns import check_distinct_columns, find_column
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, fraction_true

@@ -5,7 +5,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
 from headwise.data.columns.column_names import normal_name
-from headwise.data.columns.reading_options import DEFAULT_BAG_OPTIONS, BagOptions, ReadOptions
+from headwise.data.columns.item_options import DEFAULT_BAG_OPTIONS, BagOptions
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import OnError, raise_error
 from headwise.data.files.file_preview import FileHead
 from headwise.data.files.file_source import DataSource

@@ -6,7 +6,6 @@ is not a number.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.config import JsonObject
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.core.text_normalization import normalize_text
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
@@ -23,7 +23,7 @@ from headwise.data.items.dataset import items_at
 
 T = TypeVar("T")
 
-_WHOLE = re.compile(r"(-?(?:0|[1-9]\d{0,14}))(?:\.0+)?")
+_WHOLE = lazy_pattern(r"(-?(?:0|[1-9]\d{0,14}))(?:\.0+)?")
 """Whole numbers as programs write them; in a column with a missing value 1 becomes 1.0."""
 _TRUTH_VALUES = ("true", "false", "yes", "no")
 """Truth values, which pandas writes as True, JSON as true, and spreadsheets as TRUE."""
@@ -141,7 +141,7 @@ def multi_hot_targets(items: Sequence[LabelledItem], labels: Sequence[str]) -> N
     return matrix
 
 
-_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
+_COMMA = lazy_pattern(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 LARGEST_LABEL = 1e100  # larger numbers overflow in sums of squares
 _MISSING_VALUES = {"nan", "null", "n/a", "#n/a", "<na>"}
 MOST_CLASSES = 20  # distinct whole numbers; more than these are scores, not class names

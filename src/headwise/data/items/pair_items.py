@@ -10,8 +10,8 @@ from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import Tokenizer, first_words
 from headwise.data.columns.column_names import is_pair_header
+from headwise.data.columns.item_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.pair_columns import PairColumns
-from headwise.data.columns.reading_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_preview import FileHead
 from headwise.data.files.fingerprint import parse_field, weight_field

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from headwise.core.config import from_dict
 from headwise.core.tokenizer import Tokenizer, get_tokenizer, normalize_tokens
-from headwise.data.columns.reading_options import DEFAULT_TAG_OPTIONS, ReadOptions, TagOptions
+from headwise.data.columns.item_options import DEFAULT_TAG_OPTIONS, TagOptions
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_preview import FileHead, read_preview
 from headwise.data.files.fingerprint import parse_field, weight_field

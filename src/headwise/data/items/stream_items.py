@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headwise.core.errors import ConfigError
-from headwise.data.columns.reading_options import DEFAULT_STREAM_OPTIONS, ReadOptions, StreamOptions
+from headwise.data.columns.item_options import DEFAULT_STREAM_OPTIONS, StreamOptions
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.compression import read_once
 from headwise.data.files.file_preview import FileHead, looks_like_table, read_preview

@@ -1,9 +1,9 @@
 """Labels of other files, compared with the labels of a training file or of a model."""
 
-import difflib
 from collections import Counter
 from collections.abc import Sequence
 
+from headwise.core.close_names import close_names
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import Dataset
@@ -57,7 +57,7 @@ def check_label_names(
     items = len({id(item) for item, _ in strange})
     every = [f"{name!r} ({n:,})" for name, n in Counter(name for _, name in strange).most_common()]
     close = [name for name in training_labels if name.casefold() == label.casefold()]
-    close = close or difflib.get_close_matches(label, list(training_labels), n=1, cutoff=0.51)
+    close = close or close_names(label, training_labels, cutoff=0.51)
     first_few = ", ".join(map(repr, list(training_labels)[:10])) + (", ..." if len(names) > 10 else "")
     raise DataError(
         "HW140",

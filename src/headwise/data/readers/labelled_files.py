@@ -1,6 +1,5 @@
 """Read data files: labelled examples into memory, or rows as a stream."""
 
-import difflib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,6 +8,7 @@ from functools import partial
 from os import PathLike, fspath
 from typing import Any, Protocol, TypeVar
 
+from headwise.core.close_names import close_names
 from headwise.core.errors import ConfigError
 from headwise.core.invisible import without_invisible
 from headwise.data.columns.cell_values import is_link, is_structured
@@ -268,7 +268,7 @@ def find_format(source: DataSource, *, labelled: bool) -> tuple[str, Iterator[Li
             note = "a folder of texts" + " with a folder for each label" * (not is_flat(source.path))
         source.notes.append(note)
     if name not in FORMATS:
-        close = difflib.get_close_matches(name, FORMATS, n=1)
+        close = close_names(name, FORMATS)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise ConfigError(f"unknown format {name!r}; expected one of {', '.join(FORMATS)}{hint}")
     quoting = "--quoting" if options.quoting else "--escape" if options.escape is not None else ""

@@ -11,8 +11,8 @@ from itertools import zip_longest
 from os import PathLike, fspath
 
 from headwise.core.invisible import without_invisible
+from headwise.data.columns.item_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.pair_columns import PairColumns, choose_pair_columns
-from headwise.data.columns.reading_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.soft_label_columns import read_weight
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.archives import read_member_lines

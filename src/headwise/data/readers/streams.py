@@ -16,7 +16,7 @@ from os import PathLike, fspath
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.data.columns.reading_options import StreamOptions
+from headwise.data.columns.item_options import StreamOptions
 from headwise.data.doctor.findings import Finding
 from headwise.data.errors import DataError
 from headwise.data.files.archives import open_file, read_member_lines

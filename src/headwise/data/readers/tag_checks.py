@@ -9,16 +9,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tag_schemes import BMES
 
-ENTITY_TAG = re.compile(r"O|[BIESLU](-.+)?")
+ENTITY_TAG = lazy_pattern(r"O|[BIESLU](-.+)?")
 """A tag of the schemes IOB1, IOB2, BIOES and BILOU; the type may be missing."""
 
 _MIN_FITTING = 0.9  # of the tags must fit a scheme; the rest are mistakes
 
 _LETTER, _MARK = "[BIESLUMW]", "[-_.:/|]"
-_OTHERWISE = re.compile(
+_OTHERWISE = lazy_pattern(
     f"(?P<letter>{_LETTER}){_MARK}(?P<type>.+)|(?P<kind>.+){_MARK}(?P<last>{_LETTER})", re.IGNORECASE
 )
 _USUAL = str.maketrans(BMES)

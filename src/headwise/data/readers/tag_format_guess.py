@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from headwise.data.columns.reading_options import TaggedFormat
+from headwise.data.columns.item_options import TaggedFormat
 from headwise.data.errors import DataError
 from headwise.data.files.compression import plain_name
 from headwise.data.files.file_preview import refuse_brat

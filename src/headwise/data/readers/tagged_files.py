@@ -11,12 +11,8 @@ from typing import NamedTuple
 
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
-from headwise.data.columns.reading_options import (
-    DEFAULT_TAG_OPTIONS,
-    TaggedFormat,
-    TagOptions,
-    WeightOptions,
-)
+from headwise.data.columns.item_options import DEFAULT_TAG_OPTIONS, TaggedFormat, TagOptions
+from headwise.data.columns.reading_options import WeightOptions
 from headwise.data.doctor.findings import SHOWN, Finding, abbreviate, with_remainder
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_source import DataSource, look_ahead

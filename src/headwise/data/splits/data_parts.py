@@ -8,7 +8,6 @@ import numpy as np
 
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.data.columns.reading_options import SplitConfig
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.file_lists import Files, paths_of
 from headwise.data.files.fingerprint import Fingerprint
@@ -16,6 +15,7 @@ from headwise.data.items.item_type import ItemType
 from headwise.data.items.parses import NO_PARSES, ParseFiles, ParseReader, with_parses
 from headwise.data.readers.file_sets import read_files_as_one
 from headwise.data.splits.contamination import PartOverlap, find_overlaps, make_fingerprint
+from headwise.data.splits.split_config import SplitConfig
 
 PART_NAMES = ("train", "dev", "test")
 

@@ -7,7 +7,6 @@ proposes candidate pairs: it finds 999 of 1,000 pairs with a similarity of 0.7, 
 exact similarity of each candidate pair is then computed.
 """
 
-import re
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator
@@ -20,6 +19,7 @@ import regex
 from numpy.typing import NDArray
 
 from headwise.core import native
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.core.tokenizer import split_approximately
 
 MIN_SIMILARITY = 0.7
@@ -29,7 +29,7 @@ _LEAST_WORDS = 8  # words; in a shorter text one changed word changes too many t
 BANDS, _ROWS = 20, 3
 _MOST_WORDS = 1 << 19  # whose hashes are remembered
 MAX_BUCKET = 20  # texts per bucket that are compared; larger buckets hold repeated phrases
-_WORD = re.compile(r"\w+|\N{SYMBOL FOR RECORD SEPARATOR}")  # the separator of the two texts of a pair
+_WORD = lazy_pattern(r"\w+|\N{SYMBOL FOR RECORD SEPARATOR}")  # the separator of the two texts of a pair
 
 _random = np.random.default_rng(1997)
 _HASH_FACTORS = _random.integers(1, 1 << 62, BANDS * _ROWS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)

@@ -12,6 +12,7 @@ import numpy as np
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
+from headwise.core.json_values import lookup
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
 from headwise.data.items.labels import (
@@ -27,22 +28,21 @@ from headwise.metrics.classification_scores import compare_labels, correctness, 
 from headwise.metrics.novelty import NoveltyScores
 from headwise.metrics.operating_points import confidence_threshold, parse_operating_points
 from headwise.metrics.thresholds import predict_labels
+from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.explanation import Explanation
 from headwise.models.label_evaluation import SingleLabelEvaluation, evaluate_labels, label_shift_messages
 from headwise.models.metric_table import (
     NOVELTY_ROWS,
     PER_CLASS_METRICS,
-    ComparisonSystem,
     DifferenceFormat,
     MetricRow,
     MetricTable,
     PerClassTable,
     coverage_rows,
-    lookup,
 )
 from headwise.models.novelty_evaluation import evaluate_novelty, novelty_messages
 from headwise.models.predictor import LabelPredictor
-from headwise.models.report_messages import ReportMessage
+from headwise.models.report_message import ReportMessage
 from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, check_labels_of_model, location_of
 from headwise.models.tasks.task_settings import Settings

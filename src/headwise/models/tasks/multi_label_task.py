@@ -17,12 +17,12 @@ from headwise.data.items.text_items import TextSchema
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
 from headwise.metrics.novelty import NoveltyScores
+from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.explanation import Explanation
 from headwise.models.label_evaluation import label_shift_messages
 from headwise.models.metric_table import (
     NOVELTY_ROWS,
     PER_CLASS_METRICS,
-    ComparisonSystem,
     MetricRow,
     MetricTable,
     PerClassTable,
@@ -31,7 +31,8 @@ from headwise.models.metric_table import (
 from headwise.models.multi_label_evaluation import MultiLabelEvaluation, evaluate_multi_label
 from headwise.models.novelty_evaluation import evaluate_novelty, novelty_messages
 from headwise.models.prediction_records import MultiLabelPredictor
-from headwise.models.report_messages import ReportMessage, label_set_messages
+from headwise.models.report_message import ReportMessage
+from headwise.models.report_messages import label_set_messages
 from headwise.models.tasks.classify import LEAST, pretrained_encoder, set_thresholds_setting
 from headwise.models.tasks.tabular_config import tabular_columns, with_tabular_columns
 from headwise.models.tasks.task import Task, check_labels_of_model, location_of, names_of

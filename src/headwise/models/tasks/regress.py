@@ -24,18 +24,15 @@ from headwise.data.items.labels import (
     training_weights,
 )
 from headwise.data.splits.data_parts import DataParts
-from headwise.metrics.regression_scores import Scale, compare_errors, comparison_scores, score_numbers
+from headwise.metrics.regression_scores import compare_errors, comparison_scores, score_numbers
+from headwise.metrics.target_scale import Scale
+from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.explanation import Explanation
 from headwise.models.label_evaluation import NumberEvaluation, evaluate_numbers
-from headwise.models.metric_table import (
-    ComparisonSystem,
-    DifferenceFormat,
-    MetricRow,
-    MetricTable,
-    coverage_rows,
-)
+from headwise.models.metric_table import DifferenceFormat, MetricRow, MetricTable, coverage_rows
 from headwise.models.prediction_records import NumberPredictor
-from headwise.models.report_messages import ReportMessage, regression_messages
+from headwise.models.report_message import ReportMessage
+from headwise.models.report_messages import regression_messages
 from headwise.models.tasks.classify import member_name, member_outputs
 from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, check_labelled, location_of

@@ -25,10 +25,12 @@ from headwise.data.items.text_items import TextSchema
 from headwise.data.items.training_labels import check_label_names
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.novelty import NoveltyScores
+from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.explanation import Explanation
-from headwise.models.metric_table import ComparisonSystem, MetricTable
+from headwise.models.metric_table import MetricTable
 from headwise.models.predictor import Predictor
-from headwise.models.report_messages import ReportMessage, label_messages
+from headwise.models.report_message import ReportMessage
+from headwise.models.report_messages import label_messages
 from headwise.models.tasks.tabular_config import tabular_columns
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.encoders.encoder_configs import encoder_name

@@ -7,14 +7,11 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from headwise.core.config import JsonObject
+from headwise.data.columns.item_options import BagOptions, PairOptions, StreamOptions, TagOptions
 from headwise.data.columns.reading_options import (
-    BagOptions,
     MultiLabelOptions,
-    PairOptions,
     ReadOptions,
     SoftLabelOptions,
-    StreamOptions,
-    TagOptions,
     WeightOptions,
 )
 from headwise.nn.encoders.encoder_configs import (
@@ -23,7 +20,7 @@ from headwise.nn.encoders.encoder_configs import (
     causal_settings,
     text_settings,
 )
-from headwise.nn.networks.model_config import LABEL_SECTIONS, TEXT_SECTIONS
+from headwise.nn.networks.model_sections import LABEL_SECTIONS, TEXT_SECTIONS
 
 Settings = dict[str, JsonObject]
 """The sections of a recipe."""

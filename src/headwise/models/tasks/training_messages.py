@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from headwise.core.config import JsonMapping
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
-from headwise.metrics.operating_points import OPERATING_POINTS
+from headwise.metrics.metric_keys import OPERATING_POINTS
 
 if TYPE_CHECKING:
     from headwise.nn.networks.tag_model import TagModel

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from headwise.models.metric_table import ComparisonSystem
+from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.tasks.task import TaskEvaluation
 
 

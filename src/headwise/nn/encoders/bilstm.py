@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.encoders.encoder_configs import BiLSTMConfig
+from headwise.nn.encoders.recurrent_configs import BiLSTMConfig
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Ragged, RaggedModule
 

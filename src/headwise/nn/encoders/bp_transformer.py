@@ -34,7 +34,7 @@ from headwise.nn.attention.graph_attention import graph_attention
 from headwise.nn.attention.self_attention import Heads
 from headwise.nn.encoders.bp_graph import PartitionGraph, partition_graph
 from headwise.nn.encoders.encoder import Encoded, Positions
-from headwise.nn.encoders.encoder_configs import BPTransformerConfig, relative_positions
+from headwise.nn.encoders.transformer_configs import BPTransformerConfig, relative_positions
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import elu
 
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.encoders.encoder_configs import DiSANConfig
+from headwise.nn.encoders.transformer_configs import DiSANConfig
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Ragged, RaggedModule
 from headwise.nn.torch_modes import checkpointed

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.nn.attention import SelfAttention
-from headwise.nn.encoders.encoder_configs import POSITIONS
+from headwise.nn.encoders.config_checks import POSITIONS
 from headwise.nn.priors.base import TreeUse, strictest
 from headwise.nn.priors.text_matrix import TextMatrix
 from headwise.nn.ragged import Ragged

@@ -44,7 +44,7 @@ from torch.nn.functional import elu, gelu, relu
 from headwise.core.errors import ConfigError
 from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.encoders.encoder_configs import MSSANConfig
+from headwise.nn.encoders.transformer_configs import MSSANConfig
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.fused import add_norm, gate
 from headwise.nn.layers.row_blocks import BlockedLinear

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.encoders.encoder_configs import SLSTMConfig
+from headwise.nn.encoders.recurrent_configs import SLSTMConfig
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 from headwise.nn.torch_modes import checkpointed

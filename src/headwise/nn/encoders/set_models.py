@@ -13,7 +13,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 
 from headwise.core.errors import ConfigError
-from headwise.nn.encoders.encoder_configs import SetModelConfig
+from headwise.nn.encoders.set_configs import SetModelConfig
 from headwise.nn.encoders.set_transformer import ISAB, PMA, SAB
 from headwise.nn.ragged import Ragged, RaggedModule
 

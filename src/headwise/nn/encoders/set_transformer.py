@@ -24,7 +24,7 @@ from torch import Tensor, nn, relu
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.cross import cross_attention
 from headwise.nn.encoders.encoder import Encoded, Positions
-from headwise.nn.encoders.encoder_configs import SetTransformerConfig
+from headwise.nn.encoders.set_configs import SetTransformerConfig
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 

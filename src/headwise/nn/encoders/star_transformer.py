@@ -24,7 +24,7 @@ from torch.nn.functional import leaky_relu, relu
 from headwise.nn.attention.graph_attention import Edges, Graph, graph_attention, segment_attention
 from headwise.nn.attention.self_attention import Heads
 from headwise.nn.encoders.encoder import Encoded, Positions
-from headwise.nn.encoders.encoder_configs import Ring, StarTransformerConfig
+from headwise.nn.encoders.transformer_configs import Ring, StarTransformerConfig
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 from headwise.nn.torch_modes import cacheable_tensors

@@ -14,7 +14,7 @@ from torch import nn, relu
 
 from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.encoder import ClassificationNode, Encoded, Positions
-from headwise.nn.encoders.encoder_configs import TransformerConfig
+from headwise.nn.encoders.transformer_configs import TransformerConfig
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.priors import Prior

@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from headwise.core.errors import HeadwiseError
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.encoders.encoder_configs import TreeLSTMConfig
+from headwise.nn.encoders.recurrent_configs import TreeLSTMConfig
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
 from headwise.nn.torch_modes import cacheable_tensors, exclude_from_compile

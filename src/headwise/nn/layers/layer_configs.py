@@ -7,13 +7,15 @@ ever worse than its linear model (`headwise.nn.networks.linear_members`).
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
 from headwise.data.columns.tabular_columns import ColumnEncoding
 from headwise.metrics.perplexity import Unit
-from headwise.nn.encoders.encoder_configs import SetModelConfig, SetTransformerConfig
+
+if TYPE_CHECKING:
+    from headwise.nn.encoders.set_configs import SetModelConfig
 
 
 @dataclass(frozen=True)
@@ -98,12 +100,14 @@ class BagConfig:
         check_range(self, "decoder_layers", low=0)
         check_range(self, "dropout", "label_smoothing", low=0, high=1, open=True)
 
-    def set_model(self, features: int, labels: int) -> SetModelConfig:
+    def set_model(self, features: int, labels: int) -> "SetModelConfig":
         """The model of sets with these numbers of features and outputs.
 
         Raises:
             ConfigError: The model is unknown.
         """
+        from headwise.nn.encoders.set_configs import SetModelConfig, SetTransformerConfig
+
         blocks = SetTransformerConfig(
             width=self.width, heads=self.heads, layers=self.layers, norm=self.norm
         )

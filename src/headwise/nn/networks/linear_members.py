@@ -18,7 +18,7 @@ from headwise.core.config import JsonObject
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.linear_tables import BLOCKS, TextTableFormat
 from headwise.linear.linear_warm_start import max_abs_weights, prune
-from headwise.linear.svm_solver import Floats
+from headwise.linear.linear_weights import Floats
 from headwise.nn.layers.layer_configs import LinearMemberConfig
 from headwise.nn.networks.model_config import ModelConfig
 

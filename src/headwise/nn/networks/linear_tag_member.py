@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from torch import Tensor
 
-from headwise.linear.svm_solver import Floats
+from headwise.linear.linear_weights import Floats
 from headwise.linear.tag_crf import CrfTagger
 from headwise.linear.tag_tables import TagTableFormat
 from headwise.nn.networks.linear_members import ModelBuffers

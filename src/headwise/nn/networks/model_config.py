@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from headwise.core.config import JsonObject, from_dict, to_dict, unknown_name_error
 from headwise.core.errors import ConfigError
 from headwise.nn.encoders.encoder_configs import (
     ENCODER_CONFIGS,
-    EncoderConfig,
     MSTransformerConfig,
     WindowsConfig,
     default_readout,
@@ -26,7 +26,11 @@ from headwise.nn.layers.layer_configs import (
     ThresholdConfig,
     UnknownConfig,
 )
+from headwise.nn.networks.model_sections import LABEL_SECTIONS
 from headwise.text.text_configs import BaseConfig, CharacterConfig, SyntaxConfig, WordConfig
+
+if TYPE_CHECKING:
+    from headwise.nn.encoders.encoder_configs import EncoderConfig
 
 CONFIGS: dict[str, type] = {
     "words": WordConfig,
@@ -48,12 +52,6 @@ CONFIGS: dict[str, type] = {
 }
 """The configuration class of each section, except that of the encoder."""
 
-TEXT_SECTIONS = ("words", "base", "pretrained", "syntax", "encoder", "windows")
-"""The sections of all models of texts; tasks add further sections."""
-
-LABEL_SECTIONS = (*TEXT_SECTIONS, "classifier", "linear_model", "unknown")
-"""The sections of a text classifier."""
-
 
 @dataclass(frozen=True)
 class ModelConfig:
@@ -63,7 +61,7 @@ class ModelConfig:
     """What the model does: a key of `headwise.models.tasks.TASKS`."""
     words: WordConfig = field(default_factory=WordConfig)
     base: BaseConfig = field(default_factory=BaseConfig)
-    encoder: EncoderConfig = field(default_factory=MSTransformerConfig)
+    encoder: "EncoderConfig" = field(default_factory=MSTransformerConfig)
     readout: str = "node+max"
     """From words to text: node+max, node,max, mean,max, node, max, mean, attentive, attentive,max, or
     attentive,cls (with a pretrained encoder)."""

@@ -16,7 +16,7 @@ from headwise.data.items.dataset import in_chunks
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.tabular_features import encode_rows, tabular_features, tabular_rows
 from headwise.metrics.novelty import unit_vectors
-from headwise.metrics.regression_scores import Scale
+from headwise.metrics.target_scale import Scale
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding

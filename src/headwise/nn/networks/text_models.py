@@ -9,7 +9,7 @@ from torch import Tensor
 
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
 from headwise.linear.pair_features import PairSide, compare_pairs, dense_pair_size
-from headwise.metrics.regression_scores import Scale
+from headwise.metrics.target_scale import Scale
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch, batch_of_pairs
 from headwise.nn.encoders.encoder import Encoded

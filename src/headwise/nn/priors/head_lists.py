@@ -9,11 +9,11 @@ for instance `window(3)*4; forward + tree-distance(1)*2; everything*2`. How a pr
 `alibi` gives.
 """
 
-import re
 from collections.abc import Sequence
 from typing import get_type_hints
 
 from headwise.core.errors import ConfigError
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.nn.priors.base import Prior, Sum
 from headwise.nn.priors.distance import alibi
 from headwise.nn.priors.notation import PriorReader
@@ -23,8 +23,8 @@ Group = list[tuple[Prior, int]]  # the priors of a layer, each with the number o
 
 MOST = 1 << 15  # priors on all heads of all layers, the parts of sums counted: texts may be hostile
 
-_COUNT = re.compile(r"\d{1,5}(?![\w.])")
-_ALIBI = re.compile(r"alibi(?![\w-])")
+_COUNT = lazy_pattern(r"\d{1,5}(?![\w.])")
+_ALIBI = lazy_pattern(r"alibi(?![\w-])")
 
 
 def parse_heads(text: str | Sequence[str], heads: int) -> tuple[Prior, ...]:

@@ -20,6 +20,7 @@ from typing import Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from headwise.core.config import JsonObject, unknown_name_error
 from headwise.core.errors import ConfigError
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.nn.priors.base import Prior, Sum
 from headwise.nn.priors.registry import PRIORS, UNREGISTERED
 from headwise.nn.priors.window import Window
@@ -29,13 +30,13 @@ LONGEST = 10_000  # characters
 DEEPEST = 8  # brackets in brackets
 LARGEST = 10**9  # of whole numbers
 
-_NAME = re.compile(r"[A-Za-z][\w-]{0,39}")
-_FIELD = re.compile(r"([A-Za-z_]\w{0,39})\s*=")
-_VALUE = re.compile(r"[\w./+-]{1,60}")
-_WHOLE = re.compile(r"[+-]?\d+")
-_NUMBER = re.compile(r"[+-]?(?:\d{1,20}(?:\.\d{0,25})?|\.\d{1,25})(?:[eE][+-]?\d{1,3})?")
-_RATIO = re.compile(r"(\d{1,10})/(\d{1,10})")
-_PART = re.compile(r"(\d{0,10})n(?:/(\d{1,10}))?")
+_NAME = lazy_pattern(r"[A-Za-z][\w-]{0,39}")
+_FIELD = lazy_pattern(r"([A-Za-z_]\w{0,39})\s*=")
+_VALUE = lazy_pattern(r"[\w./+-]{1,60}")
+_WHOLE = lazy_pattern(r"[+-]?\d+")
+_NUMBER = lazy_pattern(r"[+-]?(?:\d{1,20}(?:\.\d{0,25})?|\.\d{1,25})(?:[eE][+-]?\d{1,3})?")
+_RATIO = lazy_pattern(r"(\d{1,10})/(\d{1,10})")
+_PART = lazy_pattern(r"(\d{0,10})n(?:/(\d{1,10}))?")
 
 
 def parse_prior(text: str) -> Prior:

@@ -1,7 +1,6 @@
 """The priors by their names, also those of users, and a prior from its description as plain data."""
 
 import importlib
-import re
 from collections.abc import Mapping, MutableMapping
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
@@ -11,6 +10,7 @@ from typing import Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.core.lazy_table import LazyTable
 from headwise.nn.priors.base import Prior, Sum
 
@@ -68,8 +68,8 @@ PRIORS: MutableMapping[str, type[Prior]] = LazyTable(
 """The priors by name; a prior of headwise is imported when it is looked up."""
 
 OwnPrior = TypeVar("OwnPrior", bound=type[Prior])
-_NAME = re.compile(r"[A-Za-z][\w-]{0,39}")
-_WORD = re.compile(r"[\w-]{1,40}")
+_NAME = lazy_pattern(r"[A-Za-z][\w-]{0,39}")
+_WORD = lazy_pattern(r"[\w-]{1,40}")
 
 
 def register(prior: OwnPrior) -> OwnPrior:

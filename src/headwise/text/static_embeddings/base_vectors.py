@@ -119,7 +119,7 @@ class StaticEmbeddings:
             )
         if not len(self.subwords) or self.subwords.values.shape[1] != size:
             raise ConfigError(f"a base of vectors of {size} has subwords of {self.subwords.values.shape}")
-        object.__setattr__(self, "_numbers", {word: number for number, word in enumerate(self.words)})
+        object.__setattr__(self, "_numbers", dict(zip(self.words, range(rows), strict=True)))
 
     @property
     def size(self) -> int:

@@ -7,7 +7,6 @@ Guinness & Zamanian 2004; Turian, Ratinov & Bengio 2010). `headwise.training.pre
 computes them at several granularities.
 """
 
-import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,10 +17,11 @@ from numpy.typing import NDArray
 from headwise.core import native
 from headwise.core.errors import ConfigError
 from headwise.core.hashing import code_points
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.core.tokenizer import normalize_spelling
 
-_PARTS = re.compile(r"[-/_.']")
-_VARIED = re.compile(r"(.)\1|[-/_.'#@*~]")
+_PARTS = lazy_pattern(r"[-/_.']")
+_VARIED = lazy_pattern(r"(.)\1|[-/_.'#@*~]")
 """Occurs in every word that has a variant or parts by the rules below."""
 SHORTEST_NGRAM, LONGEST_NGRAM = 3, 5
 """The range of n of the character n-grams of a word that a base does not list."""

@@ -1,0 +1,76 @@
+"""Checks of the paths of a command line, before a command imports slow libraries."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from headwise.core.errors import ConfigError
+from headwise.data.files.archives import split_member
+from headwise.data.files.compression import STANDARD_INPUT
+from headwise.data.files.file_checks import check_input_file, parse_file_names
+from headwise.data.files.file_lists import list_files, paths_of
+
+
+def is_standard(path: Path | None) -> bool:
+    """Whether a path is "-": standard input, or standard output for a file to write."""
+    return str(path) == STANDARD_INPUT
+
+
+def check_input(path: Path) -> None:
+    """Check a file, or the files that match a pattern."""
+    for file in paths_of(list_files(path)):
+        check_input_file(file)
+
+
+def check_parses(path: Path) -> None:
+    """Check a file of parses, or the two files of pairs with a comma between them."""
+    for name in parse_file_names(path):
+        check_input(Path(name))
+
+
+def names_text(path: Path) -> bool:
+    """Whether an argument is a text itself in the place of a file: it has white space, and there is no such
+    file."""
+    return any(map(str.isspace, str(path))) and not Path(split_member(str(path))[0]).exists()
+
+
+def check_model(folder: Path) -> None:
+    """Check the folder of a model, exported or not."""
+    from headwise.artifacts.model_folder import VerifiedFolder, is_headwise_folder
+    from headwise.core.folder_layout import EXPORTED
+
+    if not is_headwise_folder(folder, EXPORTED):
+        VerifiedFolder(folder)
+
+
+def check_recipe(path: Path) -> None:
+    """Check a recipe that is named as a file."""
+    if is_standard(path) or path.is_file():
+        return
+    if path.is_dir() or path.suffix:  # without a suffix, a recipe of headwise
+        problem = "it is a folder" if path.is_dir() else "no such file"
+        raise ConfigError(f"{path}: cannot read the recipe: {problem}")
+
+
+def _names_standard(path: Path | tuple[Path, ...] | None) -> bool:
+    return any(map(is_standard, path)) if isinstance(path, tuple) else is_standard(path)
+
+
+def check_output_is_folder(output: Path | None, flag: str = "--output") -> None:
+    """Check that a folder to write is not given as "-".
+
+    Raises:
+        ConfigError: It is.
+    """
+    if is_standard(output):
+        raise ConfigError(f"{flag} -: this command writes a folder, which standard output cannot take")
+
+
+def check_one_standard_input(inputs: Mapping[str, Path | tuple[Path, ...] | None]) -> None:
+    """Check that standard input is given once at most; `inputs` are arguments by the names in messages.
+
+    Raises:
+        ConfigError: It is given to several arguments.
+    """
+    names = [name for name, path in inputs.items() if _names_standard(path)]
+    if len(names) > 1:
+        raise ConfigError(f"- (standard input) is given for {' and '.join(names)}; it can be read once")

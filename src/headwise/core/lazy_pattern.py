@@ -1,0 +1,41 @@
+"""Regular expressions that are compiled when they are first used: most commands use few of them."""
+
+import importlib
+import re
+from typing import Any, AnyStr, cast
+
+_VERSION1 = 0x100  # regex.VERSION1
+
+
+class _LazyPattern:
+    """Stands for a pattern; each of its methods is looked up once.
+
+    Args:
+        engine: The module that compiles it, `re` or `regex`.
+        pattern: The regular expression.
+        flags: Flags of the engine.
+    """
+
+    def __init__(self, engine: str, pattern: str | bytes, flags: int):
+        self._engine, self.pattern, self._flags = engine, pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = importlib.import_module(self._engine).compile(self.pattern, self._flags)
+        value = getattr(compiled, name)
+        setattr(self, name, value)
+        return value
+
+
+def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """A pattern of the module `re`, compiled when it is first used."""
+    return cast(re.Pattern[AnyStr], _LazyPattern("re", pattern, flags))
+
+
+def lazy_regex(pattern: str, *, version1: bool = False) -> re.Pattern[str]:
+    """The same of the package `regex`, which is imported when it is first used.
+
+    Args:
+        pattern: The regular expression.
+        version1: Whether it has set operations and full case-folding (the flag `V1`).
+    """
+    return cast(re.Pattern[str], _LazyPattern("regex", pattern, _VERSION1 if version1 else 0))

@@ -1,0 +1,23 @@
+"""SplitConfig: how a file is split."""
+
+from dataclasses import dataclass
+
+from headwise.core.config import check_range
+from headwise.core.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class SplitConfig:
+    """How a file is split where no dev or test file is given."""
+
+    dev: float = 0.15
+    """Fraction of the training file for dev, which chooses the best epoch and sets the temperature."""
+    test: float = 0.15
+    """Fraction of the training file for the test; 0 for no test."""
+    seed: int = 0
+    """Seed of the split; independent of the training seed."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "dev", "test", low=0, high=1, open=True)
+        if self.dev + self.test >= 1:
+            raise ConfigError(f"dev {self.dev:g} and test {self.test:g} leave nothing to train on")

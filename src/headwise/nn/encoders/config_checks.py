@@ -1,0 +1,39 @@
+"""What the configurations of several encoders share. Importing this file loads neither torch nor NumPy."""
+
+from typing import Protocol
+
+from headwise.core.config import check_choice
+
+POSITIONS = ("none", "sinusoidal", "learned")
+"""Position embeddings."""
+RECENCY_PRIORS = ["forward + word-distance(1)", "forward"]
+"""Priors of the heads of a language model, in turn."""
+
+QUADRATIC_WORDS = 2_048
+"""Default window, in words, of an encoder with a head that sees most of a text."""
+
+
+class AttentionConfig(Protocol):
+    """The configuration of an encoder with self-attention."""
+
+    @property
+    def attention(self) -> str: ...
+
+    @property
+    def priors(self) -> tuple[str, ...]: ...
+
+
+def check_attention(config: "AttentionConfig") -> None:
+    """Check the implementation of attention and the notation of the priors.
+
+    Raises:
+        ConfigError: There is no such implementation, or a text denotes no priors.
+    """
+    if config.attention != "auto":
+        from headwise.nn.attention.dispatch import IMPLEMENTATIONS
+
+        check_choice(config, "attention", ("auto", *IMPLEMENTATIONS))
+    if config.priors:
+        from headwise.nn.priors.head_lists import check_spelling
+
+        check_spelling(config.priors)
