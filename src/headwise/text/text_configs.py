@@ -65,8 +65,8 @@ class BaseConfig:
     """Initialise with a linear probe: a linear model on the mean word vector, which stays part of the
     model. Off: only the encoder and the linear model read the vectors."""
     encoder: Literal["auto", "on", "off"] = "auto"
-    """Start from the pretrained encoder of the base, if it has one: on; off; or auto, which is on for up to
-    4,000 texts with one label of few, or with label sets. It is more accurate, and slower."""
+    """Start from the pretrained encoder of the base, if it has one: on; off; or auto, which is on for few
+    texts of few labels (docs/bases.md). It is more accurate with opinions, and slower."""
     names: bool = True
     """Add each label name (card_arrival) as a training text of the label, if names describe the texts."""
     size: int = 0

@@ -209,8 +209,10 @@ def numbers(path: Path) -> Path:
     [
         (40, 2, 10, True),
         (39, 2, 10, False),  # too few texts for each label
-        (3_999, 25, 10, True),
-        (3_999, 26, 10, False),  # too many labels
+        (499, 24, 10, True),
+        (499, 26, 10, False),  # too many labels
+        (3_999, 5, 10, True),
+        (3_999, 6, 10, False),  # labels of topics
         (4_000, 2, 10, False),
         (1_000, 2, 100, True),
         (1_000, 2, 101, False),  # takes too long

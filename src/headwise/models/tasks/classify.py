@@ -329,8 +329,9 @@ if each has `_ENOUGH` texts."""
 _TEXTS_OF_EACH, _MOST_WORDS = 20, 100_000
 """Minimum number of training texts for each label, on average, and maximum number of words of all, for a
 start from the encoder of a base. It takes a minute for so many words."""
-_FEWEST = 500
-"""Number of training texts from which two epochs from such a start are as good as five."""
+_FEWEST, _OPINIONS = 500, 5
+"""Number of training texts from which two epochs from such a start are as good as five, and topics are
+learnt as well without it; maximum number of labels from there on, as opinions and feelings have."""
 _MANY, _LONG, _MOST = 20_000, 100, 10_000_000
 """Number of training texts above which that encoder is too slow for its gain if texts are long on average
 (`_LONG` words) or in total (`_MOST` words)."""
@@ -349,7 +350,11 @@ def pretrained_encoder(
     """The settings of models that start from the encoder of a base, where it suits the training texts and
     so many labels: it knows opinions and feelings, and confuses the many labels of finer topics."""
     texts = len(parts.train)
-    if not settings or labels > _FEW_LABELS or not _TEXTS_OF_EACH * labels <= texts < _SEVERAL:
+    if (
+        not settings
+        or labels > (_FEW_LABELS if texts < _FEWEST else _OPINIONS)
+        or not _TEXTS_OF_EACH * labels <= texts < _SEVERAL
+    ):
         return {}
     if texts * mean_words(parts) > _MOST_WORDS:
         return {}
