@@ -119,8 +119,9 @@ class SettingSearch:
         """The out-of-fold scores of the chosen settings; None if these data are not those of the search, or
         the models of the search stopped far from their optimum."""
         fit = self._best
-        usable = fit is not None and fit.settings == settings and data is self.data and not self.hurried
-        return fit.scores if usable else None
+        if fit is None or fit.settings != settings or data is not self.data or self.hurried:
+            return None
+        return fit.scores
 
     def judge(self, candidates: Sequence[LinearSettings]) -> list[float]:
         """The log loss of each candidate after calibration, in nats per text."""

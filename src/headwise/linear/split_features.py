@@ -7,7 +7,7 @@ into the cache of the processor beside the others.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class SplitFeatures:
         """The features of a matrix, `[texts, features]`, with their ratios, `[features, columns]`."""
         from scipy.sparse import csr_matrix  # slow to load, and predictions do without
 
-        texts, features = sparse.shape
+        texts, features = cast(tuple[int, int], sparse.shape)
         indptr, indices = np.asarray(sparse.indptr, np.int64), np.asarray(sparse.indices, np.int32)
         at, ends, numbers, values, owners, places, alone = native.split_unshared(
             indptr, indices, np.asarray(sparse.data, np.float32), features

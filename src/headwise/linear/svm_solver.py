@@ -125,7 +125,8 @@ def fit_svm_path(
         texts = np.flatnonzero(np.isfinite(slack).any(axis=1))
         _solve(problem, texts, blocks, alpha, seed, TOLERANCE if tolerance is None else tolerance, threads)
         joined = _joined(blocks, rows.features)
-        yield replace(joined, weights=split.all_weights(joined.weights, signs * alpha))
+        weights = split.all_weights(np.asarray(joined.weights), signs * alpha)
+        yield replace(joined, weights=weights)
 
 
 def fit_svm_portions(

@@ -105,15 +105,16 @@ def _search(pairs: "list[tuple[_Problem, _Problem]]") -> tuple[int, Floats]:
     Args:
         pairs: The problems of the other texts and of the held-out texts, for each fold.
     """
-    solutions: list[Floats | None] = [None] * len(pairs)
+    starts: list[Floats | None] = [None] * len(pairs)
 
     def held_out(place: int) -> tuple[float, Floats]:
-        solutions[:] = [
+        solutions = [
             training.solve(STRENGTHS[place], start)
-            for (training, _), start in zip(pairs, solutions, strict=True)
+            for (training, _), start in zip(pairs, starts, strict=True)
         ]
-        losses = [judged.loss(weights)[0] for (_, judged), weights in zip(pairs, solutions, strict=True)]
-        return sum(losses), solutions[0]
+        starts[:] = solutions
+        losses = [held.loss(weights)[0] for (_, held), weights in zip(pairs, solutions, strict=True)]
+        return sum(losses, 0.0), solutions[0]
 
     place, (least, start) = FIRST, held_out(FIRST)
     for step in (1, -1):

@@ -94,7 +94,8 @@ class _ReadWords(torch.autograd.Function):
         total, size = len(words.places), words.vectors.shape[1]
         rows, moments = words.vectors.new_empty(total, size), words.vectors.new_empty(total, 2)
         sums = words.vectors.new_empty(len(words.offsets) - 1, size)
-        native.read_words(
+        read_words: Any = native.read_words  # of arrays of either type
+        read_words(
             *_inputs_of(words, table),
             *arrays_of(weight, bias, rows, moments, sums),
             *(key, probability, epsilon),

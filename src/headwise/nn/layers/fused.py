@@ -98,7 +98,8 @@ class _AddNorm(torch.autograd.Function):
         rows = [x.detach().contiguous() for x in (inputs, update)]
         sums, result = torch.empty_like(rows[0]), torch.empty_like(rows[0])
         moments = inputs.new_empty(len(inputs), 2)
-        native.add_norm(*arrays_of(*rows, weight, bias, sums, result, moments), *settings)
+        kernel: Any = native.add_norm  # of arrays of either type
+        kernel(*arrays_of(*rows, weight, bias, sums, result, moments), *settings)
         ctx.save_for_backward(inputs, update, weight, bias, sums, moments)
         ctx.settings = settings
         return result
@@ -114,7 +115,8 @@ class _AddNorm(torch.autograd.Function):
         for_inputs, for_update = torch.empty_like(gradient), torch.empty_like(gradient)
         for_weight, for_bias = torch.zeros_like(weight), torch.zeros_like(weight)
         arrays = arrays_of(gradient, update, sums, moments, weight, for_inputs, for_update)
-        native.add_norm_backward(*arrays, *arrays_of(for_weight, for_bias), *ctx.settings[:3])
+        kernel: Any = native.add_norm_backward
+        kernel(*arrays, *arrays_of(for_weight, for_bias), *ctx.settings[:3])
         return for_inputs, for_update, for_weight, for_bias, None, None, None, None
 
 

@@ -5,6 +5,7 @@ and sum them. `class_weights` gives the weights of the labels in the classificat
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -49,7 +50,8 @@ class Classifier(nn.Module):
 
     def forward(self, text: Tensor) -> Tensor:
         """`[texts, width]` -> logits `[texts, classes]`."""
-        norm, up, _, dropout, down = self.layers
+        layers: Any = self.layers
+        norm, up, _, dropout, down = layers
         plain = type(up) is type(down) is nn.Linear and type(dropout) is Dropout and dropout.p < 1
         if not plain or text.dim() != 2 or is_watched(self.layers, *self.layers):
             return self.layers(text)

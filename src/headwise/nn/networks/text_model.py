@@ -175,7 +175,8 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
             BaseError: HW803, its weights do not fit the settings of the model.
         """
         parameters = dict(self.named_parameters())
-        hidden = self.head.layers[-1].in_features
+        last: Any = self.head.layers[-1]
+        hidden = last.in_features
         shapes = {name: tuple(parameters[name].shape) for name in encoder.weights if name in parameters}
         if (
             shapes != {name: values.shape for name, values in encoder.weights.items()}
@@ -299,7 +300,8 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
     @torch.no_grad()
     def head_states(self, encoded: Sequence[Any]) -> NDArray[np.float32]:
         """The hidden layer of the head, `[texts, hidden]`, in the order of the encoded texts."""
-        states = np.zeros((len(encoded), self.head.layers[-1].in_features), dtype=np.float32)
+        last: Any = self.head.layers[-1]
+        states = np.zeros((len(encoded), last.in_features), dtype=np.float32)
         for places, batch in self.batches(encoded):
             hidden = self.head.layers[:-1](self.readout(self.contextual(self.encode(batch))))
             states[places] = hidden.float().cpu().numpy()
