@@ -8,9 +8,10 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from headwise.nn.attention import SelfAttention
 from headwise.nn.attention.cpu import edges
+from headwise.nn.attention.cpu.banded import attention as attend
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.priors import Everything, Forward, Window, WordDistance
-from headwise.nn.ragged import Ragged
+from headwise.nn.ragged import Layout, Ragged
 
 SIZES = [2, 0, 3, 1]
 
@@ -46,6 +47,29 @@ def test_a_penalty_on_gradients_reaches_the_weights():
         [grad] = torch.autograd.grad(summed(layer, values), values, create_graph=True)
         actual[impl] = torch.autograd.grad(grad.square().sum(), list(layer.parameters()))
     torch.testing.assert_close(actual["banded"], actual["reference"])
+
+
+@pytest.mark.parametrize("name", ["ms-san", "ms-transformer"])
+def test_differentiable_gradients_of_an_encoder_are_its_gradients(name):
+    kind, config = ENCODERS[name]
+    torch.manual_seed(0)
+    model = kind(config(width=8, heads=2, layers=2, dropout=0.0)).double()
+    values = torch.randn(6, 8, dtype=torch.float64, requires_grad=True)
+    once, again = (
+        torch.autograd.grad(summed(model, values), values, create_graph=again)[0] for again in (False, True)
+    )
+    torch.testing.assert_close(again, once)
+
+
+def test_query_key_and_value_may_be_one_tensor():
+    rows = torch.randn(6, 2, 4, dtype=torch.float64, requires_grad=True)
+    priors, layout = [Window(3), Forward()], Layout(SIZES)
+    total = attend(rows, rows, rows, priors, layout).square().sum()
+    once, again = (
+        torch.autograd.grad(total, rows, retain_graph=True, create_graph=again)[0]
+        for again in (False, True)
+    )
+    torch.testing.assert_close(again, once)
 
 
 def test_what_is_frozen_needs_no_gradient():

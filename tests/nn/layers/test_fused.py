@@ -201,6 +201,26 @@ def test_gradients_can_be_differentiated_again(monkeypatch):
     assert gradgradcheck(gate, [torch.randn(3, 4, **size) for _ in range(4)])
 
 
+@pytest.mark.parametrize("name", ["add_norm", "add_norm of one", "gate", "perceptron"])
+def test_differentiable_gradients_of_inputs_that_depend_on_each_other(name):
+    torch.manual_seed(0)
+    x = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+    linear, (norm, dropout) = nn.Linear(4, 4).double(), layers(4, torch.float64, 0.0)
+    operations = {
+        "add_norm": lambda: add_norm(x, linear(x), norm, dropout),
+        "add_norm of one": lambda: add_norm(x, x, norm, dropout),
+        "gate": lambda: gate(linear(x), x, x, linear(x).tanh()),
+        "perceptron": lambda: perceptron(x, linear, dropout, linear),
+    }
+    sources = [x, linear.weight]
+    gradients = [
+        torch.autograd.grad(operations[name]().pow(3).sum(), sources, create_graph=again, allow_unused=True)
+        for again in (False, True)
+    ]
+    for once, again in zip(*gradients, strict=True):
+        torch.testing.assert_close(again, once)
+
+
 def test_what_the_kernels_do_not_take_is_computed_one_by_one(monkeypatch):
     norm, dropout = layers(4, torch.float32, 0.0)
     inputs, update = torch.randn(2, 3, 4)

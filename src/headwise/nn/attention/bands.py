@@ -18,6 +18,7 @@ from headwise.nn.attention import reference
 from headwise.nn.priors import Band, Prior
 from headwise.nn.priors.validation import check_band, is_built_in
 from headwise.nn.ragged import Layout
+from headwise.nn.second_gradients import differentiable_gradients
 from headwise.nn.torch_modes import cacheable_tensors
 
 
@@ -116,13 +117,14 @@ def reference_gradients(
     Returns:
         The gradients of query, key and value; None for inputs that need none.
     """
-    with torch.enable_grad():
+
+    def compute(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         looking = looking_heads(priors, query.shape[1])
         seen = reference.attention(query, key, value[:, looking], [priors[h] for h in looking], layout)
-        out = value.index_copy(1, torch.tensor(looking, device=value.device), seen)
-        inputs = [x for x in (query, key, value) if x.requires_grad]
-        gradients = iter(torch.autograd.grad(out, inputs, grad, create_graph=True, allow_unused=True))
-        query_grad, key_grad, value_grad = (
-            next(gradients) if x.requires_grad else None for x in (query, key, value)
-        )
-        return query_grad, key_grad, value_grad
+        return value.index_copy(1, torch.tensor(looking, device=value.device), seen)
+
+    inputs = query, key, value
+    query_grad, key_grad, value_grad = differentiable_gradients(
+        compute, [grad], [x.requires_grad for x in inputs], *inputs
+    )
+    return query_grad, key_grad, value_grad

@@ -13,7 +13,8 @@ from headwise.core import native
 from headwise.nn.attention.cpu.kernel_rows import arrays_of
 from headwise.nn.embeddings.row_embedding import RowEmbedding
 from headwise.nn.layers.dropout import Dropout, keyed_dropout
-from headwise.nn.layers.fused import are_plain, differentiable_gradients, draw_mask, is_supported
+from headwise.nn.layers.fused import are_plain, draw_mask, is_supported
+from headwise.nn.second_gradients import differentiable_gradients
 
 
 class WordRows(NamedTuple):

@@ -5,7 +5,6 @@ computes what its `plain_` function computes, with the same random numbers, and 
 cannot run.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -16,6 +15,7 @@ from torch.nn import functional
 from headwise.core import native
 from headwise.nn.attention.cpu.kernel_rows import arrays_of, switched_off_reason, unsupported_rows_reason
 from headwise.nn.layers.dropout import Dropout, draw_key, keyed_dropout
+from headwise.nn.second_gradients import differentiable_gradients
 
 _MOST = 1 << 31  # values of a tensor
 
@@ -118,18 +118,6 @@ class _AddNorm(torch.autograd.Function):
         kernel: Any = native.add_norm_backward
         kernel(*arrays, *arrays_of(for_weight, for_bias), *ctx.settings[:3])
         return for_inputs, for_update, for_weight, for_bias, None, None, None, None
-
-
-def differentiable_gradients(
-    plain: Callable[..., Any], gradients: tuple[Tensor, ...], needed: tuple[bool, ...], *arguments: Any
-) -> tuple[Tensor | None, ...]:
-    """The gradients of a plain function in a form that can be differentiated again; None for arguments that
-    need none."""
-    with torch.enable_grad():
-        results = plain(*arguments)
-    sources = [x for x, need in zip(arguments, needed, strict=True) if need]
-    computed = iter(torch.autograd.grad(results, sources, gradients, create_graph=True, allow_unused=True))
-    return tuple(next(computed) if need else None for need in needed)
 
 
 def perceptron(rows: Tensor, up: nn.Linear, dropout: Dropout, down: nn.Linear) -> Tensor:

@@ -19,6 +19,7 @@ from headwise.nn.attention.cpu.kernel_rows import arrays_of, empty_statistics
 from headwise.nn.layers.row_blocks import linear
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Layout
+from headwise.nn.second_gradients import differentiable_gradients
 
 
 def is_supported(rows: Tensor, weight: Tensor, priors: Sequence[Prior], layout: Layout) -> bool:
@@ -120,7 +121,8 @@ class _ProjectedBands(torch.autograd.Function):
         rows, *parameters, weight, projected, mixed, statistics = ctx.saved_tensors
         (gradient,), heads, needed = gradients, ctx.heads, ctx.needs_input_grad
         if torch.is_grad_enabled():  # it is to be differentiated again
-            return _differentiable(gradient, needed, rows, heads, ctx.layout, *parameters)
+            arguments = rows, heads, ctx.layout, *parameters
+            return differentiable_gradients(_one_by_one, gradients, needed, *arguments)
         q, k, v = heads.split(projected)
         mixed_gradient = linear(gradient, parameters[3].t()).view_as(mixed)
         for_projected = torch.empty_like(projected)
@@ -146,20 +148,3 @@ def _in_parts(gradients: Tensor, heads: HeadShapes) -> tuple[Tensor, Tensor, Ten
     for target, source in zip(full, (query, key), strict=True):
         target[heads.looking_weights] = source
     return full[0], full[1], value
-
-
-def _differentiable(
-    gradient: Tensor,
-    needed: Sequence[bool],
-    rows: Tensor,
-    heads: HeadShapes,
-    layout: Layout,
-    *parameters: Tensor,
-) -> tuple[Tensor | None, ...]:
-    """The gradients in a form that can be differentiated again; None for inputs that need none."""
-    with torch.enable_grad():
-        result = _one_by_one(rows, heads, layout, *parameters)
-    inputs = (rows, heads, layout, *parameters)
-    sources = [x for x, need in zip(inputs, needed, strict=True) if need and isinstance(x, Tensor)]
-    computed = iter(torch.autograd.grad(result, sources, gradient, create_graph=True, allow_unused=True))
-    return tuple(next(computed) if need else None for need in needed)
