@@ -1,10 +1,12 @@
 """The files around the code agree with it: versions, platforms, the container."""
 
 import re
+import tarfile
 import tomllib
 from pathlib import Path
 
 import pytest
+from scikit_build_core.build import build_sdist
 
 from headwise import __version__
 
@@ -48,7 +50,14 @@ def test_the_container_runs_without_root_and_with_the_pinned_torch():
     assert not {"src", "native", "README.md", "LICENSE", "constraints.txt"} & set(ignored)
 
 
-def test_the_source_archive_holds_what_builds_it():
-    excluded = set(SETTINGS["tool"]["scikit-build"]["sdist"]["exclude"])
-    assert "benchmarks" in excluded
-    assert not {"src", "native", "CMakeLists.txt"} & excluded
+def test_the_source_archive_holds_the_package_and_what_builds_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    with tarfile.open(tmp_path / build_sdist(str(tmp_path))) as archive:
+        members = {name.partition("/")[2] for name in archive.getnames()}
+    folders = PROJECT / "src" / "headwise", PROJECT / "native"
+    files = (path for folder in folders for path in folder.rglob("*") if path.is_file())
+    made = {".so", ".pyd", ".pyc"}
+    expected = {path.relative_to(PROJECT).as_posix() for path in files if path.suffix not in made}
+    assert "src/headwise/text/bases/english/encoder.safetensors" in expected
+    assert expected | {"CMakeLists.txt", "pyproject.toml"} <= members
+    assert not {name for name in members if name.startswith(("bases/", "benchmarks/", "fuzz/", "tests/"))}
