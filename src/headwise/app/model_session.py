@@ -42,7 +42,7 @@ class ModelSession(TaskSession):
 
     @classmethod
     def open(cls, folder: Path | str, *, device: str = "auto", pipeline: str | None = None) -> Self:
-        """Open a model folder, not an exported one; see `Session.open`."""
+        """Open a model folder, not an exported one; see `headwise.app.session.open_session`."""
         from headwise.artifacts import load_model
 
         return cls(folder, load_model(folder, device=device), pipeline)

@@ -50,7 +50,7 @@ class ModelService:
         unsure: See `headwise.app.workflows.predict.predict_file`.
         batch_tokens: The number of words per batch.
         reading: The names of the fields of records; missing ones are detected.
-        open_arguments: How the model is opened, see `headwise.app.session.Session.open`.
+        open_arguments: How the model is opened, see `headwise.app.session.open_session`.
 
     Attributes:
         session: The opened model.

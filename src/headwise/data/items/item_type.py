@@ -79,7 +79,7 @@ class ItemType(DoctorChecks, ABC, Generic[Item]):
             options: Reading options, of the type `options`; what is not given is guessed.
             on_error: Called with the `DataError` of a record that cannot be used. By default it raises; if
                 it returns, the record is skipped and reading goes on.
-            like: The schema that items must fit, see `likeness`.
+            like: The schema that items must fit, see `schema`.
 
         Returns:
             A data set with `items`, `path`, `format`, `columns`, `notes`, `labels`, `skipped`, `findings`.

@@ -179,7 +179,7 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
 
     def schema(self, model: Model) -> Any:
         """The schema that a file must fit to be read for a model (see
-        `headwise.data.items.item_type.ItemType.likeness`)."""
+        `headwise.data.items.item_type.ItemType.schema`)."""
         columns = tabular_columns(model.config)
         return TextSchema(tabular=columns) if columns else None
 
