@@ -180,7 +180,7 @@ class TrainingRequest:
             if base is not None:
                 for_base = self._encoder_with_base(base, layers, parts)
                 if for_base:
-                    encoder = for_base["encoder"]["name"]
+                    encoder = encoder_name(build_config(for_base).model.encoder)
                     by_size = task_settings.defaults(len(parts.train), vectors=False, encoder=encoder)
                 by_size = task_settings.defaults_with_base(by_size, len(parts.train))
                 base_name = base.name if name == AUTO else name

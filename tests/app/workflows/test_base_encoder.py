@@ -10,7 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.data_parts import DataParts
@@ -197,6 +197,26 @@ def test_a_request_that_cannot_be_met_is_an_error(tmp_path, base):
     save_base(plain, tmp_path / "plain", "#\n")
     with pytest.raises(ConfigError, match="the base tiny has no pretrained encoder"):
         run(tmp_path, tmp_path / "plain", **on)
+
+
+@pytest.mark.parametrize(
+    ("sections", "error"),
+    [
+        ({"classifier": {"hidden": 10}}, "does not fit these settings"),
+        ({"encoder": {"name": "new"}}, "unknown encoder 'new'"),
+        ({"encoder": {"name": "ms-transformer", "new": 1}}, "unknown setting 'new'"),
+    ],
+)
+def test_settings_that_make_no_encoder_are_an_error(tmp_path, base, sections, error):
+    add_encoder(base, load_base_encoder(base), sections)
+    with pytest.raises(HeadwiseError, match=error):
+        run(tmp_path, base)
+
+
+def test_a_base_that_replaces_another_has_no_encoder(base):
+    save_base(load_base(base), base, "#\n")
+    assert not (base / ENCODER).exists()
+    assert not load_base(base).encoder
 
 
 def numbers(path: Path) -> Path:

@@ -221,6 +221,23 @@ def test_differentiable_gradients_of_inputs_that_depend_on_each_other(name):
         torch.testing.assert_close(again, once)
 
 
+@pytest.mark.filterwarnings("ignore")  # PyTorch's compiler warns of what it does itself
+def test_the_compiler_draws_the_masks_itself():
+    torch.manual_seed(0)
+    up, down, (norm, dropout) = nn.Linear(64, 64), nn.Linear(64, 64), layers(64, torch.float32, 0.5)
+
+    @torch.compile(backend="eager", fullgraph=True)  # an error where the key breaks the graph
+    def compute(rows):
+        return add_norm(rows, perceptron(rows, up, dropout, down), norm, dropout)
+
+    rows = torch.randn(9, 64)
+    assert not torch.equal(compute(rows), compute(rows))
+    dropout.eval()
+    expected = norm(rows + down(torch.relu(up(rows))))
+    torch.testing.assert_close(compute(rows), expected, atol=1e-5, rtol=1e-5)
+    torch.compiler.reset()
+
+
 def test_what_the_kernels_do_not_take_is_computed_one_by_one(monkeypatch):
     norm, dropout = layers(4, torch.float32, 0.0)
     inputs, update = torch.randn(2, 3, 4)

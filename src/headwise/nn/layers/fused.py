@@ -60,7 +60,8 @@ def are_plain(norm: nn.Module, dropout: nn.Module) -> bool:
 def draw_mask(dropout: Dropout) -> tuple[int, float]:
     """A key, and the probability of a dropout layer in its mode."""
     probability = dropout.p if dropout.training else 0.0
-    return draw_key() if probability else 0, probability
+    keyed = probability and not torch.compiler.is_compiling()
+    return draw_key() if keyed else 0, probability
 
 
 def add_norm(

@@ -159,10 +159,11 @@ def _groups(tensors: Mapping[str, np.ndarray]) -> WordClusters | None:
 
 def save_base(base: StaticEmbeddings, folder: Path | str, card: str) -> None:
     """Write a base to a folder, which is created if needed. `base.json` comes last and marks it
-    complete."""
+    complete. An encoder that is there is removed."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / ABOUT).unlink(missing_ok=True)
+    for name in (ABOUT, ENCODER):  # the encoder is that of other vectors
+        (folder / name).unlink(missing_ok=True)
     tensors: dict[str, np.ndarray] = {"weights": base.weights.astype(np.float16)}
     for name, rows in (("words", base.table), ("subwords", base.subwords)):
         tensors |= {f"{name}.values": rows.values, f"{name}.scales": rows.scales.astype(np.float32)}
