@@ -225,7 +225,7 @@ def _of_attention(
     rows, priors, paths = x.layout.total, module.priors, []
     for prior in dict.fromkeys(priors):
         heads = tuple(head for head, head_prior in enumerate(priors) if head_prior == prior)
-        if prior.only_self:
+        if prior.is_identity:
             how, reasons = "value", ("value: each position sees itself alone, so its value is the output",)
         else:
             query = x.values.new_empty(rows, len(heads), module.head_size)
@@ -238,8 +238,8 @@ def _of_attention(
 def attention_products(module: SelfAttention, rows: int) -> tuple[MatrixProduct, MatrixProduct]:
     """The two matrix products that a self-attention layer needs for `rows` rows."""
     width, size, priors = module.value.in_features, module.head_size, module.priors
-    inner, looking = len(priors) * size, sum(not prior.only_self for prior in priors)
-    return MatrixProduct(rows, width, inner + 2 * looking * size), MatrixProduct(rows, inner, width)
+    inner, attending = len(priors) * size, sum(not prior.is_identity for prior in priors)
+    return MatrixProduct(rows, width, inner + 2 * attending * size), MatrixProduct(rows, inner, width)
 
 
 def products_alone(

@@ -86,8 +86,10 @@ def _machine(
         return make(setting).fit(features[train], targets[train]).predict(features[held])
 
     setting, dev = choose(settings, held_out, targets)
-    machine = make(setting).fit(features, targets)
-    return Fitted(lambda own: (machine.predict(read(own)), None), machine.coef_.size, f"C={setting}", dev)
+    estimator = make(setting).fit(features, targets)
+    return Fitted(
+        lambda own: (estimator.predict(read(own)), None), estimator.coef_.size, f"C={setting}", dev
+    )
 
 
 class NaiveBayesSVM:
@@ -110,10 +112,10 @@ class NaiveBayesSVM:
             return np.zeros(features.shape[1], np.float32), 0.0
         counts = [1 + np.asarray(features[side].sum(0)).ravel() for side in (own, ~own)]
         ratio = np.log(counts[0] / counts[0].sum()) - np.log(counts[1] / counts[1].sum())
-        machine = LinearSVC(C=self.strength, random_state=0).fit(features.multiply(ratio).tocsr(), own)
-        weights = machine.coef_[0]
+        svm = LinearSVC(C=self.strength, random_state=0).fit(features.multiply(ratio).tocsr(), own)
+        weights = svm.coef_[0]
         mixed = self.own_share * weights + (1 - self.own_share) * np.abs(weights).mean()
-        return (ratio * mixed).astype(np.float32), float(machine.intercept_[0])
+        return (ratio * mixed).astype(np.float32), float(svm.intercept_[0])
 
     def predict(self, features: Any) -> np.ndarray:
         """Label numbers, `[texts]`."""

@@ -286,7 +286,7 @@ def fit_svm(
 ) -> Callable[[list[str]], np.ndarray]:
     """TF-IDF and a linear SVM, both scikit-learn's: of words, or of words and characters, and C by dev."""
 
-    def machine(texts: list[str], labels: np.ndarray, blocks: int, strength: float) -> Any:
+    def svm(texts: list[str], labels: np.ndarray, blocks: int, strength: float) -> Any:
         words: Any = {"token_pattern": r"\S+", "ngram_range": (1, 2)}
         vectorizers = [
             TfidfVectorizer(sublinear_tf=True, **block)
@@ -297,11 +297,11 @@ def fit_svm(
         return lambda read: svm.predict(hstack([own.transform(read) for own in vectorizers]).tocsr())
 
     settings = [(blocks, strength) for blocks in (1, 2) for strength in (0.1, 0.3, 1.0, 3.0)]
-    machines = [machine(*train, *setting) for setting in settings]
-    best = int(np.argmax([np.mean(predict(dev[0]) == dev[1]) for predict in machines]))
+    svms = [svm(*train, *setting) for setting in settings]
+    best = int(np.argmax([np.mean(predict(dev[0]) == dev[1]) for predict in svms]))
     if refit:
-        return machine([*train[0], *dev[0]], np.concatenate([train[1], dev[1]]), *settings[best])
-    return machines[best]
+        return svm([*train[0], *dev[0]], np.concatenate([train[1], dev[1]]), *settings[best])
+    return svms[best]
 
 
 def split_off(train: list[Example], dev: int, path: str) -> Split[list[Example]]:

@@ -48,7 +48,7 @@ def test_strength_is_the_best_on_dev():
 
 def test_deterministic():
     first, second = fit(), fit()
-    np.testing.assert_array_equal(first.model.machine.weights, second.model.machine.weights)
+    np.testing.assert_array_equal(first.model.coefficients.weights, second.model.coefficients.weights)
     assert first.strength == second.strength
 
 
@@ -85,11 +85,11 @@ def test_once_dev_has_chosen_it_may_learn_of_dev_too():
     assert len(both.model.blocks["words"]) == len(one.model.blocks["words"]) + len(
         {"fine", "dull", "fine fine", "good dull"}
     )
-    machine = LinearSVC(C=both.strength, random_state=0)
+    coefficients = LinearSVC(C=both.strength, random_state=0)
     vectorizer = TfidfVectorizer(token_pattern=r"\S+", ngram_range=(1, 2), sublinear_tf=True)
-    machine.fit(vectorizer.fit_transform([*TRAIN, *dev]), np.concatenate([TARGETS, targets]))
+    coefficients.fit(vectorizer.fit_transform([*TRAIN, *dev]), np.concatenate([TARGETS, targets]))
     texts = ["fine", "dull", "good", "bad", "fine plot", "dull plot"]
-    assert both.predict(texts).tolist() == machine.predict(vectorizer.transform(texts)).tolist()
+    assert both.predict(texts).tolist() == coefficients.predict(vectorizer.transform(texts)).tolist()
 
 
 @pytest.mark.parametrize("refit", [False, True])

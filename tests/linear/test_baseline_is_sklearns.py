@@ -61,8 +61,8 @@ def sklearn_predictions(texts, targets, test, blocks, strength):
         TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True),
     ][:blocks]
     features = hstack([vectorizer.fit_transform(texts) for vectorizer in vectorizers]).tocsr()
-    machine = LinearSVC(C=strength, random_state=0).fit(features, targets)
-    return machine.predict(hstack([vectorizer.transform(test) for vectorizer in vectorizers]).tocsr())
+    coefficients = LinearSVC(C=strength, random_state=0).fit(features, targets)
+    return coefficients.predict(hstack([vectorizer.transform(test) for vectorizer in vectorizers]).tocsr())
 
 
 @pytest.mark.parametrize("refit", [False, True])

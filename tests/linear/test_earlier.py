@@ -100,13 +100,13 @@ def test_an_earlier_model_that_is_wrong_is_left():
 def test_labels_keep_their_scores_and_new_ones_begin_with_none(before, labels):
     first = earlier_of(fit_linear(*corpus(before, 100), before).model, labels)
     texts = corpus(before, 20, seed=1)[0]
-    said = first.model.machine.scores(first.model.rows(texts))
+    said = first.model.coefficients.scores(first.model.rows(texts))
     full = np.hstack([-said, said]) if before == 2 else said
     each = np.stack([full[:, n] if n >= 0 else np.zeros(20) for n in labels], axis=1)
     columns = len(labels) if len(labels) > 2 else 1
-    machine = first.machine(first.model.blocks, 0, columns)
+    coefficients = first.coefficients(first.model.blocks, 0, columns)
     expected = each if columns > 1 else (each[:, 1:] - each[:, :1]) / sum(n >= 0 for n in labels)
-    np.testing.assert_allclose(machine.scores(first.model.rows(texts)), expected, atol=1e-4)
+    np.testing.assert_allclose(coefficients.scores(first.model.rows(texts)), expected, atol=1e-4)
 
 
 def test_it_knows_the_words_of_both_and_how_rare_they_were():
@@ -128,16 +128,16 @@ def test_of_too_many_words_those_with_the_largest_weights_stay():
     earlier = earlier_of(first, range(3))
     nothing = FeatureVocabulary(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.float32))
     some = {name: earlier.vocabulary(name, nothing, 5) for name in first.blocks}
-    machine = earlier.machine(some, 0, 3)
+    coefficients = earlier.coefficients(some, 0, 3)
     begin = 0
     for number, (name, theirs) in enumerate(first.blocks.items()):
-        weights = earlier.model.machine.weights[begin : begin + len(theirs)]
+        weights = earlier.model.coefficients.weights[begin : begin + len(theirs)]
         begin += len(theirs)
         sizes = np.abs(weights).max(axis=1)
         kept = np.isin(theirs.keys, some[name].keys)
         assert kept.sum() == 5
         assert sizes[kept].min() >= sizes[~kept].max()
-        np.testing.assert_array_equal(machine.weights[5 * number : 5 * number + 5], weights[kept])
+        np.testing.assert_array_equal(coefficients.weights[5 * number : 5 * number + 5], weights[kept])
 
 
 def test_label_sets_and_soft_labels_go_on_too():
@@ -157,7 +157,7 @@ def test_thinned_weights_are_gone_on_with(monkeypatch):
     assert first.stored_weights
     monkeypatch.setattr(text_tables, "MOST_DENSE", 1)
     earlier = LinearWarmStart(first.linear_model(), tuple(range(40)))
-    assert isinstance(earlier.model.machine.weights, csr_matrix)
+    assert isinstance(earlier.model.coefficients.weights, csr_matrix)
     few, own = corpus(40, 80, seed=1, noise=0.1)
     tests, truth = corpus(40, 200, seed=2, noise=0.1)
     found = fit_linear(few, own, 40, previous=earlier).model.scores(tests)

@@ -136,4 +136,4 @@ def test_the_form_is_read_where_the_settings_say_so(form):
     texts, _ = of_length(60)
     found = fit_linear(texts, np.arange(60) % 3, 3, settings=LinearSettings(form=form))
     assert found.model.form == form
-    assert len(found.model.machine.dense) == FEATURE_COUNT * form
+    assert len(found.model.coefficients.dense) == FEATURE_COUNT * form

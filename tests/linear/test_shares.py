@@ -71,7 +71,7 @@ def test_vectors():
     text = "red things"
     expected = model.scores([text], addends.sum(0, keepdims=True))[0] @ toward
     words = text_attributions(model, text, toward).sum()
-    assert shares.sum() + mean + words + model.machine.bias @ column_coefficients(
+    assert shares.sum() + mean + words + model.coefficients.bias @ column_coefficients(
         toward, model
     ) == pytest.approx(expected, abs=1e-4)
 
@@ -121,7 +121,7 @@ def test_what_both_texts_have_is_divided_evenly():
         PAIRS, np.arange(len(PAIRS)) % 2, 2, pairs=True, settings=LinearSettings(("words",))
     ).model
     size = len(model.blocks["words"])
-    model.machine.weights[size:] = 0  # all but what both have
+    model.coefficients.weights[size:] = 0  # all but what both have
     first, second = pair_attributions(model, ("blue things", "blue things"), np.array([0.0, 1.0]))
     np.testing.assert_allclose(first, second)
     assert first.any()

@@ -27,8 +27,8 @@ def problem(columns: int, texts: int = 80, features: int = 40, size: int = 0):
 
 
 def liblinear(matrix, signs, costs):
-    machine = LinearSVC(C=1.0, tol=1e-7, max_iter=100_000, random_state=0)
-    return machine.fit(matrix, signs, sample_weight=costs).decision_function(matrix)
+    coefficients = LinearSVC(C=1.0, tol=1e-7, max_iter=100_000, random_state=0)
+    return coefficients.fit(matrix, signs, sample_weight=costs).decision_function(matrix)
 
 
 @pytest.mark.parametrize("columns", [1, 3, 40])
@@ -60,10 +60,10 @@ def test_ratios_scale_the_features(columns):
 def test_a_path_of_strengths_has_the_solutions_of_each(columns, strengths):
     rows, signs = problem(columns, size=4)
     costs = np.random.default_rng(0).uniform(0.2, 2.0, signs.shape).astype(np.float32)
-    machines = solver.fit_svm_path(rows, signs, costs, strengths)
-    for strength, machine in zip(strengths, machines, strict=True):
+    coefficient_sets = solver.fit_svm_path(rows, signs, costs, strengths)
+    for strength, coefficients in zip(strengths, coefficient_sets, strict=True):
         alone = fit_svm_columns(rows, signs, costs * np.float32(strength))
-        np.testing.assert_allclose(machine.scores(rows), alone.scores(rows), atol=2e-3)
+        np.testing.assert_allclose(coefficients.scores(rows), alone.scores(rows), atol=2e-3)
 
 
 def test_any_number_of_threads_computes_the_same(monkeypatch):
@@ -73,8 +73,8 @@ def test_any_number_of_threads_computes_the_same(monkeypatch):
     weights = []
     for threads in (1, 3):
         monkeypatch.setattr(solver, "usable_threads", lambda threads=threads: threads)
-        machine = fit_svm_columns(rows, signs, costs)
-        weights.append(np.vstack([machine.weights, machine.dense, machine.bias]))
+        coefficients = fit_svm_columns(rows, signs, costs)
+        weights.append(np.vstack([coefficients.weights, coefficients.dense, coefficients.bias]))
     np.testing.assert_array_equal(*weights)
 
 
@@ -93,8 +93,8 @@ def test_texts_without_cost_are_as_if_they_were_not_there():
 def test_nothing_to_learn_from():
     rows, signs = problem(3)
     none = np.zeros(0, dtype=np.int64)
-    machine = fit_svm_columns(rows.take(none), signs[:0], np.ones((0, 1), dtype=np.float32))
-    np.testing.assert_array_equal(machine.scores(rows), 0)
+    coefficients = fit_svm_columns(rows.take(none), signs[:0], np.ones((0, 1), dtype=np.float32))
+    np.testing.assert_array_equal(coefficients.scores(rows), 0)
 
 
 @pytest.mark.parametrize("size", [0, 4])

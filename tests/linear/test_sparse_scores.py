@@ -36,12 +36,12 @@ def model(
     }
     features = sum(map(len, vocabularies.values())) * (GROUPS if pairs else 1)
     weights = random.normal(size=(features, columns)).astype(np.float32)
-    machine = LinearWeights(weights, np.zeros((0, columns), np.float32), np.ones(columns, np.float32))
-    return LinearModel(vocabularies, machine, max(columns, 2), pairs=pairs, reach=reach, edges=edges)
+    coefficients = LinearWeights(weights, np.zeros((0, columns), np.float32), np.ones(columns, np.float32))
+    return LinearModel(vocabularies, coefficients, max(columns, 2), pairs=pairs, reach=reach, edges=edges)
 
 
 def by_matrix(linear: LinearModel, items: list[str]) -> np.ndarray:
-    return expand_columns(linear.machine.scores(linear.rows(items)), linear.classes)
+    return expand_columns(linear.coefficients.scores(linear.rows(items)), linear.classes)
 
 
 @pytest.mark.parametrize("columns", [1, 3, 9])
@@ -74,7 +74,7 @@ def test_scores_of_pairs_are_those_of_the_matrix(blocks, columns, items):
 def test_columns_are_summed_in_64_bits(columns):
     """Each as if it stood alone."""
     linear = model(("words", "characters"), columns, 1, False)
-    weights = np.float32(1000) * np.asarray(linear.machine.weights)
+    weights = np.float32(1000) * np.asarray(linear.coefficients.weights)
     read = text_reader(linear.tokenizer).read(["good bad so a film", "Fine J. <br />", ""])
     together = SparseScores(linear.blocks, weights, 1, edges=False)(read)
     assert np.abs(together).max() > 100
@@ -88,8 +88,8 @@ def test_large_scores_of_both_signs_cancel():
     numbers, dense = (30 * random.normal(size=size).astype(np.float32) for size in ((1, 50), (50, 3)))
     dense[-1] = (0.5 - numbers[:, :-1].astype(np.float64) @ dense[:-1]) / numbers[:, -1:]
     blank = model(("words",), 3, 1, False)
-    machine = LinearWeights(blank.machine.weights, dense, np.zeros(3, np.float32))
-    scores = replace(blank, machine=machine, tabular=50).scores([""], numbers=numbers)
+    coefficients = LinearWeights(blank.coefficients.weights, dense, np.zeros(3, np.float32))
+    scores = replace(blank, coefficients=coefficients, tabular=50).scores([""], numbers=numbers)
     exact = numbers.astype(np.float64) @ dense
     assert np.abs(numbers[0] * dense[:, 0]).max() > 1000
     assert np.abs(exact).max() < 1
@@ -109,12 +109,14 @@ def test_fitted_models_with_all_inputs():
     weights = np.ones(90, dtype=np.float32)
     linear = fit_linear(items, np.arange(90) % 3, 3, sample_weight=weights, dense=vectors).model
     rows = linear.rows(items, vectors)
-    np.testing.assert_allclose(linear.scores(items, vectors), linear.machine.scores(rows), atol=1e-5)
+    np.testing.assert_allclose(linear.scores(items, vectors), linear.coefficients.scores(rows), atol=1e-5)
 
 
 def test_sparse_weights_take_the_matrix():
     linear = model(("words",), 3, 1, False)
-    sparse = replace(linear, machine=replace(linear.machine, weights=csr_matrix(linear.machine.weights)))
+    sparse = replace(
+        linear, coefficients=replace(linear.coefficients, weights=csr_matrix(linear.coefficients.weights))
+    )
     assert sparse.sparse_scores is None
     np.testing.assert_allclose(sparse.scores(["good film"]), linear.scores(["good film"]), atol=1e-5)
 

@@ -64,9 +64,9 @@ def test_no_text_or_one_shares_nothing(texts):
     some = np.arange(texts)
     split = SplitFeatures.of(rows.take(some).sparse, None)
     assert split.shared.shape == (texts, 0)
-    machine = fit_svm_columns(rows.take(some), signs[:texts], np.ones((texts, 1), dtype=np.float32))
-    assert machine.weights.shape == (rows.features, 3)
-    assert (np.sign(machine.scores(rows.take(some))) == signs[:texts]).all()
+    coefficients = fit_svm_columns(rows.take(some), signs[:texts], np.ones((texts, 1), dtype=np.float32))
+    assert coefficients.weights.shape == (rows.features, 3)
+    assert (np.sign(coefficients.scores(rows.take(some))) == signs[:texts]).all()
 
 
 @pytest.mark.parametrize("numbers", [False, True])

@@ -126,6 +126,6 @@ def test_a_linear_model_learns_from_the_columns():
 def test_without_columns_the_model_is_the_same():
     texts, _, labels = made(100)
     first, second = fit_linear(texts, labels, 4), fit_linear(texts, labels, 4, numbers=None)
-    np.testing.assert_array_equal(first.model.machine.weights, second.model.machine.weights)
+    np.testing.assert_array_equal(first.model.coefficients.weights, second.model.coefficients.weights)
     assert first.model.tabular == 0
     assert first.settings.tabular == 0

@@ -43,7 +43,7 @@ def test_the_same_data_give_the_same_model():
     texts, targets = corpus(3)
     one, other = fit_linear(texts, targets, 3), fit_linear(texts, targets, 3)
     np.testing.assert_array_equal(one.oof_scores, other.oof_scores)
-    np.testing.assert_array_equal(one.model.machine.weights, other.model.machine.weights)
+    np.testing.assert_array_equal(one.model.coefficients.weights, other.model.coefficients.weights)
 
 
 def test_scores_of_the_search_are_those_of_another_pass(monkeypatch):
@@ -167,7 +167,9 @@ def test_a_weight_is_as_many_texts():
     weighed = fit_linear(texts, targets, 3, settings=FIXED, sample_weight=weights, folds=1)
     # The weights are relative: the same cost is three texts of a third of the strength each.
     half = fit_linear(texts, targets, 3, settings=FIXED, sample_weight=weights / 3, folds=1)
-    np.testing.assert_allclose(weighed.model.machine.weights, half.model.machine.weights, atol=1e-6)
+    np.testing.assert_allclose(
+        weighed.model.coefficients.weights, half.model.coefficients.weights, atol=1e-6
+    )
     none = fit_linear(texts, targets, 3, settings=FIXED, sample_weight=(targets != 2) + 0.0, folds=1)
     assert not (none.model.scores(texts).argmax(1) == 2).any()
 
@@ -186,9 +188,9 @@ def test_soft_labels_are_learned_as_they_are():
     found = fit_linear(
         texts, np.stack([1 - shares, shares], axis=1), 2, settings=LinearSettings(strength=10)
     )
-    machine = found.model.machine.scores(found.model.rows(texts))[:, 0]
-    assert machine[targets == 0].mean() < 0 < machine[targets == 1].mean()
-    assert abs(machine[targets == 0].mean()) < machine[targets == 1].mean() / 2
+    coefficients = found.model.coefficients.scores(found.model.rows(texts))[:, 0]
+    assert coefficients[targets == 0].mean() < 0 < coefficients[targets == 1].mean()
+    assert abs(coefficients[targets == 0].mean()) < coefficients[targets == 1].mean() / 2
 
 
 def test_vectors_stand_beside_the_words():

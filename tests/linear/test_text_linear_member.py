@@ -73,7 +73,7 @@ def test_of_many_labels_keeps_only_the_weights_that_are_worth_it(most_dense, mon
     monkeypatch.setattr(text_tables, "MOST_DENSE", most_dense)
     model, texts = of_many_labels()
     linear_model = TextLinearBuffers.of(model)
-    assert 0 < linear_model.stored_weights < model.machine.weights.size / 2
+    assert 0 < linear_model.stored_weights < model.coefficients.weights.size / 2
     own, whole = softmax(linear_model(texts), axis=1), softmax(model.scores(texts), axis=1)
     np.testing.assert_allclose(own, whole, atol=0.02)
     sizes = (

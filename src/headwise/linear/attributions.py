@@ -37,7 +37,7 @@ def text_attributions(model: LinearModel, text: str, toward: Shares) -> Shares:
     words = _Words(model, text)
     shares, column = np.zeros(len(words.spans)), column_coefficients(toward, model)
     for name, vocabulary in model.blocks.items():
-        weights = model.machine.weights[model.place(name)]
+        weights = model.coefficients.weights[model.place(name)]
         occurrences = words.features(name, vocabulary)
         shares += words.distribute(name, occurrences.values * (weights[occurrences.places] @ column))
     return shares
@@ -59,7 +59,7 @@ def pair_attributions(model: LinearModel, texts: tuple[str, str], toward: Shares
             for places, occurrences in zip(at, both, strict=True)
         )
         common, only_first, only_second, second_alone = (
-            model.machine.weights[start + there] @ column for start in starts
+            model.coefficients.weights[start + there] @ column for start in starts
         )
         half = np.minimum(a, b) * common / 2
         worth = (
@@ -153,7 +153,7 @@ def vector_attributions(model: LinearModel, addends: NDArray, toward: Shares) ->
     if model.scale is None:
         raise ValueError("this linear model reads no vectors")
     away = addends.sum(axis=0, dtype=np.float64) - model.scale.mean
-    line = model.machine.dense[: len(model.scale.mean)] @ column_coefficients(toward, model)
+    line = model.coefficients.dense[: len(model.scale.mean)] @ column_coefficients(toward, model)
     line *= model.scale.weight / max(np.linalg.norm(away), 1e-12)
     return addends @ line, -float(model.scale.mean @ line)
 
@@ -171,7 +171,7 @@ def surface_attributions(model: LinearModel, texts: Sequence[str], toward: Share
     away = surface_features([normalize(text) for text in texts]).astype(np.float64)
     away -= surface_features([REFERENCE_TEXT])
     lines = np.stack([column_coefficients(line, model) for line in toward])
-    return away * (lines @ model.machine.dense[model.form_place].T)
+    return away * (lines @ model.coefficients.dense[model.form_place].T)
 
 
 def tabular_attributions(model: LinearModel, tabular: NDArray, toward: Shares) -> Shares:
@@ -184,14 +184,14 @@ def tabular_attributions(model: LinearModel, tabular: NDArray, toward: Shares) -
         toward: Coefficients of the labels' scores for each text, `[texts, classes]`.
     """
     lines = np.stack([column_coefficients(line, model) for line in toward])
-    start = len(model.machine.dense) - model.tabular
-    return tabular * (lines @ model.machine.dense[start:].T)
+    start = len(model.coefficients.dense) - model.tabular
+    return tabular * (lines @ model.coefficients.dense[start:].T)
 
 
 def column_coefficients(toward: Shares, model: LinearModel) -> Shares:
     """Map coefficients of labels to those of score columns; of two labels there may be one column only (see
     `both`)."""
-    return toward[1:] / 2 - toward[:1] / 2 if len(model.machine.bias) < len(toward) else toward
+    return toward[1:] / 2 - toward[:1] / 2 if len(model.coefficients.bias) < len(toward) else toward
 
 
 def _places(keys: NDArray, vocabulary_keys: NDArray) -> tuple[Numbers, NDArray[np.bool_], Numbers]:

@@ -112,16 +112,16 @@ def fit_baseline(
     for blocks in BLOCKS:
         rows = _rows([fitted[name][1] for name in blocks], len(targets))
         dev_rows = _rows([held[name] for name in blocks], len(dev_texts))
-        machines = fit_svm_path(rows, signs_of(targets, classes), costs, SVM_STRENGTHS)
-        for strength, machine in zip(SVM_STRENGTHS, machines, strict=True):
-            guessed = expand_columns(machine.scores(dev_rows), classes).argmax(axis=1)
+        coefficient_sets = fit_svm_path(rows, signs_of(targets, classes), costs, SVM_STRENGTHS)
+        for strength, coefficients in zip(SVM_STRENGTHS, coefficient_sets, strict=True):
+            guessed = expand_columns(coefficients.scores(dev_rows), classes).argmax(axis=1)
             accuracy = float(np.mean(guessed == dev_targets))
             if best is None or accuracy > best.dev_accuracy:
                 vocabularies: dict[BlockName, FeatureVocabulary] = {
                     name: fitted[name][0] for name in blocks
                 }
                 best = LinearBaseline(
-                    LinearModel(vocabularies, machine, classes, tokenizer), strength, accuracy, large
+                    LinearModel(vocabularies, coefficients, classes, tokenizer), strength, accuracy, large
                 )
     if best is None or (not refit and not large and len(targets) == len(train[1])):
         return best
@@ -129,8 +129,8 @@ def fit_baseline(
     if large:
         fitted, held = {}, {}  # those of the sample
         used = [reader for reader in readers if reader.block in best.blocks]
-        stored, machine = fit_stored(texts, Targets.of(labels, classes), used, most, best.strength)
-        return replace(best, model=LinearModel(stored, machine, classes, tokenizer))
+        stored, coefficients = fit_stored(texts, Targets.of(labels, classes), used, most, best.strength)
+        return replace(best, model=LinearModel(stored, coefficients, classes, tokenizer))
     fitted = {
         reader.block: reader.fit(texts, max_features=most)
         for reader in readers
@@ -138,9 +138,9 @@ def fit_baseline(
     }
     rows = _rows([features for _, features in fitted.values()], len(texts))
     costs = np.full((len(texts), 1), best.strength, dtype=np.float32)
-    machine = fit_svm_columns(rows, signs_of(labels, classes), costs)
+    coefficients = fit_svm_columns(rows, signs_of(labels, classes), costs)
     final_vocabularies: dict[BlockName, FeatureVocabulary] = {name: fitted[name][0] for name in best.blocks}
-    return replace(best, model=LinearModel(final_vocabularies, machine, classes, tokenizer))
+    return replace(best, model=LinearModel(final_vocabularies, coefficients, classes, tokenizer))
 
 
 def _rows(parts: list, texts: int) -> DesignMatrix:
@@ -188,8 +188,8 @@ def predict_number_baseline(
         scale = Scale.of(numbers)
         targets = Targets.of(np.asarray(scale.standardize(numbers), dtype=np.float32), 1)
         # The solver halves the weights' length, not the squared errors.
-        stored, machine = fit_stored(texts, targets, [reader], MOST_FEATURES, 0.5 / ridge.alpha)
-        model = LinearModel(stored, machine, 1, tokenizer)
+        stored, coefficients = fit_stored(texts, targets, [reader], MOST_FEATURES, 0.5 / ridge.alpha)
+        model = LinearModel(stored, coefficients, 1, tokenizer)
         return scale.restore(scores_in_parts(model, test)[:, 0].astype(np.float64))
     if refit:
         texts, targets = train_plus_dev(train, dev)
@@ -309,12 +309,12 @@ def fit_bag_baseline(
         summaries = summarise(bags)
         return np.asarray(scaler.transform(summaries)) / summaries.shape[1] ** 0.5
 
-    machine, _ = fit_svm((scaled(train[0]), train[1]), (scaled(dev[0]), dev[1]))
+    svm, _ = fit_svm((scaled(train[0]), train[1]), (scaled(dev[0]), dev[1]))
     if refit:
         bags, targets = train_plus_dev(train, dev)
         scaler = scaler.fit(summarise(bags))
-        machine = machine.fit(scaled(bags), targets)
-    return np.asarray(machine.predict(scaled(test)))
+        svm = svm.fit(scaled(bags), targets)
+    return np.asarray(svm.predict(scaled(test)))
 
 
 def summarise(bags: Sequence[Bag]) -> np.ndarray:

@@ -240,10 +240,10 @@ def _out_of_fold(
     real = np.arange(len(source.texts)) < source.judged
     for fold in range(_FOLDS):
         problems.held_out = held = real & (folds == fold)
-        machine = _fitted(problems, settings, fold)
+        coefficients = _fitted(problems, settings, fold)
         for number, places in enumerate(problems.texts):
             rows = np.flatnonzero(held[places])
-            margins = machine.scores(problems.rows_of(number).take(rows))
+            margins = coefficients.scores(problems.rows_of(number).take(rows))
             scores[places[rows]] = expand_columns(margins, source.targets.classes)
     problems.held_out = None
     return scores

@@ -44,7 +44,7 @@ class LinearModel:
 
     Attributes:
         blocks: The vocabulary of each block.
-        machine: The weights, block after block, multiplied by the calibration factor.
+        coefficients: The weights, block after block, multiplied by the calibration factor.
         classes: Number of labels.
         tokenizer: Name of the tokenizer.
         scale: Scaling of the vectors; None if it reads none.
@@ -57,7 +57,7 @@ class LinearModel:
     """
 
     blocks: Mapping[BlockName, FeatureVocabulary]
-    machine: LinearWeights
+    coefficients: LinearWeights
     classes: int
     tokenizer: str = "penn"
     scale: DenseScale | None = None
@@ -71,7 +71,7 @@ class LinearModel:
     @property
     def form_place(self) -> slice:
         """The rows of the dense weights that belong to surface features."""
-        end = len(self.machine.dense) - self.tabular
+        end = len(self.coefficients.dense) - self.tabular
         return slice(end - FEATURE_COUNT * self.form, end)
 
     def place(self, block: BlockName) -> slice:
@@ -126,9 +126,9 @@ class LinearModel:
             numbers: Comparison features of pairs, or the features of the columns beside the texts, `[texts,
                 numbers]`.
         """
-        machine = self.machine
+        coefficients = self.coefficients
         if self.sparse_scores is None:
-            return expand_columns(machine.scores(self.rows(texts, dense, numbers)), self.classes)
+            return expand_columns(coefficients.scores(self.rows(texts, dense, numbers)), self.classes)
         if self.pairs:
             listed = [pair[side] for side in (0, 1) for pair in texts]
         else:
@@ -136,14 +136,16 @@ class LinearModel:
             numbers = self._text_numbers(listed, numbers)
         scores = self.sparse_scores(text_reader(self.tokenizer).read(listed))
         # In 64 bits, as large scores of both signs may cancel.
-        scores += self.dense(len(texts), dense, numbers) @ self._scoring.dense(machine) + machine.bias
+        scores += (
+            self.dense(len(texts), dense, numbers) @ self._scoring.dense(coefficients) + coefficients.bias
+        )
         return expand_columns(scores.astype(np.float32), self.classes)
 
     @property
     def sparse_scores(self) -> SparseScores | None:
         """Computes the scores of the sparse features in one pass; None where the weights are sparse or
         there are none."""
-        weights = self.machine.weights
+        weights = self.coefficients.weights
         if not isinstance(weights, np.ndarray) or not weights.size:
             return None
         return self._scoring.of(self)
@@ -165,14 +167,14 @@ class _Scoring:
 
     def of(self, model: LinearModel) -> SparseScores:
         if self._scores is None:
-            weights = cast(Floats, model.machine.weights)
+            weights = cast(Floats, model.coefficients.weights)
             self._scores = SparseScores(model.blocks, weights, model.reach, model.edges, model.pairs)
         return self._scores
 
-    def dense(self, machine: LinearWeights) -> NDArray[np.float64]:
+    def dense(self, coefficients: LinearWeights) -> NDArray[np.float64]:
         """The weights of the dense features."""
         if self._dense is None:
-            self._dense = machine.dense.astype(np.float64)
+            self._dense = coefficients.dense.astype(np.float64)
         return self._dense
 
 

@@ -117,10 +117,10 @@ class TextTableFormat:
             dense = tables["dense"]
         if self.vectors:
             scale = DenseScale(tables["mean"], 1.0)
-        machine = LinearWeights(self._weights(tables), dense, tables["bias"])
+        coefficients = LinearWeights(self._weights(tables), dense, tables["bias"])
         return LinearModel(
             blocks,
-            machine,
+            coefficients,
             self.classes,
             self.tokenizer,
             scale,

@@ -80,7 +80,7 @@ class LinearWarmStart:
         the largest weights. The latter keep their inverse document frequency."""
         theirs = self.model.blocks[block]
         if len(theirs) > most:
-            sizes = max_abs_weights(self.model.machine.weights[self.model.place(block)])
+            sizes = max_abs_weights(self.model.coefficients.weights[self.model.place(block)])
             selected = np.sort(np.argsort(-sizes, kind="stable")[:most])
             theirs = FeatureVocabulary(theirs.keys[selected], theirs.idf[selected])
         keys = np.union1d(new_vocabulary.keys, theirs.keys)
@@ -89,14 +89,18 @@ class LinearWarmStart:
             idf[np.searchsorted(keys, source.keys)] = source.idf
         return FeatureVocabulary(keys, idf)
 
-    def machine(
+    def coefficients(
         self, blocks: Mapping[BlockName, FeatureVocabulary], size: int, columns: int
     ) -> LinearWeights:
         """The weights of the previous model, rearranged for the features, the vector size and the label
         columns of the new one. Vectors are centred and of length 1. If the previous model reads surface
         features, their weights come last."""
-        machine, scale = self.model.machine, self.model.scale
-        weights = machine.weights.toarray() if isinstance(machine.weights, csr_matrix) else machine.weights
+        coefficients, scale = self.model.coefficients, self.model.scale
+        weights = (
+            coefficients.weights.toarray()
+            if isinstance(coefficients.weights, csr_matrix)
+            else coefficients.weights
+        )
         wide = np.zeros((sum(map(len, blocks.values())), columns), dtype=np.float32)
         begin = 0
         for name, vocabulary in blocks.items():
@@ -107,10 +111,10 @@ class LinearWarmStart:
             begin += len(vocabulary)
         dense = np.zeros((size, columns), dtype=np.float32)
         if scale is not None and len(scale.mean) == size:
-            dense = self._columns(machine.dense[:size] * np.float32(scale.weight), columns)
+            dense = self._columns(coefficients.dense[:size] * np.float32(scale.weight), columns)
         if self.model.form:
-            dense = np.vstack([dense, self._columns(machine.dense[self.model.form_place], columns)])
-        return LinearWeights(wide, dense, self._columns(machine.bias[None], columns)[0])
+            dense = np.vstack([dense, self._columns(coefficients.dense[self.model.form_place], columns)])
+        return LinearWeights(wide, dense, self._columns(coefficients.bias[None], columns)[0])
 
     def _columns(self, values: Floats, columns: int) -> Floats:
         """Map label columns `[rows, columns]` of the previous model to those of the new labels."""
@@ -128,21 +132,23 @@ class PriorScores:
     """Weights and scores of a previous model on the new texts, scaled so that the mean absolute score is 1.
 
     Attributes:
-        machine: The scaled weights, over the features of the new model.
+        coefficients: The scaled weights, over the features of the new model.
         offsets: The scaled scores of the texts, `[texts, columns]`.
     """
 
-    machine: LinearWeights
+    coefficients: LinearWeights
     offsets: Floats
 
     @classmethod
-    def of(cls, machine: LinearWeights, rows: DesignMatrix) -> "PriorScores | None":
+    def of(cls, coefficients: LinearWeights, rows: DesignMatrix) -> "PriorScores | None":
         """Score texts by the previous weights and scale both; None if all scores are 0."""
-        scores = machine.scores(rows)
+        scores = coefficients.scores(rows)
         size = np.float32(np.abs(scores).mean() if scores.size else 0)
         if not size > 0:
             return None
-        normalized = LinearWeights(machine.weights / size, machine.dense / size, machine.bias / size)
+        normalized = LinearWeights(
+            coefficients.weights / size, coefficients.dense / size, coefficients.bias / size
+        )
         return cls(normalized, scores / size)
 
     def take(self, texts: NDArray[np.int64]) -> "PriorScores":

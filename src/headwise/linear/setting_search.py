@@ -86,8 +86,8 @@ def fit_out_of_fold(
         if start is not None:
             duals, features = start.duals[fold].copy(), start.features_for(settings, fold)
         features = features or data.split(settings, subset)
-        machine = data.solve(settings, subset, features, seed=fold, tolerance=tolerance, duals=duals)
-        fit.scores[held] = data.scores(settings, machine, held)
+        coefficients = data.solve(settings, subset, features, seed=fold, tolerance=tolerance, duals=duals)
+        fit.scores[held] = data.scores(settings, coefficients, held)
         fit.duals[fold] = duals
         if data.work <= LARGE_WORK:
             fit.features[fold] = features

@@ -54,13 +54,13 @@ def fit_svm(
     from sklearn.svm import LinearSVC  # a second to load, and predictions do without
 
     weights = None if class_weights is None else class_weights[train[1]]
-    machines = [
+    svms = [
         LinearSVC(C=strength, random_state=0).fit(*train, sample_weight=weights)
         for strength in SVM_STRENGTHS
     ]
-    accuracies = [float(np.mean(machine.predict(dev[0]) == dev[1])) for machine in machines]
+    accuracies = [float(np.mean(svm.predict(dev[0]) == dev[1])) for svm in svms]
     best = int(np.argmax(accuracies))
-    return machines[best], accuracies[best]
+    return svms[best], accuracies[best]
 
 
 def fit_tfidf(
@@ -184,9 +184,9 @@ def _fit(train: tuple[Any, Targets], strength: float) -> OneVsRest:
     weights = np.zeros((features.shape[1], targets.shape[1]), dtype=np.float32)
     bias = np.where(targets.any(0), np.float32(1), np.float32(-1))
     for label in np.flatnonzero(targets.any(0) & ~targets.all(0)):
-        machine = LinearSVC(C=strength, random_state=0).fit(features, targets[:, label])
-        weights[:, label] = np.asarray(machine.coef_)[0]
-        bias[label] = np.asarray(machine.intercept_)[0]
+        svm = LinearSVC(C=strength, random_state=0).fit(features, targets[:, label])
+        weights[:, label] = np.asarray(svm.coef_)[0]
+        bias[label] = np.asarray(svm.intercept_)[0]
     return OneVsRest(weights, bias.astype(np.float32))
 
 

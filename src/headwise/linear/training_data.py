@@ -117,7 +117,7 @@ class TrainingData:
             sparse = stack_blocks([matrix for _, matrix in blocks.values()], len(texts))
             read = np.hstack([vectors.values, form]) if previous.model.form else vectors.values
             start = PriorScores.of(
-                previous.machine(chosen, vectors.size, targets.columns), DesignMatrix(sparse, read)
+                previous.coefficients(chosen, vectors.size, targets.columns), DesignMatrix(sparse, read)
             )
         if reader.pairs:
             further = StandardizedFeatures.of(form if numbers is None else numbers, weights=amounts)
@@ -278,9 +278,11 @@ class TrainingData:
             return None
         return self.start.offsets[texts] * np.float32(settings.start)
 
-    def scores(self, settings: LinearSettings, machine: LinearWeights, texts: NDArray[np.int64]) -> Floats:
+    def scores(
+        self, settings: LinearSettings, coefficients: LinearWeights, texts: NDArray[np.int64]
+    ) -> Floats:
         """The scores of some texts, `[texts, classes]`."""
-        margins, offsets = machine.scores(self.rows(settings, texts)), self.offsets(settings, texts)
+        margins, offsets = coefficients.scores(self.rows(settings, texts)), self.offsets(settings, texts)
         return expand_columns(margins if offsets is None else margins + offsets, self.targets.classes)
 
     def fit(
@@ -322,7 +324,7 @@ class TrainingData:
         return self.targets.take(texts).calibration(scores, None if counts is None else counts[texts])
 
     def model(
-        self, settings: LinearSettings, machine: LinearWeights, calibration_factor: float
+        self, settings: LinearSettings, coefficients: LinearWeights, calibration_factor: float
     ) -> LinearModel:
         """Convert fitted weights to a model of raw texts: undo the scaling of vectors and numbers, and add
         the previous model of a warm start.
@@ -332,14 +334,16 @@ class TrainingData:
         """
         size = self.vectors.size if settings.dense else 0
         numbers = self.numbers_of(settings)
-        of_numbers, of_tabular = np.split(machine.dense[size:], [len(numbers.deviation)])
+        of_numbers, of_tabular = np.split(coefficients.dense[size:], [len(numbers.deviation)])
         of_numbers = of_numbers / numbers.deviation[:, None]
         of_tabular = of_tabular * np.float32(settings.tabular)
-        of_vectors = self.vectors.leading @ machine.dense[:size] if settings.dense else machine.dense[:0]
-        bias = np.asarray(machine.bias - numbers.center @ of_numbers, dtype=np.float32)
-        weights = machine.weights
+        of_vectors = (
+            self.vectors.leading @ coefficients.dense[:size] if settings.dense else coefficients.dense[:0]
+        )
+        bias = np.asarray(coefficients.bias - numbers.center @ of_numbers, dtype=np.float32)
+        weights = coefficients.weights
         if self.start is not None and settings.start:
-            begun, loud = self.start.machine, np.float32(settings.start)
+            begun, loud = self.start.coefficients, np.float32(settings.start)
             weights, bias = weights + loud * begun.weights, bias + loud * begun.bias
             of_base, of_form = np.split(begun.dense, [self.vectors.size])
             if settings.dense:

@@ -181,4 +181,4 @@ def _dense_score(linear: LinearModel, toward: NDArray[np.float64], compared: NDA
     """The score that a linear model of pairs computes from the comparison features of the two texts."""
     vectors, numbers = np.split(compared[None], [-NUMBERS], axis=1)
     dense = linear.dense(1, vectors, numbers)
-    return float((dense @ linear.machine.dense)[0] @ column_coefficients(toward, linear))
+    return float((dense @ linear.coefficients.dense)[0] @ column_coefficients(toward, linear))

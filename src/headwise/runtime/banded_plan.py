@@ -52,14 +52,14 @@ class BandedPlan:
 
     @classmethod
     def of(
-        cls, lengths: Reaches, heads: int, looking: Sequence[int], bands: Sequence[HeadBand]
+        cls, lengths: Reaches, heads: int, attending: Sequence[int], bands: Sequence[HeadBand]
     ) -> "BandedPlan":
         """The plan for texts of these lengths.
 
         Args:
             lengths: Rows of each text, `[texts]`; the texts follow one another.
             heads: Number of heads.
-            looking: The heads that have queries and keys.
+            attending: The heads that have queries and keys.
             bands: Their bands.
         """
         starts = lengths.cumsum() - lengths
@@ -67,7 +67,7 @@ class BandedPlan:
         end = np.minimum(begin + _PIECE, lengths[text])
         items = np.empty((len(text), len(bands), 8), np.int64)
         items[:, :, 0] = np.arange(len(bands))
-        items[:, :, 1] = looking
+        items[:, :, 1] = attending
         for place, column in enumerate((starts[text], lengths[text], begin, end), start=2):
             items[:, :, place] = column[:, None]
         for head, band in enumerate(bands):
@@ -76,7 +76,7 @@ class BandedPlan:
         items = items.reshape(-1, 8)
         seen = np.minimum(items[:, 6] + items[:, 7] + 1, items[:, 3]).clip(min=0)
         pairs = ((items[:, 5] - items[:, 4]) * (seen + 16)).cumsum()
-        value_heads = [head for head in range(heads) if head not in looking]
+        value_heads = [head for head in range(heads) if head not in attending]
         return cls(items, pairs, np.array([band.slope for band in bands]), value_heads)
 
     def without_lost_keys(self, query: NDArray[np.float32], key: NDArray[np.float32]) -> "BandedPlan":

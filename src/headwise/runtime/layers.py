@@ -124,7 +124,7 @@ class HeadPrior(Protocol):
     """What decides which positions a head sees, such as `headwise.nn.priors.Window`."""
 
     @property
-    def only_self(self) -> bool:
+    def is_identity(self) -> bool:
         """Whether every position sees itself alone."""
         ...
 
@@ -165,8 +165,8 @@ class AttentionHeads:
     def __init__(self, weights: LayerWeights, name: str, priors: Sequence[HeadPrior], head_size: int):
         self.priors, self.head_size = tuple(priors), head_size
         self.inner = len(priors) * head_size
-        self.looking = [head for head, prior in enumerate(priors) if not prior.only_self]
-        columns = (np.array(self.looking)[:, None] * head_size + np.arange(head_size)).ravel()
+        self.attending = [head for head, prior in enumerate(priors) if not prior.is_identity]
+        columns = (np.array(self.attending)[:, None] * head_size + np.arange(head_size)).ravel()
         columns = columns.astype(np.int64)
         value, query, key = (weights.affine(f"{name}.{part}") for part in ("value", "query", "key"))
         parts = [(value, slice(None)), (query, columns), (key, columns)]
@@ -178,12 +178,12 @@ class AttentionHeads:
     def plan(self, lengths: Reaches) -> BandedPlan:
         """The work items for texts of these lengths."""
         bands = []
-        for head in self.looking:
+        for head in self.attending:
             band = self.priors[head].band(lengths)
             if band is None:
                 raise ValueError("attention at prediction needs priors that are bands")
             bands.append(HeadBand(np.asarray(band.left), np.asarray(band.right), band.slope))
-        return BandedPlan.of(lengths, len(self.priors), self.looking, bands)
+        return BandedPlan.of(lengths, len(self.priors), self.attending, bands)
 
     def __call__(self, projected: Floats, lengths: Reaches) -> Floats:
         """The outputs of all heads, `[rows, heads * size]`.
@@ -192,18 +192,18 @@ class AttentionHeads:
             projected: Output of `project` for the rows of all texts.
             lengths: Rows of each text, `[texts]`.
         """
-        if not self.looking:
+        if not self.attending:
             return np.ascontiguousarray(projected[:, : self.inner])
-        rows, looking = len(projected), len(self.looking)
-        middle = self.inner + looking * self.head_size
+        rows, attending = len(projected), len(self.attending)
+        middle = self.inner + attending * self.head_size
         value = projected[:, : self.inner].reshape(rows, len(self.priors), self.head_size)
         query, key = (
-            part.reshape(rows, looking, self.head_size)
+            part.reshape(rows, attending, self.head_size)
             for part in (projected[:, self.inner : middle], projected[:, middle:])
         )
         out = np.empty((rows, len(self.priors), self.head_size), dtype=np.float32)
         plan = self.plan(lengths)
-        statistics = np.empty((2, looking, rows), dtype=np.float32)
+        statistics = np.empty((2, attending, rows), dtype=np.float32)
         plan.run(native.banded_forward, (query, key, value, out, statistics))
         for heads in plan.value_runs():
             out[:, heads] = value[:, heads]

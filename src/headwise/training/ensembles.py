@@ -136,8 +136,8 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
             model.encoder_weight = weights.encoder
             return
         if weights.shift is not None:
-            bias = linear.machine.bias + weights.shift
-            linear = replace(linear, machine=replace(linear.machine, bias=bias))
+            bias = linear.coefficients.bias + weights.shift
+            linear = replace(linear, coefficients=replace(linear.coefficients, bias=bias))
         model.add_linear_model(
             TextLinearBuffers.of(linear),
             weights.linear_model,

@@ -142,13 +142,13 @@ def test_head_sizes(size, value_size, dtype, drawn):
 def test_heads_that_see_only_themselves_need_no_query(alone, drawn):
     lengths, heads = (4, 0, 1, 6), 4
     priors = [Window(width=1) if h in alone else Window(width=3) for h in range(heads)]
-    looking = [h for h in range(heads) if h not in alone]
+    attending = [h for h in range(heads) if h not in alone]
     query, key, value = drawn(lengths, heads, 6)
     weights = drawn(lengths, heads, 6, seed=1)[0]
     layout = Layout(lengths, DEVICE)
 
     def ours(q, k, v):
-        return attention(q[:, looking], k[:, looking], v, priors, layout, "triton")
+        return attention(q[:, attending], k[:, attending], v, priors, layout, "triton")
 
     def theirs(q, k, v):
         return reference.attention(q, k, v, priors, layout)

@@ -91,17 +91,17 @@ def test_batched_pairs_equal_single_ones(any_prior, visible, data):
 
 @fuzz
 @given(st.data())
-def test_sees_self_and_only_self_keep_their_word(any_prior, visible, data):
+def test_sees_self_and_is_identity_keep_their_word(any_prior, visible, data):
     prior, n = data.draw(any_prior), data.draw(st.integers(1, 12))
     rows = visible(prior, n)
     if prior.sees_self:
         assert all(rows[i][i] for i in range(n))
-    if prior.only_self:
+    if prior.is_identity:
         assert rows == [[i == j for j in range(n)] for i in range(n)]
 
 
 @pytest.mark.parametrize(
-    ("prior", "sees_self", "only_self"),
+    ("prior", "sees_self", "is_identity"),
     [
         (Everything(), True, False),
         (Forward(), True, False),
@@ -122,8 +122,8 @@ def test_sees_self_and_only_self_keep_their_word(any_prior, visible, data):
         (Window(width=1) + Shaw(), True, False),  # it may add to the value
     ],
 )
-def test_sees_self_and_only_self(prior, sees_self, only_self):
-    assert (prior.sees_self, prior.only_self) == (sees_self, only_self)
+def test_sees_self_and_is_identity(prior, sees_self, is_identity):
+    assert (prior.sees_self, prior.is_identity) == (sees_self, is_identity)
 
 
 def test_a_prior_that_says_nothing_of_itself_is_not_trusted_to_see_itself():
@@ -138,7 +138,7 @@ def test_a_prior_that_says_nothing_of_itself_is_not_trusted_to_see_itself():
 
     assert not Before().sees_self
     assert Scored().sees_self
-    assert not (Before() + Window(width=1)).only_self
+    assert not (Before() + Window(width=1)).is_identity
     assert not (Before() + Window(width=1)).sees_self
     assert Before().band(torch.tensor([3])) is None
     assert (Before() + Forward()).band(torch.tensor([3])) is None

@@ -49,7 +49,7 @@ class Own(Prior):
         return self.way in ("others", "")
 
     @property
-    def only_self(self):
+    def is_identity(self):
         return self.way == "alone"
 
 
@@ -59,7 +59,7 @@ class Own(Prior):
         ("number", r"has a visible that gives one of torch\.float32; expected a boolean tensor"),
         ("python", "has a visible that gives True; expected a boolean tensor"),
         ("others", "says that every word sees itself .*in a text of 1 words one does not"),
-        ("alone", r"sees itself alone \(only_self\), and in a text of 2 words it is not so"),
+        ("alone", r"sees itself alone \(is_identity\), and in a text of 2 words it is not so"),
         ("longest", "says something else in a text of 1 words where longer texts stand beside it"),
         ("nan", "has the score nan for the word 0 that word 0 sees in a text of 1 words"),
         ("infinite", "has the score -inf for the word 2 that word 0 sees .*left out by visible"),

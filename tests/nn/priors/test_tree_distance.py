@@ -20,7 +20,7 @@ def test_every_word_is_visible():
     prior = TreeDistance()
     assert prior.visible(PARSED).all()
     assert prior.sees_self
-    assert not prior.only_self
+    assert not prior.is_identity
 
 
 @pytest.mark.parametrize("tree", [None, TREE])

@@ -151,7 +151,7 @@ class _Tables:
 def _heads(attention: AttentionHeads) -> list[JsonObject]:
     """What the heads see that see more than each word itself."""
     heads = list[JsonObject]()
-    for head in attention.looking:
+    for head in attention.attending:
         bands = [_band(part) for part in _parts(attention.priors[head])]
         heads.append(
             {

@@ -54,23 +54,23 @@ def unbanded_reason(priors: Sequence[Prior], layout: Layout) -> str | None:
     return None if unbanded is None else f"the prior {str(unbanded)!r} is no band"
 
 
-def looking_heads(priors: Sequence[Prior], queries: int) -> list[int]:
+def attending_heads(priors: Sequence[Prior], queries: int) -> list[int]:
     """The heads that have queries: all where there are `queries` for all, else those that see more than
     themselves."""
-    return [h for h, prior in enumerate(priors) if queries == len(priors) or not prior.only_self]
+    return [h for h, prior in enumerate(priors) if queries == len(priors) or not prior.is_identity]
 
 
-def looking_bands(priors: Sequence[Prior], layout: Layout, queries: int) -> tuple[list[int], list[Band]]:
-    """The heads that have queries, see `looking_heads`, and their bands.
+def attending_bands(priors: Sequence[Prior], layout: Layout, queries: int) -> tuple[list[int], list[Band]]:
+    """The heads that have queries, see `attending_heads`, and their bands.
 
     Raises:
         ConfigError: A prior is no band.
     """
-    looking = looking_heads(priors, queries)
-    bands = [band for h in looking if (band := band_of(priors[h], layout)) is not None]
-    if len(bands) < len(looking):
+    attending = attending_heads(priors, queries)
+    bands = [band for h in attending if (band := band_of(priors[h], layout)) is not None]
+    if len(bands) < len(attending):
         raise ConfigError("banded attention needs priors that are bands")
-    return looking, bands
+    return attending, bands
 
 
 Backward = TypeVar("Backward", bound=Callable[..., object])
@@ -119,9 +119,9 @@ def reference_gradients(
     """
 
     def compute(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        looking = looking_heads(priors, query.shape[1])
-        seen = reference.attention(query, key, value[:, looking], [priors[h] for h in looking], layout)
-        return value.index_copy(1, torch.tensor(looking, device=value.device), seen)
+        attending = attending_heads(priors, query.shape[1])
+        seen = reference.attention(query, key, value[:, attending], [priors[h] for h in attending], layout)
+        return value.index_copy(1, torch.tensor(attending, device=value.device), seen)
 
     inputs = query, key, value
     query_grad, key_grad, value_grad = differentiable_gradients(

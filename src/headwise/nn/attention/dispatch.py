@@ -154,25 +154,25 @@ def attention(
 
     See `headwise.nn.attention.reference.attention` for the mathematics, the shapes and what a row that
     sees nothing gives; `impl` only says how it is computed. `query` and `key` may leave out the heads whose
-    prior shows every position itself alone (`Prior.only_self`): the output of such a head is its value.
+    prior shows every position itself alone (`Prior.is_identity`): the output of such a head is its value.
 
     Raises:
         ConfigError: The shapes, the dtypes, the number of priors or `impl` do not fit.
     """
     check_priors(priors)
-    looking = [h for h, prior in enumerate(priors) if not prior.only_self]
+    attending = [h for h, prior in enumerate(priors) if not prior.is_identity]
     if (
         not value.dim() == query.dim() == 3
         or value.shape[1] != len(priors)
-        or query.shape[1] != len(looking)
+        or query.shape[1] != len(attending)
     ):
-        looking = list(range(len(priors)))
+        attending = list(range(len(priors)))
     if (
         query.dim() != 3
         or value.dim() != 3
         or key.shape != query.shape
         or value.shape[0] != query.shape[0]
-        or value.shape[1] - len(priors) != query.shape[1] - len(looking)
+        or value.shape[1] - len(priors) != query.shape[1] - len(attending)
         or not query.shape[2]
     ):
         raise ConfigError(
@@ -192,16 +192,16 @@ def attention(
         raise ConfigError(f"one prior for each of one or more heads, got {len(priors)} and {heads} heads")
     if total != layout.total:
         raise ConfigError(f"{total} rows, but the layout has {layout.total}")
-    if not looking:
+    if not attending:
         return value
-    seen = [priors[h] for h in looking]
+    seen = [priors[h] for h in attending]
     groups = choose(query, seen, layout, impl).groups
-    if len(looking) == heads:
+    if len(attending) == heads:
         return _in_groups(query, key, value, priors, layout, groups)
     if len(groups) == 1 and IMPLEMENTATIONS[groups[0][0]].leaves_out:
         return IMPLEMENTATIONS[groups[0][0]].run(query, key, value, priors, layout)
-    output = _in_groups(query, key, value[:, looking], seen, layout, groups)
-    return value.index_copy(1, torch.tensor(looking, device=value.device), output)
+    output = _in_groups(query, key, value[:, attending], seen, layout, groups)
+    return value.index_copy(1, torch.tensor(attending, device=value.device), output)
 
 
 def _in_groups(

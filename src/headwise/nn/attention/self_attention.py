@@ -101,7 +101,7 @@ class SelfAttention(RaggedModule):
         inner = len(self.priors) * head_size
         self.query, self.key, self.value, self.out = projections(width, inner, bias=bias)
         self.learned = nn.ModuleList(modules(self.priors, head_size, width))
-        self._looking = [h for h, prior in enumerate(self.priors) if not prior.only_self]
+        self._attending = [h for h, prior in enumerate(self.priors) if not prior.is_identity]
 
     def forward(self, x: Ragged) -> Ragged:
         """`x` of `[width]` rows -> the same layout, `[width]` rows."""
@@ -109,10 +109,10 @@ class SelfAttention(RaggedModule):
         if self._is_one_operation(x, layers):
             weights = [layer.weight for layer in layers]
             biases = [layer.bias for layer in layers if layer.bias is not None]
-            heads = projected.HeadShapes(self.priors, tuple(self._looking), self.head_size)
+            heads = projected.HeadShapes(self.priors, tuple(self._attending), self.head_size)
             return x.with_values(projected.self_attention(x.values, heads, x.layout, weights, biases))
         mixed = self.value(x.values).unflatten(-1, (len(self.priors), self.head_size))
-        if self._looking:
+        if self._attending:
             query, key = (self._project(x.values, projection) for projection in (self.query, self.key))
             priors = tune(self.priors, self.learned)
             # `torch.compile` cannot see through what is kept of a batch, and in PyTorch 2.14 fails at it.
@@ -122,7 +122,7 @@ class SelfAttention(RaggedModule):
     def _is_one_operation(self, x: Ragged, layers: Sequence[nn.Linear]) -> bool:
         """Whether `headwise.nn.attention.cpu.projected` computes this: the heads are bands on the CPU, and
         the projections are linear layers that nothing watches."""
-        priors = [self.priors[head] for head in self._looking]
+        priors = [self.priors[head] for head in self._attending]
         return (
             bool(priors)
             and self.impl in ("auto", "banded")
@@ -133,7 +133,7 @@ class SelfAttention(RaggedModule):
 
     def _project(self, values: Tensor, projection: nn.Linear) -> Tensor:
         """The heads of a projection that need it: `[total, width]` -> `[total, heads, size]`."""
-        heads, sizes = self._looking, (len(self.priors), self.head_size)
+        heads, sizes = self._attending, (len(self.priors), self.head_size)
         if len(heads) == len(self.priors):
             return projection(values).unflatten(-1, sizes)
         if not _plain(projection):

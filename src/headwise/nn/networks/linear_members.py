@@ -140,8 +140,8 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
         vocabularies = [model.blocks[name] for name in BLOCKS if name in model.blocks]
         words = len(model.blocks["words"]) if "words" in model.blocks else 0
         vectors = 0 if model.scale is None else len(model.scale.mean)
-        sets = len(model.machine.bias) == model.classes
-        weights = prune(model.machine.weights)
+        sets = len(model.coefficients.bias) == model.classes
+        weights = prune(model.coefficients.weights)
         stored_weights = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
         features = sum(map(len, vocabularies))
         linear_model = cls(
@@ -164,7 +164,7 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
             [np.zeros(0, dtype=np.float32), *(vocabulary.idf for vocabulary in vocabularies)]
         )
         steps = max_abs_weights(weights) / np.float32(127)
-        values: JsonObject = {"keys": keys, "idf": idf, "steps": steps, "bias": model.machine.bias}
+        values: JsonObject = {"keys": keys, "idf": idf, "steps": steps, "bias": model.coefficients.bias}
         divisors = np.where(steps > 0, steps, 1)
         if not isinstance(weights, csr_matrix):
             values["weights"] = np.rint(weights / divisors[:, None])
@@ -174,8 +174,8 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
             values["weights"] = np.rint(weights.data / np.repeat(divisors, np.diff(ends)))
         if model.scale is not None:
             values["mean"] = model.scale.mean
-        if len(model.machine.dense):
-            values["dense"] = model.machine.dense.copy()
+        if len(model.coefficients.dense):
+            values["dense"] = model.coefficients.dense.copy()
             values["dense"][:vectors] *= np.float32(model.scale.weight if model.scale else 1)
         linear_model.fill(values)
         return linear_model

@@ -117,7 +117,7 @@ class Prior:
         return type(self).visible is Prior.visible
 
     @property
-    def only_self(self) -> bool:
+    def is_identity(self) -> bool:
         """True where every position sees itself alone, whatever the text: such a head's output is its
         value, and it needs neither queries nor keys."""
         return False
@@ -236,9 +236,9 @@ class Sum(Prior):
         return all(part.sees_self for part in self.parts)
 
     @property
-    def only_self(self) -> bool:
+    def is_identity(self) -> bool:
         # What is learned may add to the value.
-        return self.sees_self and not self.learned and any(part.only_self for part in self.parts)
+        return self.sees_self and not self.learned and any(part.is_identity for part in self.parts)
 
     @property
     def tree_use(self) -> TreeUse:

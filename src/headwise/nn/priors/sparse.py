@@ -49,7 +49,7 @@ class Dilated(Prior):
         return True
 
     @property
-    def only_self(self) -> bool:
+    def is_identity(self) -> bool:
         return self.width is not None and (self.width - 1) // 2 < self.step
 
     def __str__(self) -> str:

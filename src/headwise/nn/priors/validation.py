@@ -29,7 +29,7 @@ def check_meaning(prior: Prior) -> None:
     Raises:
         ConfigError: The prior raises an error; its `visible` is not boolean, or its `score` is not finite
             for visible pairs; they do not have the shape of the pairs; they depend on other texts of the
-            batch; or `sees_self` or `only_self` is wrong.
+            batch; or `sees_self` or `is_identity` is wrong.
     """
     if prior in _validated or is_built_in(prior):
         return
@@ -101,7 +101,7 @@ def _evaluated(prior: Prior, pairs: Pairs, shape: tuple[int, ...]) -> Tensor:
 
 def _compare_said(prior: Prior, alone: Tensor, batched: Tensor, size: int) -> None:
     """Compare the scores of a text of `size` words alone and in a batch, and check `sees_self` and
-    `only_self`."""
+    `is_identity`."""
     seen, where = alone != _UNSEEN, f"in a text of {size} words"
     if not alone.isfinite().all():
         query, key = (~alone.isfinite()).nonzero()[0].tolist()
@@ -118,8 +118,10 @@ def _compare_said(prior: Prior, alone: Tensor, batched: Tensor, size: int) -> No
         )
     if prior.sees_self and not seen.diagonal().all():
         raise _wrong(prior, f"says that every word sees itself (sees_self), and {where} one does not")
-    if prior.only_self and not seen.equal(torch.eye(size, dtype=torch.bool)):
-        raise _wrong(prior, f"says that every word sees itself alone (only_self), and {where} it is not so")
+    if prior.is_identity and not seen.equal(torch.eye(size, dtype=torch.bool)):
+        raise _wrong(
+            prior, f"says that every word sees itself alone (is_identity), and {where} it is not so"
+        )
 
 
 def _broadcasts(tensor: Tensor, shape: tuple[int, ...]) -> bool:

@@ -87,7 +87,7 @@ class Window(Prior):
         return True
 
     @property
-    def only_self(self) -> bool:
+    def is_identity(self) -> bool:
         return self.width == 1
 
     def __str__(self) -> str:
@@ -130,7 +130,7 @@ class ShiftedWindow(Prior):
         return True
 
     @property
-    def only_self(self) -> bool:
+    def is_identity(self) -> bool:
         return self.width == 1
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from headwise.core import native
-from headwise.nn.attention.bands import looking_bands, reference_gradients, unbanded_reason
+from headwise.nn.attention.bands import attending_bands, reference_gradients, unbanded_reason
 from headwise.nn.attention.cpu.kernel_rows import (
     arrays_of,
     computable,
@@ -77,13 +77,13 @@ class _Banded(torch.autograd.Function):
 
 def plan_of(layout: Layout, priors: tuple[Prior, ...], queries: int) -> BandedPlan:
     """The work items of priors on the texts of a batch, whose heads have so many `queries` (see
-    `looking_bands`); cached in the layout's memo."""
+    `attending_bands`); cached in the layout's memo."""
     key = (plan_of, priors, queries)
     if key not in layout.memo:
-        looking, bands = looking_bands(priors, layout, queries)
+        attending, bands = attending_bands(priors, layout, queries)
         heads = [HeadBand(np.asarray(band.left), np.asarray(band.right), band.slope) for band in bands]
         lengths = np.array(layout.sizes, dtype=np.int64)
-        layout.memo[key] = BandedPlan.of(lengths, len(priors), looking, heads)
+        layout.memo[key] = BandedPlan.of(lengths, len(priors), attending, heads)
     return layout.memo[key]
 
 

@@ -40,27 +40,27 @@ class HeadShapes:
 
     Attributes:
         priors: What each head sees.
-        looking: The heads that see more than themselves: the others need neither query nor key.
+        attending: The heads that see more than themselves: the others need neither query nor key.
         size: Features of a head.
     """
 
     priors: tuple[Prior, ...]
-    looking: tuple[int, ...]
+    attending: tuple[int, ...]
     size: int
 
     @property
-    def looking_weights(self) -> "slice | list[int]":
+    def attending_weights(self) -> "slice | list[int]":
         """The weights of the heads that look, as rows of W^Q or W^K; those of neighbouring heads are a
         view."""
-        first, last = self.looking[0], self.looking[-1]
-        if last - first == len(self.looking) - 1:
+        first, last = self.attending[0], self.attending[-1]
+        if last - first == len(self.attending) - 1:
             return slice(first * self.size, (last + 1) * self.size)
-        return [head * self.size + feature for head in self.looking for feature in range(self.size)]
+        return [head * self.size + feature for head in self.attending for feature in range(self.size)]
 
     def split(self, projected: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values, `[rows, heads, size]` each, of rows with all of them side by side:
         those of all values, of the queries that are needed, and of as many keys."""
-        queries = len(self.looking)
+        queries = len(self.attending)
         sizes = (len(self.priors), queries, queries)
         value, query, key = projected.unflatten(1, (-1, self.size)).split(sizes, 1)
         return query, key, value
@@ -83,15 +83,15 @@ def self_attention(
 
 def _one_by_one(rows: Tensor, heads: HeadShapes, layout: Layout, *parameters: Tensor) -> Tensor:
     """The same by separate operations, which are twice differentiable."""
-    part = heads.looking_weights
+    part = heads.attending_weights
     query, key, value, out = parameters[:4]
     query_bias, key_bias, value_bias, out_bias = parameters[4:] or (None,) * 4
-    looking = [
+    attending = [
         functional.linear(rows, weight[part], None if bias is None else bias[part])
         for weight, bias in ((query, query_bias), (key, key_bias))
     ]
     projected = [
-        x.unflatten(1, (-1, heads.size)) for x in (*looking, functional.linear(rows, value, value_bias))
+        x.unflatten(1, (-1, heads.size)) for x in (*attending, functional.linear(rows, value, value_bias))
     ]
     mixed = banded.attention(projected[0], projected[1], projected[2], heads.priors, layout)
     return functional.linear(mixed.flatten(1), out, out_bias)
@@ -101,12 +101,12 @@ class _ProjectedBands(torch.autograd.Function):
     @staticmethod
     def forward(ctx, rows: Tensor, heads: HeadShapes, layout: Layout, *parameters: Tensor) -> Tensor:
         (query, key, value, out), biases = parameters[:4], parameters[4:]
-        part = heads.looking_weights
+        part = heads.attending_weights
         weight = torch.cat([value, query[part], key[part]])
         bias = torch.cat([biases[2], biases[0][part], biases[1][part]]) if biases else None
         projected = linear(rows.detach(), weight, bias)
         q, k, v = heads.split(projected)
-        plan = banded.plan_of(layout, heads.priors, len(heads.looking))
+        plan = banded.plan_of(layout, heads.priors, len(heads.attending))
         if rows.dtype == torch.float32:
             plan = plan.without_lost_keys(*arrays_of(q, k))
         mixed, statistics = torch.empty_like(v, memory_format=torch.contiguous_format), empty_statistics(q)
@@ -140,11 +140,11 @@ class _ProjectedBands(torch.autograd.Function):
 
 def _in_parts(gradients: Tensor, heads: HeadShapes) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of W^Q, W^K and W^V, or of their biases, of those of the weights side by side."""
-    queries = len(heads.looking) * heads.size
+    queries = len(heads.attending) * heads.size
     value, query, key = gradients.split((len(heads.priors) * heads.size, queries, queries))
     if queries == len(value):
         return query, key, value
     full = [torch.zeros_like(value) for _ in range(2)]
     for target, source in zip(full, (query, key), strict=True):
-        target[heads.looking_weights] = source
+        target[heads.attending_weights] = source
     return full[0], full[1], value

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from headwise.core.errors import ConfigError
-from headwise.nn.attention.bands import looking_bands, reference_gradients, unbanded_reason
+from headwise.nn.attention.bands import attending_bands, reference_gradients, unbanded_reason
 from headwise.nn.priors import Band, Prior
 from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import cacheable_tensors
@@ -218,15 +218,15 @@ class _TritonPlan:
 
     @classmethod
     def of(cls, layout: Layout, priors: tuple[Prior, ...], query: Tensor, rows: int) -> "_TritonPlan":
-        """For priors of heads with these queries, see `looking_bands`; `rows` of a text are an item."""
+        """For priors of heads with these queries, see `attending_bands`; `rows` of a text are an item."""
         key = (cls, priors, query.shape[1], query.device, rows)
         if key not in layout.memo:
-            looking, bands = looking_bands(priors, layout, query.shape[1])
+            attending, bands = attending_bands(priors, layout, query.shape[1])
             with cacheable_tensors():
-                items = _to(torch.from_numpy(_items(layout.sizes, looking, bands, rows)), query.device)
+                items = _to(torch.from_numpy(_items(layout.sizes, attending, bands, rows)), query.device)
                 slopes = [band.slope / math.log(2) for band in bands]
                 on_device = _to(torch.tensor(slopes, dtype=torch.float32), query.device)
-                layout.memo[key] = cls(items, on_device, any(slopes), len(looking) < len(priors))
+                layout.memo[key] = cls(items, on_device, any(slopes), len(attending) < len(priors))
         return layout.memo[key]
 
     def like(self, x: Tensor) -> Tensor:
@@ -273,14 +273,14 @@ class _TritonPlan:
             )
 
 
-def _items(sizes: Sequence[int], looking: Sequence[int], bands: Sequence[Band], rows: int) -> np.ndarray:
+def _items(sizes: Sequence[int], attending: Sequence[int], bands: Sequence[Band], rows: int) -> np.ndarray:
     """See `_TritonPlan.items`."""
     lengths = np.array(sizes, np.int64)
     starts = lengths.cumsum() - lengths
     text, begin = cut_texts(lengths, rows)
     items = np.zeros((len(text), len(bands), 8), np.int32)
     items[:, :, 0] = np.arange(len(bands))
-    items[:, :, 1] = looking
+    items[:, :, 1] = attending
     for place, column in enumerate((starts[text], lengths[text], begin), start=2):
         items[:, :, place] = column[:, None]
     for head, band in enumerate(bands):
