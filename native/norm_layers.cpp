@@ -79,10 +79,10 @@ HEADWISE_VECTORS void add_norm_rows(size_t rows, size_t width, const T* inputs, 
                 sum[at] = factor != 0 ? sum[at] * factor : T(0);
             }
         for (size_t at = 0; at < width; ++at) sum[at] += inputs[first + at];
-        const auto own = Moments<T>::of(sum, width, epsilon);
-        moments[2 * row] = own.mean, moments[2 * row + 1] = own.inverse;
+        const auto row_moments = Moments<T>::of(sum, width, epsilon);
+        moments[2 * row] = row_moments.mean, moments[2 * row + 1] = row_moments.inverse;
         for (size_t at = 0; at < width; ++at)
-            result[first + at] = (sum[at] - own.mean) * own.inverse * weight[at] + bias[at];
+            result[first + at] = (sum[at] - row_moments.mean) * row_moments.inverse * weight[at] + bias[at];
     }
 }
 
@@ -184,11 +184,12 @@ HEADWISE_VECTORS void read_words_rows(Words<T> words, const T* weight, const T* 
             words.read(word, row);
             const size_t place = static_cast<size_t>(word), first = place * width;
             const T share = words.weights[place];
-            const auto own = Moments<T>::of(row, width, epsilon);
-            moments[2 * place] = own.mean, moments[2 * place + 1] = own.inverse;
+            const auto row_moments = Moments<T>::of(row, width, epsilon);
+            moments[2 * place] = row_moments.mean, moments[2 * place + 1] = row_moments.inverse;
             for (size_t at = 0; at < width; ++at) {
                 sum[at] += share * row[at];
-                result[first + at] = (row[at] - own.mean) * own.inverse * weight[at] + bias[at];
+                result[first + at] =
+                    (row[at] - row_moments.mean) * row_moments.inverse * weight[at] + bias[at];
             }
             if (drops)
                 for (size_t at = 0; at < width; ++at) {

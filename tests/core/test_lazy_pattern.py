@@ -1,8 +1,12 @@
 """Patterns that are compiled when they are first used."""
 
+import copy
+import pickle
 import re
 import subprocess
 import sys
+
+import pytest
 
 from headwise.core.lazy_pattern import lazy_pattern, lazy_regex
 
@@ -16,6 +20,14 @@ def test_a_lazy_pattern_finds_what_the_pattern_finds():
     assert lazy.pattern == plain.pattern
     assert lazy_pattern(rb"\d").findall(b"a1") == [b"1"]
     assert lazy_regex(r"\p{Lu}").findall(text) == ["A"]
+
+
+@pytest.mark.parametrize("used", [False, True])
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_lazy_patterns_can_be_copied_and_pickled(duplicate, used):
+    lazy = lazy_pattern("a+")
+    assert not used or lazy.fullmatch("aa")
+    assert duplicate(lazy).findall("aab") == ["aa"]
 
 
 def test_nothing_is_compiled_before_the_first_use():

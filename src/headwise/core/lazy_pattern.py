@@ -20,6 +20,8 @@ class _LazyPattern:
         self._engine, self.pattern, self._flags = engine, pattern, flags
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # asked for by copies and pickles, before there is an engine
+            raise AttributeError(name)
         compiled = importlib.import_module(self._engine).compile(self.pattern, self._flags)
         value = getattr(compiled, name)
         setattr(self, name, value)
