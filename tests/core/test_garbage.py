@@ -1,0 +1,37 @@
+"""The search for garbage is resumed by who stopped it."""
+
+import gc
+
+import pytest
+
+from headwise.core import garbage
+
+
+@pytest.fixture(autouse=True)
+def collection(monkeypatch):
+    monkeypatch.setattr(garbage, "_paused", False)
+    yield
+    gc.unfreeze()
+    gc.enable()
+
+
+def test_a_pause_ends():
+    garbage.pause_collection()
+    assert not gc.isenabled()
+    garbage.resume_collection()
+    assert gc.isenabled()
+    assert gc.get_freeze_count()
+
+
+def test_nothing_happens_without_a_pause():
+    garbage.resume_collection()
+    assert not gc.get_freeze_count()
+
+
+@pytest.mark.parametrize("pause", [False, True])
+def test_a_program_that_collects_no_garbage_is_left_alone(pause):
+    gc.disable()
+    if pause:
+        garbage.pause_collection()
+    garbage.resume_collection()
+    assert not gc.isenabled()
