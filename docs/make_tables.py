@@ -396,16 +396,19 @@ def unknown() -> str:
 
 
 def default_results(name: str) -> str:
-    """What languages.py, default.py (frozen encoders) and distill.py in benchmarks/defaults found."""
+    """What languages.py, default.py and distill.py in benchmarks/defaults found; `default` is the table of
+    frozen encoders, `base-encoder` that of the encoder of the base."""
     sys.path.insert(0, str(BENCHMARKS.parent))
     from benchmarks.defaults import encoder_tables, languages
     from benchmarks.defaults.default_results import read_results
 
     folder = BENCHMARKS / "defaults" / "results"
+    default = read_results(folder / "default.jsonl")
+    if name == "base-encoder":
+        return table(*encoder_tables.base_encoder_table(default))
     found = read_results(folder / f"{name}.jsonl")
     if name == "languages":
         return "".join(table(*languages.rows_of(found, size)) for size in (250, 1_000))
-    default = read_results(folder / "default.jsonl")
     if name == "distill":
         return table(*encoder_tables.teacher_table(found, default))
     return table(*encoder_tables.frozen_table(default))
@@ -417,6 +420,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "bags settings": lambda: settings(BagConfig),
     "multiple-instance": multiple_instance,
     "other-languages": lambda: default_results("languages"),
+    "base-encoder": lambda: default_results("base-encoder"),
     "frozen-encoders": lambda: default_results("default"),
     "teachers": lambda: default_results("distill"),
     "mirrored-summation": mirrored_summation,

@@ -38,6 +38,34 @@ def frozen_table(found: Found) -> Table:
     return head, rows
 
 
+WITHOUT_ENCODER = "headwise, no base encoder"
+
+
+def base_encoder_table(found: Found) -> Table:
+    """Head and rows of the default with and without the encoder of the base: test accuracy and log loss,
+    and the means of each size. Runs that do not start from it, which have equal scores, are left out."""
+    scores: dict[int, list[list[float]]] = {}
+    rows: list[list[str]] = []
+    for job in sorted(found, key=lambda job: (job.texts, job.set, job.seed)):
+        ours = found.get(replace(job, system=OURS))
+        if job.system != WITHOUT_ENCODER or not ours:
+            continue
+        runs = found[job], ours
+        values = [100 * run["test"] for run in runs] + [run["log_loss"] for run in runs]
+        if values[0] != values[1] or values[2] != values[3]:
+            scores.setdefault(job.texts, []).append(values)
+            rows.append([f"`{job.set}`", f"{job.texts:,}", *_both(values)])
+    for texts, of_size in scores.items():
+        rows.append([f"mean of {len(of_size)}", f"{texts:,}", *_both(np.mean(of_size, axis=0).tolist())])
+    return ["set", "labels", "without", "with", "difference", "log loss without", "with"], rows
+
+
+def _both(values: Sequence[float]) -> list[str]:
+    without, with_encoder, *losses = values
+    gain = f"{with_encoder - without:+.1f}"
+    return [f"{without:.1f}", f"{with_encoder:.1f}", gain, *(f"{loss:.3f}" for loss in losses)]
+
+
 def _compared(values: Sequence[float]) -> list[str]:
     """Accuracies, and the last less the first."""
     return [*(f"{value:.1f}" for value in values), f"{values[-1] - values[0]:+.1f}"]
