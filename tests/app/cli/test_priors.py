@@ -5,6 +5,7 @@ import re
 import pytest
 
 from headwise.app.cli.priors_command import summary
+from headwise.core.errors import HeadwiseError
 from headwise.nn.priors import PRIORS, Window
 
 
@@ -77,3 +78,24 @@ def test_search(run, tmp_path, monkeypatch):
     assert (folder / "winner.svg").read_text().startswith("<svg")
     code, out, _ = run("priors", *given, "--json")
     assert '"finished": true' in out
+
+
+def test_priors_are_searched_without_the_encoder_of_a_base(run, tmp_path, monkeypatch):
+    class StopError(HeadwiseError):
+        pass
+
+    def stop(*_, **arguments):
+        seen.append(arguments["settings"])
+        raise StopError("here")
+
+    seen = []
+    monkeypatch.setattr("headwise.app.workflows.tune.tune_file", stop)
+    texts, bags = tmp_path / "texts.tsv", tmp_path / "bags.jsonl"
+    texts.write_text("label\ttext\n" + "yes\tthe film was good\n" * 20)
+    bags.write_text('{"bag": "a", "label": "yes", "instances": [[1.0, 2.0]]}\n')
+    recipe = tmp_path / "bags.toml"
+    recipe.write_text('[model]\ntask = "bags"\n')
+    run("priors", "--search", str(texts), "--output", str(tmp_path / "o"))
+    run("priors", "--search", str(bags), "--recipe", str(recipe), "--output", str(tmp_path / "p"))
+    assert [any("base" in layer for layer in layers) for layers in seen] == [True, False]
+    assert seen[0][0] == {"base": {"encoder": "off"}}

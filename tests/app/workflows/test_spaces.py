@@ -46,6 +46,18 @@ def test_the_learning_rate_is_changed_by_a_factor():
     assert [change for name, change in found.items() if "epochs" in name] == [{"train": {"epochs": 2}}]
 
 
+def test_an_encoder_of_a_base_is_left_as_it_is_or_left_out():
+    base = {"name": "english", "size": 8, "encoder": "on"}
+    recipe = build_config({"base": base, "train": {"learning_rate": 5e-4}})
+    found = settings_search_space(recipe)
+    assert found["base.encoder on -> off"] == {"base": {"encoder": "off"}}
+    changed = {section for change in found.values() for section in change}
+    assert {"base", "train", "classifier"} <= changed
+    assert not {"encoder", "model"} & changed
+    with pytest.raises(ConfigError, match="encoder of a base was trained with its priors"):
+        priors_search_space(recipe)
+
+
 def test_priors_repeat_in_turn():
     found = priors_search_space(build_config({"encoder": {"heads": 4}}))
     assert list(found) == list(PRIOR_CANDIDATES)

@@ -35,6 +35,8 @@ from headwise.data.items.item_types import ITEM_TYPES
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import find_task
 from headwise.nn.encoders.encoder_configs import encoder_name
+from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.vocabulary import Vocabulary
 
 SMALL = {
     "base": {"name": "none"},
@@ -242,6 +244,7 @@ def test_a_training_that_diverges_is_the_worst(texts, tmp_path):
         {"encoder": {"width": 64, "heads": 2}},
         {"base": {"name": "none"}, "classifier": {"dropout": 0.1}},
         {"base": {"dropout": 0.5}},
+        {"base": {"encoder": "off"}},
     ],
 )
 def test_a_recipe_comes_to_what_was_searched_whatever_is_chosen_for_the_data(texts, change):
@@ -257,6 +260,19 @@ def test_a_recipe_comes_to_what_was_searched_whatever_is_chosen_for_the_data(tex
     assert (encoder_name(recipe.model.encoder) == "ms-san") == (
         texts > 4_000 and "name" not in change.get("base", {})
     )
+
+
+def test_every_candidate_makes_a_network_where_models_start_from_the_encoder_of_a_base():
+    texts = [Example(f"the film was {'good' if n % 2 else 'bad'} again", "ny"[n % 2]) for n in range(100)]
+    parts = DataParts(ITEM_TYPES["classify"], texts, texts[:20], [])
+    sources, layers = SettingsSources(parts), ({"model": {"task": "classify"}},)
+    start = changed_run_config(sources, layers, {})
+    assert start.model.base.encoder == "on"
+    for name, change in settings_search_space(start).items():
+        model = changed_run_config(sources, layers, change).model
+        TextClassifierModel(model, Vocabulary.build([["film"]], min_count=1), ["n", "y"])
+        without = name in ("base.encoder on -> off", "base.name english -> none")
+        assert (model.encoder == start.model.encoder) == (not without), name
 
 
 @pytest.mark.parametrize(

@@ -116,10 +116,13 @@ def search_priors(
     json: bool,
 ) -> None:
     """Run the search, save a picture of the winner, and print the candidates."""
+    from headwise.app.training_request import resolve
     from headwise.app.workflows.search_spaces import priors_search_space
     from headwise.models.prediction_file import reporting_write_errors
     from headwise.nn.priors.drawing import draw
 
+    if "base" in resolve(layers, str(file), warm_start=False).run_config.sections:
+        layers = [{"base": {"encoder": "off"}}, *layers]  # that encoder was trained with its priors
     alone = {"linear_model": {"kind": "none"}}  # the linear model would mask the effect of the heads
     tuned = run_search(
         file,

@@ -58,12 +58,17 @@ _CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
 
 def settings_search_space(run_config: RunConfig) -> dict[str, Sections]:
     """Candidates that change one setting each, of those that matter on small data: learning rate, epochs,
-    dropout, size and readout of the encoder, and whether there are a base and a linear model."""
+    dropout, size and readout of the encoder, and whether there are a base and a linear model. Size and
+    readout of a base's encoder are fixed; there, a candidate leaves that encoder out."""
     plain, candidates = run_config.to_json(), dict[str, Sections]({DEFAULTS: {}})
-    based = bool(plain.get("base", {}).get("name"))
+    based, pretrained = bool(plain.get("base", {}).get("name")), has_base_encoder(run_config)
+    if pretrained:
+        candidates["base.encoder on -> off"] = {"base": {"encoder": "off"}}
     for section, name in (*_FACTORS, *_CHOICES):
         default = plain.get(section, {}).get(name)
         if default is None or section == ("words" if based else "base"):
+            continue
+        if pretrained and section in ("encoder", "model"):
             continue
         factors = _FACTORS.get((section, name), ())
         choices = _CHOICES.get((section, name)) or [
@@ -81,6 +86,11 @@ def settings_search_space(run_config: RunConfig) -> dict[str, Sections]:
     return candidates
 
 
+def has_base_encoder(run_config: RunConfig) -> bool:
+    """Whether models start from the pretrained encoder of the base."""
+    return "base" in run_config.sections and run_config.model.base.encoder == "on"
+
+
 def _round(number: float) -> float:
     """Round to two digits; numbers from 0.5 on to at least 1."""
     return max(float(f"{number:.2g}"), 1.0) if number >= 0.5 else float(f"{number:.2g}")
@@ -96,7 +106,7 @@ def priors_search_space(
         ladder: The priors of each candidate.
 
     Raises:
-        ConfigError: There is no encoder, its heads have no priors, or it is causal.
+        ConfigError: There is no encoder, its heads have no priors, it is causal, or it is that of a base.
     """
     encoder: Any = run_config.model.encoder
     if "language" in run_config.sections:
@@ -107,6 +117,11 @@ def priors_search_space(
     if "encoder" not in run_config.sections:
         raise ConfigError(
             f"the task {run_config.model.task} has no heads on words, so no priors are searched"
+        )
+    if has_base_encoder(run_config):
+        raise ConfigError(
+            "the encoder of a base was trained with its priors, so no others are searched; give "
+            'encoder = "off" in the section base of a recipe'
         )
     if not hasattr(encoder, "priors"):
         raise ConfigError("the heads of this encoder take no priors; choose ms-transformer or transformer")

@@ -34,6 +34,7 @@ SCORING_VERSION = 2
 """Increased whenever the same settings give other results, as the evaluation changes. The oldest logs have
 no version."""
 _DIVERGED, _COST = "HW404", 1e3
+_PLANNED = "name", "encoder"  # settings of the base that the defaults of other settings depend on
 """Error code of a diverged training run, and its loss for each item."""
 _LEAST_FOLDS = 5
 
@@ -70,7 +71,7 @@ class Trials:
         self.plan = request.plan(data, sources=self.sources)
         self.parts = parts = self.plan.parts
         self.base, self.task = self.plan.run_config, self.plan.task
-        self._starts = {"": self.base}
+        self._starts = {json.dumps({}): self.base}
         # Candidates on the same items have the same linear model, unless there is a base.
         self._linear_models = JsonObject()
         self.metric_table = self.task.metric_part_table(parts, self.base.model)
@@ -150,27 +151,36 @@ class Trials:
 
     def run_config(self, change: Sections) -> RunConfig:
         """The settings of a candidate; see `changed_run_config`."""
-        name = change.get("base", {}).get("name", "")
-        if name not in self._starts:
-            self._starts[name] = _base_run_config(self.sources, self.request.layers, name)
-        return _with_change(self._starts[name], change)
+        base = _planned_base(change)
+        key = json.dumps(base, sort_keys=True)
+        if key not in self._starts:
+            self._starts[key] = _base_run_config(self.sources, self.request.layers, base)
+        return _with_change(self._starts[key], change)
 
 
 def changed_run_config(
     sources: SettingsSources, layers: tuple[Sections, ...], change: Sections
 ) -> RunConfig:
-    """The settings for data with a change; another base changes the defaults of the other settings."""
-    return _with_change(_base_run_config(sources, layers, change.get("base", {}).get("name", "")), change)
+    """The settings for data with a change; another base, or a start without its encoder, changes the
+    defaults of the other settings."""
+    return _with_change(_base_run_config(sources, layers, _planned_base(change)), change)
 
 
-def _base_run_config(sources: SettingsSources, layers: tuple[Sections, ...], base: str) -> RunConfig:
-    """The settings with this base; with the base of the layers if it is ""."""
-    request = resolve((*layers, {"base": {"name": base}}) if base else layers, warm_start=False)
+def _planned_base(change: Sections) -> JsonObject:
+    """The settings of the base in a change that the defaults of other settings depend on."""
+    return {key: value for key, value in change.get("base", {}).items() if key in _PLANNED}
+
+
+def _base_run_config(
+    sources: SettingsSources, layers: tuple[Sections, ...], base: JsonMapping
+) -> RunConfig:
+    """The settings with these settings of the base; without them, with those of the layers."""
+    request = resolve((*layers, {"base": base}) if base else layers, warm_start=False)
     return request.plan(RunData(sources.parts), sources=sources).run_config
 
 
 def _with_change(start: RunConfig, change: Sections) -> RunConfig:
-    base = {key: value for key, value in change.get("base", {}).items() if key != "name"}
+    base = {key: value for key, value in change.get("base", {}).items() if key not in _PLANNED}
     other_sections = {section: values for section, values in change.items() if section != "base"}
     return build_config(start.to_json(), other_sections, {"base": base} if base else {})
 
