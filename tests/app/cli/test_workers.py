@@ -53,7 +53,7 @@ def test_what_is_soon_done_is_done_here(run, model, table, tmp_path, monkeypatch
 
 
 def test_a_process_that_ends_before_its_time():
-    with pytest.raises(HeadwiseError, match=r"HW607.* 2 processes .*give fewer --workers"):
+    with pytest.raises(HeadwiseError, match=r"HW607.* 2 worker processes .*give fewer --workers"):
         list(predict_in_workers(chunks(3), 2, partial(os._exit, 3)))  # type: ignore[arg-type]
 
 
