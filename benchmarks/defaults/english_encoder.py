@@ -257,6 +257,8 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--control", action="store_true", help="every head sees one word")
     options = parser.parse_args()
+    if options.control and options.output is not None:
+        parser.error("--control is a measurement; leave out --output")
     priors = ("window(1)",) * len(PRIORS) if options.control else PRIORS
     texts = passages(options.work)[: options.passages]
     targets = answers(options.work, texts)
