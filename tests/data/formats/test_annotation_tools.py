@@ -448,10 +448,14 @@ def test_an_answer_that_is_not_read_is_named(read):
         read(tasks)
 
 
-def test_of_several_users_of_doccano_the_first_counts(read):
+@pytest.mark.parametrize("name_of", [int, lambda user: {"id": user}])
+def test_of_several_users_of_doccano_the_first_counts(read, name_of):
     users = [(1, 2), (1, 1), (2, 2), (2, 2)]
     rows = [
-        {"text": TEXTS[n], "annotations": [{"label": label, "user": u} for u, label in enumerate(labels)]}
+        {
+            "text": TEXTS[n],
+            "annotations": [{"label": label, "user": name_of(user)} for user, label in enumerate(labels)],
+        }
         for n, labels in enumerate(users)
     ]
     name, data = read(rows)

@@ -68,10 +68,10 @@ def _doccano_labels(fields: JsonMapping) -> list[str] | None:
 
 def _users_differ(fields: JsonMapping) -> bool:
     """Whether the users of doccano have given a text different labels."""
-    labels_of: dict[object, set[str]] = {}
+    labels_of: dict[str, set[str]] = {}
     for part in _parts(fields):
         if isinstance(part, dict) and _is_label(part):
-            labels_of.setdefault(part.get("user"), set()).add(str(part["label"]))
+            labels_of.setdefault(str(part.get("user")), set()).add(str(part["label"]))
     return len({*map(frozenset, labels_of.values())}) > 1
 
 
