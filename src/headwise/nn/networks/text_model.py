@@ -285,27 +285,43 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
         """Number of features of `embeddings`."""
         return self.readout.width * (2 if self.reads_pairs else 1)
 
-    @torch.no_grad()
     def embeddings(self, encoded: Sequence[Any]) -> NDArray[np.float32]:
         """The vectors that the head reads, `[texts, features]`, in the order of the encoded texts; of a
         pair the vectors of both texts, concatenated."""
-        out = np.zeros((len(encoded), self.embedding_size), dtype=np.float32)
-        for places, batch in self.batches(encoded):
-            vectors = self.readout(self.contextual(self.encode(batch)))
-            if self.reads_pairs:
-                vectors = torch.cat(vectors.chunk(2), dim=1)
-            out[places] = vectors.float().cpu().numpy()
-        return check_finite(out)
 
-    @torch.no_grad()
+        def vectors_of(batch: TextBatch) -> Tensor:
+            vectors = self.readout(self.contextual(self.encode(batch)))
+            return torch.cat(vectors.chunk(2), dim=1) if self.reads_pairs else vectors
+
+        return self._computed(encoded, self.embedding_size, vectors_of)
+
     def head_states(self, encoded: Sequence[Any]) -> NDArray[np.float32]:
         """The hidden layer of the head, `[texts, hidden]`, in the order of the encoded texts."""
         last: Any = self.head.layers[-1]
-        states = np.zeros((len(encoded), last.in_features), dtype=np.float32)
-        for places, batch in self.batches(encoded):
-            hidden = self.head.layers[:-1](self.readout(self.contextual(self.encode(batch))))
-            states[places] = hidden.float().cpu().numpy()
-        return check_finite(states)
+        hidden_layers = self.head.layers[:-1]
+        return self._computed(
+            encoded,
+            last.in_features,
+            lambda batch: hidden_layers(self.readout(self.contextual(self.encode(batch)))),
+        )
+
+    @torch.no_grad()
+    def _computed(
+        self, encoded: Sequence[Any], size: int, compute: Callable[[TextBatch], Tensor], **sizes: int
+    ) -> NDArray[np.float32]:
+        """The rows that a function computes of each batch, `[texts, size]`, in the order of the encoded
+        texts.
+
+        Args:
+            encoded: Encoded texts or pairs.
+            size: Features of a row.
+            compute: From a batch to its rows, `[texts, size]`.
+            sizes: See `batches`.
+        """
+        rows = np.zeros((len(encoded), size), dtype=np.float32)
+        for places, batch in self.batches(encoded, **sizes):
+            rows[places] = compute(batch).float().cpu().numpy()
+        return check_finite(rows)
 
     def contextual(self, encoded: Encoded) -> Encoded:
         """States of words after the layers between encoder and readout; here there are none."""
@@ -363,12 +379,10 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
         if isinstance(self.embedding, PretrainedEmbedding):
             self.embedding.remember([text.spelling for text in encoded])
 
-    @torch.no_grad()
     def outputs_of(
         self, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
     ) -> np.ndarray:
         """The network's outputs, `[texts, outputs]` float32, in the order of the encoded texts or pairs."""
-        out = np.zeros((len(encoded), self.outputs.count), dtype=np.float32)
-        for places, batch in self.batches(encoded, batch_texts=batch_texts, batch_tokens=batch_tokens):
-            out[places] = self(batch).float().cpu().numpy()
-        return check_finite(out)
+        return self._computed(
+            encoded, self.outputs.count, self, batch_texts=batch_texts, batch_tokens=batch_tokens
+        )
