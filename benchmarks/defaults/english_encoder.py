@@ -21,13 +21,14 @@ read and trained stays in WORK, and the same command continues an interrupted ru
 import argparse
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 
 from benchmarks import DATA
@@ -52,7 +53,8 @@ from headwise.training.pretraining.sentence_encoder import SentenceEncoder, embe
 from headwise.training.pretraining.student import distillation_loss
 from headwise.training.pretraining.work_folder import atomic_path
 
-MOST, SHARD = 102_400, 2_048
+BLOCKS, BLOCK, PERSONAL, SHARD = 2, 102_400, 51_200, 2_048
+MOST = BLOCKS * BLOCK + PERSONAL
 PARTS = {"sentences": 0.6, "opinions": 0.3, "requests": 0.1}
 LONGEST = 25
 """Words of the sentences that are read."""
@@ -66,7 +68,7 @@ SETS, LABELS, DRAWS = ("sst2", "mtl16/MR"), 250, range(5)
 
 
 def passages(work: Path) -> list[str]:
-    """Up to `MOST` passages in random order, so that every beginning has the same parts."""
+    """`MOST` passages: blocks of `PARTS` in random order, then sentences in which somebody speaks."""
     path = work / "passages.txt"
     if not path.exists():
         makers: dict[str, Any] = {
@@ -76,12 +78,38 @@ def passages(work: Path) -> list[str]:
             "opinions": lambda: opinions(feelings()),
             "requests": lambda: requests(DATA / "corpus"),
         }
-        lines = [line for name, share in PARTS.items() for line in makers[name]()[: round(share * MOST)]]
-        random.Random(0).shuffle(lines)
+        made = {name: makers[name]() for name in PARTS}
+        lines: list[str] = []
+        for block in range(BLOCKS):
+            sizes = {name: round(share * BLOCK) for name, share in PARTS.items()}
+            drawn = [
+                line
+                for name, size in sizes.items()
+                for line in made[name][block * size : (block + 1) * size]
+            ]
+            random.Random(block).shuffle(drawn)
+            lines += drawn
+        lines += personal(made["sentences"], made["opinions"], set(lines))
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(path) as partial:
             partial.write_text("".join(f"{' '.join(line.split())}\n" for line in lines), encoding="utf-8")
     return path.read_text(encoding="utf-8").splitlines()
+
+
+def personal(sentences: Sequence[str], lines: Sequence[str], used: Set[str]) -> list[str]:
+    """`PERSONAL` sentences of the corpus that read most like opinions, in random order.
+
+    Logistic regression on the mean of word vectors tells our lines of opinion from sentences; the sentences
+    that it takes for opinions are real judgements, complaints, thanks and questions.
+    """
+    encode, count = encoder_of("english"), 20_000
+    vectors = encode(sentences)
+    inputs = np.vstack([vectors[:count], encode(lines[:count])])
+    model = LogisticRegression(max_iter=300).fit(inputs, np.repeat([0, 1], count))
+    order = np.argsort(-model.decision_function(vectors))
+    found = [sentences[place] for place in order.tolist() if sentences[place] not in used][:PERSONAL]
+    random.Random(BLOCKS).shuffle(found)
+    return found
 
 
 def answers(work: Path, texts: Sequence[str]) -> np.ndarray:
@@ -98,8 +126,8 @@ def answers(work: Path, texts: Sequence[str]) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def student(size: int, priors: Sequence[str]) -> TextClassifierModel:
-    """The student: `size` outputs above the base `english`."""
+def student(size: int, priors: Sequence[str], width: int = WIDTH) -> TextClassifierModel:
+    """The student: `size` outputs above the base `english`, with layers of `width` features."""
     torch.manual_seed(0)
     base = load_base(find_base("english"))
     config = ModelConfig(
@@ -108,10 +136,10 @@ def student(size: int, priors: Sequence[str]) -> TextClassifierModel:
         words=WordConfig(),
         base=BaseConfig(name="english", train=True, size=base.size, subwords=len(base.subwords)),
         encoder=MSTransformerConfig(
-            WIDTH,
+            width,
             LAYERS,
             len(PRIORS),
-            WIDTH // len(PRIORS),
+            width // len(PRIORS),
             priors=tuple(priors),
             classification_node=False,
         ),
@@ -123,14 +151,14 @@ def student(size: int, priors: Sequence[str]) -> TextClassifierModel:
     return model
 
 
-def settings(priors: Sequence[str]) -> dict[str, JsonObject]:
+def settings(priors: Sequence[str], width: int = WIDTH) -> dict[str, JsonObject]:
     """The settings of models that start from the encoder."""
     encoder: JsonObject = {
         "name": "ms-transformer",
-        "width": WIDTH,
+        "width": width,
         "layers": LAYERS,
         "heads": len(PRIORS),
-        "head_size": WIDTH // len(PRIORS),
+        "head_size": width // len(PRIORS),
         "priors": list(priors),
         "classification_node": False,
     }
@@ -254,6 +282,7 @@ def main() -> None:
     parser.add_argument(
         "--passages", type=int, default=MOST, help=f"a multiple of {SHARD:,}, at most {MOST:,}"
     )
+    parser.add_argument("--width", type=int, default=WIDTH, help="features of the layers")
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--control", action="store_true", help="every head sees one word")
     options = parser.parse_args()
@@ -262,18 +291,17 @@ def main() -> None:
     priors = ("window(1)",) * len(PRIORS) if options.control else PRIORS
     texts = passages(options.work)[: options.passages]
     targets = answers(options.work, texts)
-    model = student(targets.shape[1], priors)
+    model = student(targets.shape[1], priors, options.width)
     encoded = model.encoded([text.strip() or "." for text in texts])
     init_from_words(model, encoded, targets)
     words = held_cosine(model, encoded, targets)
     print(f"mean of words: cosine {words:.4f} held out", flush=True)
     kind = "words" if options.control else "student"
-    train(
-        model, encoded, targets, options.epochs, options.work / f"{kind}-{len(texts)}-{options.epochs}.pt"
-    )
+    state = options.work / f"{kind}-{len(texts)}-{options.width}-{options.epochs}.pt"
+    train(model, encoded, targets, options.epochs, state)
     model.eval()
     if options.output is not None:
-        add_encoder(options.output, encoder_of_student(model), settings(priors))
+        add_encoder(options.output, encoder_of_student(model), settings(priors, options.width))
         cosine = held_cosine(model, encoded, targets)
         add_to_card(options.output, CARD.format(passages=len(texts), held=HELD, cosine=cosine, words=words))
     mean = encoder_of("english")

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from headwise.linear.ensemble_weights import fit_ensemble
+from headwise.linear.ensemble_weights import (
+    EQUAL_WEIGHTS,
+    PRETRAINED_NETWORK,
+    UNPRETRAINED_NETWORK,
+    WeightPrior,
+    fit_ensemble,
+)
 
 
 def member(targets: np.ndarray, classes: int, strength: float, seed: int, scale: float = 1.0) -> np.ndarray:
@@ -44,15 +50,39 @@ def test_independent_members_are_better_together_and_scales_do_not_matter():
 def test_a_network_that_knew_nothing_has_less_of_the_say_and_is_not_made_louder():
     targets = targets_of(40, 3)
     members = [member(targets, 3, 1.5, 0, scale=0.01), member(targets, 3, 1.5, 1)]
-    even, raw = fit_ensemble(members, targets), fit_ensemble(members, targets, raw=0)
+    even, raw = fit_ensemble(members, targets), fit_ensemble(members, targets, prior=UNPRETRAINED_NETWORK)
     assert even.shares[0] > 0.3
     assert raw.weights[0] <= 5.0 < even.weights[0]
     assert raw.shares[0] < 0.05
     loud = [members[0] * 300, members[1]]
-    assert fit_ensemble(loud, targets, raw=0).shares[0] < fit_ensemble(loud, targets).shares[0] - 0.01
+    assert (
+        fit_ensemble(loud, targets, prior=UNPRETRAINED_NETWORK).shares[0]
+        < fit_ensemble(loud, targets).shares[0] - 0.01
+    )
     many = targets_of(4000, 3)
     alike = [member(many, 3, 1.5, 0, scale=3.0), member(many, 3, 1.5, 1)]
-    assert fit_ensemble(alike, many, raw=0).shares[0] == pytest.approx(0.5, abs=0.05)
+    assert fit_ensemble(alike, many, prior=UNPRETRAINED_NETWORK).shares[0] == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_network_that_starts_from_an_encoder_has_more_of_the_say():
+    few, many = targets_of(30, 3), targets_of(4000, 3)
+
+    def shares(prior: WeightPrior) -> list[float]:
+        both = [[member(targets, 3, 1.5, seed) for seed in (0, 1)] for targets in (few, many)]
+        return [
+            fit_ensemble(members, targets, prior=prior).shares[0]
+            for members, targets in zip(both, (few, many), strict=True)
+        ]
+
+    equal, expected = shares(EQUAL_WEIGHTS), shares(PRETRAINED_NETWORK)
+    assert expected[0] > equal[0] + 0.05
+    assert expected[1] == pytest.approx(equal[1], abs=0.02)  # many texts outvote the prior
+
+
+def test_the_prior_of_remaining_members_sums_to_one():
+    prior = WeightPrior((0.5, 0.3, 0.2))
+    np.testing.assert_allclose(prior.of([0, 2]), [5 / 7, 2 / 7])
+    np.testing.assert_allclose(EQUAL_WEIGHTS.of([0, 2]), [0.5, 0.5])
 
 
 @pytest.mark.parametrize("texts", [60, 800])

@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 
 from headwise.data.items.dataset import in_chunks, items_at, subset_of
 from headwise.linear.ensemble_weights import (
+    EQUAL_WEIGHTS,
     MIN_CONTRIBUTION,
     NETWORK_ALONE,
+    PRETRAINED_NETWORK,
+    UNPRETRAINED_NETWORK,
     EnsembleWeights,
+    WeightPrior,
     fit_ensemble,
     fit_number_weights,
 )
@@ -188,16 +192,23 @@ class SingleLabelEnsemble(_ClassifierEnsemble[ClassificationObjective[Any]]):
     calibration = SINGLE_LABEL
 
     def fit_weights(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
-        config = self.model.config
-        # Only a network that is refitted on more texts differs from the one whose outputs these are.
-        pretrained = held.indices is not None or config.base.name or config.pretrained.name
-        members, raw = [held.outputs, scores], None if pretrained else 0
-        ensemble = fit_ensemble(members, held.targets, texts=held.weights, raw=raw)
+        members = [held.outputs, scores]
+        ensemble = fit_ensemble(members, held.targets, texts=held.weights, prior=self.weight_prior(held))
         encoder, linear_model = ensemble.weights
         if linear_model == 0:
             return NETWORK_ALONE
         ratio = linear_model / encoder if encoder else 1.0
         return EnsembleWeights(float(encoder > 0), ratio, ensemble.shares[1], 1 / (encoder or linear_model))
+
+    def weight_prior(self, held: HeldOut) -> WeightPrior:
+        """What is expected of the weights of the network and the linear model."""
+        config = self.model.config
+        if config.base.encoder == "on":
+            return PRETRAINED_NETWORK
+        # Only a network that is refitted on more texts differs from the one whose outputs these are.
+        if held.indices is None and not config.base.name and not config.pretrained.name:
+            return UNPRETRAINED_NETWORK
+        return EQUAL_WEIGHTS
 
 
 class MultiLabelEnsemble(_ClassifierEnsemble[MultiLabelObjective]):
